@@ -1,0 +1,44 @@
+"""The label sets: what a word can carry, on the wire, in Redis and in a model's output.
+
+The integer of a label is its class in the model's output layer (CT-Transformer, section 3.1) and its stored form;
+its name is the published form. Numbers are never reused.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Punctuation(IntEnum):
+    """The mark after a word."""
+
+    NONE = 0
+    COMMA = 1
+    PERIOD = 2
+    QUESTION = 3
+    ENUMERATION_COMMA = 4
+
+    @property
+    def ends_sentence(self) -> bool:
+        """Tell whether a sentence ends at this mark (Algorithm 1: period or question mark)."""
+        return self in (Punctuation.PERIOD, Punctuation.QUESTION)
+
+    @property
+    def published(self) -> str:
+        """Return the published name, for example ``enumeration_comma``."""
+        return self.name.lower()
+
+
+class Disfluency(IntEnum):
+    """The BIO tag of a word: RM is a reparandum, IM an interregnum (CT-Transformer, figure 1)."""
+
+    O = 0  # noqa: E741 - the field's name of the tag
+    B_RM = 1
+    I_RM = 2
+    B_IM = 3
+    I_IM = 4
+
+    @property
+    def published(self) -> str:
+        """Return the published name, for example ``B-RM``."""
+        return self.name.replace("_", "-")

@@ -1,0 +1,1 @@
+"""Caesura's serving side: words in from Kafka, frozen labelled segments out."""

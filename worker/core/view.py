@@ -1,0 +1,33 @@
+"""The model's view of a word: what the network reads, never published (DESIGN section 2).
+
+Case is folded, the recogniser's own outer marks are taken off, compatibility forms are normalised. What is inside a
+word stays: "don't", "3.5" and "u.s" are words.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["model_view"]
+
+_OUTER_KEPT = frozenset("%$€£+#&@°")
+
+
+def _is_outer_mark(char: str) -> bool:
+    return char not in _OUTER_KEPT and unicodedata.category(char)[0] in "PSZC"
+
+
+def model_view(text: str) -> str:
+    """Return the model's view of one recogniser word; an empty string where nothing but marks was there.
+
+    Folding is NFKC and ``casefold``; typographic apostrophes become ``'``. The result is stable: the view of a view
+    is itself.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    folded = folded.replace("\u2019", "'").replace("\u2018", "'")
+    start, end = 0, len(folded)
+    while start < end and _is_outer_mark(folded[start]):
+        start += 1
+    while end > start and _is_outer_mark(folded[end - 1]):
+        end -= 1
+    return folded[start:end]
