@@ -1,0 +1,78 @@
+"""What ties Redis to Kafka: the checkpoint id, a partition's manifest, and the metadata of a committed offset.
+
+DESIGN section 3. Ids are compared as integers: (token, n); the nonce tells two claims with one token apart.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import msgspec
+
+__all__ = ["CheckpointId", "Manifest", "OffsetMetadata"]
+
+_METADATA = re.compile(r"caesura1 (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\S+)")
+
+
+class CheckpointId(NamedTuple):
+    """A checkpoint: the partition's fencing token, its number under that token, a random nonce a claim."""
+
+    token: int
+    n: int
+    nonce: str
+
+    def __str__(self) -> str:
+        return f"{self.token}.{self.n}.{self.nonce}"
+
+    @classmethod
+    def parse(cls, text: str) -> CheckpointId:
+        """Parse ``token.n.nonce``; ValueError where it is none."""
+        token, n, nonce = text.split(".")
+        return cls(int(token), int(n), nonce)
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """A partition's manifest in Redis: the last checkpoint written and what it touched.
+
+    id, follows: text of the checkpoint ids (follows is None for the first). touched: sessions whose slot it wrote.
+    sessions, sessions_before: how many sessions (tombstones not counted) the partition holds with and without it.
+    """
+
+    version: str
+    id: str
+    follows: str | None
+    touched: tuple[str, ...]
+    sessions: int
+    sessions_before: int
+
+
+class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
+    """What the metadata of a committed offset says: atomically with the output, which snapshots count.
+
+    replay_offset: smallest offset at which a buffer of the partition starts. partitions: the input's partition
+    count. transactional_id: the writer's, for a takeover.
+    """
+
+    id: CheckpointId
+    replay_offset: int
+    partitions: int
+    transactional_id: str
+
+    def encode(self) -> str:
+        """Return the text form; ASCII, well under the broker's 4096 bytes."""
+        return f"caesura1 {self.id} {self.replay_offset} {self.partitions} {self.transactional_id}"
+
+    @classmethod
+    def decode(cls, text: str | None) -> OffsetMetadata | None:
+        """Parse the text form; None where the offset was committed by somebody else."""
+        match = _METADATA.fullmatch(text or "")
+        if match is None:
+            return None
+        token, n, nonce, replay, partitions, transactional_id = match.groups()
+        return cls(
+            id=CheckpointId(int(token), int(n), nonce),
+            replay_offset=int(replay),
+            partitions=int(partitions),
+            transactional_id=transactional_id,
+        )

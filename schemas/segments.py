@@ -1,0 +1,134 @@
+"""What consumers read: frozen, labelled segments, and the same rendered for a translation route."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+__all__ = [
+    "Cause",
+    "DisfluencyTag",
+    "Gap",
+    "ModelRef",
+    "Piece",
+    "PunctuationName",
+    "Segment",
+    "SegmentWord",
+    "Source",
+    "Timing",
+    "TranslationSegment",
+]
+
+PunctuationName = Literal["none", "comma", "period", "question", "enumeration_comma"]
+DisfluencyTag = Literal["O", "B-RM", "I-RM", "B-IM", "I-IM"]
+
+
+class Cause(StrEnum):
+    """Why a segment ends where it does. Only ``sentence`` means that a sentence end was found."""
+
+    SENTENCE = "sentence"
+    SETTLED = "settled"
+    SILENCE = "silence"
+    UTTERANCE = "utterance"
+    LENGTH = "length"
+    LANGUAGE = "language"
+    END = "end"
+    IDLE = "idle"
+    FALLBACK = "fallback"
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a published piece lies in the recogniser's unit: ``start`` and ``of`` in code points (ADR 0002)."""
+
+    start: int
+    of: int
+
+
+class SegmentWord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A published word: the recogniser's text untouched, its times, and its frozen labels."""
+
+    text: str
+    punctuation: PunctuationName
+    disfluency: DisfluencyTag
+    start_ms: int | None = None
+    end_ms: int | None = None
+    confidence: float | None = None
+    piece: Piece | None = None
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True):
+    """Events that never came: ``first_seq`` to ``last_seq`` of ``epoch``, before the session's word ``before_word``."""
+
+    epoch: int
+    first_seq: int
+    last_seq: int
+    before_word: int
+
+
+class ModelRef(msgspec.Struct, frozen=True, kw_only=True):
+    """The model that labelled a segment."""
+
+    id: str
+    version: str
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """Input records that a segment's words came from; offsets are inclusive."""
+
+    topic: str
+    partition: int
+    first_offset: int
+    last_offset: int
+
+
+class Timing(msgspec.Struct, frozen=True, kw_only=True):
+    """Milliseconds since the epoch: append of the last word's record, its poll, and the freeze."""
+
+    appended_ms: int
+    polled_ms: int
+    frozen_ms: int
+
+
+class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A run of frozen words; identity is ``session`` + ``since`` + ``index``. Nothing in it will ever change.
+
+    first_word: the session's count of published words (pieces) before it. sentence: number of the sentence;
+    pieces of one sentence share it. sentence_end: true exactly if the last word's frozen mark ends a sentence.
+    ``words`` may be empty where the segment only says that the session closed (``session_end``).
+    """
+
+    version: str
+    session: str
+    since: int
+    index: int
+    first_word: int
+    sentence: int
+    sentence_start: bool
+    sentence_end: bool
+    cause: Cause
+    lang: str
+    words: tuple[SegmentWord, ...]
+    source: Source
+    timing: Timing
+    model: ModelRef | None = None
+    gaps: tuple[Gap, ...] = ()
+    session_end: bool = False
+    unknown_targets: tuple[str, ...] = ()
+    conversation: str | None = None
+    speaker: str | None = None
+    attributes: dict[str, str] | None = None
+
+
+class TranslationSegment(Segment, frozen=True, kw_only=True, omit_defaults=True):
+    """A segment on a translation route: rendered text and where each rendered word stands in it.
+
+    spans: [index of the word in ``words``, start, end] in code points of ``text``. previous_index: the index last
+    published to this route for this session and ``since``, None for the first, so that a consumer sees a loss.
+    """
+
+    target: str
+    text: str
+    spans: tuple[tuple[int, int, int], ...]
+    previous_index: int | None = None

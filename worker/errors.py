@@ -1,0 +1,79 @@
+"""The one error tree. Every foreign exception is mapped to it in one place per adapter.
+
+    CaesuraError
+    ├── RetriableError          try again within a budget; nothing was written, or writing again is harmless
+    │   ├── StoreError          Redis did not answer, or answered with a fault of its own
+    │   ├── BrokerError         Kafka did not answer in time, or no leader, or the like
+    │   └── EngineError         an inference failed; the batch may be run session by session
+    ├── AbortableError          the running transaction must be aborted; its partitions are then claimed again
+    ├── OutcomeUnknownError     a commit whose outcome no error can tell: read the committed id back
+    ├── FencedError             somebody newer owns this: stop, without another write
+    ├── BadEventError           an input that can never be applied: dead letter, with a reason
+    └── FatalError              wrong settings, unusable model, broken invariant: the process ends, saying why
+
+No message of any of them carries a word's text (promise 5).
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AbortableError",
+    "BadEventError",
+    "BrokerError",
+    "CaesuraError",
+    "EngineError",
+    "FatalError",
+    "FencedError",
+    "OutcomeUnknownError",
+    "RetriableError",
+    "StoreError",
+]
+
+
+class CaesuraError(Exception):
+    """Anything this project raises on purpose."""
+
+
+class RetriableError(CaesuraError):
+    """Try again within a budget."""
+
+
+class StoreError(RetriableError):
+    """The session store did not answer, or answered with a fault of its own."""
+
+
+class BrokerError(RetriableError):
+    """Kafka did not answer in time, or cannot serve the request now."""
+
+
+class EngineError(RetriableError):
+    """An inference failed."""
+
+
+class AbortableError(CaesuraError):
+    """The running transaction must be aborted."""
+
+
+class OutcomeUnknownError(CaesuraError):
+    """Nobody can tell from here whether the transaction committed; the id read back can."""
+
+
+class FencedError(CaesuraError):
+    """A newer owner exists; nothing more may be written."""
+
+
+class BadEventError(CaesuraError):
+    """An input event that can never be applied.
+
+    reason: a stable lower-case name for the dead letter's header and the metric, for example ``malformed``.
+    detail: names the field and what was wrong with it, never a word's text.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+class FatalError(CaesuraError):
+    """The process cannot go on; the message says what to mend."""
