@@ -1,0 +1,1 @@
+"""The running worker: one loop thread that polls, labels, and takes checkpoints."""

@@ -1,0 +1,254 @@
+"""What the runtime can be told: a frozen dataclass, filled by ``worker.config`` from environment, file and flags.
+
+Bounds and descriptions stand beside the fields; ``docs/settings.md`` is generated from them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta
+
+__all__ = ["Partitioner", "Rendering", "Route", "RuntimeSettings", "StartAt"]
+
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+class StartAt(StrEnum):
+    """Where a partition that nobody ever committed is read from."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
+class Partitioner(StrEnum):
+    """How the producers map a session to a partition; ``unchecked`` trusts them."""
+
+    MURMUR2 = "murmur2"
+    CRC32 = "crc32"
+    UNCHECKED = "unchecked"
+
+
+class Rendering(StrEnum):
+    """How a route's text is made from the labels."""
+
+    VERBATIM = "verbatim"
+    MARKED = "marked"
+    FLUENT = "fluent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """A translation route: what producers call it (``target``), its topic, and how its text is rendered."""
+
+    target: Annotated[str, Meta(min_length=1, max_length=64)]
+    topic: str
+    rendering: Rendering = Rendering.FLUENT
+
+    def __post_init__(self) -> None:
+        _require_topic("topic", self.topic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeSettings:
+    """The loop's own settings. Raises ValueError where fields contradict each other."""
+
+    deployment: Annotated[
+        str,
+        Meta(
+            pattern=r"^[a-z0-9][a-z0-9-]{0,31}$",
+            description="Prefix of group, transactional ids, ledger and Redis keys; two deployments never meet.",
+            extra={"change": "a new deployment starts with no state"},
+        ),
+    ] = "caesura"
+    ordinal: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=9999,
+            description="Number of this worker within the deployment; a restart under the same number ends at once "
+            "what the former process left open.",
+            extra={"change": "at a restart of this worker"},
+        ),
+    ] = 0
+    input_topic: Annotated[str, Meta(description="Topic of the word events.", extra={"change": "never"})] = "asr.words"
+    segment_topic: Annotated[str, Meta(description="Topic of the segments.", extra={"change": "at a roll-out"})] = (
+        "asr.segments"
+    )
+    dead_letter_topic: Annotated[
+        str, Meta(description="Topic of the events that can never be applied.", extra={"change": "at a roll-out"})
+    ] = "asr.words.dead"
+    ledger_topic: Annotated[
+        str,
+        Meta(
+            description="Compacted topic from which sessions are rebuilt; empty: `<deployment>.ledger`.",
+            extra={"change": "never"},
+        ),
+    ] = ""
+    routes: Annotated[
+        tuple[Route, ...],
+        Meta(
+            description="Translation routes: what producers name in `targets`, the topic, the rendering.",
+            extra={"change": "at a roll-out; a session goes on where it is"},
+        ),
+    ] = ()
+    start_at: Annotated[
+        StartAt,
+        Meta(
+            description="Where a partition that was never committed is read from.",
+            extra={"change": "means nothing once a partition was committed"},
+        ),
+    ] = StartAt.EARLIEST
+    adopt_foreign_offsets: Annotated[
+        bool,
+        Meta(
+            description="Start from empty state where somebody else set the offset, instead of parking the partition.",
+            extra={"change": "at a restart"},
+        ),
+    ] = False
+    partitioner: Annotated[
+        Partitioner,
+        Meta(
+            description="How producers choose a session's partition: `murmur2` (Java's default, librdkafka's "
+            "`murmur2_random`), `crc32` (librdkafka's default), or `unchecked`.",
+            extra={"change": "with all producers at once"},
+        ),
+    ] = Partitioner.MURMUR2
+    commit_interval_ms: Annotated[
+        int,
+        Meta(
+            ge=10,
+            le=60_000,
+            description="Time between checkpoints; output becomes readable at a checkpoint's end, so it is part of "
+            "the delay.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 100
+    max_poll_records: Annotated[
+        int,
+        Meta(ge=1, le=100_000, description="Records taken into one checkpoint.", extra={"change": "at a roll-out"}),
+    ] = 2000
+    max_batch_sessions: Annotated[
+        int,
+        Meta(ge=1, le=1024, description="Sessions labelled in one inference.", extra={"change": "at a roll-out"}),
+    ] = 32
+    max_batch_words: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1_000_000,
+            description="Padded words in one inference: sessions times the longest buffer.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 4096
+    inference_deadline_ms: Annotated[
+        int,
+        Meta(
+            ge=100,
+            le=600_000,
+            description="An inference that takes longer ends the process: its state is in Redis, a restart goes on.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 10_000
+    takeover_after_ms: Annotated[
+        int,
+        Meta(
+            ge=1000,
+            le=3_600_000,
+            description="How long a claim waits for another's open transaction before it ends it.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 15_000
+    claim_timeout_s: Annotated[
+        float,
+        Meta(ge=0.1, le=60, description="One attempt at claiming a partition.", extra={"change": "at a roll-out"}),
+    ] = 2.0
+    commit_timeout_s: Annotated[
+        float,
+        Meta(ge=0.5, le=60, description="One attempt at committing.", extra={"change": "at a roll-out"}),
+    ] = 10.0
+    drain_deadline_s: Annotated[
+        float,
+        Meta(
+            ge=0.5,
+            le=600,
+            description="What a stop or a revoke may take for finishing the running checkpoint.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 20.0
+    max_skew_ms: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=600_000,
+            description="How far a record's time stamp may lie ahead of the worker's clock before it is cut back.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 2000
+    dead_letter_limit: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1_000_000,
+            description="Malformed events of one partition within `dead_letter_window_s`; beyond them the partition "
+            "is paused and reported, not drained.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 1000
+    dead_letter_window_s: Annotated[
+        float,
+        Meta(ge=1, le=86_400, description="Window of `dead_letter_limit`.", extra={"change": "at a roll-out"}),
+    ] = 60.0
+    models_dir: Annotated[
+        str,
+        Meta(
+            description="Folder of the models; empty: the ones shipped with the package.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = ""
+    http_host: Annotated[
+        str, Meta(description="Address that metrics and health are served on.", extra={"change": "at a restart"})
+    ] = "127.0.0.1"
+    http_port: Annotated[
+        int,
+        Meta(ge=0, le=65_535, description="Port of metrics and health; 0: none.", extra={"change": "at a restart"}),
+    ] = 9464
+
+    def __post_init__(self) -> None:
+        for name in ("input_topic", "segment_topic", "dead_letter_topic"):
+            _require_topic(name, getattr(self, name))
+        if self.ledger_topic:
+            _require_topic("ledger_topic", self.ledger_topic)
+        topics = [self.input_topic, self.segment_topic, self.dead_letter_topic, self.ledger]
+        topics += [route.topic for route in self.routes]
+        if len(set(topics)) != len(topics):
+            raise ValueError("every topic has one purpose, and two settings name the same one")
+        if len({route.target for route in self.routes}) != len(self.routes):
+            raise ValueError("routes: a target is named twice")
+
+    @property
+    def group(self) -> str:
+        """The consumer group's id."""
+        return self.deployment
+
+    @property
+    def transactional_id(self) -> str:
+        """The producer's transactional id: deployment and ordinal."""
+        return f"{self.deployment}-{self.ordinal}"
+
+    @property
+    def ledger(self) -> str:
+        """The ledger topic's name."""
+        return self.ledger_topic or f"{self.deployment}.ledger"
+
+    def route(self, target: str) -> Route | None:
+        """Return the route of a target, None where the operator has none."""
+        return next((route for route in self.routes if route.target == target), None)
+
+
+def _require_topic(name: str, topic: str) -> None:
+    if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
+        raise ValueError(f"{name}: a topic's name has 1 to 249 of A-Z a-z 0-9 . _ -")
