@@ -1,0 +1,104 @@
+# Every command of the project; `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP) --no-build-isolation --require-hashes
+UV ?= uv
+LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
+FAST := not kafka and not redis and not torch
+
+.PHONY: help
+help: ## List the commands
+	@echo "Caesura: words in from Kafka, frozen labelled segments out. Commands:"
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+# --- set-up: stamps in the environment say what is installed in it ---------------------------------------------------
+.PHONY: setup setup-dev setup-train
+setup: $(VENV)/.setup ## Make .venv with the command .venv/bin/caesura and what the demo needs
+setup-dev: $(VENV)/.dev ## Also what tests and checks need
+setup-train: $(VENV)/.train ## Also what training needs (torch)
+
+$(VENV)/bin/python:
+	@found=; \
+	fits='import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'; \
+	for candidate in $${PYTHON:-python3.12 python3.11 python3.13 python3 python}; do \
+	  if "$$candidate" -c "$$fits" >/dev/null 2>&1; then found="$$candidate"; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "Caesura needs Python 3.11, 3.12 or 3.13 with its venv module, and found none$${PYTHON:+ in PYTHON=$$PYTHON}." >&2; \
+	  echo "Install one (Debian, Ubuntu: python3 and python3-venv; macOS: python@3.12), or say where it is: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12" >&2; \
+	  exit 1; \
+	fi; \
+	echo "Making $(VENV) with $$("$$found" --version)"; \
+	"$$found" -m venv $(VENV)
+
+$(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml | $(VENV)/bin/python
+	@echo "Installing what the worker and the demo need (pinned, checked by hash)"
+	@$(PIP) --require-hashes -r requirements/build.txt
+	@$(LOCKED) -r requirements/demo.txt
+	@$(PIP) --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.setup
+	@echo "Installing what the tests and checks need (pinned, checked by hash)"
+	@$(LOCKED) -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.train: requirements/train.txt $(VENV)/.dev
+	@echo "Installing what training needs (pinned, checked by hash; torch is large)"
+	@$(LOCKED) -r requirements/train.txt
+	@touch $@
+
+# --- use -------------------------------------------------------------------------------------------------------------
+.PHONY: demo
+demo: setup ## Show it working in this terminal: embedded Kafka and Redis, sample sessions, under a minute
+	@$(BIN)/caesura demo
+
+# --- tests and checks ------------------------------------------------------------------------------------------------
+.PHONY: test test-fast check format lint types contracts audit
+test: setup-dev ## All tests, on a real Kafka and Redis found or started (in CI a missing one is a failure)
+	@$(BIN)/python -m pytest
+
+test-fast: setup-dev ## Tests that need neither torch nor a real Kafka or Redis
+	@$(BIN)/python -m pytest -q -m "$(FAST)"
+
+check: lint types contracts audit test ## What CI runs: format, lint, types, contracts, audit, tests
+
+format: setup-dev ## Format the sources and mend what the linter can
+	@$(BIN)/ruff check --quiet --fix . || true
+	@$(BIN)/ruff format .
+
+lint: setup-dev ## Formatting and lint, changing nothing
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+
+types: setup-dev ## mypy --strict on sources and tests
+	@$(BIN)/mypy
+
+contracts: setup-dev ## Who may import whom
+	@$(BIN)/lint-imports
+
+audit: setup-dev ## Known advisories against what is pinned (needs an advisory database on the network)
+	@$(BIN)/python .ci/audit.py requirements/demo.txt
+
+# --- figures and files made from the sources ------------------------------------------------------------------------
+.PHONY: docs lock
+docs: setup ## Write docs/settings.md anew from the settings
+	@$(BIN)/python -m worker.settings.reference --write docs/settings.md
+
+lock: ## Pin requirements/*.txt anew (needs uv: pipx install uv, or UV=/path/to/uv)
+	@$(LOCK) requirements/build.in -o requirements/build.txt
+	@$(LOCK) pyproject.toml -o requirements/runtime.txt
+	@$(LOCK) pyproject.toml --extra demo -c requirements/runtime.txt -o requirements/demo.txt
+	@$(LOCK) pyproject.toml --extra dev -c requirements/demo.txt -o requirements/dev.txt
+	@$(LOCK) pyproject.toml --extra dev --extra train -c requirements/dev.txt -o requirements/train.txt
+
+.PHONY: clean
+clean: ## Remove what was built and cached, the environment too
+	@rm -rf build dist *.egg-info $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
