@@ -1,0 +1,226 @@
+"""What is stored of a session: its snapshot in Redis, and the ledger record derived from it (DESIGN section 3).
+
+A snapshot is taken between events only, so it holds values, never work. Words stand in it as they came; the ledger
+record holds the same facts without any word's text (promise 5). A minor version adds optional fields at the end.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from schemas.events import Emission
+from schemas.segments import Gap
+
+__all__ = [
+    "STATE_VERSION",
+    "ChosenOptions",
+    "HeldBack",
+    "LedgerState",
+    "ModelWord",
+    "SessionFacts",
+    "SessionState",
+    "SessionStatus",
+    "Unit",
+    "WordPiece",
+    "decode_ledger",
+    "decode_state",
+    "encode_ledger",
+    "encode_state",
+]
+
+STATE_VERSION = "1.0"
+
+
+class Unit(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """A recogniser's word as it came, and from where: record offset, place among the event's words, its times."""
+
+    text: str
+    start_ms: int | None
+    end_ms: int | None
+    confidence: float | None
+    offset: int
+    position: int
+    appended_ms: int
+    polled_ms: int
+
+
+class WordPiece(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """What is published as one word: a unit, or the part of it that one model word covers.
+
+    text: the part's text. unit_start, unit_length: where the part starts in the unit and how long the unit is, in
+    code points; a whole unit has 0 and its own length. The rest is the unit's.
+    """
+
+    text: str
+    start_ms: int | None
+    end_ms: int | None
+    confidence: float | None
+    offset: int
+    position: int
+    appended_ms: int
+    polled_ms: int
+    unit_start: int
+    unit_length: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether the piece is its whole unit."""
+        return len(self.text) == self.unit_length
+
+
+class ModelWord(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """One word as the model counts them (F, L and T count these): its view of it, and the published pieces."""
+
+    view: str
+    pieces: tuple[WordPiece, ...]
+
+
+class HeldBack(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """Units that a segmenter keeps, because later ones may still join them.
+
+    given_code_points: how much of the first unit has already gone out in a piece.
+    """
+
+    units: tuple[Unit, ...] = ()
+    given_code_points: int = 0
+
+
+class ChosenOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """A session's options after its first event: its wishes within the operator's bounds, else the operator's own."""
+
+    emission: Emission
+    look_ahead_words: int
+    flush_after_ms: int
+    max_buffer_words: int
+    punctuation: bool
+
+
+class SessionStatus(StrEnum):
+    """Open; closed (idle: speaks again and goes on); ended (for good); forgotten (a tombstone, never stored)."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    ENDED = "ended"
+    FORGOTTEN = "forgotten"
+
+
+class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What snapshot and ledger record share; no word's text is in it.
+
+    since: input offset of the session's first event. lang: as the last event gave it.
+    epoch, next_seq: the next event expected. missed: passed gaps of this epoch, inclusive; below ``missed_from``
+        they are no longer known one by one.
+    activity_ms: partition time at the last word. event_ms: at the last event. closed_ms: when it closed.
+    listening: the silence timer is armed. hears: the session has sent ``heard_until_ms``. audio_end_ms: where its last
+        word ends in the audio.
+    index, words, sentence: next segment, published words and sentence so far. mid_sentence: part of the sentence
+        is out.
+    model_words: all that the model counted, those in the buffer included. model: what labelled the buffer as it starts
+        now. tag: the last frozen disfluency tag.
+    routes: index last published to each route. gaps: not yet in a segment.
+    last_offset, last_appended_ms, last_polled_ms: of the last record applied. unrecorded_offset: the first record
+        applied since the last segment.
+    """
+
+    version: str
+    session: str
+    since: int
+    status: SessionStatus
+    lang: str
+    options: ChosenOptions
+    epoch: int
+    next_seq: int
+    activity_ms: int
+    event_ms: int
+    last_offset: int
+    last_appended_ms: int
+    last_polled_ms: int
+    missed: tuple[tuple[int, int], ...] = ()
+    missed_from: int = 0
+    closed_ms: int | None = None
+    listening: bool = False
+    hears: bool = False
+    audio_end_ms: int | None = None
+    index: int = 0
+    words: int = 0
+    sentence: int = 0
+    mid_sentence: bool = False
+    model_words: int = 0
+    model: str | None = None
+    tag: int = 0
+    targets: tuple[str, ...] = ()
+    routes: dict[str, int] = {}
+    gaps: tuple[Gap, ...] = ()
+    conversation: str | None = None
+    speaker: str | None = None
+    attributes: dict[str, str] | None = None
+    unrecorded_offset: int | None = None
+    frozen: int = 0
+    punctuation: bytes = b""
+    disfluency: bytes = b""
+
+
+class SessionState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
+    """A session's snapshot.
+
+    buffer: model words since the last cut, of which ``frozen`` are frozen. punctuation, disfluency: the labels of the
+    first words of the buffer, as many as the last step labelled. held: what the segmenter keeps.
+    """
+
+    buffer: tuple[ModelWord, ...] = ()
+    held: HeldBack = HeldBack()
+
+
+class LedgerState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
+    """A session's ledger record: where its buffer starts in the input, and the labels of its frozen words alone.
+
+    start_offset, start_position, start_code_point: record, word in the event and code point in the word where the
+    buffer starts; None where it is empty. frozen_pieces: how many pieces each frozen word has.
+    """
+
+    start_offset: int | None = None
+    start_position: int = 0
+    start_code_point: int = 0
+    frozen_pieces: tuple[int, ...] = ()
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_STATE_DECODER = msgspec.msgpack.Decoder(SessionState)
+_LEDGER_DECODER = msgspec.msgpack.Decoder(LedgerState)
+
+
+def encode_state(state: SessionState) -> bytes:
+    """Return the snapshot as MessagePack."""
+    return _ENCODER.encode(state)
+
+
+def decode_state(data: bytes) -> SessionState:
+    """Read a snapshot; ValueError where it is none, or of another major version. Never quotes what it read."""
+    try:
+        state = _STATE_DECODER.decode(data)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"unreadable snapshot: {error}") from None
+    _check_version(state.version)
+    return state
+
+
+def encode_ledger(record: LedgerState) -> bytes:
+    """Return the ledger record as MessagePack."""
+    return _ENCODER.encode(record)
+
+
+def decode_ledger(data: bytes) -> LedgerState:
+    """Read a ledger record; ValueError where it is none, or of another major version."""
+    try:
+        record = _LEDGER_DECODER.decode(data)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"unreadable ledger record: {error}") from None
+    _check_version(record.version)
+    return record
+
+
+def _check_version(version: str) -> None:
+    if version.split(".")[0] != STATE_VERSION.split(".")[0]:
+        raise ValueError("stored state of another major version")
