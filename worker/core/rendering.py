@@ -1,0 +1,218 @@
+"""Rendering: from one segment's frozen labels to the text that people and translators read. Pure; nothing is kept.
+
+A segment is rendered from itself alone. The styles:
+
+``verbatim``
+    The recogniser's words, byte for byte, joined as their language joins words. No mark or capital of ours.
+``marked``
+    Punctuation restored; every word is there, a reparandum in ``[brackets]``, an interregnum (filler) in ``{braces}``,
+    marks outside of them: ``I want [to Boston], {um}, to Denver.`` It is for reading; programs take the labels.
+``fluent``
+    Punctuation restored, fillers and reparanda left out, each unless it is asked to be kept.
+
+Marks are the language's own and replace the recogniser's, never doubled, never leading. A sentence-ending mark on a
+word left out moves to the last word kept before it in the segment, in place of a weaker one; so does a comma, unless
+the words left out hold a reparandum, which it had set off. Where no model punctuated (``replace_marks`` false) the
+recogniser's marks and capitals stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from schemas.segments import PunctuationName, Segment, SegmentWord
+from worker.core.typography import (
+    CHINESE,
+    ENGLISH,
+    Typography,
+    bare,
+    keeps_its_dot,
+    typography_of,
+    unspaced,
+    written_in_latin,
+)
+
+__all__ = ["Rendered", "Style", "render", "render_segment"]
+
+_SENTENCE_ENDS: frozenset[PunctuationName] = frozenset({"period", "question"})
+_BRACKETS = {"RM": ("[", "]"), "IM": ("{", "}")}
+_LONE_I = re.compile(r"i(?:-|['’](?:m|d|ll|ve|s)?)?")
+
+
+class Style(StrEnum):
+    """How a segment is rendered."""
+
+    VERBATIM = "verbatim"
+    MARKED = "marked"
+    FLUENT = "fluent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A rendered segment; ``text`` may be empty.
+
+    spans: [index of the word in the segment, start, end] in code points of ``text`` for each word rendered, in order;
+    a span holds the word without marks, spaces and brackets of ours.
+    """
+
+    text: str
+    spans: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Part:
+    """A word on its way into the text: its index, its text as rendered, the mark after it, and signs around it."""
+
+    index: int
+    text: str
+    mark: PunctuationName = "none"
+    opening: str = ""
+    closing: str = ""
+
+
+def render_segment(
+    segment: Segment, style: Style, *, keep_fillers: bool = False, keep_reparanda: bool = False
+) -> Rendered:
+    """Render a segment as published; without a model the recogniser's own marks stay."""
+    return render(
+        segment.words,
+        segment.lang,
+        style,
+        sentence_start=segment.sentence_start,
+        keep_fillers=keep_fillers,
+        keep_reparanda=keep_reparanda,
+        replace_marks=segment.model is not None,
+    )
+
+
+def render(
+    words: Sequence[SegmentWord],
+    lang: str,
+    style: Style,
+    *,
+    sentence_start: bool,
+    keep_fillers: bool = False,
+    keep_reparanda: bool = False,
+    replace_marks: bool = True,
+) -> Rendered:
+    """Render the words of one segment.
+
+    sentence_start: whether the first word starts a sentence. keep_fillers, keep_reparanda: what ``fluent`` leaves in.
+    replace_marks: whether the labels' marks replace the recogniser's; false where no model punctuated.
+    """
+    typography = typography_of(lang)
+    if style is Style.VERBATIM:
+        return _written([_Part(index=i, text=word.text) for i, word in enumerate(words)], words, typography)
+    # In a Chinese session a segment said in English from the sentence's start on is written as English.
+    if replace_marks and typography is CHINESE and sentence_start and written_in_latin([word.text for word in words]):
+        typography = ENGLISH
+    left_in = {"": True, "RM": keep_reparanda, "IM": keep_fillers}
+    kept = [style is Style.MARKED or left_in[_kind(word)] for word in words]
+    if replace_marks:
+        parts = _punctuated(words, kept, typography, sentence_start=sentence_start)
+    else:
+        parts = [_Part(index=i, text=word.text) for i, word in enumerate(words) if kept[i]]
+    if style is Style.MARKED:
+        _bracket(parts, words)
+    return _written(parts, words, typography)
+
+
+def _kind(word: SegmentWord) -> str:
+    return word.disfluency.partition("-")[2]
+
+
+def _punctuated(
+    words: Sequence[SegmentWord], kept: Sequence[bool], typography: Typography, *, sentence_start: bool
+) -> list[_Part]:
+    """Choose the words rendered, their capitals, and the mark after each."""
+    parts: list[_Part] = []
+    starts_sentence, reparandum_left_out = sentence_start, False
+    for index, word in enumerate(words):
+        text = bare(word.text)
+        if kept[index] and text:
+            parts.append(_Part(index=index, text=_cased(text, typography, starts_sentence), mark=word.punctuation))
+            starts_sentence = reparandum_left_out = False
+        else:
+            reparandum_left_out |= _kind(word) == "RM" and not kept[index]
+            _move_mark(word.punctuation, parts, across_reparandum=reparandum_left_out)
+        starts_sentence |= word.punctuation in _SENTENCE_ENDS
+    return parts
+
+
+def _move_mark(mark: PunctuationName, parts: list[_Part], *, across_reparandum: bool) -> None:
+    """Move the mark of a word left out to the last word kept, if there is one and its own mark is weaker."""
+    if not parts or parts[-1].mark in _SENTENCE_ENDS:
+        return
+    if mark in _SENTENCE_ENDS or (parts[-1].mark == "none" and not across_reparandum):
+        parts[-1].mark = mark
+
+
+def _cased(text: str, typography: Typography, starts_sentence: bool) -> str:
+    """Write I as the language does and a sentence's first letter as a capital; a word with capitals keeps its own."""
+    if typography.capital_i and _LONE_I.fullmatch(text):
+        return "I" + text[1:]
+    if not (starts_sentence and typography.sentence_capitals and text == text.lower()):
+        return text
+    first = next((i for i, char in enumerate(text) if char.isalnum()), 0)
+    capital = text[first].title()
+    return text[:first] + capital + text[first + 1 :] if len(capital) == 1 else text
+
+
+def _bracket(parts: Sequence[_Part], words: Sequence[SegmentWord]) -> None:
+    """Put brackets around each reparandum and braces around each interregnum."""
+    group: _Part | None = None
+    for part in parts:
+        word = words[part.index]
+        opens, closes = _BRACKETS.get(_kind(word), ("", ""))
+        if group is not None and not word.disfluency.startswith("B") and group.closing == closes:
+            group.closing = ""
+        else:
+            part.opening = opens
+        part.closing = closes
+        group = part
+
+
+def _written(parts: Sequence[_Part], words: Sequence[SegmentWord], typography: Typography) -> Rendered:
+    """Join the parts with their marks and the language's spaces, and note where each word stands."""
+    pieces: list[str] = []
+    spans: list[tuple[int, int, int]] = []
+    end = 0
+    for previous, part in zip([None, *parts], parts, strict=False):
+        text, mark = _with_one_dot(part.text, "" if part.mark == "none" else typography.marks[part.mark])
+        start = end + len(part.opening)
+        if previous is not None and _spaced(previous, part, words, typography):
+            pieces.append(" ")
+            start += 1
+        pieces += (part.opening, text, part.closing, mark)
+        spans.append((part.index, start, start + len(text)))
+        end = start + len(text) + len(part.closing) + len(mark)
+    return Rendered(text="".join(pieces), spans=tuple(spans))
+
+
+def _with_one_dot(text: str, mark: str) -> tuple[str, str]:
+    """Return the word and its mark without a second dot: ``U.S.`` ends a sentence as it is."""
+    if not mark or not keeps_its_dot(text):
+        return text, mark
+    if mark == ".":
+        return text, ""
+    return (text[:-1] if unspaced(mark) else text), mark
+
+
+def _spaced(previous: _Part, part: _Part, words: Sequence[SegmentWord], typography: Typography) -> bool:
+    """Tell whether a space stands between two parts."""
+    before, after = words[previous.index], words[part.index]
+    if (
+        after.piece is not None
+        and after.piece.start > 0
+        and previous.index == part.index - 1
+        and len(previous.text) + len(part.text) == len(before.text) + len(after.text)
+        and previous.mark == "none"
+    ):
+        return False  # two pieces of one unit, with nothing taken off between them
+    if typography.spaced:
+        return True
+    left = previous.text[-1:] if previous.mark == "none" else typography.marks[previous.mark]
+    return not unspaced(left) and not unspaced(part.text[:1])
