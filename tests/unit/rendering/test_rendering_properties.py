@@ -16,10 +16,9 @@ from worker.core.typography import bare, keeps_its_dot
 TAGS: tuple[DisfluencyTag, ...] = get_args(DisfluencyTag)
 MARKS: tuple[PunctuationName, ...] = get_args(PunctuationName)
 ANY_TEXT = st.text(st.characters(exclude_categories=("Z", "C")), min_size=1, max_size=8)
-SPOKEN = st.sampled_from(
-    """i I'm um U.S. 3.5 don't gonna iPhone ok, Yes! "so end. ... ? p.m. 1,000 x-ray th- (ja) ¿qué mr. ß ǆ no," "."x '.5
-    的 北京 我， 。 吗？ 𠮷 AA制""".split()
-)
+ENGLISH_WORDS = ["i", "I'm", "um", "U.S.", "3.5", "don't", "iPhone", "ok,", "Yes!", '"so', "...", "?", "p.m.", "1,000"]
+ODD_WORDS = ["x-ray", "th-", "(ja)", "¿qué", "mr.", "ß", "ǆ", 'no,"', '"."x', "'.5", "北京", "我，", "。", "𠮷", "AA制"]
+SPOKEN = st.sampled_from([*ENGLISH_WORDS, *ODD_WORDS])
 TEXT = SPOKEN | ANY_TEXT
 LANG = st.sampled_from(["en", "en-GB", "zh", "cmn-Hans-CN", "de", "ja", "th"])
 STYLE = st.sampled_from(Style)
