@@ -5,16 +5,15 @@ Bounds and descriptions stand beside the fields; ``docs/settings.md`` is generat
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta
 
-__all__ = ["Partitioner", "Rendering", "Route", "RuntimeSettings", "StartAt"]
+from worker.runtime.routes import Route, require_topic
 
-_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+__all__ = ["Partitioner", "Route", "RuntimeSettings", "StartAt"]
 
 
 class StartAt(StrEnum):
@@ -30,26 +29,6 @@ class Partitioner(StrEnum):
     MURMUR2 = "murmur2"
     CRC32 = "crc32"
     UNCHECKED = "unchecked"
-
-
-class Rendering(StrEnum):
-    """How a route's text is made from the labels."""
-
-    VERBATIM = "verbatim"
-    MARKED = "marked"
-    FLUENT = "fluent"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
-    """A translation route: what producers call it (``target``), its topic, and how its text is rendered."""
-
-    target: Annotated[str, Meta(min_length=1, max_length=64)]
-    topic: str
-    rendering: Rendering = Rendering.FLUENT
-
-    def __post_init__(self) -> None:
-        _require_topic("topic", self.topic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +70,8 @@ class RuntimeSettings:
     routes: Annotated[
         tuple[Route, ...],
         Meta(
-            description="Translation routes: what producers name in `targets`, the topic, the rendering.",
+            description="Translation routes, each `target=topic` or `target=topic:rendering` (`verbatim`, `marked`, "
+            "`fluent`); as tables in a file also `keep_fillers` and `keep_reparanda`.",
             extra={"change": "at a roll-out; a session goes on where it is"},
         ),
     ] = ()
@@ -219,9 +199,9 @@ class RuntimeSettings:
 
     def __post_init__(self) -> None:
         for name in ("input_topic", "segment_topic", "dead_letter_topic"):
-            _require_topic(name, getattr(self, name))
+            require_topic(name, getattr(self, name))
         if self.ledger_topic:
-            _require_topic("ledger_topic", self.ledger_topic)
+            require_topic("ledger_topic", self.ledger_topic)
         topics = [self.input_topic, self.segment_topic, self.dead_letter_topic, self.ledger]
         topics += [route.topic for route in self.routes]
         if len(set(topics)) != len(topics):
@@ -247,8 +227,3 @@ class RuntimeSettings:
     def route(self, target: str) -> Route | None:
         """Return the route of a target, None where the operator has none."""
         return next((route for route in self.routes if route.target == target), None)
-
-
-def _require_topic(name: str, topic: str) -> None:
-    if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
-        raise ValueError(f"{name}: a topic's name has 1 to 249 of A-Z a-z 0-9 . _ -")

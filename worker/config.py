@@ -1,0 +1,112 @@
+"""The one tree of settings: read once, from environment (``CAESURA_...``), file (TOML) and flags, then frozen.
+
+A name is ``section.field``: ``CAESURA_WORKER_COMMIT_INTERVAL_MS`` in the environment, ``commit_interval_ms`` under
+``[worker]`` in the file, ``--set worker.commit_interval_ms=50`` as a flag. ``docs/settings.md`` lists them all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.runtime.settings import RuntimeSettings
+from worker.settings.catalogue import Leaf, leaves, shown
+from worker.settings.sources import Given, build, gather
+
+__all__ = [
+    "BrokerSettings",
+    "Origin",
+    "SettingShown",
+    "Settings",
+    "load_broker_settings",
+    "load_settings",
+    "open_settings",
+    "settings_shown",
+]
+
+_DERIVED = {
+    "kafka.group_id": "the group is the deployment (worker.deployment)",
+    "kafka.client_id": "it is made of worker.deployment and worker.ordinal",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerSettings:
+    """What a command needs that speaks to Kafka alone."""
+
+    kafka: KafkaSettings
+    worker: RuntimeSettings = field(default_factory=RuntimeSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(BrokerSettings):
+    """Everything that can be told to Caesura, by section."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where settings are read from: flags win over the environment, the environment over the file.
+
+    file: TOML; where None, the one that ``CAESURA_CONFIG`` names, if any. flags: ``section.field`` to text.
+    """
+
+    environ: Mapping[str, str]
+    file: Path | None = None
+    flags: Mapping[str, str] = field(default_factory=dict)
+
+    def given(self) -> dict[str, Given]:
+        """Return what was given, by path. Raises FatalError naming every name that is none."""
+        return gather(Settings, environ=self.environ, file=self.file, flags=self.flags, closed=_DERIVED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingShown:
+    """A setting as people may see it: no secret is in it. ``source`` is empty for a default."""
+
+    leaf: Leaf
+    value: str
+    source: str
+
+
+_Tree = TypeVar("_Tree")
+
+
+def load_settings(origin: Origin) -> Settings:
+    """Read and check all settings. Raises FatalError that names all that is wrong at once."""
+    return _read(Settings, origin)
+
+
+def load_broker_settings(origin: Origin) -> BrokerSettings:
+    """Read what Kafka alone needs; every name is checked all the same. Raises FatalError."""
+    return _read(BrokerSettings, origin)
+
+
+def open_settings() -> list[Leaf]:
+    """Return every setting that can be set."""
+    return [leaf for leaf in leaves(Settings) if leaf.path not in _DERIVED]
+
+
+def settings_shown(settings: Settings, origin: Origin) -> list[SettingShown]:
+    """Return every setting with its value for people and where it came from."""
+    given = origin.given()
+    return [
+        SettingShown(
+            leaf=leaf,
+            value=shown(leaf, getattr(getattr(settings, leaf.section), leaf.name)),
+            source=given[leaf.path].source if leaf.path in given else "",
+        )
+        for leaf in open_settings()
+    ]
+
+
+def _read(tree: type[_Tree], origin: Origin) -> _Tree:
+    settings = build(tree, origin.given())
+    if not isinstance(settings, BrokerSettings):
+        return settings
+    worker = settings.worker
+    kafka = dataclasses.replace(settings.kafka, group_id=worker.group, client_id=worker.transactional_id)
+    return dataclasses.replace(settings, kafka=kafka)

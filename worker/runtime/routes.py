@@ -1,0 +1,51 @@
+"""Translation routes: the operator's checked list of where rendered segments go."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from worker.core.rendering import Style
+
+__all__ = ["Route", "require_topic"]
+
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """A translation route.
+
+    target: what producers call it. rendering: how its text is made from the labels. keep_fillers, keep_reparanda:
+    what ``fluent`` leaves in.
+    """
+
+    target: Annotated[str, Meta(min_length=1, max_length=64)]
+    topic: str
+    rendering: Style = Style.FLUENT
+    keep_fillers: bool = False
+    keep_reparanda: bool = False
+
+    def __post_init__(self) -> None:
+        require_topic("topic", self.topic)
+
+    def __str__(self) -> str:
+        return f"{self.target}={self.topic}:{self.rendering}"
+
+    @classmethod
+    def parse(cls, text: str) -> Route:
+        """Parse ``target=topic`` or ``target=topic:rendering``. Raises ValueError."""
+        target, equals, rest = text.partition("=")
+        topic, _, rendering = rest.partition(":")
+        if not (target and equals and topic):
+            raise ValueError("a route is written target=topic or target=topic:rendering")
+        return cls(target=target, topic=topic, rendering=Style(rendering or Style.FLUENT))
+
+
+def require_topic(name: str, topic: str) -> None:
+    """Raise ValueError where ``topic`` cannot be a topic's name."""
+    if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
+        raise ValueError(f"{name}: a topic's name has 1 to 249 of A-Z a-z 0-9 . _ -")

@@ -1,0 +1,186 @@
+"""Which settings a tree of dataclasses has: name, type, default, bounds, what may change; read off the fields.
+
+A leaf is a field of a section (``worker.commit_interval_ms``). Its bounds, description and when it may change stand in
+its ``msgspec.Meta``; a field with ``repr=False`` is a secret and is never shown.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Any
+
+from msgspec import Meta
+
+__all__ = ["SECRET_SHOWN", "Leaf", "leaves", "shown"]
+
+_DESCRIBED = re.compile(r"^(?P<names>[a-z_]+(?:, [a-z_]+)*): (?P<text>.*(?:\n(?![a-z_, ]+: ).+)*)", re.MULTILINE)
+_CREDENTIALS = re.compile(r"(\w://)[^/@\s]+@")
+SECRET_SHOWN = "(set, not shown)"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """One setting.
+
+    type: the annotation as written. meta: what it says of bounds and purpose. said: what the section's docstring
+    says of it.
+    """
+
+    section: str
+    name: str
+    type: Any
+    default: object
+    required: bool
+    secret: bool
+    meta: Meta | None
+    said: str = ""
+
+    @property
+    def path(self) -> str:
+        """Its name in a file and after ``--set``: ``section.name``."""
+        return f"{self.section}.{self.name}"
+
+    @property
+    def variable(self) -> str:
+        """Its name in the environment."""
+        return f"CAESURA_{self.section}_{self.name}".upper()
+
+    @property
+    def description(self) -> str:
+        """What it is for; empty where nothing is said."""
+        return (self.meta.description if self.meta else None) or self.said
+
+    @property
+    def change(self) -> str:
+        """When it may change while sessions live."""
+        extra = (self.meta.extra if self.meta else None) or {}
+        return str(extra.get("change", "at a roll-out"))
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it holds several values."""
+        return typing.get_origin(_without_none(self.type)) in (tuple, list, frozenset)
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether it holds names with values."""
+        return typing.get_origin(_without_none(self.type)) in (dict, Mapping)
+
+    @property
+    def item_type(self) -> Any:  # noqa: ANN401 - an annotation can be any object
+        """What a list holds."""
+        return typing.get_args(_without_none(self.type))[0]
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether it may be left empty."""
+        inner = typing.get_args(self.type)[0] if hasattr(self.type, "__metadata__") else self.type
+        return type(None) in typing.get_args(inner)
+
+    @property
+    def bounds(self) -> str:
+        """The values it may take, as text."""
+        inner = _without_none(self.type)
+        if inner is bool:
+            return "`true`, `false`"
+        choices: list[object] = []
+        if isinstance(inner, type) and issubclass(inner, Enum):
+            choices = [member.value for member in inner]
+        elif typing.get_origin(inner) is typing.Literal:
+            choices = list(typing.get_args(inner))
+        if choices:
+            return ", ".join(f"`{value}`" for value in choices)
+        return _range(self.meta) if self.meta else ""
+
+
+def leaves(tree: type) -> Iterator[Leaf]:
+    """Yield every setting of a tree whose fields are dataclasses (the sections), in the order they are written."""
+    for section, section_type in typing.get_type_hints(tree).items():
+        hints = typing.get_type_hints(section_type, include_extras=True)
+        said = _said(section_type)
+        for field in dataclasses.fields(section_type):
+            annotation, meta = _split(hints[field.name])
+            default = field.default
+            if field.default_factory is not dataclasses.MISSING:
+                default = field.default_factory()
+            yield Leaf(
+                section=section,
+                name=field.name,
+                type=annotation,
+                default=None if default is dataclasses.MISSING else default,
+                required=default is dataclasses.MISSING,
+                secret=not field.repr,
+                meta=meta,
+                said=said.get(field.name, ""),
+            )
+
+
+def shown(leaf: Leaf, value: object) -> str:
+    """Return a value as text for people; a secret only as set or not."""
+    if leaf.secret:
+        return SECRET_SHOWN if value else ""
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    match value:
+        case None:
+            text = ""
+        case bool():
+            text = str(value).lower()
+        case Enum():
+            text = str(value.value)
+        case Mapping():
+            text = ", ".join(value)  # names alone: values of foreign options may be secrets
+        case tuple() | list() | frozenset():
+            text = ", ".join(_text(item) for item in value)
+        case _:
+            text = _CREDENTIALS.sub(r"\1***@", str(value))
+    return text
+
+
+def _range(meta: Meta) -> str:
+    lower = next((v for v in (meta.ge, meta.min_length) if v is not None), None)
+    upper = next((v for v in (meta.le, meta.max_length) if v is not None), None)
+    if lower is not None and upper is not None:
+        return f"{lower:,} to {upper:,}"
+    if lower is not None:
+        return f"at least {lower:,}"
+    if upper is not None:
+        return f"at most {upper:,}"
+    return f"`{meta.pattern}`" if meta.pattern else ""
+
+
+def _said(section_type: type) -> dict[str, str]:
+    """Read the descriptions ``name, name: text.`` off a class's docstring; a text goes on while lines are indented."""
+    found: dict[str, str] = {}
+    lines = inspect.cleandoc(section_type.__doc__ or "")
+    for match in _DESCRIBED.finditer(lines):
+        text = " ".join(match["text"].split()).replace("``", "`")
+        for name in match["names"].split(", "):
+            found[name] = text[:1].upper() + text[1:]
+    return found
+
+
+def _split(annotation: Any) -> tuple[Any, Meta | None]:  # noqa: ANN401 - an annotation can be any object
+    """Part an annotation into the type to convert to (its ``Meta`` kept) and the ``Meta`` found in it."""
+    for part in (annotation, *typing.get_args(annotation)):
+        for note in getattr(part, "__metadata__", ()):
+            if isinstance(note, Meta):
+                return annotation, note
+    return annotation, None
+
+
+def _without_none(annotation: Any) -> Any:  # noqa: ANN401 - an annotation can be any object
+    if hasattr(annotation, "__metadata__"):
+        return _without_none(typing.get_args(annotation)[0])
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        present = [part for part in typing.get_args(annotation) if part is not type(None)]
+        return _without_none(present[0]) if len(present) == 1 else annotation
+    return annotation

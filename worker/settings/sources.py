@@ -1,0 +1,146 @@
+"""Where a setting's value comes from: flags before environment before file before default.
+
+Every name is checked, in each source; all that is wrong is said at once, each with what was probably meant. A value
+that is wrong is quoted, except a secret's.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, get_type_hints
+
+import msgspec
+
+from worker.errors import FatalError
+from worker.settings.catalogue import Leaf, leaves
+
+__all__ = ["CONFIG_VARIABLE", "PREFIX", "Given", "build", "gather", "meant"]
+
+PREFIX = "CAESURA_"
+CONFIG_VARIABLE = "CAESURA_CONFIG"
+_Tree = TypeVar("_Tree")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A value as somebody gave it, and where: ``source`` is ``flag``, a variable's name or a file's."""
+
+    value: object
+    source: str
+
+
+def gather(tree: type, *, environ: Mapping[str, str], file: Path | None, flags: Mapping[str, str]) -> dict[str, Given]:
+    """Return what was given for each path (``section.name``). Raises FatalError naming every unknown name at once."""
+    known = {leaf.path: leaf for leaf in leaves(tree)}
+    by_variable = {leaf.variable: path for path, leaf in known.items()}
+    file = file or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
+    given: dict[str, Given] = {}
+    problems: list[str] = []
+    if file is not None:
+        for path, value in _file_values(file):
+            if path in known:
+                given[path] = Given(value=value, source=str(file))
+            else:
+                problems.append(f"{file}: there is no setting {path!r}{meant(path, known)}")
+    for variable, text in sorted(environ.items()):
+        if variable in by_variable:
+            given[by_variable[variable]] = Given(value=text, source=variable)
+        elif variable.startswith(PREFIX) and variable != CONFIG_VARIABLE:
+            problems.append(f"there is no setting {variable}{meant(variable, [*by_variable, CONFIG_VARIABLE])}")
+    for path, text in flags.items():
+        if path in known:
+            given[path] = Given(value=text, source=f"--set {path}")
+        else:
+            problems.append(f"--set: there is no setting {path!r}{meant(path, known)}")
+    problems += [f"{given[path].source}: {path} cannot be set: {why}" for path, why in closed.items() if path in given]
+    if problems:
+        raise FatalError("\n".join(problems))
+    return given
+
+
+def build(tree: type[_Tree], given: Mapping[str, Given]) -> _Tree:
+    """Make the tree from what was given, defaults for the rest. Raises FatalError naming all that does not fit."""
+    values: dict[str, dict[str, object]] = {}
+    problems: list[str] = []
+    for leaf in leaves(tree):
+        section = values.setdefault(leaf.section, {})
+        if leaf.path in given:
+            try:
+                section[leaf.name] = _converted(leaf, given[leaf.path].value)
+            except ValueError as error:  # msgspec's errors and JSON's are among them
+                problems.append(_refusal(leaf, given[leaf.path], str(error)))
+        elif leaf.required:
+            problems.append(f"{leaf.path} has no default: set {leaf.variable}, or {leaf.path} in the file")
+    if problems:
+        raise FatalError("\n".join(problems))
+    sections: dict[str, object] = {}
+    for name, section_type in get_type_hints(tree).items():
+        try:
+            sections[name] = section_type(**values.get(name, {}))
+        except (ValueError, FatalError) as error:
+            problems.append(f"{name}: {error}")
+    if problems:
+        raise FatalError("\n".join(problems))
+    try:
+        return tree(**sections)
+    except ValueError as error:
+        raise FatalError(str(error)) from error
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return ``; did you mean ...?`` where something known is close, else nothing."""
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    if not close:  # the right name in the wrong section, or without one
+        last = name.rpartition(".")[2]
+        close = difflib.get_close_matches(last, [path.rpartition(".")[2] for path in known], n=1, cutoff=0.8)
+        close = [path for path in known if close and path.rpartition(".")[2] == close[0]][:1]
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _file_values(file: Path) -> Iterator[tuple[str, object]]:
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FatalError(f"the settings file {file} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FatalError(f"the settings file {file} is not TOML: {error}") from error
+    for section, fields in document.items():
+        if not isinstance(fields, dict):
+            yield section, fields
+            continue
+        for name, value in fields.items():
+            yield f"{section}.{name}", value
+
+
+def _converted(leaf: Leaf, value: object) -> object:
+    """Convert a value to the setting's type; text may be JSON, a list parted by commas, or a plain word."""
+    if isinstance(value, str):
+        value = _parsed(leaf, value.strip())
+    return msgspec.convert(value, leaf.type, strict=False)
+
+
+def _parsed(leaf: Leaf, text: str) -> object:
+    if text[:1] in ("[", "{"):
+        return json.loads(text)
+    if not leaf.is_list and not leaf.is_mapping:
+        return None if not text and leaf.is_optional else text
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if leaf.is_mapping:
+        if not all("=" in part for part in parts):
+            raise ValueError("it is written name=value,name=value")
+        return dict(part.split("=", 1) for part in parts)
+    parse = getattr(leaf.item_type, "parse", None)
+    return [msgspec.to_builtins(parse(part)) for part in parts] if parse else parts
+
+
+def _refusal(leaf: Leaf, given: Given, reason: str) -> str:
+    told = "" if leaf.secret else f" {given.value!r}"
+    why = reason.partition(" - at `$")[0]
+    allowed = f" (allowed: {leaf.bounds})" if leaf.bounds else ""
+    return f"{given.source}:{told} does not fit: {why}{allowed}. {leaf.description}".rstrip()
