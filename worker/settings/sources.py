@@ -34,7 +34,14 @@ class Given:
     source: str
 
 
-def gather(tree: type, *, environ: Mapping[str, str], file: Path | None, flags: Mapping[str, str]) -> dict[str, Given]:
+def gather(
+    tree: type,
+    *,
+    environ: Mapping[str, str],
+    file: Path | None,
+    flags: Mapping[str, str],
+    closed: Mapping[str, str],
+) -> dict[str, Given]:
     """Return what was given for each path (``section.name``). Raises FatalError naming every unknown name at once."""
     known = {leaf.path: leaf for leaf in leaves(tree)}
     by_variable = {leaf.variable: path for path, leaf in known.items()}
