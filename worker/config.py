@@ -13,16 +13,19 @@ from pathlib import Path
 from typing import TypeVar
 
 from worker.adapters.kafka_settings import KafkaSettings
+from worker.core.rules import DecodingRules, OptionBounds
 from worker.runtime.settings import RuntimeSettings
 from worker.settings.catalogue import Leaf, leaves, shown
 from worker.settings.sources import Given, build, gather
 
 __all__ = [
     "BrokerSettings",
+    "LocalSettings",
     "Origin",
     "SettingShown",
     "Settings",
     "load_broker_settings",
+    "load_local_settings",
     "load_settings",
     "open_settings",
     "settings_shown",
@@ -31,15 +34,25 @@ __all__ = [
 _DERIVED = {
     "kafka.group_id": "the group is the deployment (worker.deployment)",
     "kafka.client_id": "it is made of worker.deployment and worker.ordinal",
+    "decoding.routes": "they are the targets of worker.routes",
+    "decoding.bounds": "it has a section of its own, bounds",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerSettings:
-    """What a command needs that speaks to Kafka alone."""
+class LocalSettings:
+    """What decoding alone needs, without broker and store."""
+
+    worker: RuntimeSettings = field(default_factory=RuntimeSettings)
+    decoding: DecodingRules = field(default_factory=DecodingRules)
+    bounds: OptionBounds = field(default_factory=OptionBounds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerSettings(LocalSettings):
+    """What a command needs that speaks to Kafka, not to Redis."""
 
     kafka: KafkaSettings
-    worker: RuntimeSettings = field(default_factory=RuntimeSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +85,7 @@ class SettingShown:
     source: str
 
 
-_Tree = TypeVar("_Tree")
+_Tree = TypeVar("_Tree", bound=LocalSettings)
 
 
 def load_settings(origin: Origin) -> Settings:
@@ -81,8 +94,13 @@ def load_settings(origin: Origin) -> Settings:
 
 
 def load_broker_settings(origin: Origin) -> BrokerSettings:
-    """Read what Kafka alone needs; every name is checked all the same. Raises FatalError."""
+    """Read what Kafka needs; every name is checked all the same. Raises FatalError."""
     return _read(BrokerSettings, origin)
+
+
+def load_local_settings(origin: Origin) -> LocalSettings:
+    """Read what decoding alone needs; every name is checked all the same. Raises FatalError."""
+    return _read(LocalSettings, origin)
 
 
 def open_settings() -> list[Leaf]:
@@ -104,9 +122,13 @@ def settings_shown(settings: Settings, origin: Origin) -> list[SettingShown]:
 
 
 def _read(tree: type[_Tree], origin: Origin) -> _Tree:
+    """Build a tree and fill in what is derived: a fact has one name to set it by."""
     settings = build(tree, origin.given())
-    if not isinstance(settings, BrokerSettings):
-        return settings
     worker = settings.worker
-    kafka = dataclasses.replace(settings.kafka, group_id=worker.group, client_id=worker.transactional_id)
-    return dataclasses.replace(settings, kafka=kafka)
+    targets = frozenset(route.target for route in worker.routes)
+    decoding = dataclasses.replace(settings.decoding, bounds=settings.bounds, routes=targets)
+    settings = dataclasses.replace(settings, decoding=decoding)
+    if isinstance(settings, BrokerSettings):
+        kafka = dataclasses.replace(settings.kafka, group_id=worker.group, client_id=worker.transactional_id)
+        settings = dataclasses.replace(settings, kafka=kafka)
+    return settings

@@ -7,7 +7,6 @@ its ``msgspec.Meta``; a field with ``repr=False`` is a secret and is never shown
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import re
 import types
 import typing
@@ -19,7 +18,6 @@ from msgspec import Meta
 
 __all__ = ["SECRET_SHOWN", "Leaf", "leaves", "shown"]
 
-_DESCRIBED = re.compile(r"^(?P<names>[a-z_]+(?:, [a-z_]+)*): (?P<text>.*(?:\n(?![a-z_, ]+: ).+)*)", re.MULTILINE)
 _CREDENTIALS = re.compile(r"(\w://)[^/@\s]+@")
 SECRET_SHOWN = "(set, not shown)"
 
@@ -69,8 +67,9 @@ class Leaf:
 
     @property
     def is_mapping(self) -> bool:
-        """Whether it holds names with values."""
-        return typing.get_origin(_without_none(self.type)) in (dict, Mapping)
+        """Whether it holds names with values; a value of several fields does."""
+        inner = _without_none(self.type)
+        return typing.get_origin(inner) in (dict, Mapping) or dataclasses.is_dataclass(inner)
 
     @property
     def item_type(self) -> Any:  # noqa: ANN401 - an annotation can be any object
@@ -138,8 +137,12 @@ def _text(value: object) -> str:
             text = str(value.value)
         case Mapping():
             text = ", ".join(value)  # names alone: values of foreign options may be secrets
-        case tuple() | list() | frozenset():
+        case frozenset():
+            text = ", ".join(sorted(map(_text, value)))
+        case tuple() | list():
             text = ", ".join(_text(item) for item in value)
+        case _ if dataclasses.is_dataclass(value) and type(value).__str__ is object.__str__:
+            text = ", ".join(f"{field.name}={_text(getattr(value, field.name))}" for field in dataclasses.fields(value))
         case _:
             text = _CREDENTIALS.sub(r"\1***@", str(value))
     return text
@@ -158,12 +161,15 @@ def _range(meta: Meta) -> str:
 
 
 def _said(section_type: type) -> dict[str, str]:
-    """Read the descriptions ``name, name: text.`` off a class's docstring; a text goes on while lines are indented."""
+    """Read the descriptions ``name, name: text`` off a class's docstring; each goes on until the next one."""
+    names = "|".join(field.name for field in dataclasses.fields(section_type))
+    document = " ".join((section_type.__doc__ or "").split()).replace("``", "`")
+    starts = list(re.finditer(rf"\b((?:{names})(?:, (?:{names}))*): ", document))
+    ends = [*(start.start() for start in starts[1:]), len(document)]
     found: dict[str, str] = {}
-    lines = inspect.cleandoc(section_type.__doc__ or "")
-    for match in _DESCRIBED.finditer(lines):
-        text = " ".join(match["text"].split()).replace("``", "`")
-        for name in match["names"].split(", "):
+    for start, end in zip(starts, ends, strict=False):  # no start: one end too many
+        text = document[start.end() : end].strip().rstrip(".;") + "."
+        for name in start[1].split(", "):
             found[name] = text[:1].upper() + text[1:]
     return found
 
