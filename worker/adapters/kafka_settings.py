@@ -1,0 +1,222 @@
+"""Settings of every Kafka client, and which librdkafka options nobody may override, each with its reason."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from worker.errors import FatalError
+
+__all__ = ["RESERVED_OPTIONS", "ClientOption", "KafkaSettings"]
+
+ClientOption = str | int | bool
+
+_ORDER = "a published word is in order and there once only with an idempotent, transactional producer"
+_SEAM = "the runtime alone says which offset counts and where reading goes on"
+_OWN = "it has a setting of its own"
+
+RESERVED_OPTIONS: Mapping[str, str] = {
+    "acks": _ORDER,
+    "request.required.acks": _ORDER,
+    "enable.idempotence": _ORDER,
+    "max.in.flight": _ORDER,
+    "max.in.flight.requests.per.connection": _ORDER,
+    "retries": _ORDER,
+    "message.send.max.retries": _ORDER,
+    "message.timeout.ms": "a record must not be given up before its transaction is",
+    "delivery.timeout.ms": "a record must not be given up before its transaction is",
+    "enable.gapless.guarantee": _ORDER,
+    "auto.commit.enable": _SEAM,
+    "enable.auto.commit": _SEAM,
+    "auto.commit.interval.ms": _SEAM,
+    "enable.auto.offset.store": _SEAM,
+    "auto.offset.reset": "an offset out of range is reported, never passed over",
+    "isolation.level": "aborted words must stay unseen, and stable offsets are asked for only under read_committed",
+    "enable.partition.eof": "time goes on without words only where a partition is known to be read to its end",
+    "partition.assignment.strategy": "the rebalance callbacks are written for cooperative-sticky",
+    "group.remote.assignor": "the rebalance callbacks are written for the broker's default assignor",
+    "allow.auto.create.topics": "a mistyped topic must fail, not come into being",
+    "transactional.id": "it names the deployment and the ordinal of the worker",
+    "test.mock.num.brokers": "a mock cluster knows no transactions",
+    "bootstrap.servers": _OWN,
+    "metadata.broker.list": _OWN,
+    "client.id": _OWN,
+    "group.id": _OWN,
+    "group.protocol": _OWN,
+    "group.instance.id": _OWN,
+    "session.timeout.ms": _OWN,
+    "heartbeat.interval.ms": _OWN,
+    "max.poll.interval.ms": _OWN,
+    "transaction.timeout.ms": _OWN,
+    "linger.ms": _OWN,
+    "fetch.wait.max.ms": _OWN,
+    "fetch.max.bytes": _OWN,
+    "max.partition.fetch.bytes": _OWN,
+    "queued.max.messages.kbytes": _OWN,
+    "queue.buffering.max.ms": _OWN,
+    "security.protocol": _OWN,
+    "sasl.mechanism": _OWN,
+    "sasl.mechanisms": _OWN,
+    "sasl.username": _OWN,
+    "sasl.password": _OWN,
+}
+"""librdkafka options that ``extra`` may not name, and why."""
+
+_SASL_WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaSettings:
+    """How to reach Kafka, and the group's and the transactions' times. FatalError on contradictions, all at once.
+
+    group_protocol: ``consumer`` is KIP-848, where the broker owns session time-out and heartbeat.
+    group_instance_id: static membership, classic only (under KIP-848 a killed member's id is refused until its
+        session ends).
+    request_timeout_ms: bounds one request to a broker.
+    fetch_wait_ms: how long a broker may hold a fetch that finds nothing. A partition that was just sought or resumed,
+        and the news that one is read to its end, wait for such a fetch of the others.
+    extra: further librdkafka options for every client, but for ``RESERVED_OPTIONS``.
+    """
+
+    bootstrap_servers: str
+    group_id: str = "caesura"
+    client_id: str = "caesura"
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    ssl_ca_file: str | None = None
+    ssl_certificate_file: str | None = None
+    ssl_key_file: str | None = None
+    ssl_key_password: str | None = field(default=None, repr=False)
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] | None = None
+    sasl_username: str | None = None
+    sasl_password: str | None = field(default=None, repr=False)
+    oauth_token_endpoint: str | None = None
+    oauth_client_id: str | None = None
+    oauth_client_secret: str | None = field(default=None, repr=False)
+    oauth_scope: str | None = None
+    group_protocol: Literal["classic", "consumer"] = "classic"
+    group_instance_id: str | None = None
+    session_timeout_ms: int = 10_000
+    heartbeat_interval_ms: int = 3_000
+    max_poll_interval_ms: int = 60_000
+    transaction_timeout_ms: int = 10_000
+    request_timeout_ms: int = 10_000
+    linger_ms: int = 2
+    fetch_wait_ms: int = 100
+    fetch_max_bytes: int = 16 * 1024 * 1024
+    partition_fetch_max_bytes: int = 1024 * 1024
+    prefetch_max_kbytes: int = 16 * 1024
+    extra: Mapping[str, ClientOption] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse contradictions with every reason in one message."""
+        findings = [*self._security_findings(), *self._group_findings(), *self._extra_findings()]
+        if findings:
+            raise FatalError("Kafka settings: " + "; ".join(findings))
+
+    def _security_findings(self) -> list[str]:
+        sasl = self.security_protocol.startswith("SASL")
+        findings = []
+        if not self.bootstrap_servers.strip():
+            findings.append("bootstrap_servers is empty")
+        if sasl != (self.sasl_mechanism is not None):
+            findings.append("sasl_mechanism is needed with a SASL security_protocol, and only there")
+        if self.sasl_mechanism in _SASL_WITH_PASSWORD and not (self.sasl_username and self.sasl_password):
+            findings.append(f"{self.sasl_mechanism} needs sasl_username and sasl_password")
+        oauth = (self.oauth_token_endpoint, self.oauth_client_id, self.oauth_client_secret)
+        if self.sasl_mechanism == "OAUTHBEARER" and not all(oauth):
+            findings.append("OAUTHBEARER needs oauth_token_endpoint, oauth_client_id and oauth_client_secret")
+        if (self.ssl_certificate_file is None) != (self.ssl_key_file is None):
+            findings.append("ssl_certificate_file and ssl_key_file go together")
+        if not self.security_protocol.endswith("SSL") and (self.ssl_ca_file or self.ssl_certificate_file):
+            findings.append("ssl files are given but security_protocol does not use TLS")
+        return findings
+
+    def _group_findings(self) -> list[str]:
+        findings = []
+        if self.group_instance_id is not None and self.group_protocol != "classic":
+            findings.append("group_instance_id (static membership) needs the classic group_protocol")
+        if self.group_protocol == "classic" and self.heartbeat_interval_ms * 3 > self.session_timeout_ms:
+            findings.append("heartbeat_interval_ms must be at most a third of session_timeout_ms")
+        if self.max_poll_interval_ms < self.session_timeout_ms and self.group_protocol == "classic":
+            findings.append("max_poll_interval_ms must not be below session_timeout_ms")
+        if self.transaction_timeout_ms < 1_000:
+            findings.append("transaction_timeout_ms must be at least 1000")
+        return findings
+
+    def _extra_findings(self) -> list[str]:
+        return [
+            f"option {name} cannot be set: {reason}"
+            for name in sorted(self.extra)
+            if (reason := RESERVED_OPTIONS.get(name)) is not None
+        ]
+
+    def client_options(self) -> dict[str, object]:
+        """Return the options of an admin client, and what the others share."""
+        given: dict[str, object | None] = {
+            **self.extra,
+            "bootstrap.servers": self.bootstrap_servers,
+            "client.id": self.client_id,
+            "security.protocol": self.security_protocol,
+            "ssl.ca.location": self.ssl_ca_file,
+            "ssl.certificate.location": self.ssl_certificate_file,
+            "ssl.key.location": self.ssl_key_file,
+            "ssl.key.password": self.ssl_key_password,
+            "sasl.mechanism": self.sasl_mechanism,
+            "sasl.username": self.sasl_username,
+            "sasl.password": self.sasl_password,
+            "socket.timeout.ms": self.request_timeout_ms,
+            "log.connection.close": False,
+            # librdkafka writes to stderr by itself unless it is given a logger.
+            "logger": logging.getLogger("caesura.kafka"),
+        }
+        if self.sasl_mechanism == "OAUTHBEARER":
+            given |= {
+                "sasl.oauthbearer.method": "oidc",
+                "sasl.oauthbearer.token.endpoint.url": self.oauth_token_endpoint,
+                "sasl.oauthbearer.client.id": self.oauth_client_id,
+                "sasl.oauthbearer.client.secret": self.oauth_client_secret,
+                "sasl.oauthbearer.scope": self.oauth_scope,
+            }
+        return {name: value for name, value in given.items() if value is not None}
+
+    def consumer_options(self) -> dict[str, object]:
+        """Return the options of the group member; the guarantees' ones are fixed."""
+        options = self.client_options() | {
+            "group.id": self.group_id,
+            "group.protocol": self.group_protocol,
+            "max.poll.interval.ms": self.max_poll_interval_ms,
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "auto.offset.reset": "error",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+            "allow.auto.create.topics": False,
+            "fetch.wait.max.ms": self.fetch_wait_ms,
+            "fetch.max.bytes": self.fetch_max_bytes,
+            "max.partition.fetch.bytes": self.partition_fetch_max_bytes,
+            "queued.max.messages.kbytes": self.prefetch_max_kbytes,
+            "fetch.queue.backoff.ms": 100,
+        }
+        if self.group_protocol == "classic":
+            options |= {
+                "partition.assignment.strategy": "cooperative-sticky",
+                "session.timeout.ms": self.session_timeout_ms,
+                "heartbeat.interval.ms": self.heartbeat_interval_ms,
+            }
+            if self.group_instance_id is not None:
+                options["group.instance.id"] = self.group_instance_id
+        return options
+
+    def producer_options(self, transactional_id: str) -> dict[str, object]:
+        """Return the options of a transactional producer; a record lives as long as its transaction may."""
+        return self.client_options() | {
+            "transactional.id": transactional_id,
+            "enable.idempotence": True,
+            "acks": "all",
+            "transaction.timeout.ms": self.transaction_timeout_ms,
+            "delivery.timeout.ms": self.transaction_timeout_ms,
+            "linger.ms": self.linger_ms,
+            "delivery.report.only.error": True,
+        }
