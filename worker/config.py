@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.redis_settings import RedisSettings
 from worker.core.rules import DecodingRules, OptionBounds
 from worker.runtime.settings import RuntimeSettings
 from worker.settings.catalogue import Leaf, leaves, shown
@@ -58,6 +59,8 @@ class BrokerSettings(LocalSettings):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(BrokerSettings):
     """Everything that can be told to Caesura, by section."""
+
+    redis: RedisSettings = field(default_factory=RedisSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

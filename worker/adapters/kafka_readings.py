@@ -14,7 +14,7 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, Message
 from worker.errors import BrokerError
 from worker.ports import PartitionEnd, PartitionStalled, Record
 
-__all__ = ["Reading", "Readings"]
+__all__ = ["Reading", "Readings", "record_of"]
 
 END = KafkaError._PARTITION_EOF  # noqa: SLF001 (librdkafka's own codes begin with an underscore)
 OUT_OF_RANGE = KafkaError._AUTO_OFFSET_RESET  # noqa: SLF001
@@ -96,7 +96,7 @@ class Readings:
             reading.next_offset = reading.read_to = offset
             return PartitionEnd(partition=partition, next_offset=offset)
         reading.next_offset = reading.delivered_to = offset + 1
-        return _record(message, partition, offset)
+        return record_of(message, partition, offset)
 
     def ends(self, partition: int, next_offset: int, end: int) -> bool:
         """Whether nothing readable lies at or after ``next_offset``, given where the leader says the end is.
@@ -115,7 +115,8 @@ class Readings:
             self[partition].paused = paused
 
 
-def _record(message: Message, partition: int, offset: int) -> Record:
+def record_of(message: Message, partition: int, offset: int) -> Record:
+    """Return what a message of the broker is to us."""
     kind, timestamp_ms = message.timestamp()
     headers = message.headers() or ()
     pairs = headers.items() if isinstance(headers, dict) else headers

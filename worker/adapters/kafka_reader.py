@@ -1,0 +1,97 @@
+"""Reading a topic from the outside, without a group: what ``tail`` and ``dead-letters`` look through.
+
+Only what was committed is seen (``read_committed``); nothing is ever committed by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, TopicPartition
+
+from worker.adapters.kafka_errors import consumer_error, consuming
+from worker.adapters.kafka_readings import record_of
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.errors import FatalError
+from worker.ports import Record
+
+__all__ = ["KafkaReader", "Start"]
+
+_EOF = KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's own code
+_POLL_S = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Where reading begins in every partition: at the start, at the end, or at ``offset`` of ``partition`` alone."""
+
+    at_end: bool = False
+    partition: int | None = None
+    offset: int | None = None
+
+
+class KafkaReader:
+    """Reads one topic's partitions, merged as they come. A context manager."""
+
+    def __init__(self, settings: KafkaSettings, topic: str) -> None:
+        options = settings.consumer_options()
+        options |= {"group.id": f"{settings.group_id}-reader", "group.protocol": "classic", "group.instance.id": None}
+        options |= {"auto.offset.reset": "earliest"}  # what retention took away while reading is passed over
+        self._topic = topic
+        self._timeout_s = settings.request_timeout_ms / 1000
+        with consuming("making the reader"):
+            self._consumer = Consumer({name: value for name, value in options.items() if value is not None})
+
+    def partitions(self) -> list[int]:
+        """Return the topic's partitions. BrokerError, FatalError where there is no such topic."""
+        with consuming(f"asking for the topic {self._topic}"):
+            found = self._consumer.list_topics(self._topic, timeout=self._timeout_s).topics[self._topic]
+        if found.error is not None:
+            raise consumer_error(found.error, f"asking for the topic {self._topic}")
+        if not found.partitions:
+            raise FatalError(f"there is no topic {self._topic}")
+        return sorted(found.partitions)
+
+    def read(self, start: Start, *, follow: bool) -> Iterator[Record]:
+        """Yield records; without ``follow`` until each partition's end was reached once.
+
+        Raises BrokerError, FatalError.
+        """
+        partitions = self.partitions()
+        if start.partition is not None:
+            if start.partition not in partitions:
+                raise FatalError(f"{self._topic} has no partition {start.partition}")
+            partitions = [start.partition]
+        first = OFFSET_END if start.at_end else OFFSET_BEGINNING
+        offset = start.offset if start.offset is not None else first
+        with consuming(f"reading {self._topic}"):
+            self._consumer.assign([TopicPartition(self._topic, partition, offset) for partition in partitions])
+        open_ends: set[int | None] = set(partitions)
+        while follow or open_ends:
+            with consuming(f"reading {self._topic}"):
+                message = self._consumer.poll(_POLL_S)
+            if message is None:
+                continue
+            error, at, offset_read = message.error(), message.partition(), message.offset()
+            if error is not None and error.code() == _EOF:
+                open_ends.discard(message.partition())
+            elif error is not None:
+                raise consumer_error(error, f"reading {self._topic}")
+            elif at is not None and offset_read is not None:
+                yield record_of(message, at, offset_read)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with consuming("closing the reader"):
+            self._consumer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
