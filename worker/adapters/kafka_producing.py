@@ -1,0 +1,106 @@
+"""A producer handle that two publishers share: making it, queueing records, remembering the first that was refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from worker.adapters.kafka_errors import consumer_error, delivery_error, error_of
+from worker.errors import AbortableError, CaesuraError, FatalError
+from worker.ports import OutMessage
+
+__all__ = ["Producing"]
+
+_QUEUE_POLL_S = 0.05
+
+
+class Producing:
+    """Queues records on a producer of these options.
+
+    queue_full_s: how long to wait for room in the local queue. monotonic_s measures it.
+    """
+
+    def __init__(
+        self,
+        options: Mapping[str, object],
+        *,
+        queue_full_s: float,
+        monotonic_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._options = {**options, "on_delivery": self._delivered, "error_cb": _ignore}
+        self._queue_full_s = queue_full_s
+        self._monotonic_s = monotonic_s
+        self._refused: CaesuraError | None = None
+        self._producer: Producer | None = self._make()
+
+    @property
+    def live(self) -> Producer:
+        """The producer; FatalError after close."""
+        if self._producer is None:
+            raise FatalError("the producer was closed")
+        return self._producer
+
+    def queue(self, message: OutMessage) -> None:
+        """Queue one record. AbortableError, FencedError, FatalError, also for an earlier record that was refused."""
+        doing, deadline_s = f"publishing to {message.topic}", self._monotonic_s() + self._queue_full_s
+        self.live.poll(0)
+        self.raise_refused()
+        while not self._queued(message, doing):
+            if self._monotonic_s() >= deadline_s:
+                raise AbortableError(f"{doing}: the local queue stays full")
+            self.live.poll(_QUEUE_POLL_S)
+            self.raise_refused()
+
+    def _queued(self, message: OutMessage, doing: str) -> bool:
+        try:
+            self.live.produce(
+                message.topic,
+                value=message.value,
+                key=message.key,
+                partition=message.partition,
+                headers=list(message.headers),
+            )
+        except BufferError:  # the binding's word for a full queue
+            return False
+        except KafkaException as exception:
+            raise delivery_error(error_of(exception), doing) from exception
+        return True
+
+    def raise_refused(self) -> None:
+        """Raise what the first record that was not taken means."""
+        if self._refused is not None:
+            raise self._refused
+
+    def forget_refused(self) -> None:
+        """Begin anew: what was refused belongs to a transaction that is over."""
+        self._refused = None
+
+    def remake(self) -> None:
+        """Destroy the producer and make one of the same options."""
+        self.close()
+        self._producer = self._make()
+
+    def close(self) -> None:
+        """Let go without waiting; closing twice is harmless."""
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            # close() flushes without end; with nothing left to flush it returns.
+            producer.purge()
+            producer.close()
+        self._refused = None
+
+    def _make(self) -> Producer:
+        try:
+            return Producer(self._options)
+        except KafkaException as exception:
+            raise consumer_error(error_of(exception), "making the producer") from exception
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None and self._refused is None:
+            self._refused = delivery_error(error, f"publishing to {message.topic()}")
+
+
+def _ignore(_: KafkaError) -> None:
+    """Take connection events; what matters comes back from the call that it spoils."""
