@@ -1,0 +1,47 @@
+"""The command ``caesura``: puts the commands together, and says in one line what went wrong."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+
+import typer
+
+from worker.commands.settings import settings
+from worker.errors import CaesuraError
+
+__all__ = ["app", "main"]
+
+_EPILOG = "Settings come from CAESURA_... variables, a TOML file and --set; `caesura settings` lists them."
+
+app = typer.Typer(
+    name="caesura",
+    help="Frozen, labelled segments from a speech recogniser's word stream: punctuation restored, disfluencies marked, "
+    "and never a label taken back.",
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command()(settings)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(f"caesura {importlib.metadata.version('caesura')}")
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one line on stderr and exit status 1."""
+    try:
+        app()
+    except CaesuraError as error:
+        sys.stderr.write("".join(f"caesura: {line}\n" for line in str(error).splitlines()))
+        sys.exit(1)
+    except BrokenPipeError:  # the reader of our output has gone: `caesura tail | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

@@ -1,0 +1,39 @@
+"""Options that every command with settings has, and what they are read into."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from worker.config import Origin
+from worker.errors import FatalError
+
+__all__ = ["ConfigOption", "SetOption", "origin_of"]
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", help="Settings file (TOML); else the one that CAESURA_CONFIG names.", show_default=False),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="SECTION.FIELD=VALUE",
+        help="One setting; wins over environment and file. `caesura settings` lists them.",
+        show_default=False,
+    ),
+]
+
+
+def origin_of(config: Path | None, assignments: list[str] | None) -> Origin:
+    """Return where settings come from. Raises FatalError for a ``--set`` without ``=``."""
+    flags: dict[str, str] = {}
+    for assignment in assignments or ():
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise FatalError(f"--set {assignment}: it is written section.field=value")
+        flags[name.strip()] = value
+    return Origin(environ=os.environ, file=config, flags=flags)
