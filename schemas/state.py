@@ -117,11 +117,13 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         word ends in the audio.
     index, words, sentence: next segment, published words and sentence so far. mid_sentence: part of the sentence
         is out.
-    model_words: all that the model counted, those in the buffer included. model: what labelled the buffer as it starts
-        now. tag: the last frozen disfluency tag.
+    model_words: all that the model counted, those in the buffer included. model: what labelled the buffer last.
+        labelled_start: the count of model words before the buffer at that time. tag: the last frozen disfluency tag.
     routes: index last published to each route. gaps: not yet in a segment.
     last_offset, last_appended_ms, last_polled_ms: of the last record applied. unrecorded_offset: the first record
         applied since the last segment.
+    frozen, settled: how many of the buffer's first words are frozen, and how many the last step's labels settle.
+    punctuation, disfluency: the labels of the buffer's first words.
     """
 
     version: str
@@ -149,6 +151,7 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     mid_sentence: bool = False
     model_words: int = 0
     model: str | None = None
+    labelled_start: int = -1
     tag: int = 0
     targets: tuple[str, ...] = ()
     routes: dict[str, int] = {}
@@ -158,6 +161,7 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     attributes: dict[str, str] | None = None
     unrecorded_offset: int | None = None
     frozen: int = 0
+    settled: int = 0
     punctuation: bytes = b""
     disfluency: bytes = b""
 
@@ -165,8 +169,8 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 class SessionState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
     """A session's snapshot.
 
-    buffer: model words since the last cut, of which ``frozen`` are frozen. punctuation, disfluency: the labels of the
-    first words of the buffer, as many as the last step labelled. held: what the segmenter keeps.
+    buffer: model words since the last cut. punctuation, disfluency: the labels of as many of its first words as the
+    last step labelled. held: what the segmenter keeps.
     """
 
     buffer: tuple[ModelWord, ...] = ()
@@ -222,5 +226,5 @@ def decode_ledger(data: bytes) -> LedgerState:
 
 
 def _check_version(version: str) -> None:
-    if version.split(".")[0] != STATE_VERSION.split(".")[0]:
+    if version.partition(".")[0] != STATE_VERSION.partition(".")[0]:
         raise ValueError("stored state of another major version")

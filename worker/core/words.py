@@ -72,24 +72,37 @@ def cut_piece(unit: Unit, start: int, end: int) -> WordPiece:
 
 
 class WhitespaceSegmenter:
-    """One unit, one word, one piece: English, and every language without a segmenter of its own. Holds nothing."""
+    """One unit, one word, one piece: English, and every language without a segmenter of its own.
 
-    __slots__ = ()
+    It holds nothing back; what another segmenter held before a change of settings goes out first.
+    """
+
+    __slots__ = ("_held",)
+
+    def __init__(self, held: HeldBack | None = None) -> None:
+        self._held = held or HeldBack()
 
     @property
     def held(self) -> HeldBack:
-        """Return nothing: no unit waits for another."""
-        return HeldBack()
+        """Return what another segmenter left, until it has gone out."""
+        return self._held
 
     def push(self, units: Sequence[Unit]) -> list[ModelWord]:
         """Return a word a unit."""
-        return [ModelWord(view=model_view(unit.text), pieces=(cut_piece(unit, 0, len(unit.text)),)) for unit in units]
+        return [*self.flush(), *(_whole_word(unit) for unit in units)]
 
     def flush(self) -> list[ModelWord]:
-        """Return nothing."""
-        return []
+        """Return what another segmenter left, once."""
+        held, self._held = self._held, HeldBack()
+        given = held.given_code_points
+        return [_whole_word(unit, given if position == 0 else 0) for position, unit in enumerate(held.units)]
+
+
+def _whole_word(unit: Unit, start: int = 0) -> ModelWord:
+    piece = cut_piece(unit, start, len(unit.text))
+    return ModelWord(view=model_view(piece.text), pieces=(piece,))
 
 
 def whitespace_segmenters(language: str, held: HeldBack) -> WordSegmenter:  # noqa: ARG001 - the factory's shape
     """Return the segmenter that takes units as words, for any language."""
-    return WhitespaceSegmenter()
+    return WhitespaceSegmenter(held)

@@ -1,0 +1,131 @@
+"""A session's buffer: the model words since its last cut, their labels, and how many of them are frozen.
+
+Rules:
+
+1. ``frozen`` never falls but by a cut, and a frozen label never changes: ``relabel`` passes over it.
+2. ``settled`` words have L or more words after them in the last labelling: nothing that arrives can change their
+   labels while the buffer starts where it does.
+3. Words leave at the front only, and only frozen ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schemas.labels import Disfluency, Punctuation
+from schemas.state import ModelWord
+from worker.core.labelling import Labels
+
+__all__ = ["Buffer"]
+
+_SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
+_COMMAS = frozenset((Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.value))
+
+
+class Buffer:
+    """Words since the last cut, oldest first; ``start`` is the session's count of model words before them."""
+
+    __slots__ = ("disfluency", "frozen", "labelled_start", "punctuation", "settled", "start", "views", "words")
+
+    def __init__(
+        self,
+        words: Sequence[ModelWord] = (),
+        *,
+        start: int = 0,
+        labelled_start: int = -1,
+        frozen: int = 0,
+        settled: int = 0,
+        punctuation: bytes = b"",
+        disfluency: bytes = b"",
+    ) -> None:
+        """Start with nothing, or with what was stored. labelled_start: ``start`` as of the last labelling."""
+        self.words = list(words)
+        self.views = [word.view for word in self.words]
+        self.start = start
+        self.labelled_start = labelled_start
+        self.frozen = frozen
+        self.settled = settled
+        self.punctuation = bytearray(punctuation)
+        self.disfluency = bytearray(disfluency)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def end(self) -> int:
+        """Return the session's count of model words, those in the buffer included."""
+        return self.start + len(self.words)
+
+    @property
+    def unfrozen(self) -> int:
+        """Return how many words have no frozen label yet."""
+        return len(self.words) - self.frozen
+
+    @property
+    def is_labelled(self) -> bool:
+        """Tell whether the last labelling covers every word, and no other."""
+        return self.was_labelled_from_start and len(self.punctuation) == len(self.words)
+
+    @property
+    def was_labelled_from_start(self) -> bool:
+        """Tell whether the buffer starts where it did at its last labelling."""
+        return self.labelled_start == self.start
+
+    def append(self, word: ModelWord) -> None:
+        """Add the next word; it has no label yet."""
+        self.words.append(word)
+        self.views.append(word.view)
+
+    def relabel(self, labels: Labels, *, look_ahead_words: int) -> None:
+        """Take a labelling of the whole buffer; frozen labels stay. ValueError where its length is another."""
+        if not len(labels.punctuation) == len(labels.disfluency) == len(self.words):
+            raise ValueError("a labelling has one label pair a word")
+        self.punctuation[self.frozen :] = labels.punctuation[self.frozen :]
+        self.disfluency[self.frozen :] = labels.disfluency[self.frozen :]
+        self.labelled_start = self.start
+        self.settled = max(self.frozen, len(self.words) - look_ahead_words, 0)
+
+    def freeze(self, end: int, previous_tag: int) -> int:
+        """Freeze the words before ``end`` and return the last frozen tag.
+
+        Tags are made consistent here: an I-tag that continues nothing begins something. What it continues is frozen
+        already, so the outcome is as final as the label.
+        """
+        tag = previous_tag
+        for position in range(self.frozen, end):
+            tag = self.disfluency[position] = consistent_tag(tag, self.disfluency[position])
+        self.frozen = max(self.frozen, end)
+        return tag
+
+    def first_cut(self, look_ahead_words: int) -> int | None:
+        """Return where the first sentence ends that has ``look_ahead_words`` words after it (Algorithm 1), or None."""
+        for position in range(min(len(self.punctuation), len(self.words) - look_ahead_words)):
+            if self.punctuation[position] in _SENTENCE_ENDS:
+                return position + 1
+        return None
+
+    def sentence_ends(self, start: int, end: int) -> list[int]:
+        """Return where sentences end among the words from ``start`` to ``end``, each as the count of words so far."""
+        return [position + 1 for position in range(start, end) if self.punctuation[position] in _SENTENCE_ENDS]
+
+    def last_comma(self, look_ahead_words: int, least: int) -> int | None:
+        """Return where to cut after the last comma that frees ``least`` words and has enough after it, or None."""
+        for end in range(len(self.words) - look_ahead_words, max(least, 1) - 1, -1):
+            if self.punctuation[end - 1] in _COMMAS:
+                return end
+        return None
+
+    def drop(self, end: int) -> None:
+        """Let the first ``end`` words leave; they are frozen."""
+        assert end <= self.frozen, "only frozen words leave the buffer"
+        del self.words[:end], self.views[:end], self.punctuation[:end], self.disfluency[:end]
+        self.start += end
+        self.frozen -= end
+        self.settled = max(self.settled - end, 0)
+
+
+def consistent_tag(previous: int, tag: int) -> int:
+    """Return the tag, or its B form where it is an I-tag that does not continue ``previous``."""
+    if tag in (Disfluency.I_RM, Disfluency.I_IM) and previous not in (tag - 1, tag):
+        return tag - 1
+    return tag

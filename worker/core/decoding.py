@@ -1,0 +1,253 @@
+"""How a session's input becomes frozen words: steps, cuts and flushes (DESIGN section 2, CT-Transformer section 3.3).
+
+Each method that may need labels is a generator: it yields a ``LabelRequest``, is sent ``Labels`` (or None where no
+answer can be had) and goes on. So the rules read in the order in which they apply, and nothing here waits or knows who
+labels.
+
+Rules:
+
+1. A step whenever the session's count of model words is a multiple of F, inside an event too, and on a flush.
+2. A step labels the buffer, cuts at each sentence end with T words after it until none is left, publishes what is
+   settled (mode ``settled``), and cuts by length where another step would not fit. After a cut the rest is not
+   relabelled before the next step.
+3. A flush freezes the rest with the labels of its step; silence and utterance ends keep the words as left context,
+   a language change and a session's end clear the buffer.
+4. A model is chosen when the buffer's start has moved; until then the buffer keeps the one that labelled it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from schemas.events import Emission, Word, WordsEvent
+from schemas.labels import Disfluency
+from schemas.segments import Cause
+from schemas.state import ChosenOptions, ModelWord, Unit
+from worker.core.buffer import Buffer
+from worker.core.context import DecodingContext, Origin
+from worker.core.intake import PassedGap
+from worker.core.labelling import LabelRequest, Labels
+from worker.core.rules import primary_language
+from worker.core.words import HeldBack, WordSegmenter
+from worker.core.writing import SegmentWriter
+
+__all__ = ["AppliedEvent", "Decoder", "Work"]
+
+Work = Generator[LabelRequest, Labels | None, None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedEvent:
+    """An admitted event. hears: whether the session's silence is counted on its audio clock, as of this event."""
+
+    event: WordsEvent
+    origin: Origin
+    gap: PassedGap | None
+    hears: bool
+
+
+class Decoder:
+    """The part of a session's state that words pass through; ``schemas.state`` says what each field is."""
+
+    __slots__ = ("audio_end_ms", "buffer", "context", "lang", "model", "now_ms", "options", "segmenter", "tag",
+                 "unrecorded_offset", "writer")  # fmt: skip
+
+    def __init__(  # noqa: PLR0913 - a session's state
+        self,
+        context: DecodingContext,
+        writer: SegmentWriter,
+        options: ChosenOptions,
+        *,
+        lang: str,
+        buffer: Buffer | None = None,
+        held: HeldBack | None = None,
+        model: str | None = None,
+        tag: int = Disfluency.O.value,
+        audio_end_ms: int | None = None,
+        unrecorded_offset: int | None = None,
+    ) -> None:
+        self.context = context
+        self.writer = writer
+        self.options = options
+        self.lang = lang
+        self.buffer = buffer or Buffer()
+        self.segmenter: WordSegmenter = context.segmenters(primary_language(lang), held or HeldBack())
+        self.model = model
+        self.tag = tag
+        self.audio_end_ms = audio_end_ms
+        self.unrecorded_offset = unrecorded_offset
+        self.now_ms = 0
+
+    def apply(self, applied: AppliedEvent) -> Work:
+        """Take an event's words, and do what it asks for."""
+        event, origin = applied.event, applied.origin
+        if applied.gap is not None:
+            yield from self._settle_tail()
+            self.writer.note_gap(applied.gap, sum(len(word.pieces) for word in self._unfrozen_words()))
+        if event.lang.casefold() != self.lang.casefold():
+            yield from self.clear(Cause.LANGUAGE)
+            self.segmenter = self.context.segmenters(primary_language(event.lang), HeldBack())
+        self.lang = event.lang
+        self.writer.note_origin(origin)
+        self.writer.note_passing(event)
+        if self.unrecorded_offset is None:
+            self.unrecorded_offset = origin.offset
+        for position, word in enumerate(event.words):
+            yield from self._hear(word.start_ms if applied.hears else None)
+            yield from self._add(self.segmenter.push((_unit(word, position, origin),)))
+            self._note_audio(word.start_ms if word.end_ms is None else word.end_ms)
+        if event.words and event.words[-1].start_ms is None and event.words[-1].end_ms is None:
+            self._note_audio(event.heard_until_ms)
+        yield from self._hear(event.heard_until_ms)
+        if event.session_end:
+            yield from self.clear(Cause.END, session_end=True)
+        elif event.utterance_end:
+            yield from self.flush(Cause.UTTERANCE)
+
+    def flush(self, cause: Cause, *, session_end: bool = False) -> Work:
+        """Freeze all that is there; the words stay as left context."""
+        yield from self._settle_tail()
+        if self.buffer.unfrozen and not self.buffer.is_labelled:
+            yield from self._label_and_cut()
+        self._publish(len(self.buffer), cause, session_end=session_end)
+
+    def clear(self, cause: Cause, *, session_end: bool = False) -> Work:
+        """Freeze all that is there, and begin anew with an empty buffer and a new sentence."""
+        yield from self.flush(cause, session_end=session_end)
+        self.buffer.drop(len(self.buffer))
+        self.tag = Disfluency.O.value
+        self.writer.break_sentence()
+
+    def _unfrozen_words(self) -> list[ModelWord]:
+        return self.buffer.words[self.buffer.frozen :]
+
+    def _hear(self, heard_ms: int | None) -> Work:
+        """Flush where the audio clock says that nothing was said for long enough."""
+        if heard_ms is None or self.audio_end_ms is None:
+            return
+        if heard_ms - self.audio_end_ms >= self.options.flush_after_ms:
+            yield from self.flush(Cause.SILENCE)
+
+    def _note_audio(self, end_ms: int | None) -> None:
+        if end_ms is not None:
+            self.audio_end_ms = max(end_ms, self.audio_end_ms or 0)
+
+    def _settle_tail(self) -> Work:
+        yield from self._add(self.segmenter.flush())
+
+    def _add(self, words: list[ModelWord]) -> Work:
+        for word in words:
+            self.buffer.append(word)
+            if self.buffer.end % self.context.rules.step_words == 0:
+                yield from self._step()
+
+    def _step(self) -> Work:
+        look_ahead = yield from self._label_and_cut()
+        if self.options.emission is Emission.SETTLED:
+            self._publish_settled(len(self.buffer) - look_ahead)
+        self._cut_by_length(look_ahead)
+
+    def _label_and_cut(self) -> Generator[LabelRequest, Labels | None, int]:
+        """Label the buffer, then Algorithm 1 until no cut is left; return the L that the labels were made with."""
+        self._choose_model()
+        look_ahead = self.context.models.look_ahead_of(self.model)
+        labels = yield from self._labels()
+        if labels is None:
+            self._fall_back()
+            return look_ahead
+        self.buffer.relabel(labels, look_ahead_words=look_ahead)
+        while (end := self.buffer.first_cut(self.options.look_ahead_words)) is not None:
+            self._cut(end, Cause.SENTENCE)
+        return look_ahead
+
+    def _labels(self) -> Generator[LabelRequest, Labels | None, Labels | None]:
+        none = bytes(len(self.buffer))
+        if self.model is None:
+            return Labels(punctuation=none, disfluency=none)
+        labels = yield LabelRequest(
+            session=self.writer.session,
+            model_id=self.model,
+            buffer_start=self.buffer.start,
+            words=tuple(self.buffer.views),
+        )
+        if labels is None or self.options.punctuation:
+            return labels
+        return Labels(punctuation=none, disfluency=labels.disfluency)
+
+    def _choose_model(self) -> None:
+        models = self.context.models
+        if self.buffer.was_labelled_from_start and (self.model is None or self.model in models.loaded):
+            return
+        if self.buffer.was_labelled_from_start:
+            self._publish(self.buffer.settled, Cause.SETTLED)
+            self.context.tally.takeovers += 1
+        active = models.active.get(primary_language(self.lang))
+        self.model = None if active is None else active.name
+
+    def _fall_back(self) -> None:
+        """Freeze what could not be labelled, and let it go, so that the next step is not asked about it again."""
+        none = bytes(len(self.buffer))
+        self.model = None
+        self.buffer.relabel(Labels(punctuation=none, disfluency=none), look_ahead_words=0)
+        self._cut(len(self.buffer), Cause.FALLBACK)
+        self.context.tally.fallbacks += 1
+
+    def _publish_settled(self, end: int) -> None:
+        ends = self.buffer.sentence_ends(self.buffer.frozen, end)
+        if ends:
+            self._publish(ends[-1], Cause.SENTENCE)
+        if end - self.buffer.frozen >= self.context.rules.min_settled_words:
+            self._publish(end, Cause.SETTLED)
+
+    def _cut_by_length(self, look_ahead: int) -> None:
+        rules, size = self.context.rules, len(self.buffer)
+        too_many = size + rules.step_words - self.options.max_buffer_words
+        if too_many > 0:
+            comma = self.buffer.last_comma(self.options.look_ahead_words, too_many)
+            self._cut(comma or min(max(size - look_ahead, too_many), size), Cause.LENGTH)
+
+    def _cut(self, end: int, cause: Cause) -> None:
+        self._publish(end, cause)
+        self.buffer.drop(end)
+
+    def _publish(self, end: int, cause: Cause, *, session_end: bool = False) -> None:
+        """Freeze the words before ``end`` and write them, split where a sentence ends among them."""
+        buffer, start = self.buffer, self.buffer.frozen
+        if end <= start and not session_end:
+            return
+        self.tag = buffer.freeze(end, self.tag)
+        self._count_frozen(start, end)
+        for stop in (*buffer.sentence_ends(start, end - 1), max(start, end)):
+            self.writer.write(
+                buffer.words[start:stop],
+                bytes(buffer.punctuation[start:stop]),
+                bytes(buffer.disfluency[start:stop]),
+                cause=cause if stop >= end else Cause.SENTENCE,
+                lang=self.lang,
+                model=self.model,
+                frozen_ms=self.now_ms,
+                session_end=session_end and stop >= end,
+            )
+            start = stop
+        self.unrecorded_offset = None
+
+    def _count_frozen(self, start: int, end: int) -> None:
+        tally, size = self.context.tally, len(self.buffer)
+        for position in range(start, end):
+            tally.freeze_delay_words[size - position - 1] += 1
+        if self.model is None:
+            tally.unmodelled_words += max(end - start, 0)
+
+
+def _unit(word: Word, position: int, origin: Origin) -> Unit:
+    return Unit(
+        text=word.text,
+        start_ms=word.start_ms,
+        end_ms=word.end_ms,
+        confidence=word.confidence,
+        offset=origin.offset,
+        position=position,
+        appended_ms=origin.appended_ms,
+        polled_ms=origin.polled_ms,
+    )

@@ -1,0 +1,183 @@
+"""The numbers that decoding obeys, and which model labels which language (DESIGN section 2, defaults of the paper).
+
+A session may wish for other values in its first event (``SessionOptions``). A wish outside the operator's bounds is
+clamped to the nearest bound, never refused: the producer that asked for too much still gets its words out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from schemas.events import Emission, SessionOptions
+from schemas.state import ChosenOptions
+from worker.errors import FatalError
+
+__all__ = [
+    "DEFAULT_LOOK_AHEAD_WORDS",
+    "Bounds",
+    "DecodingRules",
+    "ModelSpec",
+    "ModelTable",
+    "OptionBounds",
+    "ServedModel",
+    "primary_language",
+]
+
+DEFAULT_LOOK_AHEAD_WORDS = 9
+"""L, the future words that a label may depend on, where no model says it (CT-Transformer, section 4.2)."""
+
+_SAME_LANGUAGE = {"cmn": "zh", "zho": "zh", "chi": "zh", "eng": "en"}
+
+
+def primary_language(tag: str) -> str:
+    """Return the primary subtag of a BCP-47 tag in lower case; Mandarin (``cmn``) is ``zh``."""
+    primary = tag.replace("_", "-").split("-", 1)[0].lower()
+    return _SAME_LANGUAGE.get(primary, primary)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The smallest and the largest value that a session may choose, both allowed."""
+
+    least: int
+    most: int
+
+    def clamp(self, value: int) -> int:
+        """Return the nearest value inside."""
+        return min(max(value, self.least), self.most)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionBounds:
+    """What sessions may choose. emissions: the modes they may ask for; another keeps the operator's."""
+
+    emissions: frozenset[Emission] = frozenset(Emission)
+    look_ahead_words: Bounds = Bounds(least=0, most=20)
+    flush_after_ms: Bounds = Bounds(least=200, most=10_000)
+    max_buffer_words: Bounds = Bounds(least=40, most=300)
+    punctuation_may_be_off: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodingRules:
+    """How sessions are decoded.
+
+    step_words: F, words between two labellings. look_ahead_words: T, words after a sentence end before it is cut.
+    emission: when segments go out. min_settled_words: the shortest settled prefix published before its sentence ends.
+    flush_after_ms: silence that freezes what is there. stall_after_ms: the same by arrival, for sessions that send
+    ``heard_until_ms``. max_buffer_words: a buffer to be labelled never holds more. idle_after_ms: closes a session;
+    forget_after_ms: drops its counters. routes: the translation routes that exist. bounds: what sessions may choose.
+    """
+
+    step_words: int = 3
+    look_ahead_words: int = 6
+    emission: Emission = Emission.SENTENCE
+    min_settled_words: int = 1
+    flush_after_ms: int = 800
+    stall_after_ms: int = 5_000
+    max_buffer_words: int = 120
+    idle_after_ms: int = 300_000
+    forget_after_ms: int = 86_400_000
+    routes: frozenset[str] = frozenset()
+    bounds: OptionBounds = field(default_factory=OptionBounds)
+
+    def __post_init__(self) -> None:
+        """Refuse values that no session can be decoded with. FatalError, naming every one and why."""
+        wrong = [reason for holds, reason in self._requirements() if not holds]
+        if wrong:
+            raise FatalError("decoding rules: " + "; ".join(wrong))
+
+    def _requirements(self) -> Iterable[tuple[bool, str]]:
+        bounds, stall_ms, idle_ms = self.bounds, self.stall_after_ms, self.idle_after_ms
+        silence_ms = max(self.flush_after_ms, bounds.flush_after_ms.most)
+        two_steps = 2 * self.step_words
+        yield self.step_words >= 1, f"step_words is {self.step_words}, a step takes at least one word"
+        yield self.look_ahead_words >= 0, f"look_ahead_words is {self.look_ahead_words}, it counts words"
+        yield self.min_settled_words >= 1, f"min_settled_words is {self.min_settled_words}, a segment has words"
+        yield self.flush_after_ms >= 1, f"flush_after_ms is {self.flush_after_ms}, silence lasts"
+        yield stall_ms >= self.flush_after_ms, f"stall_after_ms is {stall_ms}, shorter than flush_after_ms"
+        yield self.max_buffer_words >= two_steps, f"max_buffer_words is {self.max_buffer_words}, less than two steps"
+        yield idle_ms >= silence_ms, f"idle_after_ms is {idle_ms}, shorter than a silence of {silence_ms} ms"
+        yield idle_ms >= stall_ms, f"idle_after_ms is {idle_ms}, shorter than stall_after_ms"
+        yield self.forget_after_ms >= 0, f"forget_after_ms is {self.forget_after_ms}, it cannot lie in the past"
+        yield bounds.max_buffer_words.least >= two_steps, "bounds.max_buffer_words.least is less than two steps"
+        yield bounds.flush_after_ms.least >= 1, "bounds.flush_after_ms.least is no time at all"
+        yield bounds.look_ahead_words.least >= 0, "bounds.look_ahead_words.least is negative"
+        for name in ("look_ahead_words", "flush_after_ms", "max_buffer_words"):
+            limits: Bounds = getattr(bounds, name)
+            yield limits.least <= limits.most, f"bounds.{name}.least is above its most"
+
+    def choose(self, wishes: SessionOptions | None) -> ChosenOptions:
+        """Return a session's options: its wishes clamped to the bounds, the operator's values for the rest."""
+        wishes = wishes or SessionOptions()
+        bounds = self.bounds
+        allowed = wishes.emission is not None and wishes.emission in bounds.emissions
+        return ChosenOptions(
+            emission=wishes.emission if allowed and wishes.emission is not None else self.emission,
+            look_ahead_words=_choose(wishes.look_ahead_words, self.look_ahead_words, bounds.look_ahead_words),
+            flush_after_ms=_choose(wishes.flush_after_ms, self.flush_after_ms, bounds.flush_after_ms),
+            max_buffer_words=_choose(wishes.max_buffer_words, self.max_buffer_words, bounds.max_buffer_words),
+            punctuation=wishes.punctuation is not False or not bounds.punctuation_may_be_off,
+        )
+
+
+def _choose(wish: int | None, own: int, bounds: Bounds) -> int:
+    return own if wish is None else bounds.clamp(wish)
+
+
+class ServedModel(Protocol):
+    """What an engine says of a model that it has loaded (``worker.ports.EngineModel``)."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102 - ``id@version``
+    @property
+    def language(self) -> str: ...  # noqa: D102
+    @property
+    def active(self) -> bool: ...  # noqa: D102
+    @property
+    def look_ahead_words(self) -> int: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpec:
+    """A loaded model. name: ``id@version``. language: a primary subtag. look_ahead_words: its L."""
+
+    name: str
+    language: str
+    look_ahead_words: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTable:
+    """Which models this worker has loaded, and which is active for a language. Both are keyed by name and language."""
+
+    loaded: Mapping[str, ModelSpec] = field(default_factory=dict)
+    active: Mapping[str, ModelSpec] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, served: Iterable[ServedModel]) -> ModelTable:
+        """Make the table of an engine's models. FatalError where two are active for a language or names clash."""
+        loaded: dict[str, ModelSpec] = {}
+        active: dict[str, ModelSpec] = {}
+        for model in served:
+            language = primary_language(model.language)
+            spec = ModelSpec(name=model.name, language=language, look_ahead_words=model.look_ahead_words)
+            if spec.name in loaded:
+                raise FatalError(f"model {spec.name} is loaded twice")
+            if not all(spec.name.partition("@")):
+                raise FatalError(f"model {spec.name}: a name is id@version")
+            if spec.look_ahead_words < 0:
+                raise FatalError(f"model {spec.name}: a look-ahead counts words")
+            loaded[spec.name] = spec
+            if model.active and language in active:
+                raise FatalError(f"models {active[language].name} and {spec.name} are both active for {language}")
+            if model.active:
+                active[language] = spec
+        return cls(loaded=loaded, active=active)
+
+    def look_ahead_of(self, name: str | None) -> int:
+        """Return the L of a loaded model; the default where there is no model."""
+        spec = None if name is None else self.loaded.get(name)
+        return DEFAULT_LOOK_AHEAD_WORDS if spec is None else spec.look_ahead_words

@@ -1,0 +1,193 @@
+"""A session as a state machine without I/O: events and times in, label requests and segments out (DESIGN section 2).
+
+    offer(event, origin), fire(now)   decide at once (``worker.core.intake`` has the table), and queue the work
+    request(now)                      works until labels are wanted, and says for what; None: nothing is left to do
+    resolve(labels, now)              goes on with them
+    take_segments()                   what has frozen since
+
+Rules:
+
+1. Queued work is done in the order in which it came in, each piece to its end.
+2. How eagerly requests are resolved changes nothing but ``frozen_ms``.
+3. A snapshot is taken only while nothing is queued; restored, it goes on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from schemas.events import WordsEvent
+from schemas.segments import Cause
+from schemas.state import LedgerState, SessionState, SessionStatus
+from worker.core.context import DecodingContext, Origin
+from worker.core.decoding import AppliedEvent, Decoder, Work
+from worker.core.intake import Admission, Intake, Outcome, Timer
+from worker.core.labelling import LabelRequest, Labels
+from worker.core.snapshot import ledger_record, replay_offset, restored, snapshot
+from worker.core.writing import OutSegment, SegmentWriter
+
+__all__ = ["Session"]
+
+
+class Session:
+    """One speaker's stream."""
+
+    __slots__ = ("_context", "_decoder", "_intake", "_queue", "_request", "_wanted_ms", "_work", "_writer")
+
+    def __init__(self, context: DecodingContext, intake: Intake, writer: SegmentWriter, decoder: Decoder) -> None:
+        self._context = context
+        self._intake = intake
+        self._writer = writer
+        self._decoder = decoder
+        self._queue: deque[AppliedEvent | Timer] = deque()
+        self._work: Work | None = None
+        self._request: LabelRequest | None = None
+        self._wanted_ms = 0
+
+    @classmethod
+    def open(cls, event: WordsEvent, origin: Origin, context: DecodingContext) -> Session:
+        """Begin the session that this event is the first of; offer the event next. ``since`` is its offset."""
+        options = context.rules.choose(event.options)
+        intake = Intake(rules=context.rules, options=options, activity_ms=origin.time_ms, event_ms=origin.time_ms)
+        writer = SegmentWriter(context=context, session=event.session, since=origin.offset)
+        context.tally.opened += 1
+        return cls(context, intake, writer, Decoder(context, writer, options, lang=event.lang))
+
+    @classmethod
+    def restore(cls, state: SessionState, context: DecodingContext) -> Session:
+        """Go on from a snapshot."""
+        return cls(context, *restored(state, context))
+
+    @property
+    def key(self) -> str:
+        """Return the session's name."""
+        return self._writer.session
+
+    @property
+    def status(self) -> SessionStatus:
+        """Return where the session is in its life, as of the last event offered or timer fired."""
+        return self._intake.status
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether work is queued."""
+        return bool(self._queue) or self._work is not None
+
+    @property
+    def due_ms(self) -> int | None:
+        """Return the partition time at which ``fire`` has something to do next; None: never by itself."""
+        timer = self._intake.next_timer
+        return None if timer is None else timer[0]
+
+    @property
+    def waiting_since_ms(self) -> int:
+        """Return the wall clock at which the running work began to want labels."""
+        return self._wanted_ms
+
+    @property
+    def queued_words(self) -> int:
+        """Return how many words wait behind the running work."""
+        return sum(len(item.event.words) for item in self._queue if isinstance(item, AppliedEvent))
+
+    @property
+    def event_ms(self) -> int:
+        """Return the partition time of the last event accepted."""
+        return self._intake.event_ms
+
+    @property
+    def replay_offset(self) -> int | None:
+        """Return the first input offset that a rebuild needs beside the ledger; None: the ledger says it all."""
+        return replay_offset(self._writer, self._decoder)
+
+    def offer(self, event: WordsEvent, origin: Origin) -> Admission:
+        """Decide about an event and queue it if it is accepted. Timers due at or before its time have fired."""
+        was = self._intake.status
+        admission = self._intake.admit(event, origin.time_ms)
+        self._count(admission, reopened=was is SessionStatus.CLOSED and self._intake.status is SessionStatus.OPEN)
+        if admission.outcome is Outcome.ACCEPTED:
+            hears = self._intake.hears
+            self._queue.append(AppliedEvent(event=event, origin=origin, gap=admission.gap, hears=hears))
+        return admission
+
+    def fire(self, now_ms: int) -> bool:
+        """Let every timer fire that is due at partition time ``now_ms``; return whether one did."""
+        fired = False
+        while (due_ms := self.due_ms) is not None and due_ms <= now_ms:
+            timer = self._intake.fire()
+            fired = True
+            if timer is Timer.FORGET:
+                self._context.tally.forgotten += 1
+            else:
+                self._queue.append(timer)
+        return fired
+
+    def request(self, now_ms: int) -> LabelRequest | None:
+        """Work until labels are wanted, and return for what; the same again until they come. None: all is done.
+
+        now_ms: wall clock, for ``frozen_ms`` of what freezes without labels.
+        """
+        self._decoder.now_ms = now_ms
+        while self._request is None:
+            if self._work is None:
+                if not self._queue:
+                    return None
+                self._work = self._begin(self._queue.popleft())
+            self._go_on(None, now_ms, starting=True)
+        return self._request
+
+    def resolve(self, labels: Labels, now_ms: int) -> None:
+        """Go on with the labels that were wanted. now_ms: wall clock, the ``frozen_ms`` of what freezes now.
+
+        ValueError where they are not one pair a word.
+        """
+        if self._request is None or not len(labels.punctuation) == len(labels.disfluency) == len(self._request.words):
+            raise ValueError("labels answer a request, one pair a word")
+        self._decoder.now_ms = now_ms
+        self._go_on(labels, now_ms)
+
+    def fall_back(self, now_ms: int) -> None:
+        """Go on without the labels that were wanted: the buffer freezes unlabelled, cause ``fallback``."""
+        if self._request is None:
+            raise ValueError("nothing is wanted")
+        self._decoder.now_ms = now_ms
+        self._go_on(None, now_ms)
+
+    def take_segments(self) -> list[OutSegment]:
+        """Return the segments written since the last call."""
+        taken, self._writer.written = self._writer.written, []
+        return taken
+
+    def snapshot(self) -> SessionState:
+        """Return the session's state. Nothing may be queued, and its segments must have been taken."""
+        assert not self.is_busy, "a snapshot is taken between works"
+        return snapshot(self._intake, self._writer, self._decoder)
+
+    def ledger_state(self) -> LedgerState:
+        """Return the session's ledger record, without any word's text. Nothing may be queued."""
+        assert not self.is_busy, "a ledger record is taken between works"
+        return ledger_record(self._intake, self._writer, self._decoder)
+
+    def _begin(self, item: AppliedEvent | Timer) -> Work:
+        if isinstance(item, AppliedEvent):
+            return self._decoder.apply(item)
+        if item is Timer.IDLE:
+            return self._decoder.clear(Cause.IDLE, session_end=True)
+        return self._decoder.flush(Cause.SILENCE)
+
+    def _go_on(self, labels: Labels | None, now_ms: int, *, starting: bool = False) -> None:
+        assert self._work is not None, "labels answer work"
+        self._request = None
+        try:
+            self._request = next(self._work) if starting else self._work.send(labels)
+            self._wanted_ms = now_ms
+        except StopIteration:
+            self._work = None
+
+    def _count(self, admission: Admission, *, reopened: bool) -> None:
+        tally = self._context.tally
+        tally.repeats += admission.outcome is Outcome.REPEAT
+        tally.events += admission.outcome is Outcome.ACCEPTED
+        tally.reopened += reopened
+        if admission.gap is not None:
+            tally.gaps += 1
+            tally.missed_events += admission.gap.last_seq - admission.gap.first_seq + 1

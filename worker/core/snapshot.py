@@ -1,0 +1,166 @@
+"""Between a session's parts and its stored state: snapshot, restore, ledger record (``schemas.state``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schemas.state import STATE_VERSION, LedgerState, SessionState, WordPiece
+from worker.core.buffer import Buffer
+from worker.core.context import DecodingContext
+from worker.core.decoding import Decoder
+from worker.core.intake import Intake
+from worker.core.writing import SegmentWriter
+
+__all__ = ["ledger_record", "replay_offset", "restored", "snapshot"]
+
+
+def restored(state: SessionState, context: DecodingContext) -> tuple[Intake, SegmentWriter, Decoder]:
+    """Make a session's parts as they were when the snapshot was taken."""
+    intake = Intake(
+        rules=context.rules,
+        options=state.options,
+        activity_ms=state.activity_ms,
+        event_ms=state.event_ms,
+        status=state.status,
+        epoch=state.epoch,
+        next_seq=state.next_seq,
+        missed=state.missed,
+        missed_from=state.missed_from,
+        closed_ms=state.closed_ms,
+        listening=state.listening,
+        hears=state.hears,
+    )
+    writer = SegmentWriter(
+        context=context,
+        session=state.session,
+        since=state.since,
+        index=state.index,
+        words=state.words,
+        sentence=state.sentence,
+        mid_sentence=state.mid_sentence,
+        targets=state.targets,
+        routes=state.routes,
+        gaps=state.gaps,
+        conversation=state.conversation,
+        speaker=state.speaker,
+        attributes=state.attributes,
+        last_offset=state.last_offset,
+        last_appended_ms=state.last_appended_ms,
+        last_polled_ms=state.last_polled_ms,
+    )
+    buffer = Buffer(
+        state.buffer,
+        start=state.model_words - len(state.buffer),
+        labelled_start=state.labelled_start,
+        frozen=state.frozen,
+        settled=state.settled,
+        punctuation=state.punctuation,
+        disfluency=state.disfluency,
+    )
+    decoder = Decoder(
+        context,
+        writer,
+        state.options,
+        lang=state.lang,
+        buffer=buffer,
+        held=state.held,
+        model=state.model,
+        tag=state.tag,
+        audio_end_ms=state.audio_end_ms,
+        unrecorded_offset=state.unrecorded_offset,
+    )
+    return intake, writer, decoder
+
+
+def snapshot(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> SessionState:
+    """Return everything that a session is, its words included."""
+    buffer = decoder.buffer
+    return SessionState(
+        **_facts(intake, writer, decoder),
+        punctuation=bytes(buffer.punctuation),
+        disfluency=bytes(buffer.disfluency),
+        buffer=tuple(buffer.words),
+        held=decoder.segmenter.held,
+    )
+
+
+def ledger_record(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> LedgerState:
+    """Return what a rebuild needs beside the input, without any word's text."""
+    buffer = decoder.buffer
+    start = _start(decoder)
+    return LedgerState(
+        **_facts(intake, writer, decoder),
+        punctuation=bytes(buffer.punctuation[: buffer.frozen]),
+        disfluency=bytes(buffer.disfluency[: buffer.frozen]),
+        start_offset=None if start is None else start[0],
+        start_position=0 if start is None else start[1],
+        start_code_point=0 if start is None else start[2],
+        frozen_pieces=tuple(len(word.pieces) for word in buffer.words[: buffer.frozen]),
+    )
+
+
+def replay_offset(writer: SegmentWriter, decoder: Decoder) -> int | None:
+    """Return the first input offset that a rebuild must read again for this session; None: none of it.
+
+    A session that has published nothing has no ledger record: it is read again from its first event.
+    """
+    if writer.index == 0:
+        return writer.since
+    start = _start(decoder)
+    known = [
+        offset for offset in (None if start is None else start[0], decoder.unrecorded_offset) if offset is not None
+    ]
+    return min(known, default=None)
+
+
+def _start(decoder: Decoder) -> tuple[int, int, int] | None:
+    """Return record, word and code point at which the words start that are not in the past: buffer, else tail."""
+    if decoder.buffer.words:
+        piece: WordPiece = decoder.buffer.words[0].pieces[0]
+        return piece.offset, piece.position, piece.unit_start
+    held = decoder.segmenter.held
+    if held.units:
+        return held.units[0].offset, held.units[0].position, held.given_code_points
+    return None
+
+
+def _facts(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> dict[str, Any]:
+    buffer = decoder.buffer
+    return {
+        "version": STATE_VERSION,
+        "session": writer.session,
+        "since": writer.since,
+        "status": intake.status,
+        "lang": decoder.lang,
+        "options": intake.options,
+        "epoch": intake.epoch,
+        "next_seq": intake.next_seq,
+        "activity_ms": intake.activity_ms,
+        "event_ms": intake.event_ms,
+        "last_offset": writer.last_offset,
+        "last_appended_ms": writer.last_appended_ms,
+        "last_polled_ms": writer.last_polled_ms,
+        "missed": intake.missed,
+        "missed_from": intake.missed_from,
+        "closed_ms": intake.closed_ms,
+        "listening": intake.listening,
+        "hears": intake.hears,
+        "audio_end_ms": decoder.audio_end_ms,
+        "index": writer.index,
+        "words": writer.words,
+        "sentence": writer.sentence,
+        "mid_sentence": writer.mid_sentence,
+        "model_words": buffer.end,
+        "model": decoder.model,
+        "labelled_start": buffer.labelled_start,
+        "tag": decoder.tag,
+        "targets": writer.targets,
+        "routes": writer.routes,
+        "gaps": writer.gaps,
+        "conversation": writer.conversation,
+        "speaker": writer.speaker,
+        "attributes": writer.attributes,
+        "unrecorded_offset": decoder.unrecorded_offset,
+        "frozen": buffer.frozen,
+        "settled": buffer.settled,
+    }
