@@ -1,68 +1,20 @@
-"""Settings of every Kafka client, and which librdkafka options nobody may override, each with its reason."""
+"""Settings of every Kafka client, and what they are to librdkafka."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
+from msgspec import Meta
+
+from worker.adapters.kafka_reserved import RESERVED_OPTIONS
 from worker.errors import FatalError
 
-__all__ = ["RESERVED_OPTIONS", "ClientOption", "KafkaSettings"]
+__all__ = ["ClientOption", "KafkaSettings"]
 
 ClientOption = str | int | bool
-
-_ORDER = "a published word is in order and there once only with an idempotent, transactional producer"
-_SEAM = "the runtime alone says which offset counts and where reading goes on"
-_OWN = "it has a setting of its own"
-
-RESERVED_OPTIONS: Mapping[str, str] = {
-    "acks": _ORDER,
-    "request.required.acks": _ORDER,
-    "enable.idempotence": _ORDER,
-    "max.in.flight": _ORDER,
-    "max.in.flight.requests.per.connection": _ORDER,
-    "retries": _ORDER,
-    "message.send.max.retries": _ORDER,
-    "message.timeout.ms": "a record must not be given up before its transaction is",
-    "delivery.timeout.ms": "a record must not be given up before its transaction is",
-    "enable.gapless.guarantee": _ORDER,
-    "auto.commit.enable": _SEAM,
-    "enable.auto.commit": _SEAM,
-    "auto.commit.interval.ms": _SEAM,
-    "enable.auto.offset.store": _SEAM,
-    "auto.offset.reset": "an offset out of range is reported, never passed over",
-    "isolation.level": "aborted words must stay unseen, and stable offsets are asked for only under read_committed",
-    "enable.partition.eof": "time goes on without words only where a partition is known to be read to its end",
-    "partition.assignment.strategy": "the rebalance callbacks are written for cooperative-sticky",
-    "group.remote.assignor": "the rebalance callbacks are written for the broker's default assignor",
-    "allow.auto.create.topics": "a mistyped topic must fail, not come into being",
-    "transactional.id": "it names the deployment and the ordinal of the worker",
-    "test.mock.num.brokers": "a mock cluster knows no transactions",
-    "bootstrap.servers": _OWN,
-    "metadata.broker.list": _OWN,
-    "client.id": _OWN,
-    "group.id": _OWN,
-    "group.protocol": _OWN,
-    "group.instance.id": _OWN,
-    "session.timeout.ms": _OWN,
-    "heartbeat.interval.ms": _OWN,
-    "max.poll.interval.ms": _OWN,
-    "transaction.timeout.ms": _OWN,
-    "linger.ms": _OWN,
-    "fetch.wait.max.ms": _OWN,
-    "fetch.max.bytes": _OWN,
-    "max.partition.fetch.bytes": _OWN,
-    "queued.max.messages.kbytes": _OWN,
-    "queue.buffering.max.ms": _OWN,
-    "security.protocol": _OWN,
-    "sasl.mechanism": _OWN,
-    "sasl.mechanisms": _OWN,
-    "sasl.username": _OWN,
-    "sasl.password": _OWN,
-}
-"""librdkafka options that ``extra`` may not name, and why."""
 
 _SASL_WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
@@ -71,13 +23,31 @@ _SASL_WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 class KafkaSettings:
     """How to reach Kafka, and the group's and the transactions' times. FatalError on contradictions, all at once.
 
+    bootstrap_servers: ``host:port`` of some brokers, parted by commas.
+    group_id, client_id: the group, and the name in the brokers' logs.
+    security_protocol: whether TLS and SASL are spoken.
+    ssl_ca_file: PEM file of the authorities; empty: the system's.
+    ssl_certificate_file, ssl_key_file: PEM file for a client that shows a certificate.
+    ssl_key_password: password of the key.
+    sasl_mechanism: how the client proves who it is.
+    sasl_username, sasl_password: its user and password, for PLAIN and SCRAM.
+    oauth_token_endpoint: address that gives tokens, for OAUTHBEARER.
+    oauth_client_id, oauth_client_secret, oauth_scope: what the client shows there.
     group_protocol: ``consumer`` is KIP-848, where the broker owns session time-out and heartbeat.
     group_instance_id: static membership, classic only (under KIP-848 a killed member's id is refused until its
-        session ends).
+        session ends); never with autoscaling.
+    session_timeout_ms: how long the broker waits for a sign of life before the partitions go to others; classic only.
+    heartbeat_interval_ms: time between signs of life, at most a third of that; classic only.
+    max_poll_interval_ms: how long the loop may be away before it is taken for dead.
+    transaction_timeout_ms: the broker aborts an older transaction; keep it just above the longest checkpoint, since
+        nobody reads past an open one.
     request_timeout_ms: bounds one request to a broker.
+    linger_ms: how long the producer gathers records for one request; part of the delay.
     fetch_wait_ms: how long a broker may hold a fetch that finds nothing. A partition that was just sought or resumed,
         and the news that one is read to its end, wait for such a fetch of the others.
-    extra: further librdkafka options for every client, but for ``RESERVED_OPTIONS``.
+    fetch_max_bytes, partition_fetch_max_bytes: bytes of one answer, in all and a partition.
+    prefetch_max_kbytes: input held in memory ahead of the loop.
+    extra: further librdkafka options for every client, ``name=value``; those that a guarantee rests on are refused.
     """
 
     bootstrap_servers: str
@@ -97,16 +67,16 @@ class KafkaSettings:
     oauth_scope: str | None = None
     group_protocol: Literal["classic", "consumer"] = "classic"
     group_instance_id: str | None = None
-    session_timeout_ms: int = 10_000
-    heartbeat_interval_ms: int = 3_000
-    max_poll_interval_ms: int = 60_000
-    transaction_timeout_ms: int = 10_000
-    request_timeout_ms: int = 10_000
-    linger_ms: int = 2
-    fetch_wait_ms: int = 100
-    fetch_max_bytes: int = 16 * 1024 * 1024
-    partition_fetch_max_bytes: int = 1024 * 1024
-    prefetch_max_kbytes: int = 16 * 1024
+    session_timeout_ms: Annotated[int, Meta(ge=1_000, le=1_800_000)] = 10_000
+    heartbeat_interval_ms: Annotated[int, Meta(ge=100, le=600_000)] = 3_000
+    max_poll_interval_ms: Annotated[int, Meta(ge=1_000, le=3_600_000)] = 60_000
+    transaction_timeout_ms: Annotated[int, Meta(ge=1_000, le=900_000)] = 10_000
+    request_timeout_ms: Annotated[int, Meta(ge=500, le=300_000)] = 10_000
+    linger_ms: Annotated[int, Meta(ge=0, le=1_000)] = 2
+    fetch_wait_ms: Annotated[int, Meta(ge=1, le=5_000)] = 100
+    fetch_max_bytes: Annotated[int, Meta(ge=65_536, le=1_073_741_824)] = 16 * 1024 * 1024
+    partition_fetch_max_bytes: Annotated[int, Meta(ge=65_536, le=1_073_741_824)] = 1024 * 1024
+    prefetch_max_kbytes: Annotated[int, Meta(ge=64, le=2_097_151)] = 16 * 1024
     extra: Mapping[str, ClientOption] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
