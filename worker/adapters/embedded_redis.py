@@ -51,6 +51,10 @@ def _candidates() -> Iterator[Path]:
         yield Path(sys.prefix) / "share" / "redis-server" / package / "bin" / "redis-server"
 
 
+_MAX_CLUSTER_PORT = 55_535
+"""A cluster's nodes talk to one another on the port 10,000 above, which must exist."""
+
+
 class EmbeddedRedis:
     """A redis-server of our own, as a context manager; ``start`` again after ``kill`` keeps the address, not the data.
 
@@ -78,7 +82,7 @@ class EmbeddedRedis:
         self._folder = tempfile.TemporaryDirectory(prefix="caesura-redis-")
         self._socket = Path(self._folder.name) / "redis.sock" if unix_socket else None
         self._process: GuardedProcess | None = None
-        self.port = 0 if unix_socket else free_port()
+        self.port = 0 if unix_socket else free_port(max_port=_MAX_CLUSTER_PORT)
 
     @property
     def url(self) -> str:
@@ -137,7 +141,11 @@ class EmbeddedRedis:
         self._folder.cleanup()
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
         return self
 
     def __exit__(

@@ -32,12 +32,14 @@ exit $code
 """
 
 
-def free_port() -> int:
-    """Return a TCP port of the loopback interface that was free just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def free_port(max_port: int = 65_535) -> int:
+    """Return a TCP port of the loopback interface that was free just now, at most ``max_port``."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        if port <= max_port:
+            return port
 
 
 class GuardedProcess:

@@ -1,0 +1,67 @@
+"""The stores that the contract suite is run on, each as a source of several clients of one server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import redis
+
+from tests.parts.kafka_part import unique
+from worker.adapters.embedded_redis import EmbeddedRedis
+from worker.adapters.memory_store import MemoryRedis, MemorySessionStore
+from worker.adapters.redis_settings import RedisSettings, RedisTopology
+from worker.adapters.redis_store import connect
+from worker.ports import SessionStore
+
+__all__ = ["StoreServer", "cluster_of_one", "in_memory", "of_settings", "under_sentinel"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreServer:
+    """``client`` connects one more worker to the same state."""
+
+    client: Callable[[], SessionStore]
+
+
+def in_memory() -> StoreServer:
+    server = MemoryRedis()
+    return StoreServer(client=lambda: MemorySessionStore(server))
+
+
+def of_settings(settings: RedisSettings) -> StoreServer:
+    deployment = unique("contract")
+    return StoreServer(client=lambda: connect(settings, deployment=deployment, topic="asr.words"))
+
+
+@contextmanager
+def cluster_of_one() -> Iterator[RedisSettings]:
+    """A real redis-server in cluster mode that holds all slots."""
+    with EmbeddedRedis(arguments=("--cluster-enabled", "yes")) as server:
+        with redis.Redis(port=server.port) as client:
+            client.execute_command("CLUSTER", "ADDSLOTSRANGE" if _newer(client) else "ADDSLOTS", *_slots(client))
+            while b"cluster_state:ok" not in client.execute_command("CLUSTER", "INFO"):
+                pass
+        yield RedisSettings(addresses=(f"127.0.0.1:{server.port}",), topology=RedisTopology.CLUSTER)
+
+
+def _newer(client: redis.Redis) -> bool:
+    return int(client.info("server")["redis_version"].split(".")[0]) >= 7
+
+
+def _slots(client: redis.Redis) -> range | tuple[int, int]:
+    return (0, 16_383) if _newer(client) else range(16_384)
+
+
+@contextmanager
+def under_sentinel() -> Iterator[RedisSettings]:
+    """A real redis-server as master, and a real Sentinel that watches it."""
+    with EmbeddedRedis() as master:
+        config = f"sentinel monitor sessions 127.0.0.1 {master.port} 1\n"
+        with EmbeddedRedis(sentinel=True, config=config) as sentinel:
+            yield RedisSettings(
+                addresses=(f"127.0.0.1:{sentinel.port}",),
+                topology=RedisTopology.SENTINEL,
+                sentinel_service="sessions",
+            )

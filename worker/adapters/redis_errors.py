@@ -1,0 +1,105 @@
+"""Where every exception of redis-py becomes one of worker.errors; nothing else in the adapters looks at them.
+
+A message is made of the exception's kind and of the server's error code, explained in our own words. The server's and
+the client's own texts are left out and not chained: some of them quote the command's arguments, which are what people
+said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from redis import exceptions
+
+from worker.errors import FatalError, StoreError
+
+__all__ = ["FOREIGN", "OUR_FAULT", "code_of", "store_error", "storing"]
+
+FOREIGN = (
+    exceptions.RedisError,
+    exceptions.RedisClusterException,
+    exceptions.ChildDeadlockedError,
+    exceptions.IncorrectPolicyType,
+    OSError,
+)
+"""The roots of all that redis-py raises; OSError is what the socket and TLS raise below it."""
+
+OUR_FAULT = (
+    exceptions.DataError,
+    exceptions.PubSubError,
+    exceptions.WatchError,
+    exceptions.LockError,
+    exceptions.InvalidPipelineStack,
+    exceptions.CrossSlotTransactionError,
+    exceptions.ChildDeadlockedError,
+    exceptions.IncorrectPolicyType,
+)
+"""What only a mistake of this program can bring about: trying again would not help."""
+
+_CODES = {
+    "ASK": "the slot is being moved",
+    "BUSY": "a script runs on the server and blocks it",
+    "CLUSTERDOWN": "the cluster does not serve the slot",
+    "DENIED": "protected mode: the server takes no clients from elsewhere",
+    "EXECABORT": "the server aborted the call",
+    "LOADING": "the server is still loading its data",
+    "MASTERDOWN": "the replica has lost its master",
+    "MISCONF": "the server refuses writes because it cannot persist",
+    "MOVED": "the slot is served elsewhere",
+    "NOAUTH": "a password is needed",
+    "NOPERM": "the ACL user may not run this command or touch this key",
+    "NOREPLICAS": "too few replicas for a write",
+    "NOSCRIPT": "the script is not loaded",
+    "OOM": "the server is out of memory",
+    "READONLY": "the server is a replica: a fail-over is under way",
+    "TRYAGAIN": "the slot is being moved",
+    "WRONGPASS": "user or password are wrong",
+    "WRONGTYPE": "the key holds something that is not ours",
+}
+
+_KINDS: tuple[tuple[type[BaseException], str], ...] = (
+    (exceptions.NoScriptError, "NOSCRIPT"),
+    (exceptions.NoPermissionError, "NOPERM"),
+    (exceptions.OutOfMemoryError, "OOM"),
+    (exceptions.ReadOnlyError, "READONLY"),
+    (exceptions.BusyLoadingError, "LOADING"),
+    (exceptions.MasterDownError, "MASTERDOWN"),
+    (exceptions.ClusterDownError, "CLUSTERDOWN"),
+    (exceptions.TryAgainError, "TRYAGAIN"),
+    (exceptions.MovedError, "MOVED"),
+    (exceptions.AskError, "ASK"),
+    (exceptions.ExecAbortError, "EXECABORT"),
+    (exceptions.AuthenticationError, "WRONGPASS"),
+)
+"""redis-py strips the code from the text of these; the most special first."""
+
+
+def code_of(error: BaseException) -> str:
+    """Return the server's error code, empty where it has none that is known."""
+    for kind, code in _KINDS:
+        if isinstance(error, kind):
+            return code
+    first = str(error).partition(" ")[0]
+    return first if first in _CODES else ""
+
+
+def store_error(error: BaseException, doing: str) -> StoreError | FatalError:
+    """Return what a foreign exception means. ``doing`` says what was tried and is free of anybody's words."""
+    if isinstance(error, OUR_FAULT):
+        return FatalError(f"{doing}: {type(error).__name__}: a mistake in this program")
+    code = code_of(error)
+    if code:
+        return StoreError(f"{doing}: {code}: {_CODES[code]}")
+    if isinstance(error, exceptions.TimeoutError | TimeoutError):
+        return StoreError(f"{doing}: no answer in time")
+    return StoreError(f"{doing}: {type(error).__name__}")
+
+
+@contextmanager
+def storing(doing: str) -> Iterator[None]:
+    """Map what redis-py raises inside; see ``store_error``."""
+    try:
+        yield
+    except FOREIGN as error:
+        raise store_error(error, doing) from None

@@ -1,0 +1,140 @@
+"""How to reach Redis: alone, through Sentinel, or as a cluster; with TLS and an ACL user, or without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated
+from urllib.parse import unquote, urlsplit
+
+from msgspec import Meta
+
+__all__ = ["RedisSettings", "RedisTopology", "split_address"]
+
+_ROLL_OUT = {"change": "at a roll-out"}
+_NEVER = {"change": "never: another Redis has no state, and sessions are rebuilt"}
+
+
+class RedisTopology(StrEnum):
+    """What answers at the addresses."""
+
+    STANDALONE = "standalone"
+    SENTINEL = "sentinel"
+    CLUSTER = "cluster"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedisSettings:
+    """Everything that a client of the session store is made of. Raises ValueError where fields contradict each other.
+
+    Client retries are no setting: an unanswered claim or write may have happened, and only the seam knows what then.
+    """
+
+    addresses: Annotated[
+        tuple[str, ...],
+        Meta(
+            min_length=1,
+            description="`host:port` of the server, of the Sentinels, or of some nodes of the cluster; or "
+            "`unix:/path/to/socket`.",
+            extra=_NEVER,
+        ),
+    ] = ("127.0.0.1:6379",)
+    topology: Annotated[RedisTopology, Meta(description="What answers at the addresses.", extra=_ROLL_OUT)] = (
+        RedisTopology.STANDALONE
+    )
+    sentinel_service: Annotated[str, Meta(description="Name of the master that the Sentinels watch.", extra=_NEVER)] = (
+        ""
+    )
+    database: Annotated[
+        int, Meta(ge=0, le=1_000_000, description="Number of the database; a cluster has only 0.", extra=_NEVER)
+    ] = 0
+    username: Annotated[str | None, Meta(description="ACL user.", extra=_ROLL_OUT)] = None
+    password: Annotated[str | None, Meta(description="Its password.", extra=_ROLL_OUT)] = field(
+        default=None, repr=False
+    )
+    sentinel_username: Annotated[str | None, Meta(description="ACL user of the Sentinels.", extra=_ROLL_OUT)] = None
+    sentinel_password: Annotated[str | None, Meta(description="Its password.", extra=_ROLL_OUT)] = field(
+        default=None, repr=False
+    )
+    tls: Annotated[bool, Meta(description="Speak TLS, to the Sentinels too.", extra=_ROLL_OUT)] = False
+    tls_ca_file: Annotated[
+        str | None, Meta(description="PEM file of the authorities; empty: the system's.", extra=_ROLL_OUT)
+    ] = None
+    tls_certificate_file: Annotated[
+        str | None, Meta(description="PEM file of the client's certificate.", extra=_ROLL_OUT)
+    ] = None
+    tls_key_file: Annotated[str | None, Meta(description="PEM file of its key.", extra=_ROLL_OUT)] = None
+    tls_key_password: Annotated[str | None, Meta(description="Password of the key.", extra=_ROLL_OUT)] = field(
+        default=None, repr=False
+    )
+    tls_check_hostname: Annotated[
+        bool, Meta(description="The certificate must carry the name that was dialled.", extra=_ROLL_OUT)
+    ] = True
+    connect_timeout_s: Annotated[
+        float, Meta(ge=0.05, le=60, description="One attempt to connect.", extra=_ROLL_OUT)
+    ] = 1.0
+    timeout_s: Annotated[
+        float,
+        Meta(
+            ge=0.05,
+            le=60,
+            description="An answer that takes longer counts as none; its checkpoint is aborted.",
+            extra=_ROLL_OUT,
+        ),
+    ] = 2.0
+
+    def __post_init__(self) -> None:
+        if (self.topology is RedisTopology.SENTINEL) != bool(self.sentinel_service):
+            raise ValueError("sentinel_service is needed with topology sentinel, and only there")
+        if self.topology is RedisTopology.CLUSTER and self.database:
+            raise ValueError("a cluster has no database but 0")
+        if (self.tls_certificate_file is None) != (self.tls_key_file is None):
+            raise ValueError("tls_certificate_file and tls_key_file go together")
+        if not self.tls and (self.tls_ca_file or self.tls_certificate_file):
+            raise ValueError("TLS files are given, but tls is off")
+        if self.username is not None and self.password is None:
+            raise ValueError("a username needs a password")
+        if self.topology is RedisTopology.STANDALONE and len(self.addresses) != 1:
+            raise ValueError("topology standalone has one address")
+        for address in self.addresses:
+            if _is_socket(address):
+                if self.topology is not RedisTopology.STANDALONE or self.tls:
+                    raise ValueError("a unix socket goes with topology standalone and without TLS")
+            else:
+                split_address(address)
+
+    @classmethod
+    def from_url(cls, url: str) -> RedisSettings:
+        """Return the settings of ``redis://[user:password@]host:port/database``, ``rediss://`` or ``unix:///path``."""
+        parts = urlsplit(url)
+        if parts.scheme == "unix":
+            return cls(addresses=(f"unix:{parts.path}",))
+        if parts.scheme not in ("redis", "rediss") or not parts.hostname:
+            raise ValueError("a Redis address begins with redis://, rediss:// or unix://")
+        path = parts.path.strip("/")
+        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        return cls(
+            addresses=(f"{host}:{parts.port or 6379}",),
+            tls=parts.scheme == "rediss",
+            username=unquote(parts.username) if parts.username else None,
+            password=unquote(parts.password) if parts.password else None,
+            database=int(path) if path else 0,
+        )
+
+    @property
+    def socket_path(self) -> str | None:
+        """The unix socket's path, None where Redis is reached by TCP."""
+        return self.addresses[0].removeprefix("unix:") if _is_socket(self.addresses[0]) else None
+
+
+def _is_socket(address: str) -> bool:
+    return address.startswith("unix:")
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Return host and port of ``host:port``, the host perhaps an IPv6 address in brackets. Raises ValueError."""
+    host, _, port = address.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65_536:
+        raise ValueError(f"an address is host:port, and {address!r} is not")
+    return host, int(port)
