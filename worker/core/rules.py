@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from msgspec import Meta
 
 from schemas.events import Emission, SessionOptions
 from schemas.state import ChosenOptions
@@ -51,7 +53,12 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionBounds:
-    """What sessions may choose. emissions: the modes they may ask for; another keeps the operator's."""
+    """What sessions may choose.
+
+    emissions: the modes they may ask for; another keeps the operator's. look_ahead_words: T, the delay that buys
+    better sentence ends. flush_after_ms: the silence. max_buffer_words: the longest buffer, so the longest segment.
+    punctuation_may_be_off: whether a session may do without marks.
+    """
 
     emissions: frozenset[Emission] = frozenset(Emission)
     look_ahead_words: Bounds = Bounds(least=0, most=20)
@@ -67,19 +74,19 @@ class DecodingRules:
     step_words: F, words between two labellings. look_ahead_words: T, words after a sentence end before it is cut.
     emission: when segments go out. min_settled_words: the shortest settled prefix published before its sentence ends.
     flush_after_ms: silence that freezes what is there. stall_after_ms: the same by arrival, for sessions that send
-    ``heard_until_ms``. max_buffer_words: a buffer to be labelled never holds more. idle_after_ms: closes a session;
-    forget_after_ms: drops its counters. routes: the translation routes that exist. bounds: what sessions may choose.
+    ``heard_until_ms``. max_buffer_words: a buffer to be labelled never holds more. idle_after_ms: time without a word
+    after which a session is closed. forget_after_ms: time after which a closed session's counters are dropped. routes: the translation routes that exist. bounds: what sessions may choose.
     """
 
-    step_words: int = 3
-    look_ahead_words: int = 6
+    step_words: Annotated[int, Meta(ge=1, le=50)] = 3
+    look_ahead_words: Annotated[int, Meta(ge=0, le=100)] = 6
     emission: Emission = Emission.SENTENCE
-    min_settled_words: int = 1
-    flush_after_ms: int = 800
-    stall_after_ms: int = 5_000
-    max_buffer_words: int = 120
-    idle_after_ms: int = 300_000
-    forget_after_ms: int = 86_400_000
+    min_settled_words: Annotated[int, Meta(ge=1, le=100)] = 1
+    flush_after_ms: Annotated[int, Meta(ge=1, le=600_000)] = 800
+    stall_after_ms: Annotated[int, Meta(ge=1, le=3_600_000)] = 5_000
+    max_buffer_words: Annotated[int, Meta(ge=2, le=1_000)] = 120
+    idle_after_ms: Annotated[int, Meta(ge=1, le=604_800_000)] = 300_000
+    forget_after_ms: Annotated[int, Meta(ge=0, le=7_776_000_000)] = 86_400_000
     routes: frozenset[str] = frozenset()
     bounds: OptionBounds = field(default_factory=OptionBounds)
 
