@@ -90,9 +90,9 @@ class Session:
         return sum(len(item.event.words) for item in self._queue if isinstance(item, AppliedEvent))
 
     @property
-    def event_ms(self) -> int:
-        """Return the partition time of the last event accepted."""
-        return self._intake.event_ms
+    def latest_ms(self) -> int:
+        """Return the latest partition time that the session knows of."""
+        return max(self._intake.event_ms, self._intake.closed_ms or 0)
 
     @property
     def replay_offset(self) -> int | None:

@@ -1,0 +1,196 @@
+"""All sessions of one partition: events and time in, label requests and segments out, in the order of the input.
+
+Rules:
+
+1. Every timer due at or before a record's time fires before the record, in the order (due, session).
+2. ``touched`` names every session whose stored state may have changed since the last ``settle``.
+3. A forgotten session is a tombstone until ``settle``; an event in between begins a new one under the same name, and
+   the old one's work is finished before the new one's begins.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Iterable
+
+from schemas.events import WordsEvent
+from schemas.state import LedgerState, SessionState, SessionStatus
+from worker.core.batching import PendingLabels
+from worker.core.context import DecodingContext, Origin
+from worker.core.intake import Admission, Outcome
+from worker.core.labelling import Labels
+from worker.core.replay import ReplayOffsets
+from worker.core.session import Session
+from worker.core.timers import Timers
+from worker.core.writing import OutSegment
+
+__all__ = ["PartitionSessions"]
+
+
+class PartitionSessions:
+    """The sessions of one partition, by name."""
+
+    def __init__(self, context: DecodingContext) -> None:
+        self._context = context
+        self._sessions: dict[str, Session] = {}
+        self._timers = Timers(self._due_of)
+        self._working: dict[str, deque[Session]] = {}
+        self._touched: set[str] = set()
+        self._moved: set[str] = set()
+        self._tombstones: set[str] = set()
+        self._replay = ReplayOffsets()
+        self._segments: list[OutSegment] = []
+
+    def __len__(self) -> int:
+        """Count the sessions, tombstones not among them."""
+        return len(self._sessions) - len(self._tombstones)
+
+    @property
+    def latest_ms(self) -> int:
+        """Return the latest partition time that any session knows of; 0 where there is none. O(sessions)."""
+        return max((session.latest_ms for session in self._sessions.values()), default=0)
+
+    @property
+    def next_due_ms(self) -> int | None:
+        """Return the partition time at which ``tick`` has something to do next; None: never by itself."""
+        due = self._timers.next()
+        return None if due is None else due[0]
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether any session has work that is not done."""
+        return bool(self._working)
+
+    @property
+    def touched(self) -> Collection[str]:
+        """Return the sessions whose stored state may have changed since the last ``settle``."""
+        return self._touched
+
+    @property
+    def replay_offset(self) -> int | None:
+        """Return the smallest input offset that a rebuild needs; None: the ledger says it all. Nothing is queued."""
+        for key in self._moved:
+            session = self._sessions.get(key)
+            gone = session is None or session.status is SessionStatus.FORGOTTEN
+            self._replay.set(key, None if session is None or gone else session.replay_offset)
+        self._moved.clear()
+        return self._replay.smallest
+
+    def statuses(self) -> Counter[SessionStatus]:
+        """Count the sessions by where they are in their life. O(sessions)."""
+        return Counter(session.status for session in self._sessions.values())
+
+    def load(self, states: Iterable[SessionState]) -> None:
+        """Take the partition's stored sessions; nothing is touched by it."""
+        for state in states:
+            self.put_back(state.session, state)
+
+    def offer(self, event: WordsEvent, origin: Origin) -> Admission:
+        """Let due timers fire, then decide about the event and queue it if it is accepted."""
+        self.tick(origin.time_ms)
+        session = self._sessions.get(event.session)
+        if session is None or session.status is SessionStatus.FORGOTTEN:
+            session = Session.open(event, origin, self._context)
+            self._sessions[event.session] = session
+            self._tombstones.discard(event.session)
+        admission = session.offer(event, origin)
+        if admission.outcome is Outcome.ACCEPTED:
+            self._note(event.session, session)
+        return admission
+
+    def tick(self, now_ms: int) -> None:
+        """Let every timer fire that is due at partition time ``now_ms``, one by one in the order (due, session)."""
+        while (due := self._timers.next()) is not None and due[0] <= now_ms:
+            due_ms, key = due
+            session = self._sessions[key]
+            session.fire(due_ms)
+            if session.status is SessionStatus.FORGOTTEN:
+                self._tombstones.add(key)
+            self._note(key, session)
+
+    def waiting(self, now_ms: int) -> list[PendingLabels]:
+        """Work wherever no labels are wanted yet, and return what is wanted. now_ms: wall clock."""
+        pending = []
+        for key in list(self._working):
+            session = self._advance(key, now_ms)
+            request = None if session is None else session.request(now_ms)
+            if session is not None and request is not None:
+                wanted = PendingLabels(
+                    partition=self._context.partition,
+                    request=request,
+                    waiting_since_ms=session.waiting_since_ms,
+                    queued_words=session.queued_words,
+                )
+                pending.append(wanted)
+        return pending
+
+    def resolve(self, key: str, labels: Labels, now_ms: int) -> None:
+        """Give a session the labels it wants. ValueError where they are not one pair a word. now_ms: wall clock."""
+        self._working[key][0].resolve(labels, now_ms)
+        self._advance(key, now_ms)
+
+    def fall_back(self, key: str, now_ms: int) -> None:
+        """Let a session go on without the labels it wants: its buffer freezes unlabelled, cause ``fallback``."""
+        self._working[key][0].fall_back(now_ms)
+        self._advance(key, now_ms)
+
+    def take_segments(self) -> list[OutSegment]:
+        """Return the segments that froze since the last call, each session's in order."""
+        taken, self._segments = self._segments, []
+        return taken
+
+    def states(self, keys: Iterable[str]) -> dict[str, SessionState | None]:
+        """Return snapshots of sessions, None for a tombstone. Nothing may be queued."""
+        return {key: None if key in self._tombstones else self._sessions[key].snapshot() for key in keys}
+
+    def ledger_states(self, keys: Iterable[str]) -> dict[str, LedgerState | None]:
+        """Return ledger records of sessions, None for a tombstone. Nothing may be queued."""
+        return {key: None if key in self._tombstones else self._sessions[key].ledger_state() for key in keys}
+
+    def settle(self) -> None:
+        """Take note that everything so far is committed: tombstones are dropped, nothing is touched."""
+        for key in self._tombstones:
+            del self._sessions[key]
+            self._replay.set(key, None)
+        self._tombstones.clear()
+        self._touched.clear()
+
+    def put_back(self, key: str, state: SessionState | None) -> None:
+        """Make a session what it was when last committed (None: there was none); its queued work is dropped.
+
+        After an abort every touched session is put back, and the segments not taken yet are dropped with it.
+        """
+        self._working.pop(key, None)
+        self._touched.discard(key)
+        self._tombstones.discard(key)
+        self._segments = [one for one in self._segments if one.segment.session != key]
+        self._moved.add(key)
+        if state is None:
+            self._sessions.pop(key, None)
+        else:
+            self._sessions[key] = Session.restore(state, self._context)
+        self._timers.update(key)
+
+    def _due_of(self, key: str) -> int | None:
+        session = self._sessions.get(key)
+        return None if session is None else session.due_ms
+
+    def _note(self, key: str, session: Session) -> None:
+        self._touched.add(key)
+        self._moved.add(key)
+        self._timers.update(key)
+        working = self._working.get(key)
+        if session.is_busy and (working is None or session not in working):
+            self._working.setdefault(key, deque()).append(session)
+
+    def _advance(self, key: str, now_ms: int) -> Session | None:
+        """Work on the oldest session of this name until it wants labels; return it, or None when all is done."""
+        working = self._working[key]
+        while working:
+            wants = working[0].request(now_ms) is not None
+            self._segments.extend(working[0].take_segments())
+            if wants:
+                return working[0]
+            working.popleft()
+        del self._working[key]
+        return None
