@@ -75,7 +75,8 @@ class DecodingRules:
     emission: when segments go out. min_settled_words: the shortest settled prefix published before its sentence ends.
     flush_after_ms: silence that freezes what is there. stall_after_ms: the same by arrival, for sessions that send
     ``heard_until_ms``. max_buffer_words: a buffer to be labelled never holds more. idle_after_ms: time without a word
-    after which a session is closed. forget_after_ms: time after which a closed session's counters are dropped. routes: the translation routes that exist. bounds: what sessions may choose.
+    after which a session is closed. forget_after_ms: time after which a closed session's counters are dropped.
+    routes: the translation routes that exist. bounds: what sessions may choose.
     """
 
     step_words: Annotated[int, Meta(ge=1, le=50)] = 3

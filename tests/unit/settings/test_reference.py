@@ -1,0 +1,19 @@
+"""docs/settings.md is generated from the settings and current."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from worker.commands.settings import settings_reference
+from worker.config import open_settings
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_documented_settings_are_the_settings() -> None:
+    assert (ROOT / "docs" / "settings.md").read_text(encoding="utf-8") == settings_reference(), "run: make docs"
+
+
+def test_every_setting_has_a_row() -> None:
+    reference = settings_reference()
+    assert all(f"| `{leaf.name}` |" in reference for leaf in open_settings())
