@@ -1,0 +1,1 @@
+"""Data readers: corpora in, aligned documents (word, mark, disfluency tag) out."""

@@ -1,0 +1,71 @@
+"""The one form that every corpus is read into: words with a mark and a disfluency tag each, both perhaps unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from schemas.labels import Disfluency, Punctuation
+
+__all__ = ["UNKNOWN", "AlignedDocument", "move_marks", "strongest"]
+
+UNKNOWN = -1
+"""The label of a word whose label nobody knows: its loss is masked."""
+
+_STRENGTH = {
+    Punctuation.NONE: 0,
+    Punctuation.COMMA: 1,
+    Punctuation.PERIOD: 2,
+    Punctuation.QUESTION: 3,
+}
+
+
+@dataclass(slots=True)
+class AlignedDocument:
+    """Words in the model's view, each with its labels (``schemas.labels`` numbers or ``UNKNOWN``).
+
+    turn_ends: indices of the words that end a turn, paragraph or subtitle line; a sentence starts after each.
+    """
+
+    corpus: str
+    name: str
+    words: list[str] = field(default_factory=list)
+    punctuation: list[int] = field(default_factory=list)
+    disfluency: list[int] = field(default_factory=list)
+    turn_ends: set[int] = field(default_factory=set)
+
+    def add(self, word: str, punctuation: int, disfluency: int) -> None:
+        """Append one word with its labels."""
+        self.words.append(word)
+        self.punctuation.append(punctuation)
+        self.disfluency.append(disfluency)
+
+    def sentence_starts(self) -> list[int]:
+        """Return the indices of the words that begin a sentence."""
+        ends = (Punctuation.PERIOD, Punctuation.QUESTION)
+        starts = [0] if self.words else []
+        last = len(self.words) - 1
+        starts.extend(i + 1 for i in range(last) if self.punctuation[i] in ends or i in self.turn_ends)
+        return starts
+
+
+def strongest(first: int, second: int) -> int:
+    """Return the stronger of two marks: question over period over comma over none; a known one over unknown."""
+    return max(first, second, key=lambda mark: _STRENGTH[Punctuation(mark)] if mark != UNKNOWN else -1)
+
+
+def move_marks(document: AlignedDocument) -> None:
+    """Move each mark on a disfluent word to the last fluent word before it; a stronger mark there stays.
+
+    A mark with no fluent word before it in its turn goes away. In place.
+    """
+    fluent = UNKNOWN
+    for i, tag in enumerate(document.disfluency):
+        if tag in (Disfluency.O, UNKNOWN):
+            fluent = i
+            continue
+        mark = document.punctuation[i]
+        document.punctuation[i] = Punctuation.NONE
+        if fluent != UNKNOWN and document.punctuation[fluent] != UNKNOWN and mark != UNKNOWN:
+            document.punctuation[fluent] = strongest(document.punctuation[fluent], mark)
+        if i in document.turn_ends:
+            fluent = UNKNOWN

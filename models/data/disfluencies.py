@@ -1,0 +1,119 @@
+"""Disfluencies inserted by rule into fluent text (CT-Transformer, section 4.1): where real labels are too few.
+
+Three kinds of reparandum, with the lengths that conversation shows (mostly one or two words):
+
+- a repetition of the words that follow, at function words above all, now and then broken off;
+- a repair: the words that follow with one of them replaced;
+- a restart: the beginning of another sentence, given up.
+
+And interregna: filled pauses and a few discourse markers, alone or between reparandum and repair. Inserted words carry
+no mark, so the marks stay where the fluent sentence has them.
+"""
+
+# ruff: noqa: SIM905 - a list of words reads best as words
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import pairwise
+
+from models.data.aligned import UNKNOWN, AlignedDocument
+from schemas.labels import Disfluency, Punctuation
+
+__all__ = ["FILLED_PAUSES", "FUNCTION_WORDS", "insert_disfluencies"]
+
+FILLED_PAUSES = frozenset("uh um er erm uhm hmm umm uhh".split())
+FUNCTION_WORDS = frozenset(
+    "i you we he she it they the a an this that these those and but so or if because to of in on at for with from by "
+    "is are was were be do does did have has had will would can could should my your our his her their its it's i'm "
+    "we're you're they're that's there there's what when where how who which as not i've we've i'll we'll just".split()
+)
+_FILLERS = (("uh",), ("um",), ("er",), ("erm",), ("hmm",), ("you", "know"), ("i", "mean"), ("uh", "you", "know"))
+_FILLER_WEIGHTS = (34, 34, 7, 4, 3, 9, 7, 2)
+_CORRECTIONS = (("i", "mean"), ("no",), ("sorry",), ("or", "rather"), ("no", "wait"), ("uh",), ("um",), ("well",))
+_LENGTHS = (1, 2, 3, 4)
+_LENGTH_WEIGHTS = (58, 27, 11, 4)
+
+_Tagged = list[tuple[str, int]]
+
+
+def insert_disfluencies(document: AlignedDocument, rng: random.Random, *, share: float) -> AlignedDocument:
+    """Return a copy in which about ``share`` of the sentences carry one or more inserted disfluencies."""
+    out = AlignedDocument(document.corpus, document.name)
+    starts = [*document.sentence_starts(), len(document.words)]
+    openings = [document.words[s : s + 4] for s, e in pairwise(starts) if e - s > 3]
+    for start, end in pairwise(starts):
+        chosen = rng.random() < share
+        for i in range(start, end):
+            if chosen:
+                for word, tag in _before(document, i, start, end, openings, rng):
+                    out.add(word, Punctuation.NONE, tag)
+            out.add(document.words[i], document.punctuation[i], document.disfluency[i])
+            if i in document.turn_ends:
+                out.turn_ends.add(len(out.words) - 1)
+    return out
+
+
+def _before(
+    document: AlignedDocument, i: int, start: int, end: int, openings: Sequence[list[str]], rng: random.Random
+) -> _Tagged:
+    """Return the disfluent words to be put before word ``i``, mostly none."""
+    word = document.words[i]
+    chance = rng.random()
+    eager = 1.0 if word in FUNCTION_WORDS else 0.3
+    if document.disfluency[i] not in (Disfluency.O, UNKNOWN):
+        return []
+    if chance < 0.055 * eager:
+        return _repetition(document, i, end, rng)
+    if chance < 0.08 * eager and end - i > 2:
+        return _repair(document, i, end, rng)
+    if i == start and 0.5 < chance < 0.54 and openings:
+        return _restart(openings, rng)
+    filler_rate = 0.08 if i == start else 0.055 if document.punctuation[i - 1] == Punctuation.COMMA else 0.035
+    if chance > 1 - filler_rate:
+        return _interregnum(rng.choices(_FILLERS, _FILLER_WEIGHTS)[0])
+    return []
+
+
+def _ahead(document: AlignedDocument, i: int, end: int, rng: random.Random) -> list[str]:
+    """Return the next one to four words, no further than the next mark."""
+    span: list[str] = []
+    for j in range(i, min(end, i + rng.choices(_LENGTHS, _LENGTH_WEIGHTS)[0])):
+        span.append(document.words[j])
+        if document.punctuation[j] != Punctuation.NONE:
+            break
+    return span
+
+
+def _repetition(document: AlignedDocument, i: int, end: int, rng: random.Random) -> _Tagged:
+    span = _ahead(document, i, end, rng)
+    if rng.random() < 0.15 and len(span[-1]) > 3:
+        span[-1] = span[-1][: rng.randint(1, len(span[-1]) - 2)]
+    if rng.random() < 0.08 and len(span) == 1:
+        span = span * 2
+    return _reparandum(span) + (_interregnum(rng.choices(_FILLERS, _FILLER_WEIGHTS)[0]) if rng.random() < 0.2 else [])
+
+
+def _repair(document: AlignedDocument, i: int, end: int, rng: random.Random) -> _Tagged:
+    span = _ahead(document, i, end, rng)
+    place = len(span) - 1 if rng.random() < 0.7 else rng.randrange(len(span))
+    as_function_word = span[place] in FUNCTION_WORDS
+    for _ in range(20):
+        other = rng.choice(document.words)
+        if other != span[place] and (other in FUNCTION_WORDS) == as_function_word and other not in FILLED_PAUSES:
+            span[place] = other
+            break
+    return _reparandum(span) + (_interregnum(rng.choice(_CORRECTIONS)) if rng.random() < 0.4 else [])
+
+
+def _restart(openings: Sequence[list[str]], rng: random.Random) -> _Tagged:
+    span = rng.choice(openings)[: rng.randint(1, 4)]
+    return _reparandum(span) + (_interregnum(rng.choices(_FILLERS, _FILLER_WEIGHTS)[0]) if rng.random() < 0.3 else [])
+
+
+def _reparandum(words: Sequence[str]) -> _Tagged:
+    return [(word, Disfluency.I_RM if k else Disfluency.B_RM) for k, word in enumerate(words)]
+
+
+def _interregnum(words: Sequence[str]) -> _Tagged:
+    return [(word, Disfluency.I_IM if k else Disfluency.B_IM) for k, word in enumerate(words)]

@@ -1,0 +1,95 @@
+"""Punctuated text to words and marks: every mark of the text is mapped to the three that the model knows.
+
+The map, as it was found when IWSLT ``dev2012`` was aligned with its originals: ``--`` and ``:`` are commas (91 to
+92 %), ``;`` ``!`` and ``...`` periods (97 %). An ellipsis before a small letter goes on with its sentence: a comma.
+"""
+
+# ruff: noqa: SIM905 - a list of words reads best as words
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from models.data.aligned import UNKNOWN, strongest
+from schemas.labels import Punctuation
+from worker.core.view import model_view
+
+__all__ = ["MarkedWord", "read_marks"]
+
+_DASH = "\u2014"
+_ELLIPSIS = "\u2026"
+_DASHES = re.compile(r"-{2,}|\u2014|(?<=\s)[-\u2013](?=\s)")
+_ELLIPSES = re.compile(r"\u2026|\.{2,}")
+_NEVER_ENDS = frozenset("mr mrs ms dr st vs prof sr jr mt ft gen capt col lt sgt rev hon".split())
+_SELDOM_ENDS = frozenset("etc e.g i.e a.m p.m u.s u.k inc ltd corp co no".split())
+
+
+@dataclass(slots=True)
+class MarkedWord:
+    """One word: its view, the mark after it, and how its text was written.
+
+    fragment: the text breaks the word off with a hyphen. dashed: a dash follows. ellipsis: an ellipsis follows.
+    """
+
+    view: str
+    mark: int
+    fragment: bool = False
+    dashed: bool = False
+    ellipsis: bool = False
+
+
+def read_marks(line: str) -> list[MarkedWord]:
+    """Return the words of one line with their marks; the last one's mark is ``UNKNOWN`` where the line has none."""
+    spaced = _ELLIPSES.sub(f" {_ELLIPSIS} ", _DASHES.sub(f" {_DASH} ", line))
+    tokens = spaced.split()
+    words: list[MarkedWord] = []
+    for position, token in enumerate(tokens):
+        view = model_view(token)
+        following = tokens[position + 1] if position + 1 < len(tokens) else ""
+        if view:
+            words.append(MarkedWord(view, Punctuation.NONE))
+            tail = token[_after_last_letter(token) :]
+            words[-1].fragment = tail.startswith("-")
+        else:
+            tail = token
+        if words:
+            _apply(words[-1], tail, following)
+    if words and (words[-1].mark == Punctuation.NONE or words[-1].dashed):
+        words[-1].mark = UNKNOWN
+    return words
+
+
+def _after_last_letter(token: str) -> int:
+    for i in range(len(token) - 1, -1, -1):
+        if token[i].isalnum():
+            return i + 1
+    return 0
+
+
+def _apply(word: MarkedWord, tail: str, following: str) -> None:
+    goes_on = following[:1].islower()
+    mark = Punctuation.NONE
+    if "?" in tail:
+        mark = Punctuation.QUESTION
+    elif "!" in tail or ";" in tail:
+        mark = Punctuation.PERIOD
+    elif "." in tail:
+        mark = _dot(word.view, goes_on, more=tail.lstrip(".")[:1] == ",")
+    elif _ELLIPSIS in tail:
+        word.ellipsis = True
+        mark = Punctuation.COMMA if goes_on else Punctuation.PERIOD
+    elif "," in tail or ":" in tail:
+        mark = Punctuation.COMMA
+    elif _DASH in tail:
+        word.dashed = True
+        mark = Punctuation.COMMA
+    word.mark = strongest(word.mark, mark)
+
+
+def _dot(view: str, goes_on: bool, *, more: bool) -> Punctuation:
+    if view in _NEVER_ENDS:
+        return Punctuation.NONE
+    abbreviated = view in _SELDOM_ENDS or (len(view) == 1 and view != "i") or "." in view
+    if more:
+        return Punctuation.COMMA
+    return Punctuation.NONE if abbreviated and goes_on else Punctuation.PERIOD

@@ -1,0 +1,120 @@
+"""Packed text cut into training samples, and samples grouped into batches of like length.
+
+As the paper trains (section 3.3): a sample is one or more whole sentences, so it begins where a sentence does; to half
+of the samples the next sentence is appended up to a random word, so that the network does not learn to end every
+input with a mark. The tail is also what a decoder's cut at T words reads: look-ahead that is not there yet.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from models.data.aligned import UNKNOWN
+from models.data.packing import PackedText
+from models.networks.ct_transformer import PADDING_WORD
+
+__all__ = ["Batch", "batches", "collate", "cut_samples"]
+
+_IGNORED = -100
+_SHORTEST_WORDS, _LONGEST_WORDS = 8, 150
+_TAIL_SHARE = 0.5
+_POOL_BATCHES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """pieces, word_index, punctuation, disfluency: each (B, S); labels stand at last pieces, elsewhere -100."""
+
+    pieces: Tensor
+    word_index: Tensor
+    punctuation: Tensor
+    disfluency: Tensor
+    words: int
+
+
+def cut_samples(text: PackedText, rng: random.Random) -> Iterator[tuple[int, int]]:
+    """Yield samples as (first word, word after the last); their whole sentences cover the text once, in order."""
+    starts = [*np.flatnonzero(text.starts_sentence).tolist(), text.words]
+    k = 0
+    while k < len(starts) - 1:
+        begin = starts[k]
+        wanted = int(_SHORTEST_WORDS * (_LONGEST_WORDS / _SHORTEST_WORDS) ** rng.random())
+        k += 1
+        while k < len(starts) - 1 and starts[k + 1] - begin <= wanted:
+            k += 1
+        end = min(starts[k], begin + _LONGEST_WORDS)
+        if k < len(starts) - 1 and end == starts[k] and rng.random() < _TAIL_SHARE:
+            end += rng.randint(1, max(1, min(starts[k + 1] - starts[k] - 1, 40)))
+        yield begin, min(end, text.words)
+
+
+def collate(text: PackedText, samples: Sequence[tuple[int, int]], leading: int) -> Batch:
+    """Return one batch of samples, padded to the longest, each beginning with the piece ``leading``."""
+    lengths = [int(text.first_piece[end] - text.first_piece[begin]) + 1 for begin, end in samples]
+    shape = (len(samples), max(lengths))
+    pieces = np.zeros(shape, dtype=np.int64)
+    word_index = np.full(shape, PADDING_WORD, dtype=np.int64)
+    punctuation = np.full(shape, _IGNORED, dtype=np.int64)
+    disfluency = np.full(shape, _IGNORED, dtype=np.int64)
+    for row, (begin, end) in enumerate(samples):
+        firsts = text.first_piece[begin : end + 1]
+        size = lengths[row]
+        pieces[row, 0], word_index[row, 0] = leading, 0
+        pieces[row, 1:size] = text.pieces[firsts[0] : firsts[-1]]
+        word_index[row, 1:size] = np.repeat(np.arange(1, end - begin + 1), np.diff(firsts))
+        last = firsts[1:] - firsts[0]
+        punctuation[row, last] = _masked(text.punctuation[begin:end])
+        disfluency[row, last] = _masked(text.disfluency[begin:end])
+    return Batch(
+        torch.from_numpy(pieces),
+        torch.from_numpy(word_index),
+        torch.from_numpy(punctuation),
+        torch.from_numpy(disfluency),
+        words=sum(end - begin for begin, end in samples),
+    )
+
+
+def _masked(labels: np.ndarray[tuple[int], np.dtype[np.int8]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.where(labels == UNKNOWN, _IGNORED, labels.astype(np.int64))
+
+
+def batches(text: PackedText, leading: int, *, max_pieces: int, seed: int) -> Iterator[Batch]:
+    """Yield batches of at most ``max_pieces`` padded pieces over all of the text, in a random order set by ``seed``."""
+    rng = random.Random(seed)
+    samples = list(cut_samples(text, rng))
+    rng.shuffle(samples)
+    size = text.first_piece[1:].tolist()
+    first = text.first_piece[:-1].tolist()
+    per_pool = max_pieces * _POOL_BATCHES
+    pool: list[tuple[int, tuple[int, int]]] = []
+    pieces = 0
+    for sample in samples:
+        length = size[sample[1] - 1] - first[sample[0]] + 1
+        pool.append((length, sample))
+        pieces += length
+        if pieces >= per_pool:
+            yield from _from_pool(text, pool, leading, max_pieces, rng)
+            pool, pieces = [], 0
+    yield from _from_pool(text, pool, leading, max_pieces, rng)
+
+
+def _from_pool(
+    text: PackedText, pool: list[tuple[int, tuple[int, int]]], leading: int, max_pieces: int, rng: random.Random
+) -> Iterator[Batch]:
+    groups: list[list[tuple[int, int]]] = []
+    longest = 0
+    for length, sample in sorted(pool):
+        longest = max(longest, length)
+        if not groups or longest * (len(groups[-1]) + 1) > max_pieces:
+            groups.append([])
+            longest = length
+        groups[-1].append(sample)
+    rng.shuffle(groups)
+    for group in groups:
+        yield collate(text, group, leading)

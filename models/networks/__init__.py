@@ -1,0 +1,1 @@
+"""Networks, one readable file each."""

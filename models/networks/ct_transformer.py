@@ -1,0 +1,173 @@
+"""CT-Transformer: an encoder whose look-ahead is bounded in words, with a punctuation head and a disfluency head.
+
+Chen et al. 2020 (CT-Transformer), section 3. The mask is the paper's equation 3, counted in words instead of
+positions, because the network reads sub-words:
+
+1. piece j is visible to piece i in layer k exactly if ``word(j) <= word(i) + L_k``;
+2. so the pieces of one word see one another, all history is visible, and a word sees sum(L_k) words ahead at most;
+3. the leading piece counts as word 0, the words of the buffer are 1, 2, 3 …; padding carries ``PADDING_WORD``,
+   larger than any word, and so is visible to padding alone;
+4. a word's labels are read at its last piece.
+
+The layers are BERT's (attention, add and norm, GELU, add and norm), so that a pre-trained BERT may start the weights.
+Shapes: B samples, S pieces, D width, H heads, P and Q classes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+__all__ = ["PADDING_WORD", "CTConfig", "CTTransformer", "sinusoids"]
+
+PADDING_WORD = 1_000_000
+"""The word number of padding: more than any word's, so no word sees it."""
+
+_UNSEEN = -30_000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CTConfig:
+    """The shape of a network; ``look_ahead`` is the paper's L_i, one number of words a layer."""
+
+    vocabulary_size: int
+    width: int = 384
+    heads: int = 12
+    inner_width: int = 1536
+    look_ahead: tuple[int, ...] = (1, 1, 1, 2, 2, 2)
+    positions: str = "sinusoidal"
+    max_positions: int = 512
+    punctuation_classes: int = 4
+    disfluency_classes: int = 5
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse shapes that cannot be built."""
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is not a multiple of heads {self.heads}")
+        if self.positions not in ("sinusoidal", "learned"):
+            raise ValueError(f"positions is {self.positions!r}, not 'sinusoidal' or 'learned'")
+        if min(self.look_ahead) < 0:
+            raise ValueError(f"look_ahead {self.look_ahead} holds a negative number")
+
+
+def sinusoids(length: int, width: int) -> Tensor:
+    """Return the (length, width) position encoding of Vaswani et al. 2017, section 3.5."""
+    position = torch.arange(length, dtype=torch.float32).unsqueeze(1)  # (length, 1)
+    rate = torch.exp(torch.arange(0, width, 2, dtype=torch.float32) * (-math.log(10000.0) / width))  # (D/2,)
+    table = torch.empty(length, width)
+    table[:, 0::2] = torch.sin(position * rate)
+    table[:, 1::2] = torch.cos(position * rate)
+    return table
+
+
+class _Learned(nn.Module):
+    """One learned vector a position; a position past the last has the last one's."""
+
+    def __init__(self, config: CTConfig) -> None:
+        super().__init__()
+        self.table = nn.Parameter(sinusoids(config.max_positions, config.width) * 0.02)
+
+    def forward(self, length: int) -> Tensor:
+        """Return the (length, D) encoding."""
+        return self.table[torch.arange(length).clamp(max=len(self.table) - 1)]
+
+
+class _Sinusoidal(nn.Module):
+    """The paper's positions, which have no last one, under a fixed linear map.
+
+    The map lets a pre-trained network keep the positions that it learned, as far as waves can follow them; without a
+    pre-trained start it is the identity, scaled down to the embedding's start. It is not trained: one step of Adam in
+    all its rows at once would move every position by more than positions differ.
+    """
+
+    waves: Tensor
+
+    def __init__(self, config: CTConfig) -> None:
+        super().__init__()
+        self.map = nn.Parameter(torch.eye(config.width) * 0.02, requires_grad=False)
+        self.centre = nn.Parameter(torch.zeros(config.width))
+        self.register_buffer("waves", sinusoids(config.max_positions, config.width), persistent=False)
+
+    def forward(self, length: int) -> Tensor:
+        """Return the (length, D) encoding."""
+        waves = self.waves[:length] if length <= len(self.waves) else sinusoids(length, len(self.centre))
+        return self.centre + waves @ self.map
+
+
+class CTLayer(nn.Module):
+    """One encoder layer with the controllable time-delay mask."""
+
+    def __init__(self, config: CTConfig, look_ahead: int) -> None:
+        """Build the layer that sees ``look_ahead`` words ahead."""
+        super().__init__()
+        self.look_ahead = look_ahead
+        self.heads = config.heads
+        self.qkv = nn.Linear(config.width, 3 * config.width)
+        self.attended = nn.Linear(config.width, config.width)
+        self.attention_norm = nn.LayerNorm(config.width, eps=1e-12)
+        self.inner = nn.Linear(config.width, config.inner_width)
+        self.outer = nn.Linear(config.inner_width, config.width)
+        self.output_norm = nn.LayerNorm(config.width, eps=1e-12)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, hidden: Tensor, visible: Tensor) -> Tensor:
+        """Encode ``hidden`` (B, S, D); ``visible`` (B, 1, S, S) is true where a key may be seen."""
+        b, s, d = hidden.shape
+        query, key, value = self.qkv(hidden).view(b, s, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)
+        mixed = _attend(query, key, value, visible).transpose(1, 2).reshape(b, s, d)
+        hidden = self.attention_norm(hidden + self.dropout(self.attended(mixed)))
+        fed = self.outer(functional.gelu(self.inner(hidden)))
+        return self.output_norm(hidden + self.dropout(fed))  # type: ignore[no-any-return]
+
+
+def _attend(query: Tensor, key: Tensor, value: Tensor, visible: Tensor) -> Tensor:
+    """Mix the values (B, H, S, D/H) of the visible keys: the paper's equation 2.
+
+    Written out and kept in the type of its input, because on a CPU this trains faster in bfloat16 than PyTorch's fused
+    attention does with a mask.
+    """
+    with torch.autocast(query.device.type, enabled=False):
+        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-1, -2)  # (B, H, S, S)
+        scores = scores + torch.where(visible, 0.0, _UNSEEN).to(scores.dtype)
+        return torch.softmax(scores, dim=-1) @ value
+
+
+class CTTransformer(nn.Module):
+    """The network: pieces and their word numbers in, two rows of class scores a piece out."""
+
+    def __init__(self, config: CTConfig) -> None:
+        """Build the network with small random weights."""
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary_size, config.width)
+        self.positions = _Learned(config) if config.positions == "learned" else _Sinusoidal(config)
+        self.embedding_norm = nn.LayerNorm(config.width, eps=1e-12)
+        self.dropout = nn.Dropout(config.dropout)
+        self.layers = nn.ModuleList(CTLayer(config, look_ahead) for look_ahead in config.look_ahead)
+        self.punctuation = nn.Linear(config.width, config.punctuation_classes)
+        self.disfluency = nn.Linear(config.width, config.disfluency_classes)
+        self.apply(_start_small)
+
+    def forward(self, pieces: Tensor, word_index: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the punctuation scores (B, S, P) and disfluency scores (B, S, Q) of ``pieces`` (B, S).
+
+        ``word_index`` (B, S) numbers each piece's word: 0 the leading piece, then 1, 2, 3 …, ``PADDING_WORD`` padding.
+        """
+        hidden = self.embedding(pieces) + self.positions(pieces.shape[1])
+        hidden = self.dropout(self.embedding_norm(hidden))
+        seen, seer = word_index[:, None, None, :], word_index[:, None, :, None]
+        for layer in self.layers:
+            hidden = layer(hidden, seen <= seer + layer.look_ahead)  # type: ignore[operator]
+        return self.punctuation(hidden), self.disfluency(hidden)
+
+
+def _start_small(module: nn.Module) -> None:
+    if isinstance(module, (nn.Linear, nn.Embedding)):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear):
+        nn.init.zeros_(module.bias)

@@ -1,0 +1,68 @@
+"""A model's manifest: what stands in its folder, and what a worker must know to run it.
+
+A models folder holds one sub-folder a model, each with ``manifest.json``. The worker verifies every file's size and
+SHA-256 before it loads any.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["MANIFEST_VERSION", "ModelFile", "ModelManifest", "WordPieceSettings"]
+
+MANIFEST_VERSION = "1.0"
+
+
+class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of the model's folder."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class WordPieceSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How a word becomes pieces: the vocabulary's file, the most pieces a word may have, the special pieces."""
+
+    vocabulary: str
+    max_pieces: int
+    leading: str
+    unknown: str
+
+
+class ModelManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """A model.
+
+    id, version: name it as ``id@version`` in segments and stored state. languages: primary subtags (``en``).
+    active: whether new buffers of its languages go to it; at most one model a language is active.
+    network: the name of the network; weights: the ONNX file among ``files``. look_ahead: the paper's L_i, in words.
+    positions: ``sinusoidal``, which have no end, or ``learned``, whose last stands for all after it.
+    punctuation, disfluency: published names of the classes, in the order of the scores.
+    trained_on: the corpora, all of a licence that allows the weights to be given away.
+    """
+
+    manifest: str
+    id: str
+    version: str
+    languages: tuple[str, ...]
+    active: bool
+    network: str
+    weights: str
+    files: tuple[ModelFile, ...]
+    look_ahead: tuple[int, ...]
+    positions: str
+    punctuation: tuple[str, ...]
+    disfluency: tuple[str, ...]
+    wordpiece: WordPieceSettings
+    licence: str
+    trained_on: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """``id@version``."""
+        return f"{self.id}@{self.version}"
+
+    @property
+    def look_ahead_words(self) -> int:
+        """L: how many words ahead a label may depend on, the sum over the layers."""
+        return sum(self.look_ahead)
