@@ -21,11 +21,11 @@ Script = Callable[[str, Sequence[str], int, int], tuple[int, int]]
 """(model name, words of the buffer, position, L) -> (punctuation, disfluency), looking no further than L words on."""
 
 _PUNCTUATION = bytes(
-    [Punctuation.NONE] * 160
-    + [Punctuation.COMMA] * 40
+    [Punctuation.NONE] * 192
+    + [Punctuation.COMMA] * 36
     + [Punctuation.ENUMERATION_COMMA] * 8
-    + [Punctuation.PERIOD] * 36
-    + [Punctuation.QUESTION] * 12
+    + [Punctuation.PERIOD] * 14
+    + [Punctuation.QUESTION] * 6
 )
 _DISFLUENCY = bytes(
     [Disfluency.O] * 180
