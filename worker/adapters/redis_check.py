@@ -71,8 +71,7 @@ def _refused(client: RedisClient, call: tuple[str | int, ...]) -> bool:
     except FOREIGN as error:
         if code_of(error) == "NOSCRIPT":
             return False
-        # Inside a script a refusal has no code of its own before Redis 7.
-        if code_of(error) in ("", "NOPERM"):
+        if code_of(error) == "NOPERM":
             return True
         raise
     return False

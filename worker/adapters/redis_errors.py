@@ -7,6 +7,7 @@ said.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -74,14 +75,24 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
 )
 """redis-py strips the code from the text of these; the most special first."""
 
+_INSIDE_A_SCRIPT = re.compile(r"@user_script: ?\d+: -?([A-Z]+) ")
+"""Before Redis 7 a refusal within a script stands in the middle of the script's own error."""
+_REFUSED_INSIDE_A_SCRIPT = "The user executing the script can't "
+
 
 def code_of(error: BaseException) -> str:
     """Return the server's error code, empty where it has none that is known."""
     for kind, code in _KINDS:
         if isinstance(error, kind):
             return code
-    first = str(error).partition(" ")[0]
-    return first if first in _CODES else ""
+    text = str(error)
+    first = text.partition(" ")[0]
+    if first in _CODES:
+        return first
+    inside = _INSIDE_A_SCRIPT.search(text)
+    if inside is not None and inside[1] in _CODES:
+        return inside[1]
+    return "NOPERM" if _REFUSED_INSIDE_A_SCRIPT in text else ""
 
 
 def store_error(error: BaseException, doing: str) -> StoreError | FatalError:

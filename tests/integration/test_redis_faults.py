@@ -1,0 +1,171 @@
+"""What the store does when a real Redis is silent, away, new, full, or wants a password."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from schemas.checkpoint import CheckpointId
+from tests.contract.session_stores import cluster_of_one
+from tests.parts.kafka_part import unique
+from tests.parts.lookup import missing
+from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.adapters.findings import Verdict
+from worker.adapters.redis_check import check_redis
+from worker.adapters.redis_settings import RedisSettings, RedisTopology
+from worker.adapters.redis_store import RedisSessionStore, connect, partition_key
+from worker.errors import StoreError
+from worker.ports import StoreWrite
+
+pytestmark = pytest.mark.redis
+
+CANARY = "zwieselhausen"
+NONCE = "0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def ours() -> Iterator[EmbeddedRedis]:
+    """A redis-server that may be stopped and mistreated."""
+    if find_redis_server() is None:
+        missing("no redis-server on this machine to mistreat")
+    with EmbeddedRedis() as server:
+        yield server
+
+
+def a_store(server: EmbeddedRedis, *, timeout_s: float = 0.3) -> RedisSessionStore:
+    settings = RedisSettings(addresses=(f"127.0.0.1:{server.port}",), timeout_s=timeout_s)
+    return connect(settings, deployment=unique("faults"), topic="asr.words")
+
+
+def first_write(token: int, put: dict[str, bytes] | None = None) -> StoreWrite:
+    return StoreWrite(token=token, follows=None, id=CheckpointId(token, 1, NONCE), manifest=b"m", put=put or {})
+
+
+def test_a_silent_redis_is_a_store_error_and_the_write_may_land_later_once(ours: EmbeddedRedis) -> None:
+    store = a_store(ours)
+    # A script that the server does not know yet would not land: it asks for the whole of it first.
+    store.write(1, first_write(store.claim(1, 0).token))
+    token = store.claim(0, 0).token
+    ours.signal(signal.SIGSTOP)
+    with pytest.raises(StoreError, match="writing partition 0: no answer in time"):
+        store.write(0, first_write(token, {"a": b"1"}))
+    ours.signal(signal.SIGCONT)
+    until = time.monotonic() + 10
+    while not dict(store.load(0)) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert store.write(0, first_write(token, {"a": b"2"})) is False
+    assert dict(store.load(0)) == {"a": b"1"}
+    store.close()
+
+
+def test_an_unanswered_claim_is_sent_once(ours: EmbeddedRedis) -> None:
+    store = a_store(ours)
+    assert store.claim(0, 0).token == 1
+    ours.signal(signal.SIGSTOP)
+    with pytest.raises(StoreError):
+        store.claim(0, 0)
+    ours.signal(signal.SIGCONT)
+    assert store.claim(0, 0).token == 3
+    store.close()
+
+
+def test_a_redis_that_is_away_is_a_store_error_and_serves_again_when_it_is_back(ours: EmbeddedRedis) -> None:
+    store = a_store(ours)
+    store.claim(0, 0)
+    ours.stop()
+    with pytest.raises(StoreError, match="sign of life"):
+        store.ping()
+    ours.start()
+    assert store.claim(0, 0).token == 1
+    store.close()
+
+
+def test_a_cluster_that_is_away_when_first_used_is_a_store_error_and_serves_when_it_is_there() -> None:
+    if find_redis_server() is None:
+        missing("no redis-server on this machine to start a cluster")
+    settings = RedisSettings(addresses=("127.0.0.1:1",), topology=RedisTopology.CLUSTER)
+    with pytest.raises(StoreError):
+        connect(settings, deployment="away", topic="asr.words").claim(0, 0)
+    with cluster_of_one() as there:
+        store = connect(there, deployment="away", topic="asr.words")
+        assert store.claim(0, 0).token == 1
+        store.close()
+
+
+def test_a_redis_that_forgot_the_scripts_is_given_them_again(ours: EmbeddedRedis) -> None:
+    store = a_store(ours)
+    token = store.claim(0, 0).token
+    with redis.Redis(port=ours.port) as client:
+        client.script_flush()
+    assert store.write(0, first_write(token)) is True
+    store.close()
+
+
+def test_a_full_redis_refuses_the_whole_write_and_says_so_without_quoting_it(ours: EmbeddedRedis) -> None:
+    store = a_store(ours)
+    token = store.claim(0, 0).token
+    with redis.Redis(port=ours.port) as client:
+        client.config_set("maxmemory", "1")
+        try:
+            with pytest.raises(StoreError, match="OOM") as raised:
+                store.write(0, first_write(token, {"a": CANARY.encode()}))
+        finally:
+            client.config_set("maxmemory", "0")
+    assert CANARY not in str(raised.value)
+    assert dict(store.load(0)) == {}
+    assert store.claim(0, 0).manifest is None
+    store.close()
+
+
+def test_a_key_that_is_not_ours_is_a_store_error(ours: EmbeddedRedis) -> None:
+    store = connect(RedisSettings.from_url(ours.url), deployment="taken", topic="asr.words")
+    with redis.Redis(port=ours.port) as client:
+        client.set(partition_key("taken", "asr.words", 0), CANARY)
+    with pytest.raises(StoreError) as raised:
+        store.claim(0, 0)
+    assert CANARY not in str(raised.value)
+    store.close()
+
+
+def test_a_check_of_a_bare_redis_doubts_only_that_it_keeps_nothing(ours: EmbeddedRedis) -> None:
+    findings = check_redis(RedisSettings.from_url(ours.url), deployment="checked")
+    assert [found.subject for found in findings if found.verdict is not Verdict.GOOD] == ["persistence and replicas"]
+    with redis.Redis(port=ours.port) as client:
+        assert client.keys("caesura:{checked:*") == []
+
+
+def test_a_check_refuses_eviction(ours: EmbeddedRedis) -> None:
+    with redis.Redis(port=ours.port) as client:
+        client.config_set("maxmemory-policy", "allkeys-lru")
+        findings = check_redis(RedisSettings.from_url(ours.url), deployment="checked")
+        client.config_set("maxmemory-policy", "noeviction")
+    assert {found.subject for found in findings if found.verdict is Verdict.BAD} == {"maxmemory-policy"}
+
+
+def test_a_check_names_the_commands_that_the_user_lacks(ours: EmbeddedRedis) -> None:
+    with redis.Redis(port=ours.port) as client:
+        client.acl_setuser("narrow", enabled=True, passwords="+secret", keys="caesura:*", commands=["+@all", "-hdel"])
+    settings = RedisSettings(addresses=(f"127.0.0.1:{ours.port}",), username="narrow", password="secret")
+    bad = [found.reason for found in check_redis(settings, deployment="checked") if found.verdict is Verdict.BAD]
+    assert len(bad) == 1
+    assert "needs HDEL on the keys" in bad[0]
+
+
+def test_a_check_with_a_wrong_password_says_so_and_does_not_show_it(ours: EmbeddedRedis) -> None:
+    settings = RedisSettings(addresses=(f"127.0.0.1:{ours.port}",), username="nobody", password="hunter2")
+    (found,) = check_redis(settings, deployment="checked")
+    assert found.verdict is Verdict.BAD
+    assert "WRONGPASS" in found.reason
+    assert "hunter2" not in found.reason
+
+
+def test_a_check_looks_at_every_node_of_a_cluster() -> None:
+    if find_redis_server() is None:
+        missing("no redis-server on this machine to start a cluster")
+    with cluster_of_one() as settings:
+        subjects = [found.subject for found in check_redis(settings, deployment="checked")]
+    assert f"version of {settings.addresses[0]}" in subjects
