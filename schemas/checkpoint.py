@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-__all__ = ["CheckpointId", "Manifest", "OffsetMetadata"]
+__all__ = ["CheckpointId", "Manifest", "OffsetMetadata", "SessionField", "Slot"]
 
 _METADATA = re.compile(r"caesura1 (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\S+)")
 
@@ -76,3 +76,19 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
             partitions=int(partitions),
             transactional_id=transactional_id,
         )
+
+
+class Slot(msgspec.Struct, frozen=True, array_like=True):
+    """One snapshot of a session: the checkpoint that wrote it, and its state (None: the session was forgotten)."""
+
+    id: str
+    state: bytes | None
+
+
+class SessionField(msgspec.Struct, frozen=True, array_like=True):
+    """A session's field in Redis: the snapshot of the last committed checkpoint that touched it, and a newer one.
+
+    Either may be missing; at most the newer one is in doubt.
+    """
+
+    slots: tuple[Slot, ...]

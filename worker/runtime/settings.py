@@ -11,6 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from worker.core.partitioning import crc32_partition, murmur2_partition
 from worker.runtime.routes import Route, require_topic
 
 __all__ = ["Partitioner", "Route", "RuntimeSettings", "StartAt"]
@@ -29,6 +30,10 @@ class Partitioner(StrEnum):
     MURMUR2 = "murmur2"
     CRC32 = "crc32"
     UNCHECKED = "unchecked"
+
+    def place(self, key: bytes, partitions: int) -> int:
+        """Return the partition of a key; where nobody checks, the one that Java producers choose."""
+        return (crc32_partition if self is Partitioner.CRC32 else murmur2_partition)(key, partitions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +187,16 @@ class RuntimeSettings:
         float,
         Meta(ge=1, le=86_400, description="Window of `dead_letter_limit`.", extra={"change": "at a roll-out"}),
     ] = 60.0
+    max_dead_letter_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            le=100_000_000,
+            description="Longest value of a dead letter; what is longer is cut, its length and SHA-256 stand in the "
+            "headers. At most what the dead-letter topic takes.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 1_000_000
     models_dir: Annotated[
         str,
         Meta(

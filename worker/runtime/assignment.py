@@ -1,0 +1,149 @@
+"""Which partitions this worker holds, and how far each has come: claiming, loaded, or parked.
+
+Rebalance callbacks only take note; the loop claims. No transaction is ever open while the group is polled, so a revoke
+or a loss has nothing to finish: what was staged and not committed is dropped, and the next owner stages it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from worker.errors import RetriableError
+from worker.ports import Clock, WordSource
+from worker.runtime.claim import Claim, ClaimedState, Parked
+from worker.runtime.observer import Observer
+from worker.runtime.residents import Residents
+
+__all__ = ["Assignment"]
+
+_FIRST_WAIT_S = 0.05
+_LONGEST_WAIT_S = 2.0
+
+
+@dataclass(slots=True)
+class _Pending:
+    claim: Claim
+    since_s: float
+    not_before_s: float
+    wait_s: float = _FIRST_WAIT_S
+
+
+class Assignment:
+    """The rebalance listener, and the phases of what is held."""
+
+    def __init__(
+        self,
+        *,
+        source: WordSource,
+        clock: Clock,
+        observer: Observer,
+        new_claim: Callable[[int], Claim],
+        load: Callable[[ClaimedState], Residents | Parked],
+    ) -> None:
+        self._source = source
+        self._clock = clock
+        self._observer = observer
+        self._new_claim = new_claim
+        self._load = load
+        self._claiming: dict[int, _Pending] = {}
+        self._parked: dict[int, Parked] = {}
+        self.loaded: dict[int, Residents] = {}
+
+    @property
+    def parked(self) -> dict[int, Parked]:
+        """Partitions that wait for an operator."""
+        return self._parked
+
+    @property
+    def claiming(self) -> list[int]:
+        """Partitions on their way to be loaded."""
+        return sorted(self._claiming)
+
+    def holds(self, partition: int) -> bool:
+        """Tell whether the partition is assigned to this worker, in whatever phase."""
+        return partition in self._claiming or partition in self.loaded or partition in self._parked
+
+    def on_assigned(self, partitions: Sequence[int]) -> None:
+        """Note partitions to claim."""
+        for partition in partitions:
+            self._forget(partition)
+            self._want(partition)
+        self._observer.rebalanced("assigned", partitions)
+
+    def on_revoked(self, partitions: Sequence[int]) -> None:
+        """Drop partitions that go to another member."""
+        self._drop(partitions, "revoked")
+
+    def on_lost(self, partitions: Sequence[int]) -> None:
+        """Drop partitions that another member may hold already."""
+        self._drop(partitions, "lost")
+
+    def claim_again(self, partition: int, reason: str) -> None:
+        """Throw the memory of a held partition away and claim it anew."""
+        if not self.holds(partition):
+            return
+        self._forget(partition)
+        self._source.pause([partition])
+        self._want(partition)
+        self._observer.waiting(partition, reason)
+
+    def park(self, parked: Parked) -> None:
+        """Pause a held partition until an operator releases it; membership is kept."""
+        if not self.holds(parked.partition):
+            return
+        self._forget(parked.partition)
+        self._source.pause([parked.partition])
+        self._parked[parked.partition] = parked
+        self._observer.parked(parked.partition, parked.reason)
+
+    def unpark(self, partition: int) -> None:
+        """Claim a parked partition again."""
+        if partition in self._parked:
+            self.claim_again(partition, "unparked")
+
+    def advance_claims(self) -> RetriableError | None:
+        """Try the claims that are due. Returns the first fault met; the rest waits for the next turn then.
+
+        A claim may block for its time-out, so at most one fails a turn: partitions that are loaded go on.
+        """
+        for partition in sorted(self._claiming):
+            pending = self._claiming[partition]
+            if pending.not_before_s > self._clock.monotonic_s():
+                continue
+            try:
+                outcome = pending.claim.advance()
+                loaded = self._load(outcome) if isinstance(outcome, ClaimedState) else outcome
+                if isinstance(loaded, Residents):
+                    self._source.seek(partition, loaded.next_offset)
+            except RetriableError as error:
+                pending.not_before_s = self._clock.monotonic_s() + pending.wait_s
+                pending.wait_s = min(pending.wait_s * 2.0, _LONGEST_WAIT_S)
+                self._observer.waiting(partition, type(error).__name__)
+                return error
+            if isinstance(loaded, Parked):
+                self.park(loaded)
+            else:
+                del self._claiming[partition]
+                self.loaded[partition] = loaded
+                self._source.resume([partition])
+                took_s = self._clock.monotonic_s() - pending.since_s
+                self._observer.claimed(partition, loaded.verdict, loaded.session_count, took_s)
+        return None
+
+    def _want(self, partition: int) -> None:
+        now_s = self._clock.monotonic_s()
+        self._claiming[partition] = _Pending(self._new_claim(partition), since_s=now_s, not_before_s=now_s)
+
+    def _drop(self, partitions: Sequence[int], kind: str) -> None:
+        for partition in partitions:
+            self._forget(partition)
+            self._observer.let_go(partition)
+        self._observer.rebalanced(kind, partitions)
+
+    def _forget(self, partition: int) -> None:
+        self._claiming.pop(partition, None)
+        self._parked.pop(partition, None)
+        residents = self.loaded.pop(partition, None)
+        if residents is not None:
+            residents.let_go()

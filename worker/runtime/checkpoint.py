@@ -1,0 +1,200 @@
+"""A checkpoint: the one place that knows the order of writes over Redis and Kafka (DESIGN section 3, docs/seam.md).
+
+1. stage    polled words applied, labelled, frozen: in memory. Done before; a ``Staged`` is its result.
+2. save     every touched session to Redis under a new checkpoint id, beside its committed snapshot, one guarded
+            write a partition. A partition that is refused or does not answer is left out.
+3. publish  begin the transaction; segments, routes, dead letters.
+4. commit   send each partition's next offset with the checkpoint id as metadata; commit.
+
+No failure is interpreted here beyond "did not commit for sure" and "nobody knows": both drop the staged copies and
+have the partitions claimed again, and a claim reads from Kafka which snapshots count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from worker.errors import AbortableError, CaesuraError, FatalError, FencedError, OutcomeUnknownError, RetriableError
+from worker.ports import Clock, GroupMembership, Publisher, SessionStore, WordSource
+from worker.runtime.deadline import Deadline
+from worker.runtime.observer import CheckpointSummary, Observer, SeamStep
+from worker.runtime.residents import Staged
+
+__all__ = ["Checkpoint", "CheckpointResult"]
+
+
+@dataclass(slots=True)
+class CheckpointResult:
+    """What became of a checkpoint.
+
+    dropped: partition -> why its staged copy must be thrown away and the partition claimed again.
+    publisher_lost: why the producer must be rebuilt before the next transaction; None where it need not.
+    """
+
+    committed: list[Staged] = field(default_factory=list)
+    dropped: dict[int, str] = field(default_factory=dict)
+    publisher_lost: str | None = None
+
+
+class Checkpoint:
+    """Takes checkpoints, one after another, for the partitions it is given."""
+
+    def __init__(
+        self,
+        *,
+        store: SessionStore,
+        source: WordSource,
+        publisher: Publisher,
+        clock: Clock,
+        observer: Observer,
+        timeout_s: float,
+    ) -> None:
+        self._store = store
+        self._source = source
+        self._publisher = publisher
+        self._clock = clock
+        self._observer = observer
+        self._timeout_s = timeout_s
+
+    def take(self, staged: Sequence[Staged], *, stage_ms: float = 0.0) -> CheckpointResult:
+        """Take one checkpoint over these partitions; blocks at most about the time-out.
+
+        FatalError where an invariant or a setting is broken; everything else is in the result.
+        """
+        timer = _StepTimer(self._clock)
+        timer.step_ms["stage"] = stage_ms
+        self._observer.seam(SeamStep.STAGED)
+        result = CheckpointResult()
+        saved = self._save(staged, result)
+        timer.lap("save")
+        if saved:
+            self._observer.seam(SeamStep.SAVED)
+            self._transact(saved, result, timer)
+        self._observer.checkpoint(_summary(staged, result, timer.step_ms))
+        return result
+
+    def _save(self, staged: Sequence[Staged], result: CheckpointResult) -> list[Staged]:
+        saved = []
+        for one in staged:
+            try:
+                accepted = self._store.write(one.partition, one.write)
+            except RetriableError:
+                result.dropped[one.partition] = "save_unanswered"
+                continue
+            if accepted:
+                saved.append(one)
+            else:
+                result.dropped[one.partition] = "save_refused"
+        return saved
+
+    def _transact(self, saved: Sequence[Staged], result: CheckpointResult, timer: _StepTimer) -> None:
+        deadline = Deadline.after(self._clock, self._timeout_s)
+        try:
+            self._publish(saved)
+            timer.lap("publish")
+            membership = self._source.membership()
+            if not membership.current:
+                # Brokers take a commit without generation and member id unfenced.
+                raise AbortableError("group membership has no generation")
+            self._send_offsets(saved, membership, deadline)
+            self._observer.seam(SeamStep.OFFSETS_SENT)
+        except FatalError:
+            raise
+        except CaesuraError as error:
+            self._drop(saved, result, f"aborted_{_name(error)}")
+            result.publisher_lost = self._abort(deadline)
+            timer.lap("abort")
+            return
+        outcome = self._commit(deadline)
+        timer.lap("commit")
+        if outcome is None:
+            self._observer.seam(SeamStep.COMMITTED)
+            result.committed.extend(saved)
+            return
+        self._drop(saved, result, outcome)
+        result.publisher_lost = self._abort(deadline) if outcome == "commit_aborted" else outcome
+
+    def _publish(self, saved: Sequence[Staged]) -> None:
+        self._publisher.begin()
+        self._observer.seam(SeamStep.BEGUN)
+        for one in saved:
+            for message in one.messages:
+                self._publisher.publish(message)
+        self._observer.seam(SeamStep.PUBLISHED)
+
+    def _send_offsets(self, saved: Sequence[Staged], membership: GroupMembership, deadline: Deadline) -> None:
+        offsets = {one.partition: one.next for one in saved}
+        while True:
+            try:
+                self._publisher.send_offsets(offsets, membership, deadline.left_s)
+            except RetriableError:
+                if deadline.passed:
+                    raise
+            else:
+                return
+
+    def _commit(self, deadline: Deadline) -> str | None:
+        """Commit; None where it is certain, else why not. Retriable: call again, never abort."""
+        while True:
+            try:
+                self._publisher.commit(deadline.left_s)
+            except RetriableError:
+                if deadline.passed:
+                    return "commit_unanswered"
+            except AbortableError:
+                return "commit_aborted"
+            except OutcomeUnknownError:
+                return "commit_unknown"
+            except FencedError:
+                return "publisher_fenced"
+            else:
+                return None
+
+    def _abort(self, deadline: Deadline) -> str | None:
+        """Abort; None where the producer can go on, else why it must be rebuilt."""
+        try:
+            self._publisher.abort(max(1.0, deadline.left_s))
+        except FatalError:
+            raise
+        except FencedError:
+            return "publisher_fenced"
+        except CaesuraError as error:
+            return f"abort_{_name(error)}"
+        return None
+
+    @staticmethod
+    def _drop(saved: Sequence[Staged], result: CheckpointResult, reason: str) -> None:
+        result.dropped.update({one.partition: reason for one in saved})
+
+
+class _StepTimer:
+    """Milliseconds by step of one checkpoint."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last_s = clock.monotonic_s()
+        self.step_ms: dict[str, float] = {}
+
+    def lap(self, step: str) -> None:
+        now_s = self._clock.monotonic_s()
+        self.step_ms[step] = (now_s - self._last_s) * 1000.0
+        self._last_s = now_s
+
+
+def _name(error: CaesuraError) -> str:
+    return type(error).__name__.removesuffix("Error").lower()
+
+
+def _summary(staged: Sequence[Staged], result: CheckpointResult, step_ms: dict[str, float]) -> CheckpointSummary:
+    segments = [segment for one in result.committed for segment in one.segments]
+    return CheckpointSummary(
+        outcome="committed" if result.committed else next(iter(result.dropped.values()), "empty"),
+        partitions=len(staged),
+        sessions=sum(len(one.write.put) for one in staged),
+        segments=len(segments),
+        words=sum(len(segment.words) for segment in segments),
+        dead_letters=sum(one.dead_letters for one in result.committed),
+        step_ms=step_ms,
+        dropped=result.dropped,
+    )

@@ -1,0 +1,224 @@
+"""The claim of a partition: fence the former owner, learn which snapshots count, load every session.
+
+1. raise the token to one more than the larger of the stored one and the committed id's: the former owner can write no
+   more;
+2. read the committed offset with stable offsets required (it waits while a transaction on it is open); where its id
+   has a token not below ours, the store was lost meanwhile: raise again;
+3. judge (``verdict``): roll back what is in doubt;
+4. load **all** sessions, because timers of sessions without new words must fire too.
+
+A claim is tried in short calls, so that partitions that are loaded go on. The same claim follows every abort, every
+refused save and every commit whose outcome nobody knows: there is no other way to learn it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+import msgspec
+
+from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
+from worker.errors import StoreError
+from worker.ports import CommittedOffset, SessionStore, StoreWrite, WordSource
+from worker.runtime.observer import Observer, SeamStep
+from worker.runtime.settings import RuntimeSettings, StartAt
+from worker.runtime.verdict import Verdict, judge
+
+__all__ = ["Claim", "ClaimedState", "Parked"]
+
+MANIFEST_VERSION = "1.0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedState:
+    """What a claim hands over: a partition's sessions as of its committed offset.
+
+    id: the id that the stored manifest has now, None where there is none. slots: session -> committed snapshot.
+    """
+
+    partition: int
+    verdict: Verdict
+    token: int
+    nonce: str
+    id: CheckpointId | None
+    next_offset: int
+    slots: dict[str, Slot]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parked:
+    """A claim that needs an operator: the reason is a stable name, the detail says what to do."""
+
+    partition: int
+    reason: str
+    detail: str
+
+
+class Claim:
+    """One partition's way from assigned to loaded. ``advance`` until it answers something other than None."""
+
+    def __init__(
+        self,
+        partition: int,
+        *,
+        partitions: int,
+        store: SessionStore,
+        source: WordSource,
+        observer: Observer,
+        settings: RuntimeSettings,
+    ) -> None:
+        self._partition = partition
+        self._partitions = partitions
+        self._store = store
+        self._source = source
+        self._observer = observer
+        self._start_at = settings.start_at
+        self._adopt_foreign_offsets = settings.adopt_foreign_offsets
+        self._timeout_s = settings.claim_timeout_s
+        self._nonce = secrets.token_hex(8)
+        self._token: int | None = None
+        self._manifest: Manifest | None = None
+
+    def advance(self) -> ClaimedState | Parked:
+        """Try once, in short calls. RetriableError: not yet, try again later; what was reached is kept."""
+        if self._token is None:
+            self._raise_token(above=0)
+        while True:
+            committed = self._source.committed([self._partition], self._timeout_s)[self._partition]
+            metadata = OffsetMetadata.decode(committed.metadata) if committed else None
+            self._observer.seam(SeamStep.CLAIM_OFFSET_READ)
+            if metadata is None or metadata.id.token < self._held_token:
+                break
+            self._raise_token(above=metadata.id.token)
+        if metadata is not None and metadata.partitions != self._partitions:
+            return self._park("partition_count_changed", f"{metadata.partitions} before, {self._partitions} now")
+        committed_id = metadata.id if metadata else None
+        try:
+            verdict = judge(offset_known=committed is not None, committed=committed_id, manifest=self._manifest)
+            return self._settle(verdict, committed, committed_id)
+        except msgspec.DecodeError:
+            return self._park("state_behind_log", "Redis holds a snapshot or manifest that this release cannot read")
+
+    @property
+    def _held_token(self) -> int:
+        assert self._token is not None
+        return self._token
+
+    def _raise_token(self, *, above: int) -> None:
+        claimed = self._store.claim(self._partition, above)
+        self._token = claimed.token
+        self._manifest = _read_manifest(claimed.manifest)
+        self._observer.seam(SeamStep.CLAIM_TOKEN_RAISED)
+
+    def _settle(
+        self, verdict: Verdict, committed: CommittedOffset | None, committed_id: CheckpointId | None
+    ) -> ClaimedState | Parked:
+        if verdict is Verdict.FOREIGN:
+            return self._settle_foreign(committed)
+        if verdict is Verdict.BEHIND:
+            return self._park("state_behind_log", "Redis lost this partition's sessions; they must be rebuilt")
+        slots = self._load()
+        if verdict is Verdict.IN_DOUBT:
+            slots = self._roll_back(slots, committed_id)
+        manifest_id = CheckpointId.parse(self._manifest.id) if self._manifest else None
+        current = {session: max(found, key=_age) for session, found in slots.items()}
+        living = sum(1 for slot in current.values() if slot.state is not None)
+        if living != (self._manifest.sessions if self._manifest else 0):
+            return self._park("state_behind_log", "Redis holds another number of sessions than its manifest says")
+        self._observer.seam(SeamStep.CLAIM_LOADED)
+        return ClaimedState(
+            partition=self._partition,
+            verdict=verdict,
+            token=self._held_token,
+            nonce=self._nonce,
+            id=manifest_id,
+            next_offset=committed.next_offset if committed else self._first_offset(),
+            slots=current,
+        )
+
+    def _settle_foreign(self, committed: CommittedOffset | None) -> ClaimedState | Parked:
+        if not self._adopt_foreign_offsets:
+            return self._park("offset_from_outside", "the committed offset is not one of ours; see docs/operations.md")
+        sessions = list(self._load())
+        manifest_id = self._write_manifest(CheckpointId(self._held_token, 0, self._nonce), None, {}, sessions, living=0)
+        return ClaimedState(
+            partition=self._partition,
+            verdict=Verdict.FOREIGN,
+            token=self._held_token,
+            nonce=self._nonce,
+            id=manifest_id,
+            next_offset=committed.next_offset if committed else self._first_offset(),
+            slots={},
+        )
+
+    def _load(self) -> dict[str, tuple[Slot, ...]]:
+        return {session: _read_field(field).slots for session, field in self._store.load(self._partition)}
+
+    def _roll_back(
+        self, slots: dict[str, tuple[Slot, ...]], committed: CheckpointId | None
+    ) -> dict[str, tuple[Slot, ...]]:
+        """Drop the slots that the uncommitted checkpoint wrote; the manifest becomes the committed one again."""
+        manifest = self._manifest
+        assert manifest is not None
+        kept = dict(slots)
+        put: dict[str, bytes] = {}
+        drop: list[str] = []
+        for session in manifest.touched:
+            before = tuple(slot for slot in slots.get(session, ()) if slot.id != manifest.id)
+            if before:
+                kept[session] = before
+                put[session] = msgspec.msgpack.encode(SessionField(before))
+            else:
+                kept.pop(session, None)
+                drop.append(session)
+        back_to = committed or CheckpointId(self._held_token, 0, self._nonce)
+        self._write_manifest(back_to, committed, put, drop, living=manifest.sessions_before)
+        self._observer.seam(SeamStep.CLAIM_ROLLED_BACK)
+        return kept
+
+    def _write_manifest(
+        self, to: CheckpointId, follows: CheckpointId | None, put: dict[str, bytes], drop: list[str], *, living: int
+    ) -> CheckpointId:
+        # A manifest that follows itself is never taken for the very first checkpoint in doubt.
+        manifest = Manifest(
+            version=MANIFEST_VERSION,
+            id=str(to),
+            follows=str(follows) if follows else None,
+            touched=(),
+            sessions=living,
+            sessions_before=living,
+        )
+        write = StoreWrite(
+            token=self._held_token,
+            follows=CheckpointId.parse(self._manifest.id) if self._manifest else None,
+            id=to,
+            manifest=msgspec.msgpack.encode(manifest),
+            put=put,
+            drop=drop,
+        )
+        if not self._store.write(self._partition, write):
+            self._token = None  # a newer claim was made, perhaps our own late one: start over
+            raise StoreError("the claim was overtaken by a newer one")
+        self._manifest = manifest
+        return to
+
+    def _first_offset(self) -> int:
+        low, end = self._source.watermarks(self._partition, self._timeout_s)
+        return end if self._start_at is StartAt.LATEST else low
+
+    def _park(self, reason: str, detail: str) -> Parked:
+        return Parked(partition=self._partition, reason=reason, detail=detail)
+
+
+def _age(slot: Slot) -> tuple[int, int]:
+    checkpoint = CheckpointId.parse(slot.id)
+    return checkpoint.token, checkpoint.n
+
+
+def _read_manifest(stored: bytes | None) -> Manifest | None:
+    return None if stored is None else msgspec.msgpack.decode(stored, type=Manifest)
+
+
+def _read_field(stored: bytes) -> SessionField:
+    return msgspec.msgpack.decode(stored, type=SessionField)

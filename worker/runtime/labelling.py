@@ -1,0 +1,69 @@
+"""Drives sessions through the engine: one step a session a batch, until none wants labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from worker.core.batching import BatchLimits, PendingLabels, form_batches
+from worker.core.labelling import Labels
+from worker.core.partition import PartitionSessions
+from worker.errors import EngineError
+from worker.ports import Clock, Engine
+from worker.runtime.observer import Observer
+from worker.runtime.watchdog import InferenceWatchdog
+
+__all__ = ["Labelling"]
+
+_TRIES_ALONE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelling:
+    """Runs the batches. A batch that raises is run session by session; who fails twice alone goes on unlabelled."""
+
+    engine: Engine
+    clock: Clock
+    observer: Observer
+    watchdog: InferenceWatchdog
+    limits: BatchLimits
+
+    def run(self, partitions: Mapping[int, PartitionSessions]) -> None:
+        """Label until no session of these partitions wants labels. Blocks as long as that takes."""
+        while True:
+            now_ms = self.clock.wall_ms()
+            pending = [one for sessions in partitions.values() for one in sessions.waiting(now_ms)]
+            if not pending:
+                return
+            for batch in form_batches(pending, self.limits):
+                self._resolve(batch, partitions)
+
+    def _resolve(self, batch: Sequence[PendingLabels], partitions: Mapping[int, PartitionSessions]) -> None:
+        try:
+            answers: Sequence[Labels | None] = self._label(batch)
+        except EngineError:
+            self.observer.engine_failed(len(batch))
+            answers = [self._label_alone(one) for one in batch]
+        now_ms = self.clock.wall_ms()
+        for one, labels in zip(batch, answers, strict=True):
+            sessions = partitions[one.partition]
+            if labels is None:
+                sessions.fall_back(one.request.session, now_ms)
+            else:
+                sessions.resolve(one.request.session, labels, now_ms)
+
+    def _label(self, batch: Sequence[PendingLabels]) -> list[Labels]:
+        started_s = self.clock.monotonic_s()
+        with self.watchdog.inference():
+            answers = self.engine.label([one.request for one in batch])
+        words = sum(len(one.request.words) for one in batch)
+        self.observer.labelled(len(batch), words, self.clock.monotonic_s() - started_s)
+        return answers
+
+    def _label_alone(self, one: PendingLabels) -> Labels | None:
+        for _ in range(_TRIES_ALONE):
+            try:
+                return self._label([one])[0]
+            except EngineError:
+                self.observer.engine_failed(1)
+        return None

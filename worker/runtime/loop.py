@@ -1,0 +1,285 @@
+"""The loop: poll, claim, fire timers, label, take a checkpoint; one thread, one turn after another.
+
+A turn never waits for one partition at another's cost: claims are short, a fault drops its partition back to a claim,
+and everything that is not loaded is paused while the group membership is kept alive by polling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from worker.errors import FatalError, RetriableError
+from worker.ports import (
+    Clock,
+    Engine,
+    PartitionEnd,
+    PartitionStalled,
+    Publisher,
+    Record,
+    SessionStore,
+    WordSource,
+)
+from worker.runtime.assignment import Assignment
+from worker.runtime.checkpoint import Checkpoint, CheckpointResult
+from worker.runtime.claim import Claim, ClaimedState, Parked
+from worker.runtime.deadline import Deadline
+from worker.runtime.labelling import Labelling
+from worker.runtime.loading import Loading
+from worker.runtime.observer import Observer
+from worker.runtime.residents import Residents
+from worker.runtime.settings import RuntimeSettings
+
+__all__ = ["Parts", "Worker"]
+
+_POLL_S = 0.02
+_PROBE_EVERY_S = 5.0
+_MEND_WAIT_S = 0.5
+_MOST_FENCINGS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What the loop is made of: the adapters behind the ports."""
+
+    source: WordSource
+    publisher: Publisher
+    store: SessionStore
+    engine: Engine
+    clock: Clock
+    observer: Observer
+
+
+class Worker:
+    """One member of the group. ``run`` it, or ``start`` and ``turn`` it by hand."""
+
+    def __init__(self, parts: Parts, settings: RuntimeSettings, *, loading: Loading, labelling: Labelling) -> None:
+        self._source = parts.source
+        self._publisher = parts.publisher
+        self._store = parts.store
+        self._clock = parts.clock
+        self._observer = parts.observer
+        self._settings = settings
+        self._labelling = labelling
+        self._loading = loading
+        self._partitions = 0
+        self._staged_since_s: float | None = None
+        self._publisher_lost: str | None = "starting"
+        self._mend_not_before_s = 0.0
+        self._fencings = 0
+        self._faults: dict[str, str] = {}
+        self._probed_at_s = float("-inf")
+        self._draining = False
+        self._checkpoint = Checkpoint(
+            store=parts.store,
+            source=parts.source,
+            publisher=parts.publisher,
+            clock=parts.clock,
+            observer=parts.observer,
+            timeout_s=settings.commit_timeout_s,
+        )
+        self.assignment = Assignment(
+            source=parts.source,
+            clock=parts.clock,
+            observer=parts.observer,
+            new_claim=self._new_claim,
+            load=self._load,
+        )
+
+    def run(self, stopping: Callable[[], bool]) -> None:
+        """Work until told to stop, then drain: a last checkpoint, and leave the group. FatalError, FencedError."""
+        self.start()
+        while not stopping():
+            self.turn(_POLL_S)
+        self.drain()
+
+    def start(self) -> None:
+        """Fence the former process with this transactional id, then join the group. Blocks until both answer."""
+        while self._publisher_lost is not None:
+            self._observer.loop_moved()
+            self._mend_publisher(first=True)
+        self._partitions = self._source.partition_count(self._settings.commit_timeout_s)
+        self._source.subscribe(self.assignment)
+
+    def turn(self, timeout_s: float = _POLL_S) -> None:
+        """Turn once: blocks for the poll's time-out and for whatever came of it."""
+        self._observer.loop_moved()
+        self._poll(timeout_s)
+        if self._publisher_lost is not None:
+            self._mend_publisher()
+        else:
+            fault = self.assignment.advance_claims()
+            if fault is not None:
+                self._faults["claim"] = type(fault).__name__
+            elif not self.assignment.claiming:
+                self._faults.pop("claim", None)
+            self._tick()
+            self._label()
+            if self._due():
+                self.checkpoint()
+        self._probe()
+        self._observer.readiness(self.unready())
+
+    def drain(self) -> None:
+        """Finish what was read, publish it, and leave the group."""
+        self._draining = True
+        self._observer.readiness(self.unready())
+        deadline = Deadline.after(self._clock, self._settings.drain_deadline_s)
+        if self._publisher_lost is None and not deadline.passed:
+            self._label()
+            self.checkpoint()
+        self._source.close()
+        self._publisher.close()
+        self._store.close()
+
+    def unready(self) -> tuple[str, ...]:
+        """Name every reason why this worker should not count as ready; none: it is."""
+        reasons = []
+        if self._draining:
+            reasons.append("draining")
+        if not self._source.membership().current:
+            reasons.append("not a member of the group yet")
+        if self._publisher_lost is not None:
+            reasons.append(f"no producer: {self._publisher_lost}")
+        reasons += [f"{what}: {fault}" for what, fault in sorted(self._faults.items())]
+        reasons += [f"partition {one.partition} parked: {one.reason}" for one in self.assignment.parked.values()]
+        return tuple(reasons)
+
+    def checkpoint(self) -> None:
+        """Take a checkpoint over everything that is staged; nothing staged, nothing done."""
+        started_s = self._clock.monotonic_s()
+        staged = [one for residents in self.assignment.loaded.values() if (one := residents.stage()) is not None]
+        self._staged_since_s = None
+        if not staged:
+            return
+        stage_ms = (self._clock.monotonic_s() - started_s) * 1000.0
+        self._adopt(self._checkpoint.take(staged, stage_ms=stage_ms))
+
+    def _adopt(self, result: CheckpointResult) -> None:
+        for one in result.committed:
+            residents = self.assignment.loaded[one.partition]
+            residents.adopt(one)
+            self._observer.published(one.partition, one.segments)
+            if residents.parked is not None:
+                self.assignment.park(residents.parked)
+        if result.committed:
+            self._fencings = 0
+            self._faults.pop("checkpoint", None)
+        for partition, reason in result.dropped.items():
+            self._faults["checkpoint"] = reason
+            self.assignment.claim_again(partition, reason)
+        if result.publisher_lost is not None:
+            self._lose_publisher(result.publisher_lost)
+
+    def _lose_publisher(self, reason: str) -> None:
+        """Note that the producer must be made anew. A twin with the same id would fence us for ever: stop then."""
+        self._publisher_lost = reason
+        self._mend_not_before_s = self._clock.monotonic_s()
+        if reason == "publisher_fenced":
+            self._fencings += 1
+            if self._fencings >= _MOST_FENCINGS:
+                raise FatalError(
+                    f"another process keeps using the transactional id {self._publisher.transactional_id}: "
+                    "every worker of a deployment needs an ordinal of its own"
+                )
+
+    def _mend_publisher(self, *, first: bool = False) -> None:
+        if self._clock.monotonic_s() < self._mend_not_before_s:
+            return
+        reason = self._publisher_lost
+        assert reason is not None
+        try:
+            if first:
+                self._publisher.init_transactions(self._settings.commit_timeout_s)
+            else:
+                self._publisher.rebuild(self._settings.commit_timeout_s)
+        except RetriableError as error:
+            self._faults["producer"] = type(error).__name__
+            self._mend_not_before_s = self._clock.monotonic_s() + _MEND_WAIT_S
+            return
+        self._faults.pop("producer", None)
+        self._publisher_lost = None
+        if not first:
+            self._observer.publisher_rebuilt(reason)
+
+    def _poll(self, timeout_s: float) -> None:
+        try:
+            items = self._source.poll(self._settings.max_poll_records, timeout_s)
+        except RetriableError as error:
+            self._faults["poll"] = type(error).__name__
+            return
+        if items:
+            self._faults.pop("poll", None)
+        for item in items:
+            self._take(item)
+
+    def _take(self, item: Record | PartitionEnd | PartitionStalled) -> None:
+        residents = self.assignment.loaded.get(item.partition)
+        if residents is None:
+            if isinstance(item, Record) and not self.assignment.holds(item.partition):
+                raise FatalError(f"a record of partition {item.partition}, which is not assigned to this worker")
+            return  # on its way to be claimed: it is sought to its committed offset before it is read
+        match item:
+            case Record():
+                residents.take(item)
+            case PartitionEnd():
+                residents.reached_end(item.next_offset)
+            case PartitionStalled():
+                self.assignment.park(Parked(partition=item.partition, reason="offset_out_of_range", detail=item.reason))
+
+    def _tick(self) -> None:
+        for residents in self.assignment.loaded.values():
+            try:
+                residents.tick()
+            except RetriableError as error:  # the leader did not confirm the end: no timer fires on a guess
+                self._faults["leader"] = type(error).__name__
+            else:
+                self._faults.pop("leader", None)
+
+    def _label(self) -> None:
+        self._labelling.run({number: residents.sessions for number, residents in self.assignment.loaded.items()})
+
+    def _due(self) -> bool:
+        """Tell whether the commit interval since the first uncheckpointed change has passed."""
+        now_s = self._clock.monotonic_s()
+        if self._staged_since_s is None:
+            if any(residents.changed for residents in self.assignment.loaded.values()):
+                self._staged_since_s = now_s
+            else:
+                return False
+        return now_s - self._staged_since_s >= self._settings.commit_interval_ms / 1000.0
+
+    def _probe(self) -> None:
+        """Ask Redis and the brokers for a sign of life now and then: a worker without words must know, too."""
+        now_s = self._clock.monotonic_s()
+        if now_s - self._probed_at_s < _PROBE_EVERY_S:
+            return
+        self._probed_at_s = now_s
+        try:
+            self._store.ping()
+            self._faults.pop("store", None)
+        except RetriableError as error:
+            self._faults["store"] = type(error).__name__
+        try:
+            partitions = self._source.partition_count(self._settings.claim_timeout_s)
+            self._faults.pop("poll", None)
+        except RetriableError as error:
+            self._faults["poll"] = type(error).__name__
+            return
+        if partitions != self._partitions:
+            detail = f"{self._partitions} before, {partitions} now; see docs/operations.md"
+            for partition in list(self.assignment.loaded):
+                self.assignment.park(Parked(partition=partition, reason="partition_count_changed", detail=detail))
+
+    def _new_claim(self, partition: int) -> Claim:
+        return Claim(
+            partition,
+            partitions=self._partitions,
+            store=self._store,
+            source=self._source,
+            observer=self._observer,
+            settings=self._settings,
+        )
+
+    def _load(self, state: ClaimedState) -> Residents | Parked:
+        return self._loading.load(state, partitions=self._partitions)

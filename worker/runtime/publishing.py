@@ -1,0 +1,52 @@
+"""From frozen segments to the records of a transaction: the segments topic, translation routes, the ledger.
+
+Every record goes to its input's partition number, keyed by session, so that a session's output has one order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schemas.codec import encode_segment, encode_translation
+from schemas.segments import Segment, TranslationSegment
+from schemas.state import LedgerState, encode_ledger
+from worker.core.rendering import Style, render_segment
+from worker.core.writing import OutSegment
+from worker.ports import OutMessage
+from worker.runtime.settings import Route, RuntimeSettings
+
+__all__ = ["Publishing"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publishing:
+    """Makes messages. Nothing in here can fail for what an event holds: routes are the operator's checked list."""
+
+    settings: RuntimeSettings
+
+    def segment(self, partition: int, out: OutSegment) -> list[OutMessage]:
+        """Return a segment's records: one for the segments topic, and one for each route that it goes to."""
+        segment = out.segment
+        key = segment.session.encode()
+        messages = [
+            OutMessage(topic=self.settings.segment_topic, partition=partition, key=key, value=encode_segment(segment))
+        ]
+        for target, previous_index in out.routes.items():
+            route = self.settings.route(target)
+            if route is not None:
+                value = encode_translation(_translation(segment, route, previous_index))
+                messages.append(OutMessage(topic=route.topic, partition=partition, key=key, value=value))
+        return messages
+
+    def ledger(self, partition: int, session: str, record: LedgerState | None) -> OutMessage:
+        """Return a session's ledger record; None is the tombstone that forgets it."""
+        value = None if record is None else encode_ledger(record)
+        return OutMessage(topic=self.settings.ledger, partition=partition, key=session.encode(), value=value)
+
+
+def _translation(segment: Segment, route: Route, previous_index: int | None) -> TranslationSegment:
+    rendered = render_segment(segment, Style(route.rendering))
+    fields = {name: getattr(segment, name) for name in segment.__struct_fields__}
+    return TranslationSegment(
+        **fields, target=route.target, text=rendered.text, spans=rendered.spans, previous_index=previous_index
+    )

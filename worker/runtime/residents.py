@@ -1,0 +1,278 @@
+"""The sessions of one partition in memory, ahead of the last commit by what is staged.
+
+The live sessions are one copy; what the last committed checkpoint wrote is kept as bytes, because a save writes it
+beside the new snapshot. Nothing is ever undone in memory: after a fault the whole object is thrown away and the
+partition is claimed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
+from schemas.errors import NewerVersionError
+from schemas.segments import Segment
+from schemas.state import encode_state
+from worker.core.context import Origin
+from worker.core.intake import Outcome
+from worker.core.partition import PartitionSessions
+from worker.core.tally import Tally
+from worker.core.timeline import PartitionTime
+from worker.core.writing import OutSegment
+from worker.errors import BadEventError
+from worker.ports import Clock, NextOffset, OutMessage, Record, StoreWrite, WordSource
+from worker.runtime.claim import MANIFEST_VERSION, ClaimedState, Parked
+from worker.runtime.intake import DeadLetters, MalformedLimit, read_event
+from worker.runtime.observer import Observer
+from worker.runtime.publishing import Publishing
+from worker.runtime.settings import RuntimeSettings
+from worker.runtime.verdict import Verdict
+
+__all__ = ["Residents", "Staged", "Surroundings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """Step 1 of a checkpoint for one partition: what to save, to publish and to commit."""
+
+    partition: int
+    id: CheckpointId
+    write: StoreWrite
+    messages: list[OutMessage]
+    next: NextOffset
+    slots: dict[str, Slot]
+    living: int
+    segments: list[Segment]
+    dead_letters: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What all loaded partitions share.
+
+    partitions: the input's partition count. end_is_fresh_s: how long the leader's word that the end is reached counts.
+    forget: tells the engine that a session is gone.
+    """
+
+    settings: RuntimeSettings
+    source: WordSource
+    clock: Clock
+    observer: Observer
+    publishing: Publishing
+    dead_letters: DeadLetters
+    partitions: int
+    end_is_fresh_s: float
+    forget: Callable[[str], None]
+
+
+class Residents:
+    """One loaded partition."""
+
+    def __init__(
+        self,
+        state: ClaimedState,
+        surroundings: Surroundings,
+        *,
+        sessions: PartitionSessions,
+        tally: Tally,
+        time: PartitionTime,
+    ) -> None:
+        settings = surroundings.settings
+        self.partition = state.partition
+        self.sessions = sessions
+        self.tally = tally
+        self.verdict = state.verdict
+        self.parked: Parked | None = None
+        self._time = time
+        self._settings = settings
+        self._source = surroundings.source
+        self._clock = surroundings.clock
+        self._observer = surroundings.observer
+        self._publishing = surroundings.publishing
+        self._dead_letters = surroundings.dead_letters
+        self._partitions = surroundings.partitions
+        self._end_is_fresh_s = surroundings.end_is_fresh_s
+        self._forget = surroundings.forget
+        self._malformed = MalformedLimit(limit=settings.dead_letter_limit, window_s=settings.dead_letter_window_s)
+        self._token = state.token
+        self._nonce = state.nonce
+        self._n = 0
+        self._manifest_id = state.id
+        self._slots = {name: slot for name, slot in state.slots.items() if slot.state is not None}
+        self._tombstones = [name for name, slot in state.slots.items() if slot.state is None]
+        self._next_offset = state.next_offset
+        self._committed_offset = state.next_offset
+        self._letters: list[OutMessage] = []
+        # The first checkpoint of a first start commits our id, so that a restart goes on from here and nowhere else.
+        self._owes_checkpoint = state.verdict in (Verdict.FIRST_START, Verdict.IN_DOUBT, Verdict.FOREIGN)
+        self._end_confirmed_s: float | None = None
+        self._end_offset = state.next_offset
+
+    @property
+    def session_count(self) -> int:
+        """Sessions in memory, closed ones included."""
+        return len(self.sessions)
+
+    @property
+    def next_offset(self) -> int:
+        """The next record to apply."""
+        return self._next_offset
+
+    @property
+    def changed(self) -> bool:
+        """Tell whether a checkpoint would have anything to write."""
+        return self._owes_checkpoint or self._next_offset != self._committed_offset or bool(self.sessions.touched)
+
+    def take(self, record: Record) -> None:
+        """Apply one record: to its session, or to the dead letters. Records must come in order of offset."""
+        if self.parked is not None or record.offset < self._next_offset:
+            return
+        polled_ms = self._clock.wall_ms()
+        time_ms = self._time.observe(record.timestamp_ms, polled_ms)
+        try:
+            event = read_event(record, partitions=self._partitions, partitioner=self._settings.partitioner)
+        except NewerVersionError as error:
+            # Not a dead letter: a newer worker can apply it. The partition stands here until there is one.
+            self.parked = Parked(partition=self.partition, reason="newer_event", detail=str(error))
+            return
+        except BadEventError as error:
+            self.sessions.tick(time_ms)
+            self._refuse(record, error)
+            if self._malformed.passed(time_ms):
+                detail = f"more than {self._settings.dead_letter_limit} malformed events within the window"
+                self.parked = Parked(partition=self.partition, reason="dead_letter_limit", detail=detail)
+        else:
+            origin = Origin(offset=record.offset, appended_ms=record.timestamp_ms, polled_ms=polled_ms, time_ms=time_ms)
+            admission = self.sessions.offer(event, origin)
+            if admission.outcome is Outcome.REFUSED:
+                assert admission.reason is not None
+                self._refuse(record, BadEventError(admission.reason, "the session does not take this event any more"))
+            elif admission.outcome is Outcome.REPEAT:
+                self._observer.repeated(self.partition)
+        self._next_offset = record.offset + 1
+
+    def _refuse(self, record: Record, error: BadEventError) -> None:
+        self._letters.append(self._dead_letters.letter(record, error))
+        self._observer.dead_letter(self.partition, record.offset, error.reason)
+
+    def reached_end(self, next_offset: int) -> None:
+        """Note that the leader said that nothing more is there: time goes on by the monotonic clock."""
+        if self.parked is None:
+            self._time.reached_end(self._clock.monotonic_s())
+            self._end_confirmed_s = self._clock.monotonic_s()
+            # Beyond the last record where a transaction's marker ends the log; never an offset to commit.
+            self._end_offset = next_offset
+
+    def tick(self) -> None:
+        """Fire what is due by the monotonic clock, once the leader confirms that nothing was appended meanwhile.
+
+        BrokerError: it did not answer, and nothing fires on a guess.
+        """
+        due_ms = self.sessions.next_due_ms
+        now_s = self._clock.monotonic_s()
+        if due_ms is None or not self._time.is_at_end or self._time.now_ms(now_s) < due_ms:
+            return
+        fresh = self._end_confirmed_s is not None and now_s - self._end_confirmed_s < self._end_is_fresh_s
+        if not fresh and not self._confirm_end():
+            self._time.left_end()
+            return
+        self.sessions.tick(self._time.now_ms(self._clock.monotonic_s()))
+
+    def _confirm_end(self) -> bool:
+        end_offset = max(self._next_offset, self._end_offset)
+        if not self._source.at_end(self.partition, end_offset, self._settings.claim_timeout_s):
+            return False
+        self._end_confirmed_s = self._clock.monotonic_s()
+        return True
+
+    def stage(self) -> Staged | None:
+        """Collect what has changed since the last checkpoint; None where nothing has. Every session is at rest."""
+        if not self.changed:
+            return None
+        self._n += 1
+        checkpoint = CheckpointId(self._token, self._n, self._nonce)
+        out = self.sessions.take_segments()
+        replay_offset = self.sessions.replay_offset
+        slots = self._new_slots(str(checkpoint))
+        living = self._living(slots)
+        return Staged(
+            partition=self.partition,
+            id=checkpoint,
+            write=self._write(checkpoint, slots, living),
+            messages=[*self._letters, *self._messages(out, slots)],
+            next=NextOffset(
+                next_offset=self._next_offset,
+                metadata=OffsetMetadata(
+                    id=checkpoint,
+                    replay_offset=self._next_offset if replay_offset is None else replay_offset,
+                    partitions=self._partitions,
+                    transactional_id=self._settings.transactional_id,
+                ).encode(),
+            ),
+            slots=slots,
+            living=living,
+            segments=[one.segment for one in out],
+            dead_letters=len(self._letters),
+        )
+
+    def _new_slots(self, checkpoint: str) -> dict[str, Slot]:
+        states = self.sessions.states(self.sessions.touched)
+        return {
+            name: Slot(checkpoint, None if state is None else encode_state(state)) for name, state in states.items()
+        }
+
+    def _living(self, slots: dict[str, Slot]) -> int:
+        change = sum((slot.state is not None) - (name in self._slots) for name, slot in slots.items())
+        return len(self._slots) + change
+
+    def _write(self, checkpoint: CheckpointId, slots: dict[str, Slot], living: int) -> StoreWrite:
+        manifest = Manifest(
+            version=MANIFEST_VERSION,
+            id=str(checkpoint),
+            follows=str(self._manifest_id) if self._manifest_id else None,
+            touched=tuple(slots),
+            sessions=living,
+            sessions_before=len(self._slots),
+        )
+        return StoreWrite(
+            token=self._token,
+            follows=self._manifest_id,
+            id=checkpoint,
+            manifest=msgspec.msgpack.encode(manifest),
+            put={name: self._field(name, slot) for name, slot in slots.items()},
+            drop=[name for name in self._tombstones if name not in slots],
+        )
+
+    def _field(self, name: str, new: Slot) -> bytes:
+        committed = self._slots.get(name)
+        return msgspec.msgpack.encode(SessionField((new,) if committed is None else (committed, new)))
+
+    def _messages(self, out: list[OutSegment], slots: dict[str, Slot]) -> list[OutMessage]:
+        messages = [message for one in out for message in self._publishing.segment(self.partition, one)]
+        spoken = {one.segment.session for one in out} | {name for name, slot in slots.items() if slot.state is None}
+        for name, record in self.sessions.ledger_states(sorted(spoken)).items():
+            messages.append(self._publishing.ledger(self.partition, name, record))
+        return messages
+
+    def adopt(self, staged: Staged) -> None:
+        """Make a staged checkpoint the committed one."""
+        self._manifest_id = staged.id
+        self._committed_offset = staged.next.next_offset
+        self._owes_checkpoint = False
+        self._letters = self._letters[staged.dead_letters :]
+        self._tombstones = [name for name, slot in staged.slots.items() if slot.state is None]
+        for name, slot in staged.slots.items():
+            if slot.state is None:
+                self._slots.pop(name, None)
+                self._forget(name)
+            else:
+                self._slots[name] = slot
+        self.sessions.settle()
+
+    def let_go(self) -> None:
+        """Drop what the engine keeps: another member, or a new claim, goes on from what is committed."""
+        for name in self._slots:
+            self._forget(name)

@@ -1,0 +1,44 @@
+"""What a claim finds: the committed offset against the stored manifest, decided without I/O (DESIGN section 3).
+
+committed offset      manifest                       verdict
+none                  none                           FIRST_START
+none                  follows nothing                IN_DOUBT   the very first checkpoint did not commit
+none                  follows something              FOREIGN    somebody deleted the group's offsets
+without our id        any                            FOREIGN    somebody set the offset
+with our id           its id is the committed one    GOOD
+with our id           it follows the committed one   IN_DOUBT   roll back what it lists
+with our id           anything else, or none         BEHIND     rebuild from the ledger
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from schemas.checkpoint import CheckpointId, Manifest
+
+__all__ = ["Verdict", "judge"]
+
+
+class Verdict(StrEnum):
+    """What the stored state is worth."""
+
+    FIRST_START = "first_start"
+    GOOD = "good"
+    IN_DOUBT = "in_doubt"
+    BEHIND = "behind"
+    FOREIGN = "foreign"
+
+
+def judge(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> Verdict:
+    """Return the verdict; ``committed`` is the id in the committed offset's metadata, None where it has none."""
+    if not offset_known:
+        if manifest is None:
+            return Verdict.FIRST_START
+        return Verdict.IN_DOUBT if manifest.follows is None else Verdict.FOREIGN
+    if committed is None:
+        return Verdict.FOREIGN
+    if manifest is None:
+        return Verdict.BEHIND
+    if manifest.id == str(committed):
+        return Verdict.GOOD
+    return Verdict.IN_DOUBT if manifest.follows == str(committed) else Verdict.BEHIND

@@ -1,0 +1,51 @@
+"""Ends the process where an inference hangs: nothing is lost, and a restart goes on from the last checkpoint."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from worker.ports import Clock
+
+__all__ = ["InferenceWatchdog"]
+
+
+class InferenceWatchdog:
+    """Watches, from a thread of its own, that no inference overruns its deadline.
+
+    on_overrun is called in that thread and is expected not to return (``os._exit``): the loop thread hangs in native
+    code, where no exception reaches it.
+    """
+
+    def __init__(self, *, deadline_s: float, clock: Clock, on_overrun: Callable[[], None]) -> None:
+        self._deadline_s = deadline_s
+        self._clock = clock
+        self._on_overrun = on_overrun
+        self._ends_at_s: float | None = None
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="inference-watchdog", daemon=True)
+
+    def start(self) -> None:
+        """Start watching."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop watching."""
+        self._stopped.set()
+
+    @contextmanager
+    def inference(self) -> Iterator[None]:
+        """Watch what runs inside."""
+        self._ends_at_s = self._clock.monotonic_s() + self._deadline_s
+        try:
+            yield
+        finally:
+            self._ends_at_s = None
+
+    def _watch(self) -> None:
+        while not self._stopped.wait(self._deadline_s / 10.0):
+            ends_at_s = self._ends_at_s
+            if ends_at_s is not None and self._clock.monotonic_s() > ends_at_s:
+                self._on_overrun()
+                return
