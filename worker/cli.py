@@ -8,6 +8,7 @@ import sys
 
 import typer
 
+from worker.commands.punctuate import punctuate
 from worker.commands.settings import settings
 from worker.errors import CaesuraError
 
@@ -26,6 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.command()(punctuate)
 app.command()(settings)
 
 

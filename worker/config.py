@@ -9,12 +9,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.redis_settings import RedisSettings
 from worker.core.rules import DecodingRules, OptionBounds
+from worker.errors import FatalError
 from worker.runtime.settings import RuntimeSettings
 from worker.settings.catalogue import Leaf, leaves, shown
 from worker.settings.sources import Given, build, gather
@@ -28,6 +30,7 @@ __all__ = [
     "load_broker_settings",
     "load_local_settings",
     "load_settings",
+    "models_folder",
     "open_settings",
     "settings_shown",
 ]
@@ -104,6 +107,16 @@ def load_broker_settings(origin: Origin) -> BrokerSettings:
 def load_local_settings(origin: Origin) -> LocalSettings:
     """Read what decoding alone needs; every name is checked all the same. Raises FatalError."""
     return _read(LocalSettings, origin)
+
+
+def models_folder(worker: RuntimeSettings) -> Path:
+    """Return the folder of the models: the one set, else the ones shipped with the package (FatalError: none)."""
+    if worker.models_dir:
+        return Path(worker.models_dir)
+    spec = find_spec("models")  # found, never imported: training is not part of serving
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        return Path(folder) / "shipped"
+    raise FatalError("no models are shipped with this installation: set worker.models_dir")
 
 
 def open_settings() -> list[Leaf]:

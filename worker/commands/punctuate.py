@@ -1,0 +1,139 @@
+"""``caesura punctuate``: text in, labelled text out, by the streaming core that the worker runs; no broker."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+import typer
+
+from schemas.segments import Segment
+from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.commands.lines import read_lines
+from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.config import load_local_settings, models_folder
+from worker.core.rendering import Style, render_segment
+from worker.core.rules import DecodingRules, primary_language
+from worker.core.segmentation import segmenters
+from worker.core.stream import LabelSource, StreamingLabeller
+from worker.core.typography import typography_of, unspaced
+
+__all__ = ["Lines", "Output", "punctuate"]
+
+_SPACE = re.compile(r"(\s+)")
+
+
+class Output(StrEnum):
+    """What is printed."""
+
+    VERBATIM = "verbatim"
+    MARKED = "marked"
+    FLUENT = "fluent"
+    JSONL = "jsonl"
+
+
+def punctuate(
+    file: Annotated[str, typer.Argument(help="Text, its words parted by white space; - is standard input.")] = "-",
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    lang: Annotated[str, typer.Option(help="Language of the text (BCP-47), such as en or zh.")] = "en",
+    output: Annotated[
+        Output,
+        typer.Option(
+            help="verbatim: the words as they came. marked: all words, with marks, [reparanda] and {fillers}. fluent: "
+            "marks restored, fillers and reparanda left out. jsonl: each frozen segment as a line of JSON."
+        ),
+    ] = Output.FLUENT,
+    keep_fillers: Annotated[bool, typer.Option("--keep-fillers", help="fluent: leave fillers in.")] = False,
+    keep_reparanda: Annotated[bool, typer.Option("--keep-reparanda", help="fluent: leave repairs in.")] = False,
+) -> None:
+    """Punctuate text without Kafka and Redis: one line is one session.
+
+    The same streaming core as in the worker decodes it, three words a step and six words of look-ahead at a sentence
+    end, so the labels are those that a live session would get.
+    """
+    settings = load_local_settings(origin_of(config, assignments))
+    engine = OnnxEngine(models_folder(settings.worker))
+    if primary_language(lang) not in {primary_language(model.language) for model in engine.models if model.active}:
+        typer.echo(f"there is no model for {lang}: the words come out unlabelled", err=True)
+    lines = Lines(
+        engine=engine,
+        lang=lang,
+        rules=settings.decoding,
+        style=None if output is Output.JSONL else Style(output.value),
+        keep_fillers=keep_fillers,
+        keep_reparanda=keep_reparanda,
+    )
+    for number, line in enumerate(read_lines(file), start=1):
+        sys.stdout.write(lines.punctuated(line, session=f"line-{number}"))
+        sys.stdout.flush()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """How lines are punctuated, each as a session of its own. style: None writes segments as JSON lines."""
+
+    engine: LabelSource
+    lang: str
+    rules: DecodingRules
+    style: Style | None
+    keep_fillers: bool = False
+    keep_reparanda: bool = False
+
+    def punctuated(self, line: str, *, session: str) -> str:
+        """Return what is printed for a line, with its line ends; nothing for an empty line in JSON lines."""
+        segments = self._segments(line.split(), session)
+        if self.style is None:
+            return "".join(msgspec.json.encode(segment).decode() + "\n" for segment in segments)
+        if self.style is Style.VERBATIM:
+            return _verbatim(line, segments)
+        texts = [
+            render_segment(segment, self.style, keep_fillers=self.keep_fillers, keep_reparanda=self.keep_reparanda).text
+            for segment in segments
+        ]
+        return _joined(texts, segments) + "\n"
+
+    def _segments(self, words: Sequence[str], session: str) -> list[Segment]:
+        if not words:
+            return []
+        labeller = StreamingLabeller(self.engine, self.lang, self.rules, segmenters=segmenters, session=session)
+        return [*labeller.add(words), *labeller.end()]
+
+
+def _verbatim(line: str, segments: Sequence[Segment]) -> str:
+    """Return the frozen words with the line's own white space between them: byte for byte the line, if all is well."""
+    published = "".join(word.text for segment in segments for word in segment.words)
+    return "".join(_between(published, _SPACE.split(line)))
+
+
+def _between(published: str, parts: Sequence[str]) -> Iterator[str]:
+    at = 0
+    for part in parts:
+        if part.isspace():
+            yield part
+        else:
+            yield published[at : at + len(part)]
+            at += len(part)
+
+
+def _joined(texts: Sequence[str], segments: Sequence[Segment]) -> str:
+    """Join the rendered segments of a session as their language joins words."""
+    line = ""
+    for text, segment in zip(texts, segments, strict=True):
+        if not text:
+            continue
+        line += (" " if line and _spaced(line, text, segment) else "") + text
+    return line
+
+
+def _spaced(line: str, text: str, segment: Segment) -> bool:
+    first = segment.words[0]
+    if first.piece is not None and first.piece.start > 0:
+        return False  # the rest of a unit that the last segment began
+    return typography_of(segment.lang).spaced or not (unspaced(line[-1]) or unspaced(text[0]))
