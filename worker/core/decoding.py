@@ -71,7 +71,7 @@ class Decoder:
         self.writer = writer
         self.options = options
         self.lang = lang
-        self.buffer = buffer or Buffer()
+        self.buffer = Buffer() if buffer is None else buffer
         self.segmenter: WordSegmenter = context.segmenters(primary_language(lang), held or HeldBack())
         self.model = model
         self.tag = tag

@@ -76,6 +76,10 @@ class PartitionSessions:
         self._moved.clear()
         return self._replay.smallest
 
+    def names(self) -> Iterable[str]:
+        """Return the sessions' names, tombstones among them."""
+        return self._sessions.keys()
+
     def statuses(self) -> Counter[SessionStatus]:
         """Count the sessions by where they are in their life. O(sessions)."""
         return Counter(session.status for session in self._sessions.values())
