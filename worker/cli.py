@@ -9,6 +9,7 @@ import sys
 import typer
 
 from worker.commands.punctuate import punctuate
+from worker.commands.replay import replay
 from worker.commands.settings import settings
 from worker.errors import CaesuraError
 
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 
 app.command()(punctuate)
+app.command()(replay)
 app.command()(settings)
 
 

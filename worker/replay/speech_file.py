@@ -20,6 +20,7 @@ from worker.errors import FatalError
 
 __all__ = ["Pace", "TimedEvent", "ended", "events_of_json_lines", "events_of_text"]
 
+_VERSION = "1.0"
 _MS_A_MINUTE = 60_000
 
 
@@ -43,7 +44,7 @@ class Pace:
         return words * _MS_A_MINUTE // self.words_a_minute
 
 
-def events_of_text(lines: Iterable[str], *, prefix: str, lang: str, version: str, pace: Pace) -> Iterator[TimedEvent]:
+def events_of_text(lines: Iterable[str], *, prefix: str, lang: str, pace: Pace) -> Iterator[TimedEvent]:
     """Yield the events of a text, in the order of their times; a session begins where one before it has ended."""
     free_at_ms = [0] * pace.sessions_at_once
     waiting: list[tuple[int, int, int, TimedEvent]] = []
@@ -55,7 +56,7 @@ def events_of_text(lines: Iterable[str], *, prefix: str, lang: str, version: str
         for seq, word in enumerate(words):
             at_ms = begin_ms + pace.word_ms(seq + 1)
             event = _event(
-                {"session": f"{prefix}{number}", "seq": seq, "lang": lang, "version": version, "words": word}
+                {"session": f"{prefix}{number}", "seq": seq, "lang": lang, "version": _VERSION, "words": word}
                 | ({"session_end": True} if seq + 1 == len(words) else {}),
                 where=f"line {number}",
             )
@@ -68,7 +69,7 @@ def events_of_text(lines: Iterable[str], *, prefix: str, lang: str, version: str
 
 
 def events_of_json_lines(
-    lines: Iterable[str], *, prefix: str, lang: str, version: str, epoch: int, pace: Pace
+    lines: Iterable[str], *, prefix: str, lang: str, epoch: int, pace: Pace
 ) -> Iterator[TimedEvent]:
     """Yield the events of JSON lines in the file's order, none before the one above it. FatalError names a line."""
     next_seq: dict[str, int] = {}
@@ -80,7 +81,7 @@ def events_of_json_lines(
         fields = _object(line, number)
         at_ms = fields.pop("at_ms", None)
         session = prefix + str(fields.get("session", "1"))
-        fields = {"version": version, "lang": lang, "epoch": epoch, "seq": next_seq.get(session, 0)} | fields
+        fields = {"version": _VERSION, "lang": lang, "epoch": epoch, "seq": next_seq.get(session, 0)} | fields
         event = _event(fields | {"session": session}, where=f"line {number}")
         next_seq[session] = event.seq + 1
         if not isinstance(at_ms, int):

@@ -13,12 +13,12 @@ from worker.replay.speech_file import Pace, TimedEvent, ended, events_of_json_li
 
 def of_text(*lines: str, at_once: int = 8) -> list[TimedEvent]:
     pace = Pace(words_a_minute=60, sessions_at_once=at_once)
-    return list(events_of_text(lines, prefix="talk-", lang="en", version="1.0", pace=pace))
+    return list(events_of_text(lines, prefix="talk-", lang="en", pace=pace))
 
 
 def of_json(*lines: str, epoch: int = 7) -> list[TimedEvent]:
     pace = Pace(words_a_minute=60)
-    return list(events_of_json_lines(lines, prefix="", lang="en", version="1.0", epoch=epoch, pace=pace))
+    return list(events_of_json_lines(lines, prefix="", lang="en", epoch=epoch, pace=pace))
 
 
 def test_a_line_of_text_is_a_session_of_one_word_an_event() -> None:
