@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from schemas.codec import encode_segment, encode_translation
 from schemas.segments import Segment, TranslationSegment
 from schemas.state import LedgerState, encode_ledger
-from worker.core.rendering import Style, render_segment
+from worker.core.rendering import render_segment
 from worker.core.writing import OutSegment
 from worker.ports import OutMessage
 from worker.runtime.settings import Route, RuntimeSettings
@@ -45,7 +45,7 @@ class Publishing:
 
 
 def _translation(segment: Segment, route: Route, previous_index: int | None) -> TranslationSegment:
-    rendered = render_segment(segment, Style(route.rendering))
+    rendered = render_segment(segment, route.rendering)
     fields = {name: getattr(segment, name) for name in segment.__struct_fields__}
     return TranslationSegment(
         **fields, target=route.target, text=rendered.text, spans=rendered.spans, previous_index=previous_index

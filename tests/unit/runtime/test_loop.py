@@ -1,0 +1,79 @@
+"""The worker on twins: words in, frozen segments out, once, whatever becomes of partitions and processes."""
+
+from __future__ import annotations
+
+from schemas.segments import Segment
+from tests.workers.speech import check_every_word_once, event, speech, untimed
+from tests.workers.twin import World
+from worker.core.rules import DecodingRules
+
+PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
+NOON_MS = 1_700_000_000_000
+
+
+def test_every_word_comes_out_once_and_in_order() -> None:
+    world = World(partitions=3)
+    events = [one for name in ("ann", "ben", "cy", "dee") for one in speech(name, 41)]
+    world.send(*events)
+    worker = world.worker()
+    worker.settle()
+    check_every_word_once(events, world.segments())
+
+
+def test_another_worker_goes_on_where_the_first_was_stopped() -> None:
+    world = World()
+    events = speech("ann", 60)
+    world.send(*events[:7])
+    first = world.worker(0)
+    first.settle()
+    first.worker.drain()
+    world.send(*events[7:])
+    second = world.worker(1)
+    second.settle()
+    check_every_word_once(events, world.segments())
+
+
+def test_a_hand_over_changes_no_label() -> None:
+    events = [one for name in ("ann", "ben") for one in speech(name, 50)]
+    alone, handed = World(rules=PATIENT), World(rules=PATIENT)
+    alone.send(*events, timestamp_ms=NOON_MS)
+    alone.worker().settle()
+    for ordinal, start in enumerate(range(0, len(events), 5)):
+        handed.send(*events[start : start + 5], timestamp_ms=NOON_MS)
+        worker = handed.worker(ordinal)
+        worker.settle()
+        worker.worker.drain()
+    assert untimed(_bare(alone)) == untimed(_bare(handed))
+
+
+def test_silence_freezes_words_without_new_input() -> None:
+    world = World()
+    world.send(event("ann", 0, "we", "wait"))
+    worker = world.worker()
+    worker.turn(20)
+    assert world.segments() == []
+    worker.turn(60)
+    assert [one.cause for one in world.segments()] == ["silence"]
+
+
+def test_a_target_gets_its_translation_records_and_an_unknown_one_is_named() -> None:
+    world = World()
+    world.send(event("ann", 0, "good", "morning", targets=("de", "xx"), session_end=True))
+    world.worker().settle()
+    assert len(world.records("translate.de")) == 1
+    assert [one.unknown_targets for one in world.segments()] == [("xx",)]
+
+
+def test_a_refused_event_is_a_dead_letter_with_its_bytes_and_good_sessions_go_on() -> None:
+    world = World()
+    world.broker.append("asr.words", 0, b"\xc1nonsense", key=b"ann")
+    world.send(event("ann", 0, "hello", session_end=True), event("ann", 1, "again"))
+    world.worker().settle()
+    letters = world.records("asr.words.dead")
+    assert [dict(one.headers)["caesura.reason"] for one in letters] == [b"malformed", b"session_ended"]
+    assert letters[0].value == b"\xc1nonsense"
+    assert [one.session for one in world.segments()] == ["ann"]
+
+
+def _bare(world: World) -> list[Segment]:
+    return sorted(world.segments(), key=lambda one: (one.session, one.index))

@@ -1,0 +1,1 @@
+"""Workers for tests: the real runtime on twins or on real parts, crashed on purpose."""

@@ -1,0 +1,88 @@
+"""What sessions say, and what of it came out: builders and checks that every test of the worker shares."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TypedDict, Unpack
+
+import msgspec
+
+from schemas.events import Emission, SessionOptions, Word, WordsEvent
+from schemas.segments import Segment, Timing
+
+__all__ = ["by_session", "check_every_word_once", "event", "said", "speech", "untimed"]
+
+
+class Rest(TypedDict, total=False):
+    epoch: int
+    lang: str
+    heard_until_ms: int
+    utterance_end: bool
+    session_end: bool
+    targets: tuple[str, ...]
+    options: SessionOptions
+    version: str
+
+
+def event(session: str, seq: int, *words: str, **rest: Unpack[Rest]) -> WordsEvent:
+    """Return one event."""
+    fields: Rest = {"version": "1.0", "lang": "en", **rest}
+    return WordsEvent(session=session, seq=seq, words=tuple(Word(text=word) for word in words), **fields)
+
+
+def speech(
+    session: str, words: int, *, a_time: int = 4, end: bool = True, emission: Emission | None = None
+) -> list[WordsEvent]:
+    """Return a session's events: so many words, some at a time, each word with a name of its own."""
+    names = [f"{session}-w{number}" for number in range(words)]
+    chunks = [names[start : start + a_time] for start in range(0, words, a_time)]
+    options = SessionOptions(emission=emission) if emission is not None else None
+    events = [event(session, seq, *chunk) for seq, chunk in enumerate(chunks)]
+    if options is not None:
+        events[0] = msgspec.structs.replace(events[0], options=options)
+    if end:
+        events.append(event(session, len(events), session_end=True))
+    return events
+
+
+def by_session(segments: Iterable[Segment]) -> dict[str, list[Segment]]:
+    """Return segments by session, in the order in which they came."""
+    found: dict[str, list[Segment]] = defaultdict(list)
+    for segment in segments:
+        found[segment.session].append(segment)
+    return dict(found)
+
+
+def said(segments: Iterable[Segment]) -> list[str]:
+    """Return the words of segments, in order."""
+    return [word.text for segment in segments for word in segment.words]
+
+
+def untimed(segments: Iterable[Segment]) -> list[Segment]:
+    """Return segments without what differs from run to run: when they were polled and frozen."""
+    return [
+        msgspec.structs.replace(one, timing=Timing(appended_ms=one.timing.appended_ms, polled_ms=0, frozen_ms=0))
+        for one in segments
+    ]
+
+
+def check_every_word_once(events: Sequence[WordsEvent], segments: Sequence[Segment]) -> None:
+    """Check that each session's words came out once, in order, in segments numbered without a hole."""
+    expected: dict[str, list[str]] = defaultdict(list)
+    for one in events:
+        expected[one.session].extend(word.text for word in one.words)
+    found = by_session(segments)
+    assert set(found) == set(expected)
+    for session, words in expected.items():
+        assert said(found[session]) == words, session
+        assert [one.index for one in found[session]] == list(range(len(found[session]))), session
+        assert [one.first_word for one in found[session]] == _running_total(found[session]), session
+
+
+def _running_total(segments: Sequence[Segment]) -> list[int]:
+    total, starts = 0, []
+    for segment in segments:
+        starts.append(total)
+        total += len(segment.words)
+    return starts

@@ -1,0 +1,115 @@
+"""A world of twins: a broker, a Redis and a clock that only move when a test moves them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from schemas.codec import decode_segment, encode_event
+from schemas.events import WordsEvent
+from schemas.segments import Segment
+from worker.adapters.memory_broker import MemoryBroker
+from worker.adapters.memory_engine import ScriptedEngine
+from worker.adapters.memory_publisher import MemoryPublisher
+from worker.adapters.memory_source import MemoryWordSource
+from worker.adapters.memory_store import MemoryRedis, MemorySessionStore
+from worker.core.partitioning import murmur2_partition
+from worker.core.rules import DecodingRules
+from worker.core.segmentation import segmenters
+from worker.ports import Engine, Record
+from worker.runtime.assembly import assemble
+from worker.runtime.loop import Parts, Worker
+from worker.runtime.observer import Observer, SilentObserver
+from worker.runtime.settings import Route, RuntimeSettings
+from worker.runtime.watchdog import InferenceWatchdog
+
+__all__ = ["ManualClock", "TwinWorker", "World"]
+
+_START_MS = 1_700_000_000_000
+
+
+@dataclass(slots=True)
+class ManualClock:
+    """Time that a test owns; wall and monotonic clock run together unless the test says otherwise."""
+
+    now_s: float = 0.0
+    wall_offset_ms: int = _START_MS
+
+    def wall_ms(self) -> int:
+        return self.wall_offset_ms + round(self.now_s * 1000)
+
+    def monotonic_s(self) -> float:
+        return self.now_s
+
+    def pass_s(self, seconds: float) -> None:
+        self.now_s += seconds
+
+
+@dataclass(slots=True)
+class World:
+    """Everything outside of the workers. Workers made from it share it, as processes would."""
+
+    partitions: int = 1
+    rules: DecodingRules = field(default_factory=lambda: DecodingRules(routes=frozenset({"de"})))
+    clock: ManualClock = field(default_factory=ManualClock)
+    redis: MemoryRedis = field(default_factory=MemoryRedis)
+    broker: MemoryBroker = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.broker = MemoryBroker(wall_ms=self.clock.wall_ms, wait=self.clock.pass_s)
+        for topic in ("asr.words", "asr.segments", "asr.words.dead", "caesura.ledger", "translate.de"):
+            self.broker.create_topic(topic, self.partitions)
+
+    def settings(self, ordinal: int = 0, **changes: object) -> RuntimeSettings:
+        routes = (Route(target="de", topic="translate.de"),)
+        return RuntimeSettings(ordinal=ordinal, routes=routes, **changes)  # type: ignore[arg-type]
+
+    def send(self, *events: WordsEvent, timestamp_ms: int | None = None) -> None:
+        for one in events:
+            key = one.session.encode()
+            partition = murmur2_partition(key, self.partitions)
+            self.broker.append("asr.words", partition, encode_event(one), key=key, timestamp_ms=timestamp_ms)
+
+    def records(self, topic: str) -> list[Record]:
+        return [one for partition in range(self.partitions) for one in self.broker.records(topic, partition)]
+
+    def segments(self) -> list[Segment]:
+        return [decode_segment(one.value or b"") for one in self.records("asr.segments")]
+
+    def worker(
+        self, ordinal: int = 0, *, observer: Observer | None = None, engine: Engine | None = None, **changes: object
+    ) -> TwinWorker:
+        return TwinWorker(self, ordinal, observer or SilentObserver(), engine or ScriptedEngine(), changes)
+
+
+class TwinWorker:
+    """A worker on the twins, turned by hand."""
+
+    def __init__(
+        self, world: World, ordinal: int, observer: Observer, engine: Engine, changes: dict[str, object]
+    ) -> None:
+        settings = world.settings(ordinal, **changes)
+        self.world = world
+        self.store = MemorySessionStore(world.redis)
+        self.source = MemoryWordSource(world.broker, "asr.words", group_id=settings.group)
+        self.publisher = MemoryPublisher(world.broker, settings.transactional_id, "asr.words")
+        parts = Parts(
+            source=self.source,
+            publisher=self.publisher,
+            store=self.store,
+            engine=engine,
+            clock=world.clock,
+            observer=observer,
+        )
+        watchdog = InferenceWatchdog(deadline_s=60.0, clock=world.clock, on_overrun=lambda: None)
+        self.worker: Worker = assemble(
+            parts, settings=settings, rules=world.rules, segmenters=segmenters, watchdog=watchdog
+        )
+        self.worker.start()
+
+    def turn(self, times: int = 1) -> None:
+        for _ in range(times):
+            self.worker.turn(0.02)
+
+    def settle(self) -> None:
+        """Turn until everything that was sent is committed: a few commit intervals of twin time."""
+        self.turn(40)

@@ -1,0 +1,42 @@
+"""Puts a worker together from its parts; the adapters are chosen elsewhere (``worker.app``)."""
+
+from __future__ import annotations
+
+from worker.core.batching import BatchLimits
+from worker.core.rules import DecodingRules
+from worker.core.words import SegmenterFactory
+from worker.runtime.labelling import Labelling
+from worker.runtime.loading import Loading
+from worker.runtime.loop import Parts, Worker
+from worker.runtime.settings import RuntimeSettings
+from worker.runtime.watchdog import InferenceWatchdog
+
+__all__ = ["assemble"]
+
+
+def assemble(
+    parts: Parts,
+    *,
+    settings: RuntimeSettings,
+    rules: DecodingRules,
+    segmenters: SegmenterFactory,
+    watchdog: InferenceWatchdog,
+) -> Worker:
+    """Return a worker that is ready to ``start``. The engine must be warm, the watchdog running."""
+    labelling = Labelling(
+        engine=parts.engine,
+        clock=parts.clock,
+        observer=parts.observer,
+        watchdog=watchdog,
+        limits=BatchLimits(max_sessions=settings.max_batch_sessions, max_padded_words=settings.max_batch_words),
+    )
+    loading = Loading(
+        settings=settings,
+        rules=rules,
+        segmenters=segmenters,
+        source=parts.source,
+        engine=parts.engine,
+        clock=parts.clock,
+        observer=parts.observer,
+    )
+    return Worker(parts, settings, loading=loading, labelling=labelling)
