@@ -1,0 +1,129 @@
+"""What a worker on real parts is built from, as plain values that another process can be given."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from worker.adapters.kafka_publisher import KafkaPublisher
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.kafka_source import KafkaWordSource
+from worker.adapters.memory_engine import ScriptedEngine
+from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.adapters.redis_settings import RedisSettings
+from worker.adapters.redis_store import connect
+from worker.adapters.system_clock import SystemClock
+from worker.core.rules import DecodingRules
+from worker.core.segmentation import segmenters
+from worker.ports import Engine
+from worker.runtime.assembly import assemble
+from worker.runtime.loop import Parts, Worker
+from worker.runtime.observer import Observer, SeamStep, SilentObserver
+from worker.runtime.settings import Route, RuntimeSettings
+from worker.runtime.watchdog import InferenceWatchdog
+
+__all__ = ["Killer", "Pipeline", "build"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """One worker. kill_at, kill_after: the seam's step at which it kills itself, and how often it passes it before.
+
+    engine: ``scripted`` or ``shipped``.
+    """
+
+    bootstrap: str
+    redis_url: str
+    deployment: str
+    ordinal: int = 0
+    group_protocol: str = "classic"
+    engine: str = "scripted"
+    kill_at: str | None = None
+    kill_after: int = 0
+    changes: dict[str, object] = field(default_factory=dict)
+    kafka_changes: dict[str, object] = field(default_factory=dict)
+    rules: dict[str, object] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, object]:
+        return dataclasses.asdict(self)
+
+    def replaced(self, **changes: object) -> Self:
+        return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+
+    def kafka_settings(self) -> KafkaSettings:
+        fields: dict[str, object] = {
+            "bootstrap_servers": self.bootstrap,
+            "group_id": self.deployment,
+            "client_id": f"{self.deployment}-{self.ordinal}",
+            "group_protocol": self.group_protocol,
+            "session_timeout_ms": 3_000,
+            "heartbeat_interval_ms": 500,
+            "max_poll_interval_ms": 10_000,
+            "transaction_timeout_ms": 5_000,
+            **self.kafka_changes,
+        }
+        return KafkaSettings(**fields)  # type: ignore[arg-type]
+
+    def settings(self) -> RuntimeSettings:
+        fields: dict[str, object] = {
+            "deployment": self.deployment,
+            "ordinal": self.ordinal,
+            "input_topic": f"{self.deployment}.words",
+            "segment_topic": f"{self.deployment}.segments",
+            "dead_letter_topic": f"{self.deployment}.dead",
+            "routes": (Route(target="de", topic=f"{self.deployment}.de"),),
+            "claim_timeout_s": 0.5,
+            **self.changes,
+        }
+        return RuntimeSettings(**fields)  # type: ignore[arg-type]
+
+
+class Killer(SilentObserver):
+    """Kills this process at a step of the seam, so that nothing of it runs on: no handler, no clean-up, no leave."""
+
+    def __init__(self, step: SeamStep, passes: int) -> None:
+        self._step = step
+        self._passes = passes
+
+    def seam(self, step: SeamStep) -> None:
+        if step is not self._step:
+            return
+        if self._passes == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._passes -= 1
+
+
+def build(pipeline: Pipeline, observer: Observer | None = None) -> tuple[Parts, Worker]:
+    """Build a worker and its parts; the worker is not started."""
+    settings = pipeline.settings()
+    kafka = pipeline.kafka_settings()
+    clock = SystemClock()
+    parts = Parts(
+        source=KafkaWordSource(kafka, settings.input_topic),
+        publisher=KafkaPublisher(kafka, settings.transactional_id, settings.input_topic),
+        store=connect(
+            RedisSettings.from_url(pipeline.redis_url), deployment=pipeline.deployment, topic=settings.input_topic
+        ),
+        engine=_engine(pipeline.engine),
+        clock=clock,
+        observer=observer or _observer(pipeline),
+    )
+    watchdog = InferenceWatchdog(deadline_s=60.0, clock=clock, on_overrun=lambda: os._exit(3))
+    rules = DecodingRules(**{"routes": frozenset({"de"}), **pipeline.rules})  # type: ignore[arg-type]
+    return parts, assemble(parts, settings=settings, rules=rules, segmenters=segmenters, watchdog=watchdog)
+
+
+def _observer(pipeline: Pipeline) -> Observer:
+    if pipeline.kill_at is None:
+        return SilentObserver()
+    return Killer(SeamStep(pipeline.kill_at), pipeline.kill_after)
+
+
+def _engine(name: str) -> Engine:
+    if name == "scripted":
+        return ScriptedEngine()
+    return OnnxEngine(Path(__file__).parents[2] / "models" / "shipped")

@@ -1,0 +1,22 @@
+"""``python -m tests.workers.process``: a worker in a process of its own, built from JSON on standard input."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+
+from tests.workers.pipeline import Pipeline, build
+
+
+def main() -> None:
+    pipeline = Pipeline(**json.load(sys.stdin))
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    _, worker = build(pipeline)
+    worker.run(stopping.is_set)
+
+
+if __name__ == "__main__":
+    main()
