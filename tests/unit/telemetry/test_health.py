@@ -1,0 +1,131 @@
+"""Alive where the loop moves, ready where it gives no reason against it; served on separate paths."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from http.client import HTTPConnection
+
+import pytest
+
+from worker.errors import FatalError
+from worker.telemetry.health import Health
+from worker.telemetry.http_server import TelemetryServer
+from worker.telemetry.metric_table import METRICS, markdown
+from worker.telemetry.metrics import Metrics
+
+
+class Hand:
+    """A clock moved by hand."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_a_worker_is_alive_while_its_loop_moves_and_dead_when_it_has_stood_still() -> None:
+    clock = Hand()
+    health = Health(clock, max_still_s=30.0)
+    health.loop_moved()
+    clock.now_s += 30.0
+    assert health.why_not_alive() == ()
+    clock.now_s += 1.0
+    assert health.why_not_alive() == ("the loop has stood still for 31 s",)
+    health.loop_moved()
+    assert health.why_not_alive() == ()
+
+
+def test_a_start_may_take_longer_but_not_for_ever() -> None:
+    clock = Hand()
+    health = Health(clock, max_still_s=30.0, max_start_s=120.0)
+    clock.now_s += 120.0
+    assert health.why_not_alive() == ()
+    clock.now_s += 1.0
+    assert health.why_not_alive() == ("the loop has not begun for 121 s",)
+
+
+def test_a_worker_is_not_ready_before_it_says_so_nor_when_it_hangs() -> None:
+    clock = Hand()
+    health = Health(clock, max_still_s=30.0)
+    assert health.why_not_ready() == ("starting",)
+    health.loop_moved()
+    health.set_unready(())
+    assert health.why_not_ready() == ()
+    health.set_unready(("draining", "store: StoreError"))
+    assert health.why_not_ready() == ("draining", "store: StoreError")
+    health.set_unready(())
+    clock.now_s += 60.0
+    assert health.why_not_ready() == ("the loop has stood still for 60 s",)
+
+
+@pytest.fixture
+def clock() -> Hand:
+    return Hand()
+
+
+@pytest.fixture
+def health(clock: Hand) -> Health:
+    return Health(clock)
+
+
+@pytest.fixture
+def port(health: Health) -> Iterator[int]:
+    metrics = Metrics()
+    metrics.add("caesura_segments_total", cause="sentence")
+    server = TelemetryServer("127.0.0.1", 0, registry=metrics.registry, health=health)
+    server.start()
+    yield server.port
+    server.close()
+
+
+def get(port: int, path: str) -> tuple[int, str]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, body
+
+
+def test_readiness_and_liveness_are_answered_apart_with_every_reason(port: int, health: Health, clock: Hand) -> None:
+    health.loop_moved()
+    health.set_unready(("draining", "poll: BrokerError"))
+    status, body = get(port, "/ready")
+    assert (status, json.loads(body)) == (503, {"ready": False, "reasons": ["draining", "poll: BrokerError"]})
+    status, body = get(port, "/live")
+    assert (status, json.loads(body)) == (200, {"live": True, "reasons": []})
+    health.set_unready(())
+    assert get(port, "/ready")[0] == 200
+    clock.now_s += 1000.0
+    assert get(port, "/live")[0] == 503
+
+
+def test_metrics_are_served_and_other_paths_are_not(port: int) -> None:
+    status, body = get(port, "/metrics?x=1")
+    assert status == 200
+    assert 'caesura_segments_total{cause="sentence"} 1.0' in body
+    status, body = get(port, "/")
+    assert (status, json.loads(body)["paths"]) == (404, ["/metrics", "/live", "/ready"])
+
+
+def test_a_port_that_is_taken_is_said_by_name(health: Health) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        where = taken.getsockname()[1]
+        with pytest.raises(FatalError, match=f"served on 127.0.0.1:{where}"):
+            TelemetryServer("127.0.0.1", where, registry=Metrics().registry, health=health)
+
+
+def test_every_metric_is_in_the_table_once_with_its_unit_and_a_meaning() -> None:
+    names = [metric.name for metric in METRICS]
+    assert len(names) == len(set(names))
+    for metric in METRICS:
+        assert metric.help.endswith(".")
+        assert metric.name.endswith("_total") is (metric.kind == "counter")
+        assert bool(metric.buckets) is (metric.kind == "histogram")
+        assert f"`{metric.name}`" in markdown()
+        assert "session" not in metric.labels

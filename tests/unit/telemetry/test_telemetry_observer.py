@@ -1,0 +1,200 @@
+"""What the runtime tells becomes lines, metrics and health, and no said word gets into any of them."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from schemas.segments import Cause, Segment, SegmentWord, Source, Timing
+from worker.core.tally import Tally
+from worker.runtime.observer import CheckpointSummary, Observer, SeamStep
+from worker.telemetry.health import Health
+from worker.telemetry.log import make_log
+from worker.telemetry.metrics import Metrics
+from worker.telemetry.observer import TelemetryObserver
+
+CANARY = "zwieselhausen"
+COMMITTED = CheckpointSummary(
+    outcome="committed",
+    partitions=2,
+    sessions=5,
+    segments=3,
+    words=20,
+    dead_letters=0,
+    step_ms={"stage": 1.234, "save": 2.0, "publish": 0.5, "commit": 8.0},
+)
+
+
+class Watched:
+    """An observer with its lines and metrics at hand."""
+
+    def __init__(self) -> None:
+        self.stream = io.StringIO()
+        self.metrics = Metrics()
+        self.health = Health(lambda: 0.0)
+        log = make_log(self.stream, deployment="blue", worker="blue-0")
+        self.observer = TelemetryObserver(log=log, metrics=self.metrics, health=self.health)
+        self.as_the_runtime_sees_it: Observer = self.observer
+
+    def lines(self) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self.stream.getvalue().splitlines()]
+
+    def value(self, name: str, **labels: str) -> float | None:
+        registry: CollectorRegistry = self.metrics.registry
+        return registry.get_sample_value(name, labels)
+
+
+@pytest.fixture
+def watched() -> Watched:
+    return Watched()
+
+
+def a_segment(cause: Cause = Cause.SENTENCE, words: int = 2, waited_ms: int = 300) -> Segment:
+    return Segment(
+        version="1.0",
+        session="s",
+        since=0,
+        index=0,
+        first_word=0,
+        sentence=0,
+        sentence_start=True,
+        sentence_end=cause is Cause.SENTENCE,
+        cause=cause,
+        lang="en",
+        words=(SegmentWord(text=CANARY, punctuation="period", disfluency="O"),) * words,
+        source=Source(topic="asr.words", partition=0, first_offset=0, last_offset=1),
+        timing=Timing(appended_ms=1000, polled_ms=1010, frozen_ms=1000 + waited_ms),
+    )
+
+
+def test_a_checkpoint_is_one_line_and_counted_by_outcome_and_step(watched: Watched) -> None:
+    watched.observer.checkpoint(COMMITTED)
+    (line,) = watched.lines()
+    assert (line["event"], line["level"], line["outcome"], line["words"]) == ("checkpoint", "info", "committed", 20)
+    assert line["step_ms"] == {"stage": 1.23, "save": 2.0, "publish": 0.5, "commit": 8.0}
+    assert (line["deployment"], line["worker"]) == ("blue", "blue-0")
+    assert watched.value("caesura_transactions_total", outcome="committed") == 1
+    assert watched.value("caesura_checkpoint_step_seconds_sum", step="commit") == 0.008
+
+
+@pytest.mark.parametrize(
+    ("reason", "by"), [("save_refused", "store"), ("aborted_fenced", "group"), ("publisher_fenced", "producer")]
+)
+def test_a_fence_that_held_is_a_warning_and_counted_by_who_held_it(watched: Watched, reason: str, by: str) -> None:
+    watched.observer.checkpoint(replace(COMMITTED, outcome=reason, dropped={3: reason}))
+    (line,) = watched.lines()
+    assert (line["level"], line["dropped"]) == ("warning", {"3": reason})
+    assert watched.value("caesura_fence_rejections_total", by=by) == 1
+
+
+def test_an_unanswered_save_is_an_error_of_the_store(watched: Watched) -> None:
+    watched.observer.checkpoint(replace(COMMITTED, outcome="save_unanswered", dropped={3: "save_unanswered"}))
+    assert watched.value("caesura_store_errors_total", call="write") == 1
+
+
+def test_published_segments_are_counted_by_cause_with_their_delay_and_without_their_words(watched: Watched) -> None:
+    watched.observer.published(0, [a_segment(), a_segment(Cause.SILENCE, words=3), a_segment(Cause.END, words=0)])
+    assert watched.value("caesura_segments_total", cause="sentence") == 1
+    assert watched.value("caesura_segments_total", cause="silence") == 1
+    assert watched.value("caesura_words_total") == 5
+    assert watched.value("caesura_freeze_delay_seconds_count") == 2
+    assert watched.value("caesura_freeze_delay_seconds_sum") == 0.6
+    assert watched.lines() == []
+
+
+def test_what_decoding_counts_is_added_up(watched: Watched) -> None:
+    tally = Tally(events=7, gaps=1, missed_events=4, unmodelled_words=9, opened=2, closed=1)
+    tally.freeze_delay_words.update({11: 40, 3: 2})
+    watched.observer.tallied(tally)
+    watched.observer.tallied(tally)
+    assert watched.value("caesura_events_total") == 14
+    assert watched.value("caesura_missed_events_total") == 8
+    assert watched.value("caesura_session_changes_total", change="opened") == 4
+    assert watched.value("caesura_freeze_delay_words_bucket", le="3.0") == 4
+    assert watched.value("caesura_freeze_delay_words_bucket", le="11.0") == 84
+    assert watched.value("caesura_freeze_delay_words_count") == 84
+    assert watched.value("caesura_freeze_delay_words_sum") == 2 * (11 * 40 + 3 * 2)
+
+
+def test_a_partition_is_in_one_phase_and_leaves_no_gauge_behind(watched: Watched) -> None:
+    def phases() -> list[float | None]:
+        return [watched.value("caesura_partitions", phase=phase) for phase in ("claiming", "loaded", "parked")]
+
+    watched.observer.rebalanced("assigned", [1, 0])
+    assert phases() == [2, 0, 0]
+    watched.observer.claimed(0, "good", 12, 0.02)
+    watched.observer.parked(1, "state_behind_log")
+    assert phases() == [0, 1, 1]
+    assert watched.value("caesura_partition_parked", partition="1", reason="state_behind_log") == 1
+    watched.observer.waiting(1, "unparked")
+    assert phases() == [1, 1, 0]
+    assert watched.value("caesura_partition_parked", partition="1", reason="state_behind_log") is None
+    watched.observer.position(0, 10, 14, 2500)
+    watched.observer.sessions(0, {"open": 3, "closed": 9})
+    assert watched.value("caesura_lag_records", partition="0") == 4
+    assert watched.value("caesura_oldest_unread_age_seconds", partition="0") == 2.5
+    assert watched.value("caesura_sessions", partition="0", status="open") == 3
+    watched.observer.let_go(0)
+    assert phases() == [1, 0, 0]
+    assert watched.value("caesura_lag_records", partition="0") is None
+    assert watched.value("caesura_sessions", partition="0", status="open") is None
+    assert [line["event"] for line in watched.lines()] == ["rebalance", "claimed", "parked", "claim_waits"]
+
+
+def test_readiness_is_a_line_only_where_it_changes(watched: Watched) -> None:
+    watched.observer.loop_moved()
+    for reasons in (["store: StoreError"], ["store: StoreError"], [], []):
+        watched.observer.readiness(reasons)
+    assert [line["event"] for line in watched.lines()] == ["not_ready", "ready"]
+    assert watched.lines()[0]["reasons"] == ["store: StoreError"]
+    assert watched.health.why_not_ready() == ()
+    assert watched.value("caesura_ready") == 1
+
+
+def test_the_engines_work_is_measured(watched: Watched) -> None:
+    watched.observer.labelled(sessions=8, words=120, took_s=0.03)
+    watched.observer.queued(0.05)
+    watched.observer.engine_failed(8)
+    assert watched.value("caesura_batch_sessions_sum") == 8
+    assert watched.value("caesura_batch_words_sum") == 120
+    assert watched.value("caesura_queue_age_seconds_sum") == 0.05
+    assert watched.value("caesura_engine_failures_total") == 1
+
+
+def test_faults_and_refusals_are_counted_by_their_names(watched: Watched) -> None:
+    watched.observer.faulted("store", "ping", "StoreError")
+    watched.observer.faulted("broker", "poll", "BrokerError")
+    watched.observer.dead_letter(2, 77, "malformed")
+    watched.observer.repeated(2)
+    watched.observer.publisher_rebuilt("commit_unknown")
+    assert watched.value("caesura_store_errors_total", call="ping") == 1
+    assert watched.value("caesura_broker_errors_total", call="poll") == 1
+    assert watched.value("caesura_dead_letters_total", reason="malformed") == 1
+    assert watched.value("caesura_repeats_total") == 1
+    assert watched.value("caesura_producer_rebuilds_total", reason="commit_unknown") == 1
+
+
+def test_a_seam_step_needs_no_line_of_its_own(watched: Watched) -> None:
+    watched.observer.seam(SeamStep.SAVED)
+    assert watched.lines() == []
+
+
+def test_a_word_that_strays_into_a_reason_gets_into_neither_line_nor_metric(watched: Watched) -> None:
+    said = f"well {CANARY}, I mean"
+    watched.observer.dead_letter(2, 77, said)
+    watched.observer.waiting(1, said)
+    watched.observer.parked(1, said)
+    watched.observer.claimed(1, said, 1, 0.1)
+    watched.observer.rebalanced(said, [1])
+    watched.observer.publisher_rebuilt(said)
+    watched.observer.faulted("store", said, said)
+    watched.observer.checkpoint(replace(COMMITTED, outcome=said, dropped={3: said}, step_ms={said: 1.0}))
+    watched.observer.sessions(1, {said: 1})
+    watched.observer.published(1, [a_segment()])
+    assert CANARY not in watched.stream.getvalue()
+    assert CANARY not in str([list(family.samples) for family in watched.metrics.registry.collect()])
+    assert {str(line["withheld"]) for line in watched.lines()} >= {"['reason']", "['dropped', 'outcome', 'step_ms']"}

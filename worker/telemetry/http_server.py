@@ -1,0 +1,87 @@
+"""Serves ``/metrics`` for Prometheus, ``/live`` and ``/ready`` for the orchestrator, from threads of its own.
+
+``/live`` and ``/ready`` answer 200 or 503 with ``{"live": false, "reasons": [...]}``.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+
+from worker.errors import FatalError
+from worker.telemetry.health import Health
+
+__all__ = ["TelemetryServer"]
+
+_REQUEST_TIMEOUT_S = 5.0
+_JSON = "application/json"
+
+
+class TelemetryServer:
+    """An HTTP server on ``host:port``; port 0 takes a free one, which ``port`` then names."""
+
+    def __init__(self, host: str, port: int, *, registry: CollectorRegistry, health: Health) -> None:
+        try:
+            self._server = _Server((host, port), registry, health)
+        except OSError as error:
+            raise FatalError(f"metrics and health cannot be served on {host}:{port}: {error.strerror}") from error
+        self.port = self._server.server_address[1]
+        self._thread = threading.Thread(target=self._server.serve_forever, name="telemetry", daemon=True)
+
+    def start(self) -> None:
+        """Begin to serve."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving."""
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._thread.join()
+        self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], registry: CollectorRegistry, health: Health) -> None:
+        self.registry = registry
+        self.health = health
+        super().__init__(address, _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    timeout = _REQUEST_TIMEOUT_S
+    server_version = "caesura"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        if path == "/metrics":
+            encode, content_type = choose_encoder(self.headers.get("Accept", ""))
+            self._answer(HTTPStatus.OK, content_type, encode(self.server.registry))
+        elif path == "/live":
+            self._answer_health("live", self.server.health.why_not_alive())
+        elif path == "/ready":
+            self._answer_health("ready", self.server.health.why_not_ready())
+        else:
+            self._answer(HTTPStatus.NOT_FOUND, _JSON, b'{"paths": ["/metrics", "/live", "/ready"]}')
+
+    def _answer_health(self, name: str, reasons: tuple[str, ...]) -> None:
+        status = HTTPStatus.SERVICE_UNAVAILABLE if reasons else HTTPStatus.OK
+        self._answer(status, _JSON, json.dumps({name: not reasons, "reasons": reasons}).encode())
+
+    def _answer(self, status: HTTPStatus, content_type: str, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the standard library's name
+        """Say nothing: a probe a second is no news."""

@@ -1,0 +1,118 @@
+"""JSON lines on stdout, by structlog, with an object that is passed around and nothing configured globally.
+
+Our own lines go through ``log_fields``. What libraries log by the standard library's ``logging`` is not trusted with
+text: redis-py writes commands with their arguments at its debug level. Only librdkafka's lines, which name brokers and
+topics, are written out; of the others stand the logger's name and the level.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+import traceback
+from types import TracebackType
+from typing import Protocol, TextIO, cast
+
+import structlog
+
+from worker.errors import CaesuraError
+from worker.telemetry.log_fields import EventName, withhold_unknown
+
+__all__ = ["Log", "failure_fields", "forward_library_logs", "log_uncaught", "make_log"]
+
+_KAFKA_LOGGER = "caesura.kafka"
+_MAX_FRAMES = 12
+
+
+class Log(Protocol):
+    """A logger of ours: an event's name and its fields, which ``log_fields`` must know."""
+
+    def info(self, event: EventName, **fields: object) -> None:
+        """Say what is in order."""
+        ...
+
+    def warning(self, event: EventName, **fields: object) -> None:
+        """Say what somebody should look at."""
+        ...
+
+    def error(self, event: EventName, **fields: object) -> None:
+        """Say what somebody must look at."""
+        ...
+
+    def bind(self, **fields: object) -> Log:
+        """Return a log whose every line carries these fields."""
+        ...
+
+
+def make_log(stream: TextIO, **fields: object) -> Log:
+    """Return a log that writes to ``stream``; every line carries ``fields``, for example deployment and worker."""
+    made = structlog.wrap_logger(
+        structlog.PrintLogger(stream),
+        processors=[
+            structlog.processors.add_log_level,
+            withhold_unknown,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.JSONRenderer(serializer=_json),
+        ],
+        wrapper_class=structlog.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    return cast("Log", made.bind(**fields))
+
+
+def _json(line: object, **_: object) -> str:
+    return json.dumps(line, ensure_ascii=False)
+
+
+def failure_fields(error: BaseException) -> dict[str, object]:
+    """Return an exception as fields: its kind, where it was raised, and its text only where it is one of ours."""
+    frames = traceback.extract_tb(error.__traceback__)[-_MAX_FRAMES:]
+    fields: dict[str, object] = {
+        "error": type(error).__name__,
+        "frames": [f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}" for frame in frames],
+    }
+    if isinstance(error, CaesuraError):
+        fields["detail"] = str(error)[:1000]
+    return fields
+
+
+def forward_library_logs(log: Log, level: int = logging.WARNING) -> None:
+    """Send what libraries log to ``log``, from ``level`` on; replaces the root logger's handlers."""
+    root = logging.getLogger()
+    root.handlers = [_Forward(log)]
+    root.setLevel(level)
+
+
+class _Forward(logging.Handler):
+    def __init__(self, log: Log) -> None:
+        super().__init__()
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say = self._log.error if record.levelno >= logging.ERROR else self._log.warning
+        if record.name == _KAFKA_LOGGER:
+            say("kafka_log", kafka=record.getMessage()[:1000])
+        else:
+            say("foreign_log", logger=record.name, error=_kind(record))
+
+
+def _kind(record: logging.LogRecord) -> str:
+    kind = record.exc_info[0] if record.exc_info else None
+    return kind.__name__ if kind is not None else record.levelname
+
+
+def log_uncaught(log: Log) -> None:
+    """Write exceptions that nobody caught to ``log`` instead of stderr, where Python would print their text."""
+
+    def uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        del kind
+        log.error("failed", **failure_fields(error.with_traceback(trace)))
+
+    def uncaught_in_thread(arguments: threading.ExceptHookArgs) -> None:
+        if arguments.exc_value is not None:
+            log.error("failed", **failure_fields(arguments.exc_value))
+
+    sys.excepthook = uncaught
+    threading.excepthook = uncaught_in_thread
