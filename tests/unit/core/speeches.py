@@ -73,24 +73,24 @@ def groupings(draw: st.DrawFn, speech: Sequence[Said]) -> list[Timed]:
             size = draw(st.integers(1, len(rest)))
             taken, rest = rest[:size], rest[size:]
             ends = said.ends_by == "utterance" and not rest and draw(st.booleans())
-            one = _event(seq, taken, said.lang, epoch=epoch, utterance_end=ends)
+            one = _event(seq, taken, lang=said.lang, epoch=epoch, utterance_end=ends)
             given.append(Timed(one, after_ms))
             seq, after_ms = seq + 1, 0
         if said.ends_by == "utterance" and not given[-1].event.utterance_end:
-            given.append(Timed(_event(seq, [], said.lang, epoch=epoch, utterance_end=True), 0))
+            given.append(Timed(_event(seq, [], lang=said.lang, epoch=epoch, utterance_end=True), 0))
             seq += 1
         if draw(st.booleans()):
-            given.append(Timed(_event(seq, [], said.lang, epoch=epoch), 0))
+            given.append(Timed(_event(seq, [], lang=said.lang, epoch=epoch), 0))
             seq += 1
         if said.ends_by == "silence":
             after_ms = SILENCE_MS
         if said.ends_by == "gap":
             epoch, seq = epoch + 1, 2
-    given.append(Timed(_event(seq, [], speech[-1].lang, epoch=epoch, session_end=True), after_ms))
+    given.append(Timed(_event(seq, [], lang=speech[-1].lang, epoch=epoch, session_end=True), after_ms))
     return given
 
 
-def _event(seq: int, taken: Sequence[str], lang: str, **fields: Unpack[EventFields]) -> WordsEvent:
+def _event(seq: int, taken: Sequence[str], **fields: Unpack[EventFields]) -> WordsEvent:
     said = [Word(text=text) for text in taken]
-    fields.update(lang=lang, targets=("de", "nowhere"), options=SessionOptions())
+    fields.update(targets=("de", "nowhere"), options=SessionOptions())
     return event(seq, said, **fields)

@@ -1,0 +1,164 @@
+"""Open, closed, ended, forgotten: how a session ends, and how it comes back (DESIGN section 2)."""
+
+from __future__ import annotations
+
+from schemas.segments import Cause
+from schemas.state import SessionStatus
+from tests.unit.core.builders import Driver, event, texts
+from worker.adapters.memory_engine import ScriptedEngine, marked_words
+from worker.core.intake import RefusalReason
+from worker.core.rules import DecodingRules
+
+RULES = DecodingRules(idle_after_ms=20_000, forget_after_ms=60_000, routes=frozenset({"de", "fr", "ja"}))
+MARKED = ScriptedEngine(script=marked_words)
+
+
+def test_the_end_of_a_session_flushes_all_and_the_last_segment_says_so() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one-stop two", session_end=True))
+
+    assert [(one.cause, one.session_end) for one in driver.segments] == [(Cause.SENTENCE, False), (Cause.END, True)]
+
+
+def test_a_session_that_ends_with_nothing_left_says_so_without_words() -> None:
+    driver = Driver()
+    driver.give(event(0, "one", utterance_end=True))
+    driver.give(event(1, session_end=True))
+
+    closing = driver.segments[-1]
+    assert (closing.words, closing.session_end, closing.cause, closing.index) == ((), True, Cause.END, 1)
+    assert (closing.first_word, closing.sentence_start, closing.sentence_end) == (1, False, False)
+
+
+def test_what_comes_after_the_end_is_refused_in_any_epoch_and_even_without_words() -> None:
+    driver = Driver()
+    driver.give(event(0, "one", session_end=True))
+
+    assert driver.give(event(1, "two")).reason is RefusalReason.SESSION_ENDED
+    assert driver.give(event(2)).reason is RefusalReason.SESSION_ENDED
+    assert driver.give(event(0, "two", epoch=1)).reason is RefusalReason.SESSION_ENDED
+
+
+def test_an_idle_session_is_closed_with_a_record_and_its_text_is_gone_from_its_state() -> None:
+    driver = Driver(rules=RULES)
+    driver.give(event(0, "one"))
+    driver.wait(20_000)
+
+    assert [(one.cause, one.session_end) for one in driver.segments] == [(Cause.SILENCE, False), (Cause.IDLE, True)]
+    state = driver.state()
+    assert (state.status, state.buffer, state.closed_ms) == (SessionStatus.CLOSED, (), driver.time_ms)
+
+
+def test_a_session_that_speaks_again_goes_on_counting_with_an_empty_buffer_and_a_new_sentence() -> None:
+    driver = Driver(rules=RULES, engine=MARKED)
+    driver.give(event(0, "one"))
+    driver.wait(20_000)
+    driver.give(event(1, "two", utterance_end=True))
+
+    again = driver.segments[-1]
+    assert (again.index, again.first_word, again.sentence, again.sentence_start) == (2, 1, 1, True)
+    assert driver.requests[-1].words == ("two",)
+    assert driver.state().status is SessionStatus.OPEN
+    assert driver.context.tally.reopened == 1
+
+
+def test_an_event_without_words_does_not_reopen_a_closed_session_but_keeps_it_remembered() -> None:
+    driver = Driver(rules=RULES)
+    driver.give(event(0, "one"))
+    driver.wait(20_000)
+    driver.give(event(1), after_ms=50_000)
+    driver.wait(59_999)
+
+    assert driver.state().status is SessionStatus.CLOSED
+
+
+def test_a_closed_session_that_ends_says_so_once_more() -> None:
+    driver = Driver(rules=RULES)
+    driver.give(event(0, "one"))
+    driver.wait(20_000)
+    driver.give(event(1, session_end=True))
+
+    assert [(one.cause, one.session_end) for one in driver.segments[-2:]] == [(Cause.IDLE, True), (Cause.END, True)]
+
+
+def test_a_closed_session_is_forgotten_as_a_tombstone_that_goes_when_it_is_settled() -> None:
+    driver = Driver(rules=RULES)
+    driver.give(event(0, "one"))
+    driver.wait(20_000)
+    driver.sessions.settle()
+    driver.wait(60_000)
+
+    assert set(driver.sessions.touched) == {"s"}
+    assert driver.sessions.states(["s"]) == {"s": None}
+    assert driver.sessions.ledger_states(["s"]) == {"s": None}
+    assert len(driver.sessions) == 0
+    driver.sessions.settle()
+    assert list(driver.sessions.names()) == []
+    assert driver.sessions.next_due_ms is None
+
+
+def test_a_forgotten_session_cannot_reuse_an_identity() -> None:
+    driver = Driver(rules=RULES)
+    driver.give(event(0, "one", session_end=True))
+    driver.wait(60_000)
+    driver.give(event(0, "one", session_end=True))
+
+    first, second = driver.segments
+    assert (first.index, second.index) == (0, 0)
+    assert first.since != second.since
+
+
+def test_a_name_taken_again_before_the_old_sessions_work_is_done_loses_none_of_it() -> None:
+    driver = Driver(rules=RULES, lazy=True)
+    driver.give(event(0, "one two"))
+    driver.wait(20_000 + 60_000)
+    driver.give(event(0, "three", session_end=True))
+    driver.work()
+
+    assert texts(driver.segments) == ["one", "two", "three"]
+    assert [one.since for one in driver.segments] == [0, 0, 1]
+    assert not driver.sessions.is_busy
+
+
+def test_the_closing_record_goes_to_every_route_that_the_session_used() -> None:
+    driver = Driver(rules=RULES)
+    driver.give(event(0, "one", utterance_end=True, targets=("de", "nowhere")))
+    driver.give(event(1, "two", utterance_end=True, targets=("fr",)))
+    driver.give(event(2, session_end=True))
+
+    assert [out.routes for out in driver.out] == [{"de": None}, {"fr": None}, {"fr": 1, "de": 0}]
+    assert [out.segment.unknown_targets for out in driver.out] == [("nowhere",), (), ()]
+    assert driver.context.tally.unknown_targets == 1
+
+
+def test_routes_remember_what_was_last_sent_to_them() -> None:
+    driver = Driver(rules=RULES)
+    driver.give(event(0, "one", utterance_end=True, targets=("ja", "ja")))
+    driver.give(event(1, "two", utterance_end=True, targets=()))
+    driver.restart()
+    driver.give(event(2, "three", utterance_end=True, targets=("ja",)))
+
+    assert [out.routes for out in driver.out] == [{"ja": None}, {}, {"ja": 0}]
+
+
+def test_what_passes_through_is_the_latest_given() -> None:
+    driver = Driver()
+    driver.give(event(0, "one", conversation="c", speaker="anna", attributes={"room": "1"}))
+    driver.give(event(1, "two", speaker="bela", utterance_end=True))
+
+    (segment,) = driver.segments
+    assert (segment.conversation, segment.speaker, segment.attributes) == ("c", "bela", {"room": "1"})
+
+
+def test_a_change_of_language_freezes_the_buffer_under_the_old_one() -> None:
+    driver = Driver(engine=MARKED, rules=RULES)
+    driver.give(event(0, "one two", lang="en", targets=("de",)))
+    driver.give(event(1, "three", lang="zh-CN", targets=("fr",), utterance_end=True))
+
+    first, second = driver.segments
+    assert (first.cause, first.lang, texts([first])) == (Cause.LANGUAGE, "en", ["one", "two"])
+    assert (second.lang, second.index, second.first_word, second.sentence) == ("zh-CN", 1, 2, 1)
+    assert [out.routes for out in driver.out] == [{"de": None}, {"fr": None}]
+    assert driver.requests[-1].words == ("three",)
+    assert second.model is not None
+    assert second.model.id == "scripted-zh"

@@ -1,0 +1,177 @@
+"""Silence: what freezes a buffer when nobody speaks, and what does not look like it (DESIGN section 2)."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.events import Word, WordsEvent
+from schemas.segments import Cause
+from tests.unit.core.builders import NOW_MS, Driver, event, texts, timed, untimed
+from worker.adapters.memory_engine import ScriptedEngine, marked_words
+from worker.core.rules import DecodingRules
+from worker.core.timeline import PartitionTime
+
+MARKED = ScriptedEngine(script=marked_words)
+
+
+def test_silence_freezes_what_is_there_and_invents_no_mark() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one two"))
+
+    driver.wait(799)
+    assert driver.segments == []
+
+    driver.wait(1)
+    (segment,) = driver.segments
+    assert (segment.cause, segment.sentence_end, texts([segment])) == (Cause.SILENCE, False, ["one", "two"])
+
+
+def test_a_flush_is_split_where_a_sentence_ends_in_it() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one two-stop three"))
+    driver.wait(1_000)
+
+    assert [(one.cause, one.sentence, one.sentence_start, one.sentence_end) for one in driver.segments] == [
+        (Cause.SENTENCE, 0, True, True),
+        (Cause.SILENCE, 1, True, False),
+    ]
+
+
+def test_pieces_of_one_sentence_share_its_number() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one two"))
+    driver.give(event(1, "three-stop"), after_ms=1_000)
+    driver.give(event(2, "four"), after_ms=1_000)
+    driver.give(event(3, session_end=True))
+
+    assert [(one.sentence, one.sentence_start, one.sentence_end) for one in driver.segments] == [
+        (0, True, False),
+        (0, False, True),
+        (1, True, False),
+    ]
+
+
+def test_after_silence_the_words_stay_as_left_context_and_keep_their_labels() -> None:
+    driver = Driver()
+    driver.give(event(0, "one two"))
+    driver.give(event(1, "three"), after_ms=1_000)
+
+    assert driver.requests[-1].words == ("one", "two", "three")
+    assert driver.state().frozen == 2
+
+
+def test_a_timer_without_words_to_freeze_publishes_nothing() -> None:
+    driver = Driver()
+    driver.give(event(0, "one", utterance_end=True))
+    driver.wait(5_000)
+
+    assert [one.cause for one in driver.segments] == [Cause.UTTERANCE]
+
+
+def test_a_due_silence_fires_before_the_record_that_makes_it_due() -> None:
+    driver = Driver(lazy=True)
+    driver.give(event(0, "one"))
+    driver.give(event(1, "two"), after_ms=900)
+    driver.work()
+
+    assert texts(driver.segments) == ["one"]
+
+
+def test_a_backlog_read_after_a_pause_fires_only_what_the_record_times_justify() -> None:
+    time = PartitionTime(max_skew_ms=1_000)
+    driver = Driver()
+    paused_for_ms = 600_000
+    for seq in range(6):
+        driver.time_ms = time.observe(NOW_MS + 300 * seq, NOW_MS + paused_for_ms)
+        driver.give(event(seq, "word"))
+        driver.sessions.tick(time.now_ms(1_000.0 + paused_for_ms))
+
+    assert [segment.cause for segment in driver.segments if segment.cause is Cause.SILENCE] == []
+
+    driver.time_ms = time.observe(NOW_MS + 1_500 + 800, NOW_MS + paused_for_ms)
+    driver.give(event(0, "word", session="another"))
+    assert [segment.cause for segment in driver.segments if segment.session == "s"][-1] is Cause.SILENCE
+
+
+def test_a_producer_with_a_fast_clock_makes_nobody_else_look_silent() -> None:
+    time = PartitionTime(max_skew_ms=500)
+    driver = Driver()
+    driver.time_ms = time.observe(NOW_MS, NOW_MS)
+    driver.give(event(0, "word"))
+    driver.time_ms = time.observe(NOW_MS + 3_600_000, NOW_MS + 100)
+    driver.give(event(0, "word", session="fast"))
+
+    assert driver.segments == []
+
+
+def _heard(seq: int, words: list[Word], heard_until_ms: int) -> WordsEvent:
+    return event(seq, words, heard_until_ms=heard_until_ms)
+
+
+def test_a_session_that_says_how_far_it_heard_is_silent_by_its_audio_not_by_arrival() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(_heard(0, [timed("one", 0, 400)], 500))
+    driver.wait(3_000)
+    assert driver.segments == []
+
+    driver.give(_heard(1, [], 1_199))
+    assert driver.segments == []
+    driver.give(_heard(2, [], 1_200))
+    assert [one.cause for one in driver.segments] == [Cause.SILENCE]
+
+
+def test_a_session_that_says_how_far_it_heard_and_then_nothing_more_is_flushed_after_the_stall() -> None:
+    driver = Driver(rules=DecodingRules(stall_after_ms=4_000))
+    driver.give(_heard(0, [timed("one", 0, 400)], 500))
+
+    driver.wait(3_999)
+    assert driver.segments == []
+    driver.wait(1)
+    assert [one.cause for one in driver.segments] == [Cause.SILENCE]
+
+
+def test_a_pause_between_two_words_of_one_event_is_silence_on_the_audio_clock() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(_heard(0, [timed("one", 0, 400), timed("two", 1_200, 1_500), timed("three", 2_299, 2_400)], 2_400))
+
+    assert [texts([one]) for one in driver.segments] == [["one"]]
+
+
+def test_words_without_times_are_heard_where_their_event_says() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(_heard(0, [Word(text="one")], 5_000))
+    driver.give(_heard(1, [], 5_799))
+    assert driver.segments == []
+    driver.give(_heard(2, [], 5_800))
+    assert [one.cause for one in driver.segments] == [Cause.SILENCE]
+
+
+@st.composite
+def _spoken(draw: st.DrawFn) -> list[Word]:
+    pauses = draw(st.lists(st.sampled_from([0, 50, 700, 799, 800, 2_000]), min_size=1, max_size=25))
+    spoken, at_ms = [], 0
+    for place, pause_ms in enumerate(pauses):
+        spoken.append(timed(f"w{place % 7}", at_ms + pause_ms, at_ms + pause_ms + 200))
+        at_ms += pause_ms + 200
+    return spoken
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data(), spoken=_spoken())
+def test_on_the_audio_clock_bursts_and_heartbeats_change_no_segment(data: st.DataObject, spoken: list[Word]) -> None:
+    def decode() -> Driver:
+        driver = Driver()
+        rest, seq = spoken, 0
+        while rest:
+            size = data.draw(st.integers(1, len(rest)))
+            taken, rest = rest[:size], rest[size:]
+            end_ms = taken[-1].end_ms or 0
+            until_ms = data.draw(st.integers(end_ms, rest[0].start_ms or 0)) if rest else end_ms
+            driver.give(_heard(seq, taken, end_ms), after_ms=data.draw(st.integers(0, 3_000)))
+            driver.give(_heard(seq + 1, [], until_ms), after_ms=data.draw(st.integers(0, 1_900)))
+            seq += 2
+        driver.give(event(seq, session_end=True))
+        return driver
+
+    assert untimed(decode().segments) == untimed(decode().segments)
