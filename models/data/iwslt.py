@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.labels import Punctuation
-from worker.core.view import model_view
 
 __all__ = ["BenchmarkText", "read_iwslt"]
 
@@ -56,6 +55,6 @@ def read_iwslt(corpora: Path, name: str) -> BenchmarkText:
             words[-1] += token
             last_tokens[-1] = number
         else:
-            words.append(model_view(token))
+            words.append(token)
             last_tokens.append(number)
     return BenchmarkText(tuple(words), tuple(last_tokens), tuple(int(_MARKS[mark]) for _, mark in rows))

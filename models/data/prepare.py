@@ -20,6 +20,7 @@ from models.data.english_corpora import ENGLISH_CORPORA, place, read_corpus
 from models.data.iwslt import read_iwslt
 from models.data.packing import PackedText, pack
 from worker.adapters.wordpiece import WordPiece
+from worker.core.view import model_view
 
 __all__ = ["DEFAULT_MIX", "CorpusCounts", "held_out", "prepare", "training_documents"]
 
@@ -114,7 +115,8 @@ def prepare(
     corpora: Path, out: Path, tokenizer: WordPiece, mix: dict[str, int], *, seed: int
 ) -> Iterator[CorpusCounts]:
     """Pack each corpus of ``mix`` to ``out/<corpus>.npz`` unless that is there; yield the counts of each."""
-    tests = SharedText(read_iwslt(corpora, name).words for name in ("test2011", "test2011asr"))
+    names = ("test2011", "test2011asr")
+    tests = SharedText([model_view(word) for word in read_iwslt(corpora, name).words] for name in names)
     for corpus, max_words in mix.items():
         path, report = out / f"{corpus}.npz", out / f"{corpus}.json"
         if path.exists() and report.exists():

@@ -1,0 +1,181 @@
+"""Commands of the training side: ``python -m models prepare | train | export | evaluate``."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+from rich.progress import Progress
+
+from models.data.prepare import DEFAULT_MIX, held_out, load, prepare
+from models.evaluation import HELD_OUT, Figure, evaluate_benchmark, evaluate_held_out, table
+from models.export import LEADING, MAX_PIECES, UNKNOWN_PIECE, ModelCard, export
+from models.networks.ct_transformer import CTConfig, CTTransformer
+from models.parity import check_parity
+from models.pretrained import start_from_bert
+from models.training import TrainingPlan, load_network, train
+from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.adapters.wordpiece import WordPiece
+
+app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
+
+Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
+Vocabulary = Annotated[Path, typer.Option(help="WordPiece vocabulary, a piece a line.")]
+Data = Annotated[Path, typer.Option(help="Folder of the packed text.")]
+Checkpoint = Annotated[Path, typer.Option(help="The checkpoint file; an existing one is gone on from.")]
+
+_CORPORA = Path("../shared/corpora")
+_DATA = Path("build/data")
+_CHECKPOINT = Path("build/en/checkpoint.pt")
+_SHIPPED = Path("models/shipped")
+
+
+def _read_vocabulary(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").rstrip("\n").split("\n")
+
+
+@app.command("prepare")
+def prepare_text(
+    vocabulary: Vocabulary, corpora: Corpora = _CORPORA, data: Data = _DATA, scale: float = 1.0, seed: int = 1
+) -> None:
+    """Read the open English corpora into packed training text, and print what was read and what was dropped.
+
+    scale multiplies the number of words taken of each corpus. What is there already is kept.
+    """
+    tokenizer = WordPiece(_read_vocabulary(vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
+    mix = {corpus: int(words * scale) for corpus, words in DEFAULT_MIX.items()}
+    with Progress() as bar:
+        task = bar.add_task("corpora", total=len(mix))
+        for counts in prepare(corpora, data, tokenizer, mix, seed=seed):
+            bar.advance(task)
+            bar.print(
+                f"{counts.corpus}: {counts.documents} documents, {counts.words} words and {counts.inserted_words} "
+                f"inserted; {counts.dropped} dropped and {counts.shared} kept with text of a test set"
+            )
+
+
+@app.command("train")
+def train_network(  # noqa: PLR0913 - a command's options
+    *,
+    vocabulary: Vocabulary,
+    start: Annotated[Path | None, typer.Option(help="safetensors of a BERT of the same shape to start from.")] = None,
+    data: Data = _DATA,
+    checkpoint: Checkpoint = _CHECKPOINT,
+    look_ahead: Annotated[str, typer.Option(help="L_i of each layer, in words.")] = "1,1,1,2,2,2",
+    positions: Annotated[str, typer.Option(help="sinusoidal or learned")] = "sinusoidal",
+    max_words: Annotated[int, typer.Option(help="Words to train on.")] = 6_000_000,
+    max_minutes: Annotated[float, typer.Option(help="Minutes of training, if they end sooner.")] = 600.0,
+    learning_rate: float = 3e-4,
+    threads: int = 2,
+    seed: int = 1,
+) -> None:
+    """Train a CT-Transformer on the packed text; stop it and start it again as you like."""
+    pieces = _read_vocabulary(vocabulary)
+    torch.manual_seed(seed)
+    spread = tuple(int(words) for words in look_ahead.split(","))
+    network = CTTransformer(CTConfig(vocabulary_size=len(pieces), look_ahead=spread, positions=positions))
+    leading = pieces.index(LEADING)
+    if start is not None:
+        start_from_bert(network, start, leading)
+    text = load(data, DEFAULT_MIX)
+    print(f"{text.words} words, {len(text.pieces)} pieces")
+    plan = TrainingPlan(
+        max_words=max_words,
+        max_s=max_minutes * 60,
+        leading=leading,
+        learning_rate=learning_rate,
+        threads=threads,
+        seed=seed,
+    )
+    train(network, text, plan, checkpoint)
+
+
+@app.command("export")
+def export_network(
+    *,
+    vocabulary: Vocabulary,
+    version: Annotated[str, typer.Option(help="The model's version.")],
+    checkpoint: Checkpoint = _CHECKPOINT,
+    corpora: Corpora = _CORPORA,
+    shipped: Annotated[Path, typer.Option(help="The models folder to write to.")] = _SHIPPED,
+    fp32: Annotated[Path, typer.Option(help="Where the fp32 model goes, for comparison.")] = Path("build/fp32"),
+) -> None:
+    """Export a checkpoint to int8 ONNX, and refuse it where torch, fp32 and int8 do not agree on held-out text."""
+    pieces = _read_vocabulary(vocabulary)
+    network = load_network(checkpoint)
+    card = ModelCard(
+        id="en-ct-6x384",
+        version=version,
+        language="en",
+        licence="CC-BY-SA-4.0",
+        trained_on=tuple(DEFAULT_MIX),
+    )
+    small = export(network, pieces, shipped / "en", card, int8=True)
+    large = export(network, pieces, fp32 / "en", card, int8=False)
+    tokenizer = WordPiece(pieces, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
+    parity = check_parity(
+        network,
+        fp32 / "en" / large.weights,
+        shipped / "en" / small.weights,
+        _parity_buffers(corpora),
+        tokenizer,
+        tokenizer.number(LEADING),
+    )
+    print(parity)
+    if parity.failures:
+        raise SystemExit("the parity gate is shut: " + "; ".join(parity.failures))
+
+
+def _parity_buffers(corpora: Path) -> list[list[str]]:
+    """Return held-out buffers of 3 to 150 words, about 12,000 words in all."""
+    buffers: list[list[str]] = []
+    for corpus in ("changelog", "earnings22", "ami"):
+        words = [word for document in held_out(corpora, corpus, max_words=4000) for word in document.words][:4000]
+        length = 3
+        while words:
+            buffers.append(words[:length])
+            del words[:length]
+            length = length * 7 % 148 + 3
+    return buffers
+
+
+@app.command("evaluate")
+def evaluate(
+    *,
+    models: Annotated[Path, typer.Option(help="The models folder.")] = _SHIPPED,
+    corpora: Corpora = _CORPORA,
+    benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR.")] = True,
+    open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True,
+    offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming.")] = True,
+    max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 20_000,
+    json_file: Annotated[Path | None, typer.Option(help="Also write the figures here.")] = None,
+) -> None:
+    """Print P, R and F1 with 95 % intervals: IWSLT2011 and held-out open text, streaming (F=3, T=6) and offline."""
+    engine = OnnxEngine(models)
+    engine.warm_up()
+    figures: list[Figure] = []
+    ways = (False, True) if offline else (False,)
+    with Progress() as bar:
+        for way in ways:
+            decoding = "offline" if way else "streaming"
+            for name in ("REF", "ASR") if benchmark else ():
+                task = bar.add_task(f"{name}, {decoding}: words", total=None)
+                figures += evaluate_benchmark(engine, corpora, name, offline=way, progress=partial(bar.advance, task))
+            for corpus in HELD_OUT if open_text else ():
+                task = bar.add_task(f"{corpus}, {decoding}: words", total=None)
+                figures += evaluate_held_out(
+                    engine, corpora, corpus, offline=way, max_words=max_words, progress=partial(bar.advance, task)
+                )
+    print(f"model {engine.models[0].name}, {engine.threads} threads")
+    print(table(figures))
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps([figure.as_json() for figure in figures], indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,121 @@
+"""The figures of a model: the IWSLT2011 benchmark and held-out open documents, as a stream and offline.
+
+Streaming is what the product does: the words go through ``worker.core`` with F = 3 and T = 6, and the labels scored are
+the frozen ones. Offline reads windows of 200 words, of which 35 and 15 at the edges are context only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from models.data.aligned import AlignedDocument
+from models.data.iwslt import read_iwslt
+from models.data.prepare import held_out
+from models.labelling_runs import Labelled, Progress, label_offline, label_streams
+from models.scoring import Score, score
+from schemas.labels import Disfluency, Punctuation
+from worker.ports import Engine
+
+__all__ = ["BENCHMARKS", "HELD_OUT", "Figure", "evaluate_benchmark", "evaluate_held_out", "table"]
+
+BENCHMARKS = {"REF": "test2011", "ASR": "test2011asr", "dev2012": "dev2012"}
+HELD_OUT = ("changelog", "crd3", "cabnc", "earnings22", "ami", "bitcointranscripts", "rev16", "disfl_qa")
+
+_MARK_CLASSES = {
+    "comma": frozenset((int(Punctuation.COMMA),)),
+    "period": frozenset((int(Punctuation.PERIOD),)),
+    "question": frozenset((int(Punctuation.QUESTION),)),
+}
+_TAG_CLASSES = {
+    "reparandum": frozenset((int(Disfluency.B_RM), int(Disfluency.I_RM))),
+    "interregnum": frozenset((int(Disfluency.B_IM), int(Disfluency.I_IM))),
+}
+_EITHER = {"either": _TAG_CLASSES["reparandum"] | _TAG_CLASSES["interregnum"]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One row of the table: what was scored on what, how decoded."""
+
+    text: str
+    decoding: str
+    kind: str
+    label: str
+    score: Score
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as plain values."""
+        return asdict(self)
+
+
+def evaluate_benchmark(
+    engine: Engine, corpora: Path, name: str, *, offline: bool, progress: Progress = lambda _: None
+) -> list[Figure]:
+    """Score the marks of REF, ASR or dev2012 on the benchmark's own tokens."""
+    text = read_iwslt(corpora, BENCHMARKS[name])
+    labelled = _label(engine, [text.words], offline=offline, progress=progress)[0]
+    scores = score(text.marks, text.spread(labelled[0]), _MARK_CLASSES)
+    return list(_figures(name, offline, "punctuation", scores))
+
+
+def evaluate_held_out(
+    engine: Engine,
+    corpora: Path,
+    corpus: str,
+    *,
+    offline: bool,
+    max_words: int,
+    progress: Progress = lambda _: None,
+) -> list[Figure]:
+    """Score marks and tags on held-out documents of a corpus; words whose label nobody knows are not scored.
+
+    Each document is one session. Tags are scored where gold ones exist: rev16 (verbatim against clean) and Disfl-QA.
+    """
+    documents = held_out(corpora, corpus, max_words=max_words)
+    labelled = _label(engine, [document.words for document in documents], offline=offline, progress=progress)
+    figures: list[Figure] = []
+    marks = [mark for marks, _ in labelled for mark in marks]
+    gold_marks = [mark for document in documents for mark in document.punctuation]
+    figures.extend(_figures(corpus, offline, "punctuation", score(gold_marks, marks, _MARK_CLASSES)))
+    if corpus in ("rev16", "disfl_qa"):
+        figures.extend(_tag_figures(corpus, documents, labelled, offline=offline))
+    return figures
+
+
+def _tag_figures(
+    corpus: str, documents: Sequence[AlignedDocument], labelled: Sequence[Labelled], *, offline: bool
+) -> Iterator[Figure]:
+    tags = [tag for _, tags in labelled for tag in tags]
+    gold = [tag for document in documents for tag in document.disfluency]
+    scores = score(gold, tags, _TAG_CLASSES)
+    scores["either"] = score(gold, tags, _EITHER)["either"]
+    del scores["overall"]
+    return _figures(corpus, offline, "disfluency", scores)
+
+
+def _label(engine: Engine, texts: Sequence[Sequence[str]], *, offline: bool, progress: Progress) -> list[Labelled]:
+    model = next(model for model in engine.models if model.active)
+    if offline:
+        return [label_offline(engine, model.name, words, progress=progress) for words in texts]
+    return label_streams(engine, texts, language=model.language, progress=progress)
+
+
+def _figures(text: str, offline: bool, kind: str, scores: dict[str, Score]) -> Iterator[Figure]:
+    decoding = "offline" if offline else "streaming"
+    for label, one in scores.items():
+        yield Figure(text=text, decoding=decoding, kind=kind, label=label, score=one)
+
+
+def table(figures: Sequence[Figure]) -> str:
+    """Return the figures as a Markdown table."""
+    lines = ["| text | decoding | label | P | R | F1 | 95 % interval | gold |", "|---|---|---|---|---|---|---|---|"]
+    for figure in figures:
+        one = figure.score
+        lines.append(
+            f"| {figure.text} | {figure.decoding} | {figure.label} | {one.precision:.1f} | {one.recall:.1f} "
+            f"| {one.f1:.1f} | {one.low:.1f} to {one.high:.1f} | {one.gold} |"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,106 @@
+"""Long texts through an engine: as streams, the way the worker decodes them, or offline in overlapping windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from schemas.events import Word, WordsEvent
+from schemas.labels import Disfluency, Punctuation
+from worker.core.context import DecodingContext, Origin
+from worker.core.labelling import LabelRequest
+from worker.core.rules import DecodingRules, ModelTable
+from worker.core.session import Session
+from worker.core.view import model_view
+from worker.ports import Engine
+
+__all__ = ["Labelled", "Progress", "label_offline", "label_streams"]
+
+WINDOW_WORDS, LEFT_WORDS, RIGHT_WORDS = 200, 35, 15
+_EVENT_WORDS = 30
+_MARKS = {mark.published: int(mark) for mark in Punctuation}
+_TAGS = {tag.published: int(tag) for tag in Disfluency}
+
+Labelled = tuple[list[int], list[int]]
+"""A text's marks and tags, one of each a word."""
+
+Progress = Callable[[int], None]
+"""Told how many words are done since the last call."""
+
+
+def label_streams(
+    engine: Engine,
+    texts: Sequence[Sequence[str]],
+    *,
+    language: str,
+    rules: DecodingRules | None = None,
+    progress: Progress = lambda _: None,
+) -> list[Labelled]:
+    """Return the frozen labels of each text, decoded as one session through ``worker.core``, all sessions at once."""
+    context = DecodingContext(
+        topic="evaluation", partition=0, rules=rules or DecodingRules(), models=ModelTable.of(engine.models)
+    )
+    sessions = [_opened(context, number, words, language) for number, words in enumerate(texts)]
+    labelled: list[Labelled] = [([], []) for _ in texts]
+    running = list(range(len(texts)))
+    while running:
+        requests = [(number, sessions[number].request(0)) for number in running]
+        for number in running:
+            progress(_collect(sessions[number], labelled[number]))
+        waiting = [(number, request) for number, request in requests if request is not None]
+        answers = engine.label([request for _, request in waiting])
+        for (number, _), labels in zip(waiting, answers, strict=True):
+            sessions[number].resolve(labels, 0)
+        running = [number for number, _ in waiting]
+    for words, (marks, tags) in zip(texts, labelled, strict=True):
+        if not len(words) == len(marks) == len(tags):
+            raise ValueError(f"{len(words)} words went in, {len(marks)} came out")
+    return labelled
+
+
+def _opened(context: DecodingContext, number: int, words: Sequence[str], language: str) -> Session:
+    session: Session | None = None
+    cuts = range(0, max(len(words), 1), _EVENT_WORDS)
+    for seq, start in enumerate(cuts):
+        event = WordsEvent(
+            version="1.0",
+            session=f"text-{number}",
+            seq=seq,
+            lang=language,
+            words=tuple(Word(text=word) for word in words[start : start + _EVENT_WORDS]),
+            session_end=seq == len(cuts) - 1,
+        )
+        origin = Origin(offset=seq, appended_ms=0, polled_ms=0, time_ms=0)
+        session = session or Session.open(event, origin, context)
+        session.offer(event, origin)
+    assert session is not None, "even an empty text is one event"
+    return session
+
+
+def _collect(session: Session, labelled: Labelled) -> int:
+    words = 0
+    for written in session.take_segments():
+        for word in written.segment.words:
+            labelled[0].append(_MARKS[word.punctuation])
+            labelled[1].append(_TAGS[word.disfluency])
+            words += 1
+    return words
+
+
+def label_offline(
+    engine: Engine, model_id: str, words: Sequence[str], *, progress: Progress = lambda _: None
+) -> Labelled:
+    """Return the labels of one text cut into windows of 200 words, of which 35 and 15 at the edges are context only."""
+    views = [model_view(word) for word in words]
+    step = WINDOW_WORDS - LEFT_WORDS - RIGHT_WORDS
+    starts = list(range(0, max(len(views) - LEFT_WORDS - RIGHT_WORDS, 1), step))
+    marks, tags = [0] * len(views), [0] * len(views)
+    for place, start in enumerate(starts):
+        window = tuple(views[start : start + WINDOW_WORDS])
+        request = LabelRequest(session="offline", model_id=model_id, buffer_start=start, words=window)
+        labels = engine.label([request])[0]
+        first = 0 if place == 0 else LEFT_WORDS
+        last = len(window) if place == len(starts) - 1 else len(window) - RIGHT_WORDS
+        marks[start + first : start + last] = labels.punctuation[first:last]
+        tags[start + first : start + last] = labels.disfluency[first:last]
+        progress(last - first)
+    return marks, tags
