@@ -92,5 +92,5 @@ def groupings(draw: st.DrawFn, speech: Sequence[Said]) -> list[Timed]:
 
 def _event(seq: int, taken: Sequence[str], **fields: Unpack[EventFields]) -> WordsEvent:
     said = [Word(text=text) for text in taken]
-    fields.update(targets=("de", "nowhere"), options=SessionOptions())
+    fields["targets"], fields["options"] = ("de", "nowhere"), SessionOptions()
     return event(seq, said, **fields)

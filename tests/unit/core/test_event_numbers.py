@@ -53,7 +53,10 @@ def test_a_gap_after_the_last_word_stands_in_the_closing_record() -> None:
     driver.give(event(0, "one", utterance_end=True))
     driver.give(event(2, session_end=True))
 
-    assert [segment.gaps for segment in driver.segments] == [(), (Gap(epoch=0, first_seq=1, last_seq=1, before_word=1),)]
+    assert [segment.gaps for segment in driver.segments] == [
+        (),
+        (Gap(epoch=0, first_seq=1, last_seq=1, before_word=1),),
+    ]
 
 
 def test_a_session_whose_first_events_never_came_begins_with_a_gap() -> None:
@@ -113,5 +116,7 @@ def test_in_any_order_every_event_is_applied_refused_or_known_as_a_repeat(order:
 
     driver.give(event(8, session_end=True))
     assert texts(driver.segments) == [f"w{seq}" for seq in sorted(applied)]
-    passed = {seq for segment in driver.segments for gap in segment.gaps for seq in range(gap.first_seq, gap.last_seq + 1)}
+    passed = {
+        seq for segment in driver.segments for gap in segment.gaps for seq in range(gap.first_seq, gap.last_seq + 1)
+    }
     assert passed == set(range(8)) - applied

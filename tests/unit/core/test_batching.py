@@ -1,0 +1,56 @@
+"""Batches: everybody once, oldest first, bounded, little padding, floods last."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.core.batching import BatchLimits, PendingLabels, form_batches
+from worker.core.labelling import LabelRequest
+
+LIMITS = BatchLimits(max_sessions=4, max_padded_words=64, like_length_words=8, flood_words=100)
+
+
+def _pending(name: int, words: int, since_ms: int, queued_words: int = 0) -> PendingLabels:
+    request = LabelRequest(session=f"s{name}", model_id="m@1", buffer_start=0, words=("w",) * words)
+    return PendingLabels(partition=0, request=request, waiting_since_ms=since_ms, queued_words=queued_words)
+
+
+waiting = st.lists(
+    st.tuples(st.integers(1, 120), st.integers(0, 50), st.sampled_from([0, 0, 0, 500])), max_size=40
+).map(lambda drawn: [_pending(name, *one) for name, one in enumerate(drawn)])
+
+
+@given(waiting)
+def test_everybody_is_in_one_batch_once(pending: list[PendingLabels]) -> None:
+    batched = [one.request.session for batch in form_batches(pending, LIMITS) for one in batch]
+
+    assert sorted(batched) == sorted(one.request.session for one in pending)
+
+
+@given(waiting)
+def test_batches_are_bounded_in_sessions_and_padded_words_and_of_like_length(pending: list[PendingLabels]) -> None:
+    for batch in form_batches(pending, LIMITS):
+        lengths = [len(one.request.words) for one in batch]
+        assert len(batch) <= LIMITS.max_sessions
+        assert len(batch) == 1 or max(lengths) * len(batch) <= LIMITS.max_padded_words
+        assert max(lengths) - min(lengths) < LIMITS.like_length_words
+
+
+@given(waiting)
+def test_each_batch_begins_with_the_one_that_has_waited_longest_and_floods_come_after_all_others(
+    pending: list[PendingLabels],
+) -> None:
+    batches = form_batches(pending, LIMITS)
+    left = list(pending)
+    for batch in batches:
+        first = min(left, key=lambda one: (one.queued_words > LIMITS.flood_words, one.waiting_since_ms))
+        key = (batch[0].queued_words > LIMITS.flood_words, batch[0].waiting_since_ms)
+        assert key == (first.queued_words > LIMITS.flood_words, first.waiting_since_ms)
+        left = [one for one in left if one not in batch]
+
+
+def test_alike_buffers_share_a_batch_whoever_came_between() -> None:
+    pending = [_pending(0, 20, 1), _pending(1, 100, 2), _pending(2, 21, 3)]
+
+    assert [[one.request.session for one in batch] for batch in form_batches(pending, LIMITS)] == [["s0", "s2"], ["s1"]]

@@ -1,0 +1,231 @@
+"""Steps, cuts, lengths, options, models and fallbacks, one promise each (DESIGN section 2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.events import Emission, SessionOptions, Word
+from schemas.segments import Cause, ModelRef, Piece
+from tests.unit.core.builders import NOW_MS, Driver, event, pair_segmenters, texts
+from worker.adapters.memory_engine import ScriptedEngine, marked_words
+from worker.core.labelling import Labels
+from worker.core.rules import Bounds, DecodingRules, ModelTable, OptionBounds
+from worker.ports import EngineModel
+
+MARKED = ScriptedEngine(script=marked_words)
+OLD = EngineModel(name="old@1", language="en", active=True, look_ahead_words=2)
+NEW = EngineModel(name="new@2", language="en", active=True, look_ahead_words=2)
+RETIRED = EngineModel(name="old@1", language="en", active=False, look_ahead_words=2)
+
+
+def _numbered(count: int, start: int = 0) -> str:
+    return " ".join(f"n{number}" for number in range(start, start + count))
+
+
+def test_steps_are_made_inside_an_event_and_never_merged() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, _numbered(10)))
+
+    assert [len(request.words) for request in driver.requests] == [3, 6, 9]
+
+
+def test_a_sentence_is_cut_when_enough_words_have_followed_it() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one two-stop " + _numbered(6)))
+    assert driver.segments == []
+
+    driver.give(event(1, _numbered(1, 6)))
+    assert [texts([one]) for one in driver.segments] == [["one", "two-stop"]]
+    assert driver.segments[0].cause is Cause.SENTENCE
+
+
+def test_one_step_cuts_every_sentence_that_has_enough_words_after_it() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(step_words=12))
+    driver.give(event(0, "one-stop two-ask three four-stop " + _numbered(8)))
+
+    assert [texts([one]) for one in driver.segments] == [["one-stop"], ["two-ask"], ["three", "four-stop"]]
+
+
+def test_settled_words_go_out_before_their_sentence_ends() -> None:
+    driver = Driver(engine=ScriptedEngine(look_ahead_words=4, script=marked_words))
+    driver.give(event(0, _numbered(6), options=SessionOptions(emission=Emission.SETTLED)))
+
+    (segment,) = driver.segments
+    assert (segment.cause, texts([segment]), segment.sentence_end) == (Cause.SETTLED, ["n0", "n1"], False)
+
+
+def test_a_settled_prefix_that_is_too_short_waits_unless_its_sentence_has_ended() -> None:
+    rules = DecodingRules(emission=Emission.SETTLED, min_settled_words=4, look_ahead_words=8)
+    driver = Driver(engine=ScriptedEngine(look_ahead_words=4, script=marked_words), rules=rules)
+    driver.give(event(0, "one two " + _numbered(4)))
+    assert driver.segments == []
+
+    driver = Driver(engine=driver.engine, rules=rules)
+    driver.give(event(0, "one-stop two " + _numbered(4)))
+    assert [(one.cause, texts([one])) for one in driver.segments] == [(Cause.SENTENCE, ["one-stop"])]
+
+
+def test_a_full_buffer_is_cut_at_its_last_comma_with_enough_words_after_it() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(max_buffer_words=24))
+    driver.give(event(0, _numbered(9) + " early-comma " + _numbered(4) + " late-list " + _numbered(9)))
+
+    (segment,) = driver.segments
+    assert (segment.cause, segment.words[-1].text) == (Cause.LENGTH, "late-list")
+
+
+def test_a_full_buffer_without_a_comma_is_cut_at_its_settled_prefix() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(max_buffer_words=24))
+    driver.give(event(0, _numbered(24)))
+
+    (segment,) = driver.segments
+    assert (segment.cause, len(segment.words), segment.sentence_end) == (Cause.LENGTH, 24 - 9, False)
+
+
+def test_a_session_chooses_within_the_operators_bounds_in_its_first_event_only() -> None:
+    bounds = OptionBounds(
+        emissions=frozenset({Emission.SENTENCE}),
+        look_ahead_words=Bounds(least=2, most=8),
+        punctuation_may_be_off=False,
+    )
+    wishes = SessionOptions(
+        emission=Emission.SETTLED, look_ahead_words=1, flush_after_ms=90_000, max_buffer_words=77, punctuation=False
+    )
+    driver = Driver(rules=DecodingRules(bounds=bounds))
+    driver.give(event(0, "one", options=wishes))
+    driver.give(event(1, "two", options=SessionOptions(look_ahead_words=5)))
+
+    chosen = driver.state().options
+    assert (chosen.emission, chosen.look_ahead_words, chosen.flush_after_ms) == (Emission.SENTENCE, 2, 10_000)
+    assert (chosen.max_buffer_words, chosen.punctuation) == (77, True)
+
+
+def test_with_punctuation_off_no_sentence_is_cut_and_disfluencies_are_still_marked() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "uh one-stop " + _numbered(10), options=SessionOptions(punctuation=False)))
+    driver.give(event(1, session_end=True))
+
+    (segment,) = driver.segments
+    assert {word.punctuation for word in segment.words} == {"none"}
+    assert segment.words[0].disfluency == "B-IM"
+
+
+def test_a_language_without_a_model_goes_out_unlabelled_unasked_and_counted() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(max_buffer_words=30))
+    driver.give(event(0, _numbered(40), lang="fi"))
+    driver.wait(1_000)
+
+    assert driver.requests == []
+    assert [one.cause for one in driver.segments] == [Cause.LENGTH, Cause.SILENCE]
+    assert {one.model for one in driver.segments} == {None}
+    assert driver.context.tally.unmodelled_words == 40
+
+
+def test_mandarin_by_its_other_name_has_the_chinese_model() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one", lang="cmn-Hans", session_end=True))
+
+    assert driver.segments[0].model == ModelRef(id="scripted-zh", version="1")
+
+
+def test_the_active_model_takes_a_session_over_when_its_buffers_start_has_moved() -> None:
+    driver = Driver(engine=ScriptedEngine(models=[OLD], script=marked_words))
+    driver.give(event(0, "one-stop " + _numbered(5)))
+    driver.restart(ScriptedEngine(models=[RETIRED, NEW], script=marked_words))
+    driver.give(event(1, _numbered(6)))
+
+    assert [request.model_id for request in driver.requests] == ["old@1", "old@1", "old@1", "new@2"]
+    assert driver.context.tally.takeovers == 0
+    assert driver.segments[0].model == ModelRef(id="old", version="1")
+
+
+def test_a_worker_without_the_sessions_model_flushes_what_is_settled_and_takes_over_at_once() -> None:
+    driver = Driver(engine=ScriptedEngine(models=[OLD], script=marked_words))
+    driver.give(event(0, "one-comma " + _numbered(5)))
+    driver.restart(ScriptedEngine(models=[NEW], script=marked_words))
+    driver.give(event(1, _numbered(3)))
+    driver.give(event(2, session_end=True))
+
+    first, rest = driver.segments
+    assert (first.cause, len(first.words), first.model) == (Cause.SETTLED, 4, ModelRef(id="old", version="1"))
+    assert first.words[0].punctuation == "comma"
+    assert (len(rest.words), rest.model) == (5, ModelRef(id="new", version="2"))
+    assert driver.requests[-1].model_id == "new@2"
+    assert len(driver.requests[-1].words) == 9
+    assert driver.context.tally.takeovers == 1
+
+
+def test_a_session_that_cannot_be_labelled_freezes_unlabelled_and_goes_on() -> None:
+    driver = Driver(engine=MARKED, lazy=True)
+    driver.give(event(0, "one-stop two three four five six", lang="en"))
+    (pending,) = driver.sessions.waiting(NOW_MS)
+    driver.sessions.fall_back(pending.request.session, NOW_MS)
+    driver.work()
+    driver.give(event(1, session_end=True))
+    driver.work()
+
+    first, rest = driver.segments
+    assert (first.cause, texts([first]), first.model) == (Cause.FALLBACK, ["one-stop", "two", "three"], None)
+    assert {word.punctuation for word in first.words} == {"none"}
+    assert (rest.cause, texts([rest])) == (Cause.END, ["four", "five", "six"])
+    assert driver.context.tally.fallbacks == 1
+
+
+def test_labels_of_another_length_are_refused() -> None:
+    driver = Driver(lazy=True)
+    driver.give(event(0, "one two three"))
+    driver.sessions.waiting(NOW_MS)
+
+    with pytest.raises(ValueError, match="one pair a word"):
+        driver.sessions.resolve("s", Labels(punctuation=b"\0", disfluency=b"\0"), NOW_MS)
+
+
+def test_of_several_pieces_of_a_word_the_last_carries_the_mark_and_all_carry_the_tag() -> None:
+    def script(model: str, words: object, position: int, look_ahead_words: int) -> tuple[int, int]:
+        assert (model, words, look_ahead_words) == ("scripted-en@1", ("onetwo", "three-"), 9)
+        return (1, 1) if position == 0 else (2, 4)
+
+    driver = Driver(engine=ScriptedEngine(script=script), segmenters=pair_segmenters)
+    driver.give(event(0, [Word(text="one", start_ms=5), Word(text="two"), Word(text="three-")], utterance_end=True))
+
+    words = [word for segment in driver.segments for word in segment.words]
+    assert [(word.text, word.punctuation, word.disfluency) for word in words] == [
+        ("one", "none", "B-RM"),
+        ("two", "comma", "I-RM"),
+        ("three-", "period", "B-IM"),
+    ]
+    assert (words[0].start_ms, words[0].piece) == (5, None)
+
+
+def test_a_unit_of_two_words_is_published_in_pieces_with_its_times() -> None:
+    driver = Driver(engine=ScriptedEngine(script=marked_words), segmenters=pair_segmenters)
+    driver.give(event(0, [Word(text="ab-cd", start_ms=10, end_ms=20, confidence=0.5)], utterance_end=True))
+
+    words = [word for segment in driver.segments for word in segment.words]
+    assert [(word.text, word.piece) for word in words] == [("ab-", Piece(start=0, of=5)), ("cd", Piece(start=3, of=5))]
+    assert {(word.start_ms, word.end_ms, word.confidence) for word in words} == {(10, 20, 0.5)}
+
+
+def test_a_segment_names_its_records_and_when_it_was_appended_polled_and_frozen() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "zero", utterance_end=True))
+    driver.give(event(1, "one"))
+    driver.give(event(2, "two"), after_ms=100)
+    driver.give(event(3, utterance_end=True), after_ms=100)
+
+    source, timing = driver.segments[1].source, driver.segments[1].timing
+    assert (source.topic, source.partition, source.first_offset, source.last_offset) == ("asr.words", 3, 1, 2)
+    assert (timing.appended_ms, timing.polled_ms, timing.frozen_ms) == (NOW_MS + 100, NOW_MS + 105, NOW_MS)
+
+
+def test_freeze_delays_are_counted_in_words() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one two-stop " + _numbered(7)))
+
+    assert driver.context.tally.freeze_delay_words == {8: 1, 7: 1}
+    assert driver.context.tally.segments == {Cause.SENTENCE: 1}
+
+
+def test_a_model_table_knows_the_default_look_ahead_where_there_is_no_model() -> None:
+    table = ModelTable.of([OLD])
+
+    assert (table.look_ahead_of("old@1"), table.look_ahead_of(None), table.look_ahead_of("gone@1")) == (2, 9, 9)

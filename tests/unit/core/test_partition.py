@@ -1,0 +1,187 @@
+"""All sessions of a partition together: order of timers, what is touched, putting back after an abort."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.segments import Cause
+from schemas.state import SessionStatus, encode_ledger
+from tests.unit.core.builders import NOW_MS, Driver, event, texts
+from worker.adapters.memory_engine import ScriptedEngine, marked_words
+from worker.core.replay import ReplayOffsets
+from worker.core.rules import DecodingRules
+from worker.core.timers import Timers
+
+MARKED = ScriptedEngine(script=marked_words)
+
+
+def test_timers_fire_in_the_order_of_their_due_times_and_names_before_the_record_that_makes_them_due() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one", session="b"))
+    driver.give(event(0, "one", session="a"))
+    driver.give(event(0, "one", session="c"), after_ms=1)
+    driver.give(event(0, "one", session="d", utterance_end=True), after_ms=800)
+
+    assert [segment.session for segment in driver.segments] == ["a", "b", "c", "d"]
+
+
+def test_timers_of_a_session_without_new_words_fire_after_a_restart() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one"))
+    driver.restart()
+
+    assert driver.sessions.next_due_ms == NOW_MS + 800
+    driver.wait(800)
+    assert [segment.cause for segment in driver.segments] == [Cause.SILENCE]
+
+
+def test_a_new_owner_begins_at_the_latest_time_that_a_session_knows_of() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(idle_after_ms=20_000))
+    driver.give(event(0, "one"))
+    driver.wait(20_000)
+    driver.restart()
+
+    assert driver.sessions.latest_ms == NOW_MS + 20_000
+
+
+def test_only_sessions_whose_state_may_have_changed_are_touched() -> None:
+    driver = Driver()
+    driver.give(event(0, "one", session="a"))
+    driver.give(event(0, "one", session="b"))
+    driver.sessions.settle()
+    driver.give(event(1, "two", session="b"))
+    driver.give(event(0, "one", session="a"))
+
+    assert set(driver.sessions.touched) == {"b"}
+
+
+def test_after_an_abort_sessions_are_what_they_were_and_the_same_input_gives_the_same_segments() -> None:
+    driver = Driver()
+    driver.give(event(0, "one two three", session="a"))
+    committed = driver.sessions.states(["a"])
+    driver.sessions.settle()
+    offset = driver.offset
+    tries = []
+    for _ in range(2):
+        driver.offset, driver.out = offset, []
+        driver.give(event(1, " ".join(f"n{number}" for number in range(40)), session="a"))
+        driver.give(event(0, "four", session="b", session_end=True))
+        tries.append(driver.segments)
+        for key in list(driver.sessions.touched):
+            driver.sessions.put_back(key, committed.get(key))
+
+    assert tries[0] == tries[1]
+    assert tries[0] != []
+    assert driver.sessions.states(["a"]) == committed
+    assert list(driver.sessions.names()) == ["a"]
+    assert not driver.sessions.touched
+
+
+def test_work_that_was_not_done_and_segments_that_were_not_taken_go_with_an_abort() -> None:
+    driver = Driver(lazy=True, engine=MARKED)
+    driver.give(event(0, "one two-stop " + "w " * 10, utterance_end=True))
+    (pending,) = driver.sessions.waiting(NOW_MS)
+    (labels,) = driver.engine.label([pending.request])
+    driver.sessions.resolve("s", labels, NOW_MS)
+    driver.sessions.put_back("s", None)
+
+    assert not driver.sessions.is_busy
+    assert driver.sessions.waiting(NOW_MS) == []
+    assert driver.sessions.take_segments() == []
+    assert len(driver.sessions) == 0
+
+
+def test_sessions_are_counted_by_where_they_are_in_their_life() -> None:
+    driver = Driver(rules=DecodingRules(idle_after_ms=20_000))
+    driver.give(event(0, "one", session="a"))
+    driver.give(event(0, "one", session="b", session_end=True), after_ms=20_000)
+    driver.give(event(0, "one", session="c"))
+
+    assert driver.sessions.statuses() == {SessionStatus.OPEN: 1, SessionStatus.CLOSED: 1, SessionStatus.ENDED: 1}
+
+
+def test_a_ledger_record_has_no_words_text_and_says_where_the_buffer_starts() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "canary-one canary-stop " + "canary " * 7 + "canaries"))
+    record = driver.sessions.ledger_states(["s"])["s"]
+
+    assert record is not None
+    assert b"canar" not in encode_ledger(record)
+    assert (record.start_offset, record.start_position, record.index, record.words) == (0, 2, 1, 2)
+    assert (record.model_words, record.frozen, record.punctuation) == (10, 0, b"")
+
+
+def test_a_ledger_record_has_the_labels_of_the_frozen_words_that_are_still_context() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one-comma two", utterance_end=True))
+    driver.give(event(1, "three four"))
+    record = driver.sessions.ledger_states(["s"])["s"]
+
+    assert record is not None
+    assert (record.frozen, record.punctuation, record.frozen_pieces) == (2, b"\1\0", (1, 1))
+
+
+def test_the_replay_offset_is_the_smallest_that_any_session_needs() -> None:
+    driver = Driver(engine=MARKED)
+    needed = []
+    for one in (
+        event(0, session="quiet"),
+        event(0, "one", session="a"),
+        event(1, session="quiet", session_end=True),
+        event(1, session="a", session_end=True),
+        event(0, "one", session="b", utterance_end=True),
+    ):
+        driver.give(one)
+        needed.append(driver.sessions.replay_offset)
+
+    assert needed == [0, 0, 1, None, 4]
+
+
+def test_an_event_after_the_last_segment_is_replayed_because_the_ledger_does_not_know_it() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(idle_after_ms=20_000))
+    driver.give(event(0, "one"))
+    driver.wait(20_000)
+    assert driver.sessions.replay_offset is None
+
+    driver.give(event(1))
+    driver.restart()
+    assert driver.sessions.replay_offset == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 1_500)), max_size=40))
+def test_eager_and_lazy_labelling_of_many_sessions_freeze_the_same(script: list[tuple[str, int]]) -> None:
+    eager, lazy = Driver(), Driver(lazy=True)
+    seqs = dict.fromkeys("abcd", 0)
+    for name, after_ms in script:
+        for driver in (eager, lazy):
+            driver.give(event(seqs[name], "one two three four", session=name), after_ms=after_ms)
+        seqs[name] += 1
+    lazy.work()
+
+    for name in "abcd":
+        ours = [[one for one in driver.segments if one.session == name] for driver in (eager, lazy)]
+        assert ours[0] == ours[1]
+        assert texts(ours[0]) == (["one", "two", "three", "four"] * seqs[name])[: len(texts(ours[0]))]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.none() | st.integers(0, 9))))
+def test_the_smallest_replay_offset_is_kept_up(changes: list[tuple[str, int | None]]) -> None:
+    offsets, naive = ReplayOffsets(), dict[str, int | None]()
+    for _ in range(20):
+        for name, offset in changes:
+            offsets.set(name, offset)
+            naive[name] = offset
+            assert offsets.smallest == min((one for one in naive.values() if one is not None), default=None)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.none() | st.integers(0, 9))))
+def test_the_next_timer_is_the_earliest_by_time_and_name(changes: list[tuple[str, int | None]]) -> None:
+    due: dict[str, int | None] = {}
+    timers = Timers(due.get)
+    for name, due_ms in changes:
+        due[name] = due_ms
+        timers.update(name)
+        running = [(one_ms, one) for one, one_ms in due.items() if one_ms is not None]
+        assert timers.next() == min(running, default=None)
