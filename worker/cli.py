@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 import os
 import sys
 
 import typer
 
+from worker.commands.check import check
+from worker.commands.dead_letters import dead_letters
 from worker.commands.punctuate import punctuate
 from worker.commands.replay import replay
 from worker.commands.settings import settings
+from worker.commands.tail import tail
+from worker.commands.topics import topics
 from worker.errors import CaesuraError
 
 __all__ = ["app", "main"]
@@ -29,7 +34,11 @@ app = typer.Typer(
 )
 
 app.command()(punctuate)
+app.add_typer(topics, name="topics")
+app.command()(check)
 app.command()(replay)
+app.command()(tail)
+app.add_typer(dead_letters, name="dead-letters")
 app.command()(settings)
 
 
@@ -41,6 +50,7 @@ def version() -> None:
 
 def main() -> None:
     """Run the command line; an error of ours is one line on stderr and exit status 1."""
+    logging.getLogger("caesura.kafka").setLevel(logging.CRITICAL)  # what matters of it comes as an error of ours
     try:
         app()
     except CaesuraError as error:

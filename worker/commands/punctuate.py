@@ -38,7 +38,9 @@ class Output(StrEnum):
 
 
 def punctuate(
-    file: Annotated[str, typer.Argument(help="Text, its words parted by white space; - is standard input.")] = "-",
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Text, its words parted by white space; - is standard input.")
+    ] = "-",
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,

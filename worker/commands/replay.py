@@ -23,8 +23,10 @@ from worker.replay.speech_file import Pace, TimedEvent, ended, events_of_json_li
 __all__ = ["replay"]
 
 
-def replay(  # noqa: PLR0913 - each is an option of the command line
-    file: Annotated[str, typer.Argument(help="Text, or word events as JSON lines; - is standard input.")],
+def replay(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Text, or word events as JSON lines; - is standard input.")
+    ],
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,

@@ -1,0 +1,104 @@
+"""Topics as an operator sees them: which there are, how they are set, and making those that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
+
+from worker.adapters.kafka_errors import consuming
+from worker.adapters.kafka_settings import KafkaSettings
+
+__all__ = ["FoundTopic", "KafkaTopics", "WantedTopic"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedTopic:
+    """A topic as Caesura wants it. purpose: for people. options: those that matter, the rest is the cluster's."""
+
+    name: str
+    purpose: str
+    partitions: int
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTopic:
+    """A topic as the cluster has it."""
+
+    name: str
+    partitions: int
+    replication: int
+    options: Mapping[str, str]
+
+
+class KafkaTopics:
+    """An administrator's view of the topics. Every call may block for the request time-out; BrokerError, FatalError."""
+
+    def __init__(self, settings: KafkaSettings) -> None:
+        self._timeout_s = settings.request_timeout_ms / 1000
+        with consuming("making the administrator"):
+            self._admin = AdminClient(cast("dict[str, Any]", settings.client_options()))
+
+    def brokers(self) -> dict[int, str]:
+        """Return the brokers: id to address."""
+        with consuming("asking for the brokers"):
+            found = self._admin.list_topics(timeout=self._timeout_s)
+        return {broker.id: f"{broker.host}:{broker.port}" for broker in found.brokers.values()}
+
+    def broker_options(self, broker: int, names: Collection[str]) -> dict[str, str]:
+        """Return those settings of a broker; what an ACL hides is missing."""
+        entries = self._configs(ConfigResource(ResourceType.BROKER, str(broker)), f"reading broker {broker}'s settings")
+        return {name: value for name, value in entries.items() if name in names}
+
+    def find(self, names: Sequence[str]) -> dict[str, FoundTopic]:
+        """Return those of the topics that there are."""
+        with consuming("asking for the topics"):
+            # Without a name, so that a cluster which makes topics on request makes none of ours.
+            topics = self._admin.list_topics(timeout=self._timeout_s).topics
+        found = {}
+        for name in names:
+            topic = topics.get(name)
+            if topic is None or topic.error is not None:
+                continue
+            found[name] = FoundTopic(
+                name=name,
+                partitions=len(topic.partitions),
+                replication=min((len(partition.replicas) for partition in topic.partitions.values()), default=0),
+                options=self._configs(ConfigResource(ResourceType.TOPIC, name), f"reading {name}'s settings"),
+            )
+        return found
+
+    def create(self, topic: WantedTopic, *, replication: int, options: Mapping[str, str]) -> None:
+        """Create a topic, with further options, and wait for it; one that exists is a FatalError."""
+        new = NewTopic(
+            topic.name,
+            num_partitions=topic.partitions,
+            replication_factor=replication,
+            config={**topic.options, **options},
+        )
+        with consuming(f"creating {topic.name}"):
+            self._admin.create_topics([new], operation_timeout=self._timeout_s)[topic.name].result(self._timeout_s)
+
+    def alter(self, name: str, options: Mapping[str, str]) -> None:
+        """Set options of a topic; the others stay."""
+        entries = [
+            ConfigEntry(option, value, incremental_operation=AlterConfigOpType.SET) for option, value in options.items()
+        ]
+        resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=entries)
+        with consuming(f"setting {name}"):
+            self._admin.incremental_alter_configs([resource])[resource].result(self._timeout_s)
+
+    def _configs(self, resource: ConfigResource, doing: str) -> dict[str, str]:
+        with consuming(doing):
+            entries = self._admin.describe_configs([resource])[resource].result(self._timeout_s)
+        return {name: entry.value for name, entry in entries.items() if entry.value is not None}

@@ -1,0 +1,91 @@
+"""``caesura check``: can settings, brokers, topics, Redis and models keep the promises? Each with its reason."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+import typer
+
+from worker.adapters.findings import Finding, Verdict
+from worker.adapters.kafka_check import check_brokers
+from worker.adapters.kafka_topics import KafkaTopics
+from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.adapters.redis_check import check_redis
+from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.topic_plan import judge, wanted_topics
+from worker.config import Settings, load_settings, models_folder, settings_shown
+from worker.errors import CaesuraError
+
+__all__ = ["check"]
+
+_SIGN = {Verdict.GOOD: "good", Verdict.DOUBTFUL: "doubtful", Verdict.BAD: "BAD"}
+_COLOUR = {Verdict.GOOD: "green", Verdict.DOUBTFUL: "yellow", Verdict.BAD: "red"}
+
+
+def check(
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what is not good.")] = False,
+) -> None:
+    """Check settings, brokers, topics, Redis and models, before or beside a running worker; changes nothing.
+
+    Exit status 1 where a promise does not hold.
+    """
+    origin = origin_of(config, assignments)
+    settings = load_settings(origin)
+    given = [one for one in settings_shown(settings, origin) if one.source]
+    told = ", ".join(f"{one.leaf.path}={one.value}" for one in given) or "all at their defaults"
+    bad = 0
+    for finding in [Finding(subject="settings", verdict=Verdict.GOOD, reason=told), *_findings(settings)]:
+        bad += finding.verdict is Verdict.BAD
+        if not (quiet and finding.verdict is Verdict.GOOD):
+            sign = typer.style(f"{_SIGN[finding.verdict]:9}", fg=_COLOUR[finding.verdict])
+            typer.echo(f"{sign}{finding.subject}: {finding.reason}")
+    if bad:
+        raise typer.Exit(1)
+
+
+def _findings(settings: Settings) -> Iterator[Finding]:
+    admin = KafkaTopics(settings.kafka)
+    brokers = check_brokers(admin, settings.kafka)
+    yield from brokers
+    if not any(finding.subject == "brokers" and finding.verdict is Verdict.BAD for finding in brokers):
+        yield from _guarded("topics", _topics(admin, settings))
+    for finding in check_redis(settings.redis, deployment=settings.worker.deployment):
+        yield Finding(subject=f"redis {finding.subject}", verdict=finding.verdict, reason=finding.reason)
+    yield from _guarded("models", _models(settings))
+
+
+def _guarded(subject: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings; an error of ours becomes one."""
+    try:
+        yield from findings
+    except CaesuraError as error:
+        yield Finding(subject=subject, verdict=Verdict.BAD, reason=str(error))
+
+
+def _topics(admin: KafkaTopics, settings: Settings) -> Iterator[Finding]:
+    names = [topic.name for topic in wanted_topics(settings.worker, partitions=1)]
+    found = admin.find(names)
+    there = found.get(settings.worker.input_topic)
+    wanted = wanted_topics(settings.worker, partitions=there.partitions if there else 1)
+    if there is not None:
+        limit = int(there.options.get("max.message.bytes", "0"))
+        wanted = wanted_topics(settings.worker, partitions=there.partitions, max_event_bytes=limit)
+    for topic in wanted:
+        yield from judge(topic, found.get(topic.name))
+
+
+def _models(settings: Settings) -> Iterator[Finding]:
+    engine = OnnxEngine(models_folder(settings.worker))
+    engine.warm_up()
+    for model in engine.models:
+        state = "active" if model.active else "loaded, not active"
+        reason = (
+            f"{model.language}, {state}, {model.look_ahead_words} words of look-ahead; {engine.threads} threads of "
+            f"{os.cpu_count()} processors"
+        )
+        yield Finding(subject=f"model {model.name}", verdict=Verdict.GOOD, reason=reason)

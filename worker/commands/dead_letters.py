@@ -1,0 +1,159 @@
+"""``caesura dead-letters``: look at events that could never be applied, and send them again once they can."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from worker.adapters.kafka_reader import KafkaReader, Start
+from worker.adapters.kafka_sender import KafkaSender
+from worker.commands.letter import Letter
+from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.progress import counted
+from worker.config import BrokerSettings, load_broker_settings
+from worker.errors import FatalError
+
+__all__ = ["dead_letters"]
+
+dead_letters = typer.Typer(
+    no_args_is_help=True,
+    help="Look at the events that could never be applied, and send them again once they can.",
+)
+
+ReasonOption = Annotated[str | None, typer.Option(help="Those of this reason alone, such as malformed or late.")]
+PlaceArgument = Annotated[str, typer.Argument(metavar="PARTITION:OFFSET", help="As `list` prints it.")]
+
+
+@dead_letters.command("list")
+def list_letters(
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    reason: ReasonOption = None,
+    limit: Annotated[int, typer.Option(min=1, help="The newest so many of each partition.")] = 100,
+) -> None:
+    """List dead letters, oldest first, and count them by reason. No word of an event is shown."""
+    settings = load_broker_settings(origin_of(config, assignments))
+    with _reader(settings) as reader:
+        letters = [letter for letter in _letters(reader, Start()) if reason in (None, letter.reason)]
+    by_partition: dict[int, list[Letter]] = {}
+    for letter in letters:
+        by_partition.setdefault(letter.record.partition, []).append(letter)
+    newest = [letter for of_partition in by_partition.values() for letter in of_partition[-limit:]]
+    for letter in sorted(newest, key=lambda letter: letter.record.timestamp_ms):
+        typer.echo(
+            f"{_time(letter)}  {letter.place:>12}  {letter.reason:16}  {letter.length:>8} bytes  {letter.origin}"
+        )
+    for name, count in Counter(letter.reason for letter in letters).most_common():
+        typer.echo(f"{count} {name}", err=True)
+
+
+@dead_letters.command("show")
+def show(
+    place: PlaceArgument,
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    content: Annotated[
+        bool, typer.Option("--content", help="Also the event's bytes, which hold what somebody said.")
+    ] = False,
+) -> None:
+    """Show one dead letter: where it came from, why it was refused, whether it can be sent again."""
+    settings = load_broker_settings(origin_of(config, assignments))
+    with _reader(settings) as reader:
+        letter = _letter(reader, place)
+    key = (letter.record.key or b"").decode(errors="replace")
+    rows = {
+        "reason": letter.reason,
+        "detail": letter.detail,
+        "from": letter.origin,
+        "key": key,
+        "time": _time(letter),
+        "bytes": str(letter.length),
+        "can be sent again": f"no: {letter.unsendable}" if letter.unsendable else "yes",
+    }
+    for name, value in rows.items():
+        typer.echo(f"{name + ':':19}{value}")
+    if content:
+        typer.echo(hex_dump(letter.record.value or b""))
+
+
+@dead_letters.command("replay")
+def replay_letters(
+    places: Annotated[list[str] | None, typer.Argument(metavar="[PARTITION:OFFSET]...")] = None,
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    reason: ReasonOption = None,
+    every: Annotated[bool, typer.Option("--all", help="All of them (with --reason: all of that reason).")] = False,
+) -> None:
+    """Send the original bytes to the input topic again, under the original key.
+
+    What has not changed will be refused again: mend the setting or upgrade the worker first. A late or repeated event
+    stays late or repeated.
+    """
+    if bool(places) == (every or reason is not None):
+        raise FatalError("say which: PARTITION:OFFSET ..., or --all, or --reason")
+    settings = load_broker_settings(origin_of(config, assignments))
+    with _reader(settings) as reader:
+        if places:
+            chosen = [_letter(reader, place) for place in places]
+        else:
+            chosen = [letter for letter in _letters(reader, Start()) if reason in (None, letter.reason)]
+    sent = _send_again(settings, chosen)
+    typer.echo(f"sent {sent} of {len(chosen)} again", err=True)
+    if sent < len(chosen):
+        raise typer.Exit(1)
+
+
+def _send_again(settings: BrokerSettings, letters: Iterable[Letter]) -> int:
+    sent = 0
+    worker = settings.worker
+    with KafkaSender(settings.kafka, worker.input_topic, worker.partitioner.place) as sender:
+        for letter in counted(letters, doing="sending"):
+            if letter.unsendable or letter.record.key is None:
+                typer.echo(f"{letter.place} cannot be sent again: {letter.unsendable}", err=True)
+                continue
+            sender.send(letter.record.key, letter.record.value)
+            sent += 1
+    return sent
+
+
+def hex_dump(data: bytes) -> str:
+    """Return bytes as lines of sixteen, in hexadecimal and as text."""
+    rows = []
+    for at in range(0, len(data), 16):
+        row = data[at : at + 16]
+        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
+        rows.append(f"{at:08x}  {row.hex(' '):47}  {text}")
+    return "\n".join(rows)
+
+
+def _reader(settings: BrokerSettings) -> KafkaReader:
+    return KafkaReader(settings.kafka, settings.worker.dead_letter_topic)
+
+
+def _letters(reader: KafkaReader, start: Start) -> Iterator[Letter]:
+    return (Letter.of(record) for record in reader.read(start, follow=False))
+
+
+def _letter(reader: KafkaReader, place: str) -> Letter:
+    partition, colon, offset = place.partition(":")
+    if not (colon and partition.isdigit() and offset.isdigit()):
+        raise FatalError(f"{place}: a dead letter's place is PARTITION:OFFSET")
+    start = Start(partition=int(partition), offset=int(offset))
+    letter = next(_letters(reader, start), None)
+    if letter is None or letter.record.offset != int(offset):
+        raise FatalError(f"there is no dead letter {place} (any more)")
+    return letter
+
+
+def _time(letter: Letter) -> str:
+    if letter.record.timestamp_ms < 0:
+        return "-"
+    moment = datetime.fromtimestamp(letter.record.timestamp_ms / 1000).astimezone()
+    return moment.isoformat(sep=" ", timespec="seconds")

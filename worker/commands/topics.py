@@ -1,0 +1,81 @@
+"""``caesura topics``: make the topics as a deployment wants them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from worker.adapters.kafka_topics import KafkaTopics
+from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.topic_plan import differing, wanted_topics
+from worker.config import load_broker_settings
+from worker.errors import FatalError
+
+__all__ = ["topics"]
+
+topics = typer.Typer(no_args_is_help=True, help="Make the topics as a deployment wants them.")
+
+
+@topics.callback()
+def _of_topics() -> None:
+    """Keep ``create`` a command of its own."""
+
+
+@topics.command("create")
+def create(
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    partitions: Annotated[
+        int,
+        typer.Option(min=1, max=10_000, help="Partitions of every topic; choose well, a change parks the deployment."),
+    ] = 12,
+    replication: Annotated[
+        int | None, typer.Option(min=1, help="Copies of each partition; by default 3, or as many as there are brokers.")
+    ] = None,
+    retention_days: Annotated[int, typer.Option(min=1, help="How long words, segments and dead letters stay.")] = 7,
+    alter: Annotated[bool, typer.Option("--alter", help="Also mend the options of topics that exist.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+) -> None:
+    """Make the input, segment, route, dead-letter and ledger topics, where they are missing.
+
+    Time stamps, limits and compaction are set as the guarantees need them; a topic that exists is left as it is, and
+    what is wrong with it is said.
+    """
+    settings = load_broker_settings(origin_of(config, assignments))
+    admin = KafkaTopics(settings.kafka)
+    brokers = len(admin.brokers())
+    copies = min(3, brokers) if replication is None else replication
+    wanted = wanted_topics(settings.worker, partitions=partitions, retention_days=retention_days)
+    found = admin.find([topic.name for topic in wanted])
+    there = found.get(settings.worker.input_topic)
+    if there is not None and there.partitions != partitions:
+        raise FatalError(
+            f"{there.name} has {there.partitions} partitions: all topics need that many (--partitions "
+            f"{there.partitions})"
+        )
+    wrong = 0
+    for topic in wanted:
+        if topic.name not in found:
+            safe = {"min.insync.replicas": "2"} if copies >= 3 else {}
+            if not dry_run:
+                admin.create(topic, replication=copies, options=safe)
+            typer.echo(
+                f"{topic.name}: {'would be made' if dry_run else 'made'} ({topic.purpose}, "
+                f"{partitions} partitions, replication {copies})"
+            )
+            continue
+        options = differing(topic, found[topic.name])
+        told = ", ".join(f"{name}={value}" for name, value in options.items())
+        if not options:
+            typer.echo(f"{topic.name}: there, and as it must be")
+        elif alter:
+            if not dry_run:
+                admin.alter(topic.name, options)
+            typer.echo(f"{topic.name}: {'would be set' if dry_run else 'set'} {told}")
+        else:
+            wrong += 1
+            typer.echo(f"{topic.name}: there, but must be {told} (--alter sets it)", err=True)
+    if wrong:
+        raise typer.Exit(1)
