@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import redis
@@ -55,13 +56,22 @@ def _slots(client: redis.Redis) -> range | tuple[int, int]:
 
 
 @contextmanager
-def under_sentinel() -> Iterator[RedisSettings]:
-    """A real redis-server as master, and a real Sentinel that watches it."""
-    with EmbeddedRedis() as master:
-        config = f"sentinel monitor sessions 127.0.0.1 {master.port} 1\n"
-        with EmbeddedRedis(sentinel=True, config=config) as sentinel:
-            yield RedisSettings(
-                addresses=(f"127.0.0.1:{sentinel.port}",),
-                topology=RedisTopology.SENTINEL,
-                sentinel_service="sessions",
-            )
+def under_sentinel(replicas: int = 0) -> Iterator[tuple[RedisSettings, EmbeddedRedis]]:
+    """A real redis-server as master, its replicas, and a real Sentinel that watches them; yields the master too."""
+    with ExitStack() as started:
+        master = started.enter_context(EmbeddedRedis())
+        for _ in range(replicas):
+            started.enter_context(EmbeddedRedis(arguments=("--replicaof", "127.0.0.1", str(master.port))))
+        config = (
+            f"sentinel monitor sessions 127.0.0.1 {master.port} 1\n"
+            "sentinel down-after-milliseconds sessions 500\n"
+            "sentinel failover-timeout sessions 3000\n"
+        )
+        sentinel = started.enter_context(EmbeddedRedis(sentinel=True, config=config))
+        with redis.Redis(port=sentinel.port) as client:
+            while client.sentinel_master("sessions")["num-slaves"] < replicas:
+                time.sleep(0.1)
+        settings = RedisSettings(
+            addresses=(f"127.0.0.1:{sentinel.port}",), topology=RedisTopology.SENTINEL, sentinel_service="sessions"
+        )
+        yield settings, master

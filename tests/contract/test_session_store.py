@@ -58,8 +58,11 @@ def real(request: pytest.FixtureRequest) -> Iterator[RedisSettings | None]:
         yield RedisSettings.from_url(request.getfixturevalue("redis_of_the_run").url)
     elif find_redis_server() is None:
         missing("no redis-server on this machine to start a cluster and a Sentinel of our own")
+    elif request.param == "cluster":
+        with cluster_of_one() as settings:
+            yield settings
     else:
-        with cluster_of_one() if request.param == "cluster" else under_sentinel() as settings:
+        with under_sentinel() as (settings, _):
             yield settings
 
 

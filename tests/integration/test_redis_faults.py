@@ -10,7 +10,7 @@ import pytest
 import redis
 
 from schemas.checkpoint import CheckpointId
-from tests.contract.session_stores import cluster_of_one
+from tests.contract.session_stores import cluster_of_one, under_sentinel
 from tests.parts.kafka_part import unique
 from tests.parts.lookup import missing
 from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
@@ -19,7 +19,7 @@ from worker.adapters.redis_check import check_redis
 from worker.adapters.redis_settings import RedisSettings, RedisTopology
 from worker.adapters.redis_store import RedisSessionStore, connect, partition_key
 from worker.errors import StoreError
-from worker.ports import StoreWrite
+from worker.ports import Claimed, StoreWrite
 
 pytestmark = pytest.mark.redis
 
@@ -169,3 +169,42 @@ def test_a_check_looks_at_every_node_of_a_cluster() -> None:
     with cluster_of_one() as settings:
         subjects = [found.subject for found in check_redis(settings, deployment="checked")]
     assert f"version of {settings.addresses[0]}" in subjects
+
+
+def test_a_replica_refuses_claims_and_says_that_it_is_one(ours: EmbeddedRedis) -> None:
+    store = a_store(ours)
+    with redis.Redis(port=ours.port) as client:
+        client.replicaof("127.0.0.1", "1")
+        with pytest.raises(StoreError, match="READONLY"):
+            store.claim(0, 0)
+        client.replicaof("NO", "ONE")
+    assert store.claim(0, 0).token == 1
+    store.close()
+
+
+def test_after_a_fail_over_the_same_store_goes_on_at_the_new_master() -> None:
+    if find_redis_server() is None:
+        missing("no redis-server on this machine to fail over")
+    with under_sentinel(replicas=1) as (settings, master):
+        store = connect(settings, deployment="moved", topic="asr.words")
+        token = store.claim(0, 0).token
+        assert store.write(0, first_write(token, {"a": b"1"}))
+        with redis.Redis(port=master.port) as client:
+            assert client.wait(1, 5000) == 1
+        master.stop()
+        with pytest.raises(StoreError):
+            store.claim(0, 0)
+        assert claimed_in_the_end(store).manifest == b"m"
+        assert dict(store.load(0)) == {"a": b"1"}
+        store.close()
+
+
+def claimed_in_the_end(store: RedisSessionStore) -> Claimed:
+    until = time.monotonic() + 30
+    while True:
+        try:
+            return store.claim(0, 0)
+        except StoreError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
