@@ -6,6 +6,7 @@ import json
 import socket
 from collections.abc import Iterator
 from http.client import HTTPConnection
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from worker.telemetry.health import Health
 from worker.telemetry.http_server import TelemetryServer
 from worker.telemetry.metric_table import METRICS, markdown
 from worker.telemetry.metrics import Metrics
+from worker.telemetry.reference import document
 
 
 class Hand:
@@ -129,3 +131,8 @@ def test_every_metric_is_in_the_table_once_with_its_unit_and_a_meaning() -> None
         assert bool(metric.buckets) is (metric.kind == "histogram")
         assert f"`{metric.name}`" in markdown()
         assert "session" not in metric.labels
+
+
+def test_the_page_on_metrics_is_current() -> None:
+    page = Path(__file__).resolve().parents[3] / "docs" / "metrics.md"
+    assert page.read_text(encoding="utf-8") == document(), "run: make docs"
