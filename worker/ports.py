@@ -20,6 +20,7 @@ __all__ = [
     "Engine",
     "EngineModel",
     "GroupMembership",
+    "LogReader",
     "NextOffset",
     "OutMessage",
     "PartitionEnd",
@@ -31,8 +32,6 @@ __all__ = [
     "StoreWrite",
     "WordSource",
 ]
-
-
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +163,23 @@ class WordSource(Protocol):
         ...
 
 
+class LogReader(Protocol):
+    """Reads stretches of the log from outside the group; what a rebuild looks through."""
+
+    def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
+        """Ask the leader for the earliest and the end offset, open transactions included. May block; BrokerError."""
+        ...
+
+    def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
+        """Yield the committed records from ``start`` up to ``end``, which is done only when the position passed it.
+
+        May block; BrokerError where the time-out passes first: a transaction before ``end`` is still open.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the connections; harmless twice."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,8 +241,6 @@ class Publisher(Protocol):
         ...
 
 
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
     """What a claim found: the token now ours, and the manifest as stored (None where there is none)."""
@@ -253,7 +267,8 @@ class StoreWrite:
 
 class SessionStore(Protocol):
     """Sessions of partitions, one hash a partition; every write is fenced. No retries inside: an unanswered write
-    may still land later, and only a new claim makes that harmless."""
+    may still land later, and only a new claim makes that harmless.
+    """
 
     def claim(self, partition: int, above: int) -> Claimed:
         """Raise the partition's token to one more than the larger of the stored one and ``above``. StoreError."""
@@ -274,8 +289,6 @@ class SessionStore(Protocol):
     def close(self) -> None:
         """Close the connections."""
         ...
-
-
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

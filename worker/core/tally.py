@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from schemas.segments import Cause
 
@@ -35,3 +35,11 @@ class Tally:
     reopened: int = 0
     closed: int = 0
     forgotten: int = 0
+
+    def drain(self) -> Tally:
+        """Return the counts so far, and begin again from nothing."""
+        drained = replace(self)
+        fresh = Tally()
+        for counted in fields(self):
+            setattr(self, counted.name, getattr(fresh, counted.name))
+        return drained

@@ -54,6 +54,8 @@ class Labelling:
 
     def _label(self, batch: Sequence[PendingLabels]) -> list[Labels]:
         started_s = self.clock.monotonic_s()
+        oldest_ms = min(one.waiting_since_ms for one in batch)
+        self.observer.queued(max(0, self.clock.wall_ms() - oldest_ms) / 1000.0)
         with self.watchdog.inference():
             answers = self.engine.label([one.request for one in batch])
         words = sum(len(one.request.words) for one in batch)

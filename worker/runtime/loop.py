@@ -29,11 +29,11 @@ from worker.runtime.loading import Loading
 from worker.runtime.observer import Observer
 from worker.runtime.residents import Residents
 from worker.runtime.settings import RuntimeSettings
+from worker.runtime.vitals import Vitals
 
 __all__ = ["Parts", "Worker"]
 
 _POLL_S = 0.02
-_PROBE_EVERY_S = 5.0
 _MEND_WAIT_S = 0.5
 _MOST_FENCINGS = 5
 
@@ -67,8 +67,13 @@ class Worker:
         self._publisher_lost: str | None = "starting"
         self._mend_not_before_s = 0.0
         self._fencings = 0
-        self._faults: dict[str, str] = {}
-        self._probed_at_s = float("-inf")
+        self._vitals = Vitals(
+            store=parts.store,
+            source=parts.source,
+            clock=parts.clock,
+            observer=parts.observer,
+            timeout_s=settings.claim_timeout_s,
+        )
         self._draining = False
         self._checkpoint = Checkpoint(
             store=parts.store,
@@ -110,9 +115,9 @@ class Worker:
         else:
             fault = self.assignment.advance_claims()
             if fault is not None:
-                self._faults["claim"] = type(fault).__name__
+                self._vitals.failed("claim", fault)
             elif not self.assignment.claiming:
-                self._faults.pop("claim", None)
+                self._vitals.mended("claim")
             self._tick()
             self._label()
             if self._due():
@@ -141,7 +146,7 @@ class Worker:
             reasons.append("not a member of the group yet")
         if self._publisher_lost is not None:
             reasons.append(f"no producer: {self._publisher_lost}")
-        reasons += [f"{what}: {fault}" for what, fault in sorted(self._faults.items())]
+        reasons += self._vitals.reasons
         reasons += [f"partition {one.partition} parked: {one.reason}" for one in self.assignment.parked.values()]
         return tuple(reasons)
 
@@ -159,14 +164,15 @@ class Worker:
         for one in result.committed:
             residents = self.assignment.loaded[one.partition]
             residents.adopt(one)
+            self._observer.tallied(residents.tally.drain())
             self._observer.published(one.partition, one.segments)
             if residents.parked is not None:
                 self.assignment.park(residents.parked)
         if result.committed:
             self._fencings = 0
-            self._faults.pop("checkpoint", None)
+            self._vitals.mended("checkpoint")
         for partition, reason in result.dropped.items():
-            self._faults["checkpoint"] = reason
+            self._vitals.dropped(reason)
             self.assignment.claim_again(partition, reason)
         if result.publisher_lost is not None:
             self._lose_publisher(result.publisher_lost)
@@ -194,10 +200,10 @@ class Worker:
             else:
                 self._publisher.rebuild(self._settings.commit_timeout_s)
         except RetriableError as error:
-            self._faults["producer"] = type(error).__name__
+            self._vitals.failed("producer", error)
             self._mend_not_before_s = self._clock.monotonic_s() + _MEND_WAIT_S
             return
-        self._faults.pop("producer", None)
+        self._vitals.mended("producer")
         self._publisher_lost = None
         if not first:
             self._observer.publisher_rebuilt(reason)
@@ -206,10 +212,10 @@ class Worker:
         try:
             items = self._source.poll(self._settings.max_poll_records, timeout_s)
         except RetriableError as error:
-            self._faults["poll"] = type(error).__name__
+            self._vitals.failed("poll", error)
             return
         if items:
-            self._faults.pop("poll", None)
+            self._vitals.mended("poll")
         for item in items:
             self._take(item)
 
@@ -232,9 +238,9 @@ class Worker:
             try:
                 residents.tick()
             except RetriableError as error:  # the leader did not confirm the end: no timer fires on a guess
-                self._faults["leader"] = type(error).__name__
+                self._vitals.failed("leader", error)
             else:
-                self._faults.pop("leader", None)
+                self._vitals.mended("leader")
 
     def _label(self) -> None:
         self._labelling.run({number: residents.sessions for number, residents in self.assignment.loaded.items()})
@@ -250,22 +256,10 @@ class Worker:
         return now_s - self._staged_since_s >= self._settings.commit_interval_ms / 1000.0
 
     def _probe(self) -> None:
-        """Ask Redis and the brokers for a sign of life now and then: a worker without words must know, too."""
-        now_s = self._clock.monotonic_s()
-        if now_s - self._probed_at_s < _PROBE_EVERY_S:
+        partitions = self._vitals.probe(self.assignment.loaded)
+        if partitions is None:
             return
-        self._probed_at_s = now_s
-        try:
-            self._store.ping()
-            self._faults.pop("store", None)
-        except RetriableError as error:
-            self._faults["store"] = type(error).__name__
-        try:
-            partitions = self._source.partition_count(self._settings.claim_timeout_s)
-            self._faults.pop("poll", None)
-        except RetriableError as error:
-            self._faults["poll"] = type(error).__name__
-            return
+        self._vitals.mended("poll")
         if partitions != self._partitions:
             detail = f"{self._partitions} before, {partitions} now; see docs/operations.md"
             for partition in list(self.assignment.loaded):

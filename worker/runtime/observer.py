@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from schemas.segments import Segment
+from worker.core.tally import Tally
 
 __all__ = ["CheckpointSummary", "Observer", "SeamStep", "SilentObserver"]
 
@@ -105,6 +106,22 @@ class Observer(Protocol):
         """Note a producer destroyed and made anew."""
         ...
 
+    def tallied(self, tally: Tally) -> None:
+        """Note what decoding has counted in checkpoints that committed."""
+        ...
+
+    def sessions(self, partition: int, by_status: Mapping[str, int]) -> None:
+        """Note how many sessions a partition has in memory, by status."""
+        ...
+
+    def queued(self, oldest_s: float) -> None:
+        """Note how long the oldest session of a batch waited for it."""
+        ...
+
+    def faulted(self, part: str, call: str, error: str) -> None:
+        """Note a call that failed and is tried again: ``part`` is ``store`` or ``broker``."""
+        ...
+
     def readiness(self, reasons: Sequence[str]) -> None:
         """Note why this worker should not count as ready; none: it should."""
         ...
@@ -156,6 +173,18 @@ class SilentObserver:
         """Say nothing."""
 
     def publisher_rebuilt(self, reason: str) -> None:
+        """Say nothing."""
+
+    def tallied(self, tally: Tally) -> None:
+        """Say nothing."""
+
+    def sessions(self, partition: int, by_status: Mapping[str, int]) -> None:
+        """Say nothing."""
+
+    def queued(self, oldest_s: float) -> None:
+        """Say nothing."""
+
+    def faulted(self, part: str, call: str, error: str) -> None:
         """Say nothing."""
 
     def readiness(self, reasons: Sequence[str]) -> None:

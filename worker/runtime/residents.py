@@ -110,6 +110,7 @@ class Residents:
         self._owes_checkpoint = state.verdict in (Verdict.FIRST_START, Verdict.IN_DOUBT, Verdict.FOREIGN)
         self._end_confirmed_s: float | None = None
         self._end_offset = state.next_offset
+        self._read_to_ms = surroundings.clock.wall_ms()
 
     @property
     def session_count(self) -> int:
@@ -125,6 +126,10 @@ class Residents:
     def changed(self) -> bool:
         """Tell whether a checkpoint would have anything to write."""
         return self._owes_checkpoint or self._next_offset != self._committed_offset or bool(self.sessions.touched)
+
+    def unread_ms(self, end_offset: int, wall_ms: int) -> int:
+        """Return about how old the oldest unread record is: as old as the last one read, where more is there."""
+        return wall_ms - self._read_to_ms if end_offset > max(self._next_offset, self._end_offset) else 0
 
     def take(self, record: Record) -> None:
         """Apply one record: to its session, or to the dead letters. Records must come in order of offset."""
@@ -153,6 +158,7 @@ class Residents:
             elif admission.outcome is Outcome.REPEAT:
                 self._observer.repeated(self.partition)
         self._next_offset = record.offset + 1
+        self._read_to_ms = record.timestamp_ms
 
     def _refuse(self, record: Record, error: BadEventError) -> None:
         self._letters.append(self._dead_letters.letter(record, error))

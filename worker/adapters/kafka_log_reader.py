@@ -1,0 +1,76 @@
+"""Reads stretches of the log from outside the group (``worker.ports.LogReader``), for a rebuild."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from confluent_kafka import Consumer, KafkaError, TopicPartition
+
+from worker.adapters.kafka_errors import consumer_error, consuming
+from worker.adapters.kafka_readings import record_of
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.errors import BrokerError
+from worker.ports import Record
+
+__all__ = ["KafkaLogReader"]
+
+_EOF = KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's own code
+_POLL_S = 0.2
+_MAX_MESSAGES = 1000
+
+
+class KafkaLogReader:
+    """Two consumers without a group, made when they are first needed.
+
+    One sees open transactions and tells the end; the other reads what was committed, up to there.
+    """
+
+    def __init__(self, settings: KafkaSettings, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        options = settings.consumer_options()
+        options |= {"group.id": f"{settings.group_id}-rebuild", "group.protocol": "classic", "group.instance.id": None}
+        self._options = {name: value for name, value in options.items() if value is not None}
+        self._monotonic_s = monotonic_s
+        self._consumers: dict[str, Consumer] = {}
+
+    def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
+        """Ask the leader for the earliest and the end offset, open transactions included."""
+        with consuming(f"asking for the bounds of {topic} [{partition}]"):
+            place = TopicPartition(topic, partition)
+            consumer = self._consumer("read_uncommitted")
+            low, end = consumer.get_watermark_offsets(place, timeout=timeout_s, cached=False)
+        return low, end
+
+    def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
+        """Yield the committed records from ``start`` up to ``end``."""
+        ends_at_s = self._monotonic_s() + timeout_s
+        consumer = self._consumer("read_committed")
+        doing = f"reading {topic} [{partition}]"
+        position = start
+        with consuming(doing):
+            consumer.assign([TopicPartition(topic, partition, start)])
+        while position < end:
+            if self._monotonic_s() > ends_at_s:
+                raise BrokerError(f"{doing}: stands at {position}, not yet at {end}: a transaction is still open")
+            with consuming(doing):
+                messages = consumer.consume(_MAX_MESSAGES, _POLL_S)
+            for message in messages:
+                offset, error = message.offset(), message.error()
+                if error is not None and error.code() != _EOF:
+                    raise consumer_error(error, doing)
+                if offset is None or (message.topic(), message.partition()) != (topic, partition):
+                    continue
+                position = max(position, offset if error is not None else offset + 1)
+                if error is None and offset < end:
+                    yield record_of(message, partition, offset)
+
+    def close(self) -> None:
+        """Close the connections; harmless twice."""
+        for consumer in self._consumers.values():
+            consumer.close()
+        self._consumers.clear()
+
+    def _consumer(self, isolation_level: str) -> Consumer:
+        if isolation_level not in self._consumers:
+            self._consumers[isolation_level] = Consumer({**self._options, "isolation.level": isolation_level})
+        return self._consumers[isolation_level]

@@ -1,0 +1,125 @@
+"""The one place where adapters and runtime meet: builds a worker from settings, and runs it until told to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+
+from worker.adapters.kafka_publisher import KafkaPublisher
+from worker.adapters.kafka_source import KafkaWordSource
+from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.adapters.redis_store import connect
+from worker.adapters.system_clock import SystemClock
+from worker.config import Settings, models_folder
+from worker.core.segmentation import segmenters
+from worker.errors import CaesuraError, FencedError
+from worker.ports import Clock
+from worker.runtime.assembly import assemble
+from worker.runtime.loop import Parts, Worker
+from worker.runtime.watchdog import InferenceWatchdog
+from worker.telemetry.health import Health
+from worker.telemetry.http_server import TelemetryServer
+from worker.telemetry.log import Log, failure_fields, forward_library_logs, log_uncaught, make_log
+from worker.telemetry.metrics import Metrics
+from worker.telemetry.observer import TelemetryObserver
+
+__all__ = ["ExitStatus", "StopSignals", "build_worker", "run_worker"]
+
+
+class ExitStatus:
+    """What the worker's process ends with: what a supervisor may go by."""
+
+    STOPPED = 0
+    FATAL = 1
+    FENCED = 3
+    INFERENCE_HUNG = 4
+
+
+class StopSignals:
+    """SIGTERM and SIGINT ask the loop to drain and stop; a second one ends the process at once."""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+
+    @contextmanager
+    def caught(self) -> Iterator[StopSignals]:
+        """Catch the signals inside; main thread only."""
+        before = {number: signal.signal(number, self._stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield self
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def stopping(self) -> bool:
+        """Tell whether a stop was asked for."""
+        return self._stopping.is_set()
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if self._stopping.is_set():
+            os._exit(128 + number)
+        self._stopping.set()
+
+
+def run_worker(settings: Settings) -> int:
+    """Run a worker until it is told to stop; return the exit status. Logs go to stdout, one JSON object a line."""
+    runtime = settings.worker
+    log = make_log(sys.stdout, deployment=runtime.deployment, worker=runtime.transactional_id)
+    forward_library_logs(log)
+    log_uncaught(log)
+    clock = SystemClock()
+    metrics = Metrics()
+    health = Health(clock.monotonic_s)
+    with ExitStack() as stack:
+        if runtime.http_port:
+            server = TelemetryServer(runtime.http_host, runtime.http_port, registry=metrics.registry, health=health)
+            server.start()
+            stack.callback(server.close)
+        stop = stack.enter_context(StopSignals().caught())
+        observer = TelemetryObserver(log=log, metrics=metrics, health=health)
+        try:
+            worker, watchdog = build_worker(settings, clock=clock, observer=observer, log=log)
+            watchdog.start()
+            stack.callback(watchdog.stop)
+            log.info("started")
+            worker.run(stop.stopping)
+        except CaesuraError as error:
+            _say_why(log, error)
+            return ExitStatus.FENCED if isinstance(error, FencedError) else ExitStatus.FATAL
+    log.info("stopped")
+    return ExitStatus.STOPPED
+
+
+def build_worker(
+    settings: Settings, *, clock: Clock, observer: TelemetryObserver, log: Log
+) -> tuple[Worker, InferenceWatchdog]:
+    """Build a worker from settings, its engine warm. FatalError where models or settings cannot be used."""
+    runtime = settings.worker
+    engine = OnnxEngine(models_folder(runtime))
+    engine.warm_up()
+    parts = Parts(
+        source=KafkaWordSource(settings.kafka, runtime.input_topic),
+        publisher=KafkaPublisher(settings.kafka, runtime.transactional_id, runtime.input_topic),
+        store=connect(settings.redis, deployment=runtime.deployment, topic=runtime.input_topic),
+        engine=engine,
+        clock=clock,
+        observer=observer,
+    )
+
+    def hung() -> None:
+        log.error("failed", error="InferenceHung")
+        os._exit(ExitStatus.INFERENCE_HUNG)
+
+    watchdog = InferenceWatchdog(deadline_s=runtime.inference_deadline_ms / 1000.0, clock=clock, on_overrun=hung)
+    worker = assemble(parts, settings=runtime, rules=settings.decoding, segmenters=segmenters, watchdog=watchdog)
+    return worker, watchdog
+
+
+def _say_why(log: Log, error: CaesuraError) -> None:
+    log.error("failed", **failure_fields(error))
