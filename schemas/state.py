@@ -178,16 +178,16 @@ class SessionState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class LedgerState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
-    """A session's ledger record: where its buffer starts in the input, and the labels of its frozen words alone.
+    """A session's ledger record: all of its state but the words' text, which is read again from the input.
 
     start_offset, start_position, start_code_point: record, word in the event and code point in the word where the
-    buffer starts; None where it is empty. frozen_pieces: how many pieces each frozen word has.
+    buffer, else the held tail, starts; None where both are empty. lengths: code points of each word of the buffer.
     """
 
     start_offset: int | None = None
     start_position: int = 0
     start_code_point: int = 0
-    frozen_pieces: tuple[int, ...] = ()
+    lengths: tuple[int, ...] = ()
 
 
 _ENCODER = msgspec.msgpack.Encoder()

@@ -39,12 +39,16 @@ Work = Generator[LabelRequest, Labels | None, None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedEvent:
-    """An admitted event. hears: whether the session's silence is counted on its audio clock, as of this event."""
+    """An admitted event. hears: whether the session's silence is counted on its audio clock, as of this event.
+
+    restarted: it is the first of a new run of the producer, which may have lost its audio clock with its count.
+    """
 
     event: WordsEvent
     origin: Origin
     gap: PassedGap | None
     hears: bool
+    restarted: bool
 
 
 class Decoder:
@@ -89,6 +93,8 @@ class Decoder:
             yield from self.clear(Cause.LANGUAGE)
             self.segmenter = self.context.segmenters(primary_language(event.lang), HeldBack())
         self.lang = event.lang
+        if applied.restarted:
+            self.audio_end_ms = None
         self.writer.note_origin(origin)
         self.writer.note_passing(event)
         if self.unrecorded_offset is None:
@@ -217,7 +223,7 @@ class Decoder:
         if end <= start and not session_end:
             return
         self.tag = buffer.freeze(end, self.tag)
-        self._count_frozen(start, end)
+        self._count_frozen(start, end, cause)
         for stop in (*buffer.sentence_ends(start, end - 1), max(start, end)):
             self.writer.write(
                 buffer.words[start:stop],
@@ -232,11 +238,11 @@ class Decoder:
             start = stop
         self.unrecorded_offset = None
 
-    def _count_frozen(self, start: int, end: int) -> None:
+    def _count_frozen(self, start: int, end: int, cause: Cause) -> None:
         tally, size = self.context.tally, len(self.buffer)
         for position in range(start, end):
             tally.freeze_delay_words[size - position - 1] += 1
-        if self.model is None:
+        if self.model is None and cause is not Cause.FALLBACK:
             tally.unmodelled_words += max(end - start, 0)
 
 

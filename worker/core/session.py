@@ -32,7 +32,17 @@ __all__ = ["Session"]
 class Session:
     """One speaker's stream."""
 
-    __slots__ = ("_context", "_decoder", "_intake", "_queue", "_request", "_wanted_ms", "_work", "_writer")
+    __slots__ = (
+        "_context",
+        "_decoder",
+        "_intake",
+        "_queue",
+        "_queued_words",
+        "_request",
+        "_wanted_ms",
+        "_work",
+        "_writer",
+    )
 
     def __init__(self, context: DecodingContext, intake: Intake, writer: SegmentWriter, decoder: Decoder) -> None:
         self._context = context
@@ -40,6 +50,7 @@ class Session:
         self._writer = writer
         self._decoder = decoder
         self._queue: deque[AppliedEvent | Timer] = deque()
+        self._queued_words = 0
         self._work: Work | None = None
         self._request: LabelRequest | None = None
         self._wanted_ms = 0
@@ -86,8 +97,8 @@ class Session:
 
     @property
     def queued_words(self) -> int:
-        """Return how many words wait behind the running work."""
-        return sum(len(item.event.words) for item in self._queue if isinstance(item, AppliedEvent))
+        """Return how many words are in events that wait behind the running work."""
+        return self._queued_words
 
     @property
     def latest_ms(self) -> int:
@@ -101,12 +112,19 @@ class Session:
 
     def offer(self, event: WordsEvent, origin: Origin) -> Admission:
         """Decide about an event and queue it if it is accepted. Timers due at or before its time have fired."""
-        was = self._intake.status
+        was, epoch = self._intake.status, self._intake.epoch
         admission = self._intake.admit(event, origin.time_ms)
-        self._count(admission, reopened=was is SessionStatus.CLOSED and self._intake.status is SessionStatus.OPEN)
+        self._count(admission, was)
         if admission.outcome is Outcome.ACCEPTED:
-            hears = self._intake.hears
-            self._queue.append(AppliedEvent(event=event, origin=origin, gap=admission.gap, hears=hears))
+            applied = AppliedEvent(
+                event=event,
+                origin=origin,
+                gap=admission.gap,
+                hears=self._intake.hears,
+                restarted=event.epoch > epoch,
+            )
+            self._queue.append(applied)
+            self._queued_words += len(event.words)
         return admission
 
     def fire(self, now_ms: int) -> bool:
@@ -115,9 +133,9 @@ class Session:
         while (due_ms := self.due_ms) is not None and due_ms <= now_ms:
             timer = self._intake.fire()
             fired = True
-            if timer is Timer.FORGET:
-                self._context.tally.forgotten += 1
-            else:
+            self._context.tally.closed += timer is Timer.IDLE
+            self._context.tally.forgotten += timer is Timer.FORGET
+            if timer is not Timer.FORGET:
                 self._queue.append(timer)
         return fired
 
@@ -169,6 +187,7 @@ class Session:
 
     def _begin(self, item: AppliedEvent | Timer) -> Work:
         if isinstance(item, AppliedEvent):
+            self._queued_words -= len(item.event.words)
             return self._decoder.apply(item)
         if item is Timer.IDLE:
             return self._decoder.clear(Cause.IDLE, session_end=True)
@@ -183,11 +202,12 @@ class Session:
         except StopIteration:
             self._work = None
 
-    def _count(self, admission: Admission, *, reopened: bool) -> None:
-        tally = self._context.tally
+    def _count(self, admission: Admission, was: SessionStatus) -> None:
+        tally, status = self._context.tally, self._intake.status
         tally.repeats += admission.outcome is Outcome.REPEAT
         tally.events += admission.outcome is Outcome.ACCEPTED
-        tally.reopened += reopened
+        tally.reopened += was is SessionStatus.CLOSED and status is SessionStatus.OPEN
+        tally.closed += was is not SessionStatus.ENDED and status is SessionStatus.ENDED
         if admission.gap is not None:
             tally.gaps += 1
             tally.missed_events += admission.gap.last_seq - admission.gap.first_seq + 1

@@ -77,8 +77,6 @@ def snapshot(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> Session
     buffer = decoder.buffer
     return SessionState(
         **_facts(intake, writer, decoder),
-        punctuation=bytes(buffer.punctuation),
-        disfluency=bytes(buffer.disfluency),
         buffer=tuple(buffer.words),
         held=decoder.segmenter.held,
     )
@@ -90,12 +88,10 @@ def ledger_record(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> Le
     start = _start(decoder)
     return LedgerState(
         **_facts(intake, writer, decoder),
-        punctuation=bytes(buffer.punctuation[: buffer.frozen]),
-        disfluency=bytes(buffer.disfluency[: buffer.frozen]),
         start_offset=None if start is None else start[0],
         start_position=0 if start is None else start[1],
         start_code_point=0 if start is None else start[2],
-        frozen_pieces=tuple(len(word.pieces) for word in buffer.words[: buffer.frozen]),
+        lengths=tuple(sum(len(piece.text) for piece in word.pieces) for word in buffer.words),
     )
 
 
@@ -163,4 +159,6 @@ def _facts(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> dict[str,
         "unrecorded_offset": decoder.unrecorded_offset,
         "frozen": buffer.frozen,
         "settled": buffer.settled,
+        "punctuation": bytes(buffer.punctuation),
+        "disfluency": bytes(buffer.disfluency),
     }

@@ -18,7 +18,7 @@ class Tally:
     events, repeats: accepted, dropped by number. gaps, missed_events: gaps passed and the events in them.
     unknown_targets: events naming one. takeovers: buffers whose model was gone. unmodelled_words: of languages without
     a model. fallbacks: steps without an answer.
-    opened, reopened, closed, forgotten: sessions.
+    opened, reopened, closed, forgotten: sessions; closed counts idle ones and ended ones.
     """
 
     segments: Counter[Cause] = field(default_factory=Counter)

@@ -71,6 +71,9 @@ def cut_piece(unit: Unit, start: int, end: int) -> WordPiece:
     )
 
 
+_NOTHING = HeldBack()
+
+
 class WhitespaceSegmenter:
     """One unit, one word, one piece: English, and every language without a segmenter of its own.
 
@@ -80,7 +83,7 @@ class WhitespaceSegmenter:
     __slots__ = ("_held",)
 
     def __init__(self, held: HeldBack | None = None) -> None:
-        self._held = held or HeldBack()
+        self._held = held or _NOTHING
 
     @property
     def held(self) -> HeldBack:
@@ -89,11 +92,12 @@ class WhitespaceSegmenter:
 
     def push(self, units: Sequence[Unit]) -> list[ModelWord]:
         """Return a word a unit."""
-        return [*self.flush(), *(_whole_word(unit) for unit in units)]
+        words = [_whole_word(unit) for unit in units]
+        return [*self.flush(), *words] if self._held.units else words
 
     def flush(self) -> list[ModelWord]:
         """Return what another segmenter left, once."""
-        held, self._held = self._held, HeldBack()
+        held, self._held = self._held, _NOTHING
         given = held.given_code_points
         return [_whole_word(unit, given if position == 0 else 0) for position, unit in enumerate(held.units)]
 

@@ -10,7 +10,7 @@ from schemas.state import SessionStatus, encode_ledger
 from tests.unit.core.builders import NOW_MS, Driver, event, texts
 from worker.adapters.memory_engine import ScriptedEngine, marked_words
 from worker.core.replay import ReplayOffsets
-from worker.core.rules import DecodingRules
+from worker.core.rules import Bounds, DecodingRules, OptionBounds
 from worker.core.timers import Timers
 
 MARKED = ScriptedEngine(script=marked_words)
@@ -109,7 +109,7 @@ def test_a_ledger_record_has_no_words_text_and_says_where_the_buffer_starts() ->
     assert record is not None
     assert b"canar" not in encode_ledger(record)
     assert (record.start_offset, record.start_position, record.index, record.words) == (0, 2, 1, 2)
-    assert (record.model_words, record.frozen, record.punctuation) == (10, 0, b"")
+    assert (record.model_words, record.buffer_start, record.frozen, record.punctuation) == (10, 2, 0, b"")
 
 
 def test_a_ledger_record_has_the_labels_of_the_frozen_words_that_are_still_context() -> None:
@@ -119,7 +119,7 @@ def test_a_ledger_record_has_the_labels_of_the_frozen_words_that_are_still_conte
     record = driver.sessions.ledger_states(["s"])["s"]
 
     assert record is not None
-    assert (record.frozen, record.punctuation, record.frozen_pieces) == (2, b"\1\0", (1, 1))
+    assert (record.frozen, record.punctuation[:2], record.lengths) == (2, b"\1\0", (9, 3, 5, 4))
 
 
 def test_the_replay_offset_is_the_smallest_that_any_session_needs() -> None:
@@ -149,21 +149,33 @@ def test_an_event_after_the_last_segment_is_replayed_because_the_ledger_does_not
     assert driver.sessions.replay_offset == 1
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 1_500)), max_size=40))
-def test_eager_and_lazy_labelling_of_many_sessions_freeze_the_same(script: list[tuple[str, int]]) -> None:
-    eager, lazy = Driver(), Driver(lazy=True)
-    seqs = dict.fromkeys("abcd", 0)
-    for name, after_ms in script:
-        for driver in (eager, lazy):
-            driver.give(event(seqs[name], "one two three four", session=name), after_ms=after_ms)
-        seqs[name] += 1
-    lazy.work()
+HASTY = DecodingRules(
+    flush_after_ms=400,
+    stall_after_ms=400,
+    idle_after_ms=1_000,
+    forget_after_ms=1_200,
+    bounds=OptionBounds(flush_after_ms=Bounds(least=200, most=1_000)),
+)
 
-    for name in "abcd":
-        ours = [[one for one in driver.segments if one.session == name] for driver in (eager, lazy)]
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 4), st.integers(0, 1_500)), max_size=40))
+def test_labelling_at_once_or_late_freezes_the_same_whatever_timers_fire(script: list[tuple[str, int, int]]) -> None:
+    at_once, late = Driver(rules=HASTY), Driver(rules=HASTY, lazy=True)
+    seqs = dict.fromkeys("abc", 0)
+    for name, words, after_ms in script:
+        for driver in (at_once, late):
+            driver.give(event(seqs[name], "one two three four " * words, session=name), after_ms=after_ms)
+        seqs[name] += 1
+    for driver in (at_once, late):
+        driver.wait(10_000)
+    late.work()
+
+    for name in "abc":
+        ours = [[one for one in driver.segments if one.session == name] for driver in (at_once, late)]
         assert ours[0] == ours[1]
-        assert texts(ours[0]) == (["one", "two", "three", "four"] * seqs[name])[: len(texts(ours[0]))]
+    assert len(texts(late.segments)) == 4 * sum(words for _, words, _ in script)
+    assert len(late.sessions) == 0
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.none() | st.integers(0, 9))))

@@ -147,6 +147,15 @@ def test_words_without_times_are_heard_where_their_event_says() -> None:
     assert [one.cause for one in driver.segments] == [Cause.SILENCE]
 
 
+def test_a_restarted_producer_may_have_lost_its_audio_clock() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(_heard(0, [timed("one", 90_000, 90_400)], 90_400))
+    driver.give(event(0, [timed("two", 0, 400)], epoch=1, heard_until_ms=400))
+    driver.give(event(1, epoch=1, heard_until_ms=1_200))
+
+    assert [texts([one]) for one in driver.segments] == [["one", "two"]]
+
+
 @st.composite
 def _spoken(draw: st.DrawFn) -> list[Word]:
     pauses = draw(st.lists(st.sampled_from([0, 50, 700, 799, 800, 2_000]), min_size=1, max_size=25))
