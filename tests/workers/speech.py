@@ -11,7 +11,7 @@ import msgspec
 from schemas.events import Emission, SessionOptions, Word, WordsEvent
 from schemas.segments import Segment, Timing
 
-__all__ = ["by_session", "check_every_word_once", "event", "said", "speech", "untimed"]
+__all__ = ["by_session", "check_every_word_once", "comparable", "event", "said", "speech", "untimed"]
 
 
 class Rest(TypedDict, total=False):
@@ -65,6 +65,19 @@ def untimed(segments: Iterable[Segment]) -> list[Segment]:
         msgspec.structs.replace(one, timing=Timing(appended_ms=one.timing.appended_ms, polled_ms=0, frozen_ms=0))
         for one in segments
     ]
+
+
+def comparable(segments: Iterable[Segment]) -> list[Segment]:
+    """Return segments by session and index, without what differs between worlds: clocks and the topic's name."""
+    bare = [
+        msgspec.structs.replace(
+            one,
+            timing=Timing(appended_ms=0, polled_ms=0, frozen_ms=0),
+            source=msgspec.structs.replace(one.source, topic=""),
+        )
+        for one in segments
+    ]
+    return sorted(bare, key=lambda one: (one.session, one.since, one.index))
 
 
 def check_every_word_once(events: Sequence[WordsEvent], segments: Sequence[Segment]) -> None:

@@ -3,7 +3,8 @@
 committed offset      manifest                       verdict
 none                  none                           FIRST_START
 none                  follows nothing                IN_DOUBT   the very first checkpoint did not commit
-none                  follows something              FOREIGN    somebody deleted the group's offsets
+none                  follows a roll-back to nothing IN_DOUBT   nor did the first one after that
+none                  follows a checkpoint           FOREIGN    somebody deleted the group's offsets
 without our id        any                            FOREIGN    somebody set the offset
 with our id           its id is the committed one    GOOD
 with our id           it follows the committed one   IN_DOUBT   roll back what it lists
@@ -34,7 +35,7 @@ def judge(*, offset_known: bool, committed: CheckpointId | None, manifest: Manif
     if not offset_known:
         if manifest is None:
             return Verdict.FIRST_START
-        return Verdict.IN_DOUBT if manifest.follows is None else Verdict.FOREIGN
+        return Verdict.IN_DOUBT if _follows_nothing(manifest) else Verdict.FOREIGN
     if committed is None:
         return Verdict.FOREIGN
     if manifest is None:
@@ -42,3 +43,8 @@ def judge(*, offset_known: bool, committed: CheckpointId | None, manifest: Manif
     if manifest.id == str(committed):
         return Verdict.GOOD
     return Verdict.IN_DOUBT if manifest.follows == str(committed) else Verdict.BEHIND
+
+
+def _follows_nothing(manifest: Manifest) -> bool:
+    """Tell whether nothing had ever committed before: a claim writes number 0 where it rolled back to nothing."""
+    return manifest.follows is None or CheckpointId.parse(manifest.follows).n == 0

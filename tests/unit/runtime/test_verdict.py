@@ -9,6 +9,7 @@ from worker.runtime.verdict import Verdict, judge
 
 _OURS = CheckpointId(3, 7, "0123456789abcdef")
 _NEXT = CheckpointId(3, 8, "0123456789abcdef")
+_ROLLED_BACK = CheckpointId(2, 0, "0123456789abcdef")
 _OTHER = CheckpointId(2, 9, "fedcba9876543210")
 
 
@@ -29,6 +30,8 @@ def _manifest(checkpoint: CheckpointId, follows: CheckpointId | None) -> Manifes
         (False, None, None, Verdict.FIRST_START),
         (False, None, _manifest(_OURS, None), Verdict.IN_DOUBT),
         (False, None, _manifest(_NEXT, _OURS), Verdict.FOREIGN),
+        (False, None, _manifest(_ROLLED_BACK, None), Verdict.IN_DOUBT),
+        (False, None, _manifest(_OURS, _ROLLED_BACK), Verdict.IN_DOUBT),
         (True, None, None, Verdict.FOREIGN),
         (True, None, _manifest(_NEXT, _OURS), Verdict.FOREIGN),
         (True, _OURS, _manifest(_OURS, _OTHER), Verdict.GOOD),

@@ -1,0 +1,246 @@
+"""The seam's real code between two owners: what may happen to them, and what must hold whatever happens.
+
+A way is a list of actions, each a line of text; an action that cannot happen now does nothing. So a way
+can be drawn at random, run again, and shortened until nothing can be left out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+
+from schemas.segments import Segment
+from tests.workers.speech import event
+from tests.workers.stepping import SteppedWorker
+from tests.workers.twin import TwinWorker, World
+from worker.adapters.memory_engine import ScriptedEngine
+from worker.adapters.memory_store import Fault
+from worker.core.rules import DecodingRules
+from worker.errors import AbortableError, BrokerError, FatalError, OutcomeUnknownError
+from worker.runtime.observer import Observer, SilentObserver
+
+__all__ = ["Exploration", "Violation", "draw", "explore", "shorten"]
+
+_RULES = DecodingRules(
+    step_words=1,
+    look_ahead_words=0,
+    max_buffer_words=2,
+    flush_after_ms=300,
+    stall_after_ms=300,
+    idle_after_ms=10_000,
+    forget_after_ms=8_000,
+)
+_OWNERS = (0, 1)
+_SESSIONS = ("a", "b")
+_WEIGHTS = {
+    "advance {owner} 1": 30,
+    "advance {owner} 4": 30,
+    "advance {owner} 12": 20,
+    "say {session}": 14,
+    "time 0.4": 4,
+    "time 9": 1,
+    "crash {owner}": 4,
+    "expel {owner}": 4,
+    "expire {owner}": 2,
+    "save {owner} LANDS": 2,
+    "save {owner} LANDS_LATER": 3,
+    "save {owner} NEVER": 1,
+    "claim {owner} LANDS_LATER": 1,
+    "land": 3,
+    "commit {owner} unknown happened": 2,
+    "commit {owner} unknown": 2,
+    "commit {owner} retriable happened": 1,
+    "commit {owner} aborted": 2,
+    "offsets {owner} aborted": 1,
+}
+_LOSSES = {"lose": 1, "copy": 2, "fail_over": 1}
+
+
+class Violation(Exception):  # noqa: N818  # what it is, not what failed
+    """A promise was broken."""
+
+
+class Exploration:
+    """One way through the seam."""
+
+    def __init__(self) -> None:
+        self.world = World(rules=_RULES)
+        self._owners: dict[int, SteppedWorker] = {}
+        self._said: dict[str, list[str]] = defaultdict(list)
+        self._seqs: Counter[str] = Counter()
+        self._replica = self.world.redis.copy()
+        self._seen = 0
+
+    def run(self, way: Sequence[str]) -> None:
+        """Go a way to its end, then let a fresh worker finish. Violation."""
+        try:
+            for line in way:
+                self.act(line)
+                self.check()
+            self.finish()
+        finally:
+            for owner in _OWNERS:
+                self.act(f"crash {owner}")
+
+    def act(self, line: str) -> None:
+        """Let one thing happen."""
+        name, *rest = line.split()
+        getattr(self, f"_{name}")(*rest)
+
+    def check(self) -> None:
+        """Compare what is committed with what was said: a prefix, once, in order, numbered without a hole."""
+        records = self.world.records("asr.segments")
+        if len(records) == self._seen:
+            return
+        self._seen = len(records)
+        words: dict[str, list[str]] = defaultdict(list)
+        last: dict[tuple[str, int], Segment] = {}
+        for segment in self.world.segments():
+            before = last.get((segment.session, segment.since))
+            if segment.index != (0 if before is None else before.index + 1):
+                raise Violation(f"segment {segment.index} of {segment.session} after {before and before.index}")
+            last[segment.session, segment.since] = segment
+            words[segment.session] += [word.text for word in segment.words]
+        for session, out in words.items():
+            if out != self._said[session][: len(out)]:
+                raise Violation(f"{session} said {self._said[session]}, published is {out}")
+
+    def finish(self) -> None:
+        """Let everything end that is under way; then every word must come out. Violation."""
+        for owner in _OWNERS:
+            self._crash(str(owner))
+            self._expire(str(owner))
+        self._land()
+        last = self._worker(2)(SilentObserver())
+        for _ in range(12):
+            last.turn(4)
+            self.world.clock.pass_s(0.4)
+        self.check()
+        last.turn()
+        if last.worker.unready():
+            raise Violation(f"the last worker does not work: {last.worker.unready()}")
+        out = Counter(word.text for segment in self.world.segments() for word in segment.words)
+        lost = [word for words in self._said.values() for word in words if word not in out]
+        if lost:
+            raise Violation(f"never published: {lost}")
+
+    def _worker(self, ordinal: int) -> Callable[[Observer], TwinWorker]:
+        def make(observer: Observer) -> TwinWorker:
+            engine = ScriptedEngine(look_ahead_words=1)
+            return self.world.worker(ordinal, observer=observer, engine=engine, commit_interval_ms=10)
+
+        return make
+
+    def _advance(self, owner: str, times: str) -> None:
+        number = int(owner)
+        if number not in self._owners or self._owners[number].ended:
+            self._owners[number] = SteppedWorker(self._worker(number))
+        stepped = self._owners[number]
+        for _ in range(int(times)):
+            stepped.advance()
+        if stepped.error is not None and "keeps using the transactional id" not in str(stepped.error):
+            if isinstance(stepped.error, Violation | FatalError):
+                raise Violation(f"owner {owner} ended: {stepped.error!r}")
+            raise stepped.error
+
+    def _say(self, session: str) -> None:
+        seq = self._seqs[session]
+        self._seqs[session] += 1
+        self._said[session].append(f"{session}{seq}")
+        self.world.send(event(session, seq, f"{session}{seq}"))
+
+    def _time(self, seconds: str) -> None:
+        self.world.clock.pass_s(float(seconds))
+
+    def _twin(self, owner: str) -> TwinWorker | None:
+        stepped = self._owners.get(int(owner))
+        return None if stepped is None or stepped.ended else stepped.twin
+
+    def _crash(self, owner: str) -> None:
+        stepped = self._owners.pop(int(owner), None)
+        if stepped is not None:
+            twin = stepped.twin
+            stepped.crash()
+            if twin is not None:
+                self.world.broker.expel("caesura", "asr.words", twin.source.member_id)
+
+    def _expel(self, owner: str) -> None:
+        if (twin := self._twin(owner)) is not None:
+            self.world.broker.expel("caesura", "asr.words", twin.source.member_id)
+
+    def _expire(self, owner: str) -> None:
+        if self.world.broker.transaction_open(f"caesura-{owner}"):
+            self.world.broker.expire_transaction(f"caesura-{owner}")
+
+    def _save(self, owner: str, fault: str) -> None:
+        if (twin := self._twin(owner)) is not None:
+            twin.store.fail_next("write", Fault[fault])
+
+    def _claim(self, owner: str, fault: str) -> None:
+        if (twin := self._twin(owner)) is not None:
+            twin.store.fail_next("claim", Fault[fault])
+
+    def _land(self) -> None:
+        self.world.redis.land_late()
+
+    def _commit(self, owner: str, what: str, happened: str = "") -> None:
+        errors = {"unknown": OutcomeUnknownError, "retriable": BrokerError, "aborted": AbortableError}
+        error = errors[what]("as planned")
+        self.world.broker.fail("commit", error, happened=bool(happened), of=f"caesura-{owner}")
+
+    def _offsets(self, owner: str, what: str) -> None:
+        self.world.broker.fail("send_offsets", AbortableError(what), of=f"caesura-{owner}")
+
+    def _lose(self) -> None:
+        self.world.redis.lose_everything()
+
+    def _copy_(self) -> None:
+        self._replica = self.world.redis.copy()
+
+
+class Quiet:
+    pass
+
+
+def draw(seed: int, length: int, *, losses: bool) -> list[str]:
+    """Draw a way."""
+    drawn = random.Random(seed)
+    weights = _WEIGHTS | (_LOSSES if losses else {})
+    lines = drawn.choices(list(weights), list(weights.values()), k=length)
+    return [line.format(owner=drawn.choice(_OWNERS), session=drawn.choice(_SESSIONS)) for line in lines]
+
+
+def explore(ways: int, *, length: int = 60, losses: bool = False) -> str | None:
+    """Go so many ways; None where every promise held, else what was broken and the shortest way found there."""
+    for seed in range(ways):
+        way = draw(seed, length, losses=losses)
+        broken = _broken(way)
+        if broken is not None:
+            shortest = shorten(way, lambda shorter: _broken(shorter) is not None)
+            return f"{_broken(shortest)} (seed {seed})\n  " + "\n  ".join(shortest)
+    return None
+
+
+def shorten(way: Sequence[str], still: Callable[[Sequence[str]], bool]) -> list[str]:
+    """Leave out whatever is not needed for it to hold still."""
+    kept = list(way)
+    size = len(kept) // 2
+    while size:
+        start = 0
+        while start < len(kept):
+            shorter = kept[:start] + kept[start + size :]
+            if still(shorter):
+                kept = shorter
+            else:
+                start += size
+        size //= 2
+    return kept
+
+
+def _broken(way: Sequence[str]) -> str | None:
+    try:
+        Exploration().run(way)
+    except Violation as violation:
+        return str(violation)
+    return None

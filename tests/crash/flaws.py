@@ -1,0 +1,106 @@
+"""Flaws, each a rule of the seam left out: the exploration must find the way to the loss that the rule prevents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
+from worker.adapters.memory_broker import MemoryBroker
+from worker.adapters.memory_source import MemoryWordSource
+from worker.adapters.memory_store import StoredPartition
+from worker.ports import CommittedOffset, StoreWrite
+from worker.runtime import claim as claiming
+from worker.runtime.checkpoint import Checkpoint
+from worker.runtime.deadline import Deadline
+from worker.runtime.residents import Residents
+from worker.runtime.verdict import Verdict, judge
+
+__all__ = ["FLAWS", "Flaw"]
+
+Flaw = Callable[[pytest.MonkeyPatch], None]
+
+
+def no_roll_back(patch: pytest.MonkeyPatch) -> None:
+    """What is in doubt is taken for committed."""
+
+    def hopeful(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> Verdict:
+        verdict = judge(offset_known=offset_known, committed=committed, manifest=manifest)
+        return Verdict.GOOD if verdict is Verdict.IN_DOUBT else verdict
+
+    patch.setattr(claiming, "judge", hopeful)
+
+
+def no_fence(patch: pytest.MonkeyPatch) -> None:
+    """A write is taken whatever its token and whatever it follows."""
+
+    def write(stored: StoredPartition, write: StoreWrite) -> bool:
+        return guarded(stored, replace(write, token=stored.token, follows=_id_of(stored)))
+
+    guarded = StoredPartition.write
+    patch.setattr(StoredPartition, "write", write)
+
+
+def no_follows(patch: pytest.MonkeyPatch) -> None:
+    """A write is taken whatever manifest it follows."""
+
+    def write(stored: StoredPartition, write: StoreWrite) -> bool:
+        return guarded(stored, replace(write, follows=_id_of(stored)))
+
+    guarded = StoredPartition.write
+    patch.setattr(StoredPartition, "write", write)
+
+
+def _id_of(stored: StoredPartition) -> CheckpointId | None:
+    return None if stored.id is None else CheckpointId.parse(stored.id)
+
+
+def one_slot(patch: pytest.MonkeyPatch) -> None:
+    """A save writes over the committed snapshot."""
+
+    def field(residents: Residents, name: str, new: Slot) -> bytes:
+        del residents, name
+        return msgspec.msgpack.encode(SessionField((new,)))
+
+    patch.setattr(Residents, "_field", field)
+
+
+def unstable_offsets(patch: pytest.MonkeyPatch) -> None:
+    """A claim does not wait for an open transaction on the offset."""
+
+    def committed(broker: MemoryBroker, group_id: str, topic: str, partition: int) -> CommittedOffset | None:
+        found = broker._offsets.get((group_id, topic, partition))
+        return None if found is None else CommittedOffset(next_offset=found.next_offset, metadata=found.metadata)
+
+    patch.setattr(MemoryBroker, "committed", committed)
+
+
+def no_seek_back(patch: pytest.MonkeyPatch) -> None:
+    """After an abort reading goes on where polling stood."""
+
+    def seek(source: MemoryWordSource, partition: int, next_offset: int) -> None:
+        if source._readings[partition].next_offset is None:
+            sought(source, partition, next_offset)
+
+    sought = MemoryWordSource.seek
+    patch.setattr(MemoryWordSource, "seek", seek)
+
+
+def unknown_is_committed(patch: pytest.MonkeyPatch) -> None:
+    """A commit whose outcome nobody knows is taken for committed."""
+
+    def commit(checkpoint: Checkpoint, deadline: Deadline) -> str | None:
+        outcome = honest(checkpoint, deadline)
+        return None if outcome == "commit_unknown" else outcome
+
+    honest = Checkpoint._commit
+    patch.setattr(Checkpoint, "_commit", commit)
+
+
+FLAWS: dict[str, Flaw] = {
+    one.__name__: one
+    for one in (no_roll_back, no_fence, one_slot, unstable_offsets, no_seek_back, unknown_is_committed)
+}
