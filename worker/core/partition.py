@@ -38,6 +38,7 @@ class PartitionSessions:
         self._touched: set[str] = set()
         self._moved: set[str] = set()
         self._tombstones: set[str] = set()
+        self._replaced: set[str] = set()
         self._replay = ReplayOffsets()
         self._segments: list[OutSegment] = []
 
@@ -67,6 +68,11 @@ class PartitionSessions:
         return self._touched
 
     @property
+    def replaced(self) -> Collection[str]:
+        """Return the sessions that were forgotten and began anew since the last ``settle``."""
+        return self._replaced
+
+    @property
     def replay_offset(self) -> int | None:
         """Return the smallest input offset that a rebuild needs; None: the ledger says it all. Nothing is queued."""
         for key in self._moved:
@@ -94,6 +100,8 @@ class PartitionSessions:
         self.tick(origin.time_ms)
         session = self._sessions.get(event.session)
         if session is None or session.status is SessionStatus.FORGOTTEN:
+            if session is not None:
+                self._replaced.add(event.session)
             session = Session.open(event, origin, self._context)
             self._sessions[event.session] = session
             self._tombstones.discard(event.session)
@@ -157,7 +165,12 @@ class PartitionSessions:
             del self._sessions[key]
             self._replay.set(key, None)
         self._tombstones.clear()
+        self._replaced.clear()
         self._touched.clear()
+
+    def touch_all(self) -> None:
+        """Take every session for changed: nothing of it is stored."""
+        self._touched.update(self._sessions)
 
     def put_back(self, key: str, state: SessionState | None) -> None:
         """Make a session what it was when last committed (None: there was none); its queued work is dropped.
@@ -167,6 +180,7 @@ class PartitionSessions:
         self._working.pop(key, None)
         self._touched.discard(key)
         self._tombstones.discard(key)
+        self._replaced.discard(key)
         self._segments = [one for one in self._segments if one.segment.session != key]
         self._moved.add(key)
         if state is None:

@@ -61,7 +61,7 @@ def _session(engine: ScriptedEngine, stream: list[str], rules: DecodingRules) ->
 streams = st.lists(st.sampled_from([f"w{number}" for number in range(20)]), min_size=1, max_size=150)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(stream=streams, frame_words=st.integers(1, 6), look_ahead=st.integers(0, 9), sees=st.integers(0, 10))
 def test_sentences_are_those_of_algorithm_1_with_cuts_until_none_is_left(
     stream: list[str], frame_words: int, look_ahead: int, sees: int
@@ -72,7 +72,7 @@ def test_sentences_are_those_of_algorithm_1_with_cuts_until_none_is_left(
     assert _session(engine, stream, rules) == algorithm_1(engine, stream, frame_words, look_ahead, cuts_a_step=200)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(stream=streams, look_ahead=st.integers(0, 9), sees=st.integers(0, 10))
 def test_where_one_sentence_at_most_can_end_in_a_step_the_papers_single_cut_is_the_same(
     stream: list[str], look_ahead: int, sees: int

@@ -15,7 +15,7 @@ from worker.core.rules import DecodingRules
 from worker.core.words import SegmenterFactory, whitespace_segmenters
 
 segmenters = st.sampled_from([whitespace_segmenters, pair_segmenters])
-EXAMPLES = settings(max_examples=80, deadline=None)
+EXAMPLES = settings(max_examples=80)
 
 
 def _driver(chosen: DecodingRules, look_ahead: int, segmenter: SegmenterFactory, *, lazy: bool = False) -> Driver:

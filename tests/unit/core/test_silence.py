@@ -166,7 +166,7 @@ def _spoken(draw: st.DrawFn) -> list[Word]:
     return spoken
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data(), spoken=_spoken())
 def test_on_the_audio_clock_bursts_and_heartbeats_change_no_segment(data: st.DataObject, spoken: list[Word]) -> None:
     def decode() -> Driver:
