@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 
+from worker.adapters.kafka_log_reader import KafkaLogReader
 from worker.adapters.kafka_publisher import KafkaPublisher
 from worker.adapters.kafka_source import KafkaWordSource
 from worker.adapters.onnxruntime_engine import OnnxEngine
@@ -107,6 +108,7 @@ def build_worker(
         source=KafkaWordSource(settings.kafka, runtime.input_topic),
         publisher=KafkaPublisher(settings.kafka, runtime.transactional_id, runtime.input_topic),
         store=connect(settings.redis, deployment=runtime.deployment, topic=runtime.input_topic),
+        reader=KafkaLogReader(settings.kafka),
         engine=engine,
         clock=clock,
         observer=observer,

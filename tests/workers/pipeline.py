@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from worker.adapters.kafka_log_reader import KafkaLogReader
 from worker.adapters.kafka_publisher import KafkaPublisher
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.kafka_source import KafkaWordSource
@@ -33,7 +34,7 @@ __all__ = ["Killer", "Pipeline", "build"]
 class Pipeline:
     """One worker. kill_at, kill_after: the seam's step at which it kills itself, and how often it passes it before.
 
-    engine: ``scripted`` or ``shipped``.
+    kill_with: the signal; SIGSTOP makes a zombie of it. engine: ``scripted`` or ``shipped``.
     """
 
     bootstrap: str
@@ -44,6 +45,7 @@ class Pipeline:
     engine: str = "scripted"
     kill_at: str | None = None
     kill_after: int = 0
+    kill_with: int = int(signal.SIGKILL)
     changes: dict[str, object] = field(default_factory=dict)
     kafka_changes: dict[str, object] = field(default_factory=dict)
     rules: dict[str, object] = field(default_factory=dict)
@@ -85,15 +87,16 @@ class Pipeline:
 class Killer(SilentObserver):
     """Kills this process at a step of the seam, so that nothing of it runs on: no handler, no clean-up, no leave."""
 
-    def __init__(self, step: SeamStep, passes: int) -> None:
+    def __init__(self, step: SeamStep, passes: int, number: int = signal.SIGKILL) -> None:
         self._step = step
         self._passes = passes
+        self._number = number
 
     def seam(self, step: SeamStep) -> None:
         if step is not self._step:
             return
         if self._passes == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), self._number)
         self._passes -= 1
 
 
@@ -108,6 +111,7 @@ def build(pipeline: Pipeline, observer: Observer | None = None) -> tuple[Parts, 
         store=connect(
             RedisSettings.from_url(pipeline.redis_url), deployment=pipeline.deployment, topic=settings.input_topic
         ),
+        reader=KafkaLogReader(kafka),
         engine=_engine(pipeline.engine),
         clock=clock,
         observer=observer or _observer(pipeline),
@@ -120,7 +124,7 @@ def build(pipeline: Pipeline, observer: Observer | None = None) -> tuple[Parts, 
 def _observer(pipeline: Pipeline) -> Observer:
     if pipeline.kill_at is None:
         return SilentObserver()
-    return Killer(SeamStep(pipeline.kill_at), pipeline.kill_after)
+    return Killer(SeamStep(pipeline.kill_at), pipeline.kill_after, pipeline.kill_with)
 
 
 def _engine(name: str) -> Engine:

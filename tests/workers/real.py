@@ -8,10 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+
+from confluent_kafka import Producer
 
 from schemas.codec import decode_segment, encode_event
 from schemas.events import WordsEvent
@@ -19,18 +23,26 @@ from schemas.segments import Segment
 from tests.parts.kafka_part import Kafka
 from tests.workers.pipeline import Pipeline, build
 from worker.adapters.kafka_reader import KafkaReader, Start
-from worker.adapters.kafka_sender import KafkaSender
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.core.partitioning import murmur2_partition
 from worker.ports import Record
 from worker.runtime.observer import Observer, SeamStep
 
-__all__ = ["Process", "RealWorld"]
+__all__ = ["Kill", "Process", "RealWorld"]
 
 _ROOT = Path(__file__).parents[2]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kill:
+    """Where a worker's process sends itself a signal, and how often it passes there before."""
+
+    at: SeamStep
+    passes: int = 0
+    number: int = signal.SIGKILL
+
+
+@dataclass
 class RealWorld:
     """Topics of their own on a shared broker, and keys of their own in a shared Redis. Deployment tells them apart."""
 
@@ -42,11 +54,21 @@ class RealWorld:
     changes: dict[str, object] = field(default_factory=dict)
     kafka_changes: dict[str, object] = field(default_factory=dict)
     rules: dict[str, object] = field(default_factory=dict)
+    words_config: dict[str, str] = field(default_factory=dict)
+    sent: Counter[int] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        for topic in (self.words_topic, self.segments_topic, self.dead_topic, self.german_topic):
-            self.kafka.create_topic_named(topic, self.partitions, {"message.timestamp.type": "LogAppendTime"})
-        self.kafka.create_topic_named(f"{self.deployment}.ledger", self.partitions, {"cleanup.policy": "compact"})
+        stamped = {"message.timestamp.type": "LogAppendTime"}
+        self.kafka.create_topics_named(
+            {
+                self.words_topic: stamped | self.words_config,
+                self.segments_topic: stamped,
+                self.dead_topic: stamped,
+                self.german_topic: stamped,
+                f"{self.deployment}.ledger": {"cleanup.policy": "compact"},
+            },
+            self.partitions,
+        )
 
     @property
     def words_topic(self) -> str:
@@ -79,21 +101,49 @@ class RealWorld:
 
     def worker(self, ordinal: int = 0, *, observer: Observer | None = None, **changes: object) -> RealWorker:
         """Build a worker in this process; turn it by hand."""
-        return RealWorker(self.pipeline(ordinal, **changes), observer)
+        return RealWorker(self, self.pipeline(ordinal, **changes), observer)
 
     @contextmanager
-    def process(self, ordinal: int = 0, **rest: object) -> Iterator[Process]:
+    def process(
+        self, ordinal: int = 0, *, kill: Kill | None = None, engine: str = "scripted", **changes: object
+    ) -> Iterator[Process]:
         """Run a worker in a process of its own; it is killed at the end if it still lives."""
-        process = Process(self.pipeline(ordinal, **rest))
+        pipeline = self.pipeline(ordinal, **changes).replaced(engine=engine)
+        if kill is not None:
+            pipeline = pipeline.replaced(kill_at=kill.at.value, kill_after=kill.passes, kill_with=int(kill.number))
+        process = Process(pipeline)
         try:
             yield process
         finally:
             process.kill()
 
-    def send(self, *events: WordsEvent) -> None:
-        with KafkaSender(self._settings(), self.words_topic, murmur2_partition) as sender:
-            for one in events:
-                sender.send(one.session.encode(), encode_event(one))
+    def send(self, *events: WordsEvent, timestamp_ms: int | None = None) -> None:
+        """Send events as a producer should; a time stamp counts where the topic's are the producers' own."""
+        for one in events:
+            self._queue(one.session.encode(), encode_event(one), timestamp_ms=timestamp_ms)
+        self._flush()
+
+    def send_bytes(self, key: bytes | None, value: bytes | None, *, partition: int | None = None) -> int:
+        """Send whatever bytes; return the partition, the key's unless it is given."""
+        where = self._queue(key, value, partition=partition)
+        self._flush()
+        return where
+
+    def _queue(
+        self, key: bytes | None, value: bytes | None, *, partition: int | None = None, timestamp_ms: int | None = None
+    ) -> int:
+        where = murmur2_partition(key or b"", self.partitions) if partition is None else partition
+        self._producer.produce(self.words_topic, value, key, where, timestamp=timestamp_ms or 0)
+        self._producer.poll(0)
+        self.sent[where] += 1
+        return where
+
+    def _flush(self) -> None:
+        assert self._producer.flush(30) == 0
+
+    @cached_property
+    def _producer(self) -> Producer:
+        return Producer({"bootstrap.servers": self.kafka.bootstrap, "enable.idempotence": True, "linger.ms": 5})
 
     def records(self, topic: str) -> list[Record]:
         """Return what a ``read_committed`` reader sees of a topic now, partition by partition."""
@@ -122,9 +172,18 @@ class RealWorld:
 class RealWorker:
     """A worker on real parts in the test's own thread."""
 
-    def __init__(self, pipeline: Pipeline, observer: Observer | None) -> None:
+    def __init__(self, world: RealWorld, pipeline: Pipeline, observer: Observer | None) -> None:
+        self._world = world
         self.parts, self.worker = build(pipeline, observer)
         self.worker.start()
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether every record sent so far is applied and committed, and nothing waits."""
+        loaded = self.worker.assignment.loaded
+        return len(loaded) == self._world.partitions and all(
+            one.next_offset >= self._world.sent[number] and not one.changed for number, one in loaded.items()
+        )
 
     def turn_until(self, done: Callable[[], bool], *, timeout_s: float = 30.0) -> None:
         """Turn until a condition holds; the test fails where it never does."""
@@ -178,5 +237,3 @@ class Process:
         if self.lives:
             self._process.kill()
             self._process.wait(10)
-
-

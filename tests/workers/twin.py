@@ -9,6 +9,7 @@ from schemas.events import WordsEvent
 from schemas.segments import Segment
 from worker.adapters.memory_broker import MemoryBroker
 from worker.adapters.memory_engine import ScriptedEngine
+from worker.adapters.memory_log_reader import MemoryLogReader
 from worker.adapters.memory_publisher import MemoryPublisher
 from worker.adapters.memory_source import MemoryWordSource
 from worker.adapters.memory_store import MemoryRedis, MemorySessionStore
@@ -96,6 +97,7 @@ class TwinWorker:
             source=self.source,
             publisher=self.publisher,
             store=self.store,
+            reader=MemoryLogReader(world.broker),
             engine=engine,
             clock=world.clock,
             observer=observer,

@@ -61,6 +61,7 @@ class KafkaLogReader:
                 if offset is None or (message.topic(), message.partition()) != (topic, partition):
                     continue
                 position = max(position, offset if error is not None else offset + 1)
+                ends_at_s = self._monotonic_s() + timeout_s
                 if error is None and offset < end:
                     yield record_of(message, partition, offset)
 

@@ -35,7 +35,9 @@ def assemble(
         rules=rules,
         segmenters=segmenters,
         source=parts.source,
+        reader=parts.reader,
         engine=parts.engine,
+        labelling=labelling,
         clock=parts.clock,
         observer=parts.observer,
     )

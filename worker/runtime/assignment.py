@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from worker.errors import RetriableError
 from worker.ports import Clock, WordSource
 from worker.runtime.claim import Claim, ClaimedState, Parked
+from worker.runtime.loading import Rebuilding
 from worker.runtime.observer import Observer
 from worker.runtime.residents import Residents
 
@@ -24,6 +25,7 @@ _LONGEST_WAIT_S = 2.0
 @dataclass(slots=True)
 class _Pending:
     claim: Claim
+    rebuilding: Rebuilding | None
     since_s: float
     not_before_s: float
     wait_s: float = _FIRST_WAIT_S
@@ -39,7 +41,7 @@ class Assignment:
         clock: Clock,
         observer: Observer,
         new_claim: Callable[[int], Claim],
-        load: Callable[[ClaimedState], Residents | Parked],
+        load: Callable[[ClaimedState], Residents | Rebuilding],
     ) -> None:
         self._source = source
         self._clock = clock
@@ -112,28 +114,40 @@ class Assignment:
             if pending.not_before_s > self._clock.monotonic_s():
                 continue
             try:
-                outcome = pending.claim.advance()
-                loaded = self._load(outcome) if isinstance(outcome, ClaimedState) else outcome
-                if isinstance(loaded, Residents):
-                    self._source.seek(partition, loaded.next_offset)
+                reached = self._advance(pending)
+                if isinstance(reached, Residents):
+                    self._source.seek(partition, reached.next_offset)
             except RetriableError as error:
+                pending.rebuilding = None
                 pending.not_before_s = self._clock.monotonic_s() + pending.wait_s
                 pending.wait_s = min(pending.wait_s * 2.0, _LONGEST_WAIT_S)
                 self._observer.waiting(partition, type(error).__name__)
                 return error
-            if isinstance(loaded, Parked):
-                self.park(loaded)
-            else:
+            if isinstance(reached, Parked):
+                self.park(reached)
+            elif reached is not None:
                 del self._claiming[partition]
-                self.loaded[partition] = loaded
+                self.loaded[partition] = reached
                 self._source.resume([partition])
                 took_s = self._clock.monotonic_s() - pending.since_s
-                self._observer.claimed(partition, loaded.verdict, loaded.session_count, took_s)
+                self._observer.claimed(partition, reached.verdict, reached.session_count, took_s)
         return None
+
+    def _advance(self, pending: _Pending) -> Residents | Parked | None:
+        """Go one step on the way to loaded; None: there is more to do at the next turn."""
+        if pending.rebuilding is None:
+            outcome = pending.claim.advance()
+            if isinstance(outcome, Parked):
+                return outcome
+            loaded = self._load(outcome)
+            if isinstance(loaded, Residents):
+                return loaded
+            pending.rebuilding = loaded
+        return pending.rebuilding.advance()
 
     def _want(self, partition: int) -> None:
         now_s = self._clock.monotonic_s()
-        self._claiming[partition] = _Pending(self._new_claim(partition), since_s=now_s, not_before_s=now_s)
+        self._claiming[partition] = _Pending(self._new_claim(partition), None, since_s=now_s, not_before_s=now_s)
 
     def _drop(self, partitions: Sequence[int], kind: str) -> None:
         for partition in partitions:

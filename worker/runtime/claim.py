@@ -14,7 +14,7 @@ refused save and every commit whose outcome nobody knows: there is no other way 
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -35,6 +35,7 @@ class ClaimedState:
     """What a claim hands over: a partition's sessions as of its committed offset.
 
     id: the id that the stored manifest has now, None where there is none. slots: session -> committed snapshot.
+    replay_offset: where in the input a rebuild begins. stale: sessions whose stored fields are worth nothing.
     """
 
     partition: int
@@ -44,6 +45,13 @@ class ClaimedState:
     id: CheckpointId | None
     next_offset: int
     slots: dict[str, Slot]
+    replay_offset: int = 0
+    stale: tuple[str, ...] = ()
+
+    def without_store(self) -> ClaimedState:
+        """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt."""
+        stale = (*self.slots, *self.stale)
+        return replace(self, verdict=Verdict.BEHIND, slots={}, stale=stale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +102,10 @@ class Claim:
         if metadata is not None and metadata.partitions != self._partitions:
             return self._park("partition_count_changed", f"{metadata.partitions} before, {self._partitions} now")
         committed_id = metadata.id if metadata else None
-        try:
-            verdict = judge(offset_known=committed is not None, committed=committed_id, manifest=self._manifest)
-            return self._settle(verdict, committed, committed_id)
-        except msgspec.DecodeError:
-            return self._park("state_behind_log", "Redis holds a snapshot or manifest that this release cannot read")
+        verdict = judge(offset_known=committed is not None, committed=committed_id, manifest=self._manifest)
+        if verdict is Verdict.FOREIGN:
+            return self._settle_foreign(committed)
+        return self._settle(verdict, committed, metadata)
 
     @property
     def _held_token(self) -> int:
@@ -112,35 +119,41 @@ class Claim:
         self._observer.seam(SeamStep.CLAIM_TOKEN_RAISED)
 
     def _settle(
-        self, verdict: Verdict, committed: CommittedOffset | None, committed_id: CheckpointId | None
-    ) -> ClaimedState | Parked:
-        if verdict is Verdict.FOREIGN:
-            return self._settle_foreign(committed)
-        if verdict is Verdict.BEHIND:
-            return self._park("state_behind_log", "Redis lost this partition's sessions; they must be rebuilt")
-        slots = self._load()
-        if verdict is Verdict.IN_DOUBT:
-            slots = self._roll_back(slots, committed_id)
-        manifest_id = CheckpointId.parse(self._manifest.id) if self._manifest else None
-        current = {session: max(found, key=_age) for session, found in slots.items()}
-        living = sum(1 for slot in current.values() if slot.state is not None)
-        if living != (self._manifest.sessions if self._manifest else 0):
-            return self._park("state_behind_log", "Redis holds another number of sessions than its manifest says")
-        self._observer.seam(SeamStep.CLAIM_LOADED)
-        return ClaimedState(
+        self, verdict: Verdict, committed: CommittedOffset | None, metadata: OffsetMetadata | None
+    ) -> ClaimedState:
+        fields = dict(self._store.load(self._partition))
+        next_offset = committed.next_offset if committed else self._first_offset()
+        state = ClaimedState(
             partition=self._partition,
             verdict=verdict,
             token=self._held_token,
             nonce=self._nonce,
-            id=manifest_id,
-            next_offset=committed.next_offset if committed else self._first_offset(),
-            slots=current,
+            id=CheckpointId.parse(self._manifest.id) if self._manifest else None,
+            next_offset=next_offset,
+            slots={},
+            replay_offset=metadata.replay_offset if metadata else next_offset,
+            stale=tuple(fields),
         )
+        if verdict is Verdict.BEHIND:
+            return state
+        try:
+            slots = {session: _read_field(field).slots for session, field in fields.items()}
+        except msgspec.DecodeError:
+            return state.without_store()
+        if verdict is Verdict.IN_DOUBT:
+            slots = self._roll_back(slots, metadata.id if metadata else None)
+        current = {session: max(found, key=_age) for session, found in slots.items()}
+        living = sum(1 for slot in current.values() if slot.state is not None)
+        manifest_id = CheckpointId.parse(self._manifest.id) if self._manifest else None
+        if living != (self._manifest.sessions if self._manifest else 0):
+            return replace(state, id=manifest_id).without_store()
+        self._observer.seam(SeamStep.CLAIM_LOADED)
+        return replace(state, id=manifest_id, slots=current, stale=())
 
     def _settle_foreign(self, committed: CommittedOffset | None) -> ClaimedState | Parked:
         if not self._adopt_foreign_offsets:
             return self._park("offset_from_outside", "the committed offset is not one of ours; see docs/operations.md")
-        sessions = list(self._load())
+        sessions = [session for session, _ in self._store.load(self._partition)]
         manifest_id = self._write_manifest(CheckpointId(self._held_token, 0, self._nonce), None, {}, sessions, living=0)
         return ClaimedState(
             partition=self._partition,
@@ -151,9 +164,6 @@ class Claim:
             next_offset=committed.next_offset if committed else self._first_offset(),
             slots={},
         )
-
-    def _load(self) -> dict[str, tuple[Slot, ...]]:
-        return {session: _read_field(field).slots for session, field in self._store.load(self._partition)}
 
     def _roll_back(
         self, slots: dict[str, tuple[Slot, ...]], committed: CheckpointId | None

@@ -1,7 +1,8 @@
-"""From a claim's result to a loaded partition: snapshots become sessions."""
+"""From a claim's result to a loaded partition: snapshots become sessions, or the log does where they are lost."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from schemas.state import decode_state
@@ -10,15 +11,30 @@ from worker.core.partition import PartitionSessions
 from worker.core.rules import DecodingRules, ModelTable
 from worker.core.timeline import PartitionTime
 from worker.core.words import SegmenterFactory
-from worker.ports import Clock, Engine, WordSource
-from worker.runtime.claim import ClaimedState, Parked
+from worker.ports import Clock, Engine, LogReader, WordSource
+from worker.runtime.claim import ClaimedState
 from worker.runtime.intake import DeadLetters
+from worker.runtime.labelling import Labelling
 from worker.runtime.observer import Observer
 from worker.runtime.publishing import Publishing
+from worker.runtime.rebuild import Rebuild
 from worker.runtime.residents import Residents, Surroundings
 from worker.runtime.settings import RuntimeSettings
+from worker.runtime.verdict import Verdict
 
-__all__ = ["Loading"]
+__all__ = ["Loading", "Rebuilding"]
+
+
+class Rebuilding:
+    """A partition on its way back from the log. ``advance`` until it answers something other than None."""
+
+    def __init__(self, rebuild: Rebuild, finish: Callable[[Rebuild], Residents]) -> None:
+        self._rebuild = rebuild
+        self._finish = finish
+
+    def advance(self) -> Residents | None:
+        """Do one chunk of the work. RetriableError: claim again."""
+        return self._finish(self._rebuild) if self._rebuild.advance() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,27 +45,54 @@ class Loading:
     rules: DecodingRules
     segmenters: SegmenterFactory
     source: WordSource
+    reader: LogReader
     engine: Engine
+    labelling: Labelling
     clock: Clock
     observer: Observer
 
-    def load(self, state: ClaimedState, *, partitions: int) -> Residents | Parked:
-        """Decode every session of a claimed partition; parked where a snapshot cannot be read."""
-        context = DecodingContext(
+    def load(self, state: ClaimedState, *, partitions: int) -> Residents | Rebuilding:
+        """Make sessions of a claimed partition's snapshots; a rebuild where they are lost or cannot be read."""
+        if state.verdict is Verdict.BEHIND:
+            return self._rebuilding(state, partitions)
+        context = self._context(state.partition)
+        sessions = PartitionSessions(context)
+        try:
+            sessions.load([decode_state(slot.state) for slot in state.slots.values() if slot.state is not None])
+        except ValueError:
+            return self._rebuilding(state.without_store(), partitions)
+        time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
+        return Residents(state, self._surroundings(partitions), sessions=sessions, tally=context.tally, time=time)
+
+    def _rebuilding(self, state: ClaimedState, partitions: int) -> Rebuilding:
+        context = self._context(state.partition)
+        started_s = self.clock.monotonic_s()
+        rebuild = Rebuild(
+            state,
+            context,
+            partitions=partitions,
+            reader=self.reader,
+            clock=self.clock,
+            settings=self.settings,
+            label=lambda sessions: self.labelling.run({state.partition: sessions}),
+        )
+
+        def finish(done: Rebuild) -> Residents:
+            rebuilt = done.rebuilt
+            self.observer.rebuilt(state.partition, rebuilt.summary, self.clock.monotonic_s() - started_s)
+            surroundings = self._surroundings(partitions)
+            return Residents(state, surroundings, sessions=rebuilt.sessions, tally=context.tally, time=rebuilt.time)
+
+        return Rebuilding(rebuild, finish)
+
+    def _context(self, partition: int) -> DecodingContext:
+        return DecodingContext(
             topic=self.source.topic,
-            partition=state.partition,
+            partition=partition,
             rules=self.rules,
             models=ModelTable.of(self.engine.models),
             segmenters=self.segmenters,
         )
-        sessions = PartitionSessions(context)
-        try:
-            sessions.load([decode_state(slot.state) for slot in state.slots.values() if slot.state is not None])
-        except ValueError as error:
-            return Parked(partition=state.partition, reason="state_behind_log", detail=str(error))
-        time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
-        surroundings = self._surroundings(partitions)
-        return Residents(state, surroundings, sessions=sessions, tally=context.tally, time=time)
 
     def _surroundings(self, partitions: int) -> Surroundings:
         return Surroundings(

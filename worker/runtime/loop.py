@@ -13,6 +13,7 @@ from worker.errors import FatalError, RetriableError
 from worker.ports import (
     Clock,
     Engine,
+    LogReader,
     PartitionEnd,
     PartitionStalled,
     Publisher,
@@ -25,8 +26,8 @@ from worker.runtime.checkpoint import Checkpoint, CheckpointResult
 from worker.runtime.claim import Claim, ClaimedState, Parked
 from worker.runtime.deadline import Deadline
 from worker.runtime.labelling import Labelling
-from worker.runtime.loading import Loading
-from worker.runtime.observer import Observer
+from worker.runtime.loading import Loading, Rebuilding
+from worker.runtime.observer import Observer, SeamStep
 from worker.runtime.residents import Residents
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.vitals import Vitals
@@ -45,6 +46,7 @@ class Parts:
     source: WordSource
     publisher: Publisher
     store: SessionStore
+    reader: LogReader
     engine: Engine
     clock: Clock
     observer: Observer
@@ -169,6 +171,7 @@ class Worker:
             if residents.parked is not None:
                 self.assignment.park(residents.parked)
         if result.committed:
+            self._observer.seam(SeamStep.ADOPTED)
             self._fencings = 0
             self._vitals.mended("checkpoint")
         for partition, reason in result.dropped.items():
@@ -275,5 +278,5 @@ class Worker:
             settings=self._settings,
         )
 
-    def _load(self, state: ClaimedState) -> Residents | Parked:
+    def _load(self, state: ClaimedState) -> Residents | Rebuilding:
         return self._loading.load(state, partitions=self._partitions)

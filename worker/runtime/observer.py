@@ -10,7 +10,7 @@ from typing import Protocol
 from schemas.segments import Segment
 from worker.core.tally import Tally
 
-__all__ = ["CheckpointSummary", "Observer", "SeamStep", "SilentObserver"]
+__all__ = ["CheckpointSummary", "Observer", "RebuildSummary", "SeamStep", "SilentObserver"]
 
 
 class SeamStep(StrEnum):
@@ -43,6 +43,17 @@ class CheckpointSummary:
     dropped: dict[int, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildSummary:
+    """One rebuild's canonical line. lost_sessions, lost_words: what the input does not hold any more (retention)."""
+
+    sessions: int
+    ledger_records: int
+    input_records: int
+    lost_sessions: int
+    lost_words: int
+
+
 class Observer(Protocol):
     """Told of everything that an operator may want to see. Must not raise, but in tests that crash the worker."""
 
@@ -68,6 +79,10 @@ class Observer(Protocol):
 
     def claimed(self, partition: int, verdict: str, sessions: int, took_s: float) -> None:
         """Note a partition whose sessions are loaded."""
+        ...
+
+    def rebuilt(self, partition: int, summary: RebuildSummary, took_s: float) -> None:
+        """Note a partition whose sessions were made again from the log."""
         ...
 
     def waiting(self, partition: int, reason: str) -> None:
@@ -146,6 +161,9 @@ class SilentObserver:
         """Say nothing."""
 
     def claimed(self, partition: int, verdict: str, sessions: int, took_s: float) -> None:
+        """Say nothing."""
+
+    def rebuilt(self, partition: int, summary: RebuildSummary, took_s: float) -> None:
         """Say nothing."""
 
     def waiting(self, partition: int, reason: str) -> None:

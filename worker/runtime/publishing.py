@@ -15,7 +15,10 @@ from worker.core.writing import OutSegment
 from worker.ports import OutMessage
 from worker.runtime.settings import Route, RuntimeSettings
 
-__all__ = ["Publishing"]
+__all__ = ["THROUGH_HEADER", "Publishing"]
+
+THROUGH_HEADER = "caesura.through"
+"""Header of a ledger tombstone: the last input offset that the forgotten session, or one before it, can have seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +41,13 @@ class Publishing:
                 messages.append(OutMessage(topic=route.topic, partition=partition, key=key, value=value))
         return messages
 
-    def ledger(self, partition: int, session: str, record: LedgerState | None) -> OutMessage:
-        """Return a session's ledger record; None is the tombstone that forgets it."""
+    def ledger(self, partition: int, session: str, record: LedgerState | None, *, through: int) -> OutMessage:
+        """Return a session's ledger record; None is the tombstone that forgets it, ``through`` an input offset."""
         value = None if record is None else encode_ledger(record)
-        return OutMessage(topic=self.settings.ledger, partition=partition, key=session.encode(), value=value)
+        headers = ((THROUGH_HEADER, b"%d" % through),) if record is None else ()
+        return OutMessage(
+            topic=self.settings.ledger, partition=partition, key=session.encode(), value=value, headers=headers
+        )
 
 
 def _translation(segment: Segment, route: Route, previous_index: int | None) -> TranslationSegment:

@@ -102,12 +102,13 @@ class Residents:
         self._n = 0
         self._manifest_id = state.id
         self._slots = {name: slot for name, slot in state.slots.items() if slot.state is not None}
-        self._tombstones = [name for name, slot in state.slots.items() if slot.state is None]
+        self._tombstones = [*(name for name, slot in state.slots.items() if slot.state is None), *state.stale]
         self._next_offset = state.next_offset
         self._committed_offset = state.next_offset
         self._letters: list[OutMessage] = []
-        # The first checkpoint of a first start commits our id, so that a restart goes on from here and nowhere else.
-        self._owes_checkpoint = state.verdict in (Verdict.FIRST_START, Verdict.IN_DOUBT, Verdict.FOREIGN)
+        # A first start commits our id at once, so that a restart goes on from here and nowhere else; a rebuild saves
+        # what it made.
+        self._owes_checkpoint = state.verdict is not Verdict.GOOD
         self._end_confirmed_s: float | None = None
         self._end_offset = state.next_offset
         self._read_to_ms = surroundings.clock.wall_ms()
@@ -259,8 +260,9 @@ class Residents:
     def _messages(self, out: list[OutSegment], slots: dict[str, Slot]) -> list[OutMessage]:
         messages = [message for one in out for message in self._publishing.segment(self.partition, one)]
         spoken = {one.segment.session for one in out} | {name for name, slot in slots.items() if slot.state is None}
-        for name, record in self.sessions.ledger_states(sorted(spoken)).items():
-            messages.append(self._publishing.ledger(self.partition, name, record))
+        through = self._next_offset - 1
+        for name, record in self.sessions.ledger_states(sorted(spoken.union(self.sessions.replaced))).items():
+            messages.append(self._publishing.ledger(self.partition, name, record, through=through))
         return messages
 
     def adopt(self, staged: Staged) -> None:

@@ -155,6 +155,16 @@ class RuntimeSettings:
         float,
         Meta(ge=0.5, le=60, description="One attempt at committing.", extra={"change": "at a roll-out"}),
     ] = 10.0
+    rebuild_stall_s: Annotated[
+        float,
+        Meta(
+            ge=0.5,
+            le=60,
+            description="How long a rebuild waits for the log to go on, for example for an open transaction to end, "
+            "before it begins again.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 5.0
     drain_deadline_s: Annotated[
         float,
         Meta(

@@ -7,16 +7,16 @@ one a checkpoint, a rebalance, a claim, a dead letter, a change of readiness; no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from schemas.segments import Segment
 from worker.core.tally import Tally
+from worker.telemetry.facts import CheckpointFacts, RebuildFacts
 from worker.telemetry.health import Health
 from worker.telemetry.log import Log
 from worker.telemetry.metric_table import MetricName
 from worker.telemetry.metrics import Metrics
 
-__all__ = ["CheckpointFacts", "TelemetryObserver"]
+__all__ = ["TelemetryObserver"]
 
 _FENCED_BY: Mapping[str, str] = {
     "save_refused": "store",
@@ -35,34 +35,6 @@ _TALLIED: tuple[tuple[str, MetricName], ...] = (
     ("fallbacks", "caesura_fallbacks_total"),
 )
 _CHANGES = ("opened", "reopened", "closed", "forgotten")
-
-
-class CheckpointFacts(Protocol):
-    """What a checkpoint's canonical line says; ``worker.runtime.observer.CheckpointSummary`` has it."""
-
-    @property
-    def outcome(self) -> str: ...  # noqa: D102  # the class says what these are
-
-    @property
-    def partitions(self) -> int: ...  # noqa: D102
-
-    @property
-    def sessions(self) -> int: ...  # noqa: D102
-
-    @property
-    def segments(self) -> int: ...  # noqa: D102
-
-    @property
-    def words(self) -> int: ...  # noqa: D102
-
-    @property
-    def dead_letters(self) -> int: ...  # noqa: D102
-
-    @property
-    def step_ms(self) -> Mapping[str, float]: ...  # noqa: D102
-
-    @property
-    def dropped(self) -> Mapping[int, str]: ...  # noqa: D102
 
 
 class TelemetryObserver:
@@ -149,6 +121,23 @@ class TelemetryObserver:
         self._metrics.add("caesura_claims_total", verdict=str(verdict))
         self._metrics.observe("caesura_claim_seconds", took_s)
         self._enter(partition, "loaded")
+
+    def rebuilt(self, partition: int, summary: RebuildFacts, took_s: float) -> None:
+        """Write a rebuild's canonical line; an error where the input does not hold every word any more."""
+        say = self._log.error if summary.lost_sessions else self._log.warning
+        say(
+            "rebuilt",
+            partition=partition,
+            sessions=summary.sessions,
+            ledger_records=summary.ledger_records,
+            input_records=summary.input_records,
+            lost_sessions=summary.lost_sessions,
+            lost_words=summary.lost_words,
+            took_ms=round(took_s * 1000.0, 1),
+        )
+        self._metrics.add("caesura_rebuilds_total")
+        self._metrics.add("caesura_rebuild_lost_sessions_total", summary.lost_sessions)
+        self._metrics.add("caesura_rebuild_lost_words_total", summary.lost_words)
 
     def waiting(self, partition: int, reason: str) -> None:
         """Note a partition that cannot be claimed yet, or must be claimed again."""

@@ -1,0 +1,111 @@
+"""Loss of Redis: sessions come back from the log, and what was published stays what it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.events import Emission
+from schemas.segments import Segment
+from tests.workers.speech import by_session, check_every_word_once, event, said, speech, untimed
+from tests.workers.twin import World
+from worker.core.rules import DecodingRules
+from worker.runtime.observer import RebuildSummary, SilentObserver
+
+PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
+NOON_MS = 1_700_000_000_000
+
+
+class Rebuilds(SilentObserver):
+    """Keeps what was rebuilt."""
+
+    def __init__(self) -> None:
+        self.summaries: list[RebuildSummary] = []
+
+    def rebuilt(self, partition: int, summary: RebuildSummary, took_s: float) -> None:
+        del partition, took_s
+        self.summaries.append(summary)
+
+
+def _ordered(world: World) -> list[Segment]:
+    return untimed(sorted(world.segments(), key=lambda one: (one.session, one.index)))
+
+
+@pytest.mark.parametrize("emission", [Emission.SENTENCE, Emission.SETTLED])
+@pytest.mark.parametrize("loss_after", [1, 3, 8, 13, 20, 25])
+def test_losing_all_of_redis_in_mid_stream_changes_nothing(loss_after: int, emission: Emission) -> None:
+    events = [one for pair in zip(speech("ann", 50), speech("ben", 50, emission=emission), strict=True) for one in pair]
+    alone, robbed = World(rules=PATIENT), World(rules=PATIENT)
+    alone.send(*events, timestamp_ms=NOON_MS)
+    alone.worker().settle()
+    heard = Rebuilds()
+    worker = robbed.worker(observer=heard)
+    robbed.send(*events[:loss_after], timestamp_ms=NOON_MS)
+    worker.settle()
+    robbed.redis.lose_everything()
+    robbed.send(*events[loss_after:], timestamp_ms=NOON_MS)
+    worker.settle()
+    assert len(heard.summaries) == 1
+    check_every_word_once(events, robbed.segments())
+    assert _ordered(robbed) == _ordered(alone)
+
+
+def test_a_fail_over_to_an_older_redis_is_noticed_and_made_good() -> None:
+    events = speech("ann", 60)
+    world = World(rules=PATIENT)
+    worker = world.worker()
+    world.send(*events[:4], timestamp_ms=NOON_MS)
+    worker.settle()
+    older = world.redis.copy()
+    world.send(*events[4:9], timestamp_ms=NOON_MS)
+    worker.settle()
+    world.redis.fail_over_to(older)
+    world.send(*events[9:], timestamp_ms=NOON_MS)
+    worker.settle()
+    check_every_word_once(events, world.segments())
+
+
+def test_chinese_sessions_come_back_with_the_same_segmentation() -> None:
+    words = ["今天", "我们去", "北", "京大学", "看看", "新的", "图书馆", "好不", "好", "然后", "再回家", "吃饭"]
+    events = [event("zh", seq, word, lang="zh-CN") for seq, word in enumerate(words)]
+    events.append(event("zh", len(events), session_end=True))
+    alone = World(rules=PATIENT)
+    alone.send(*events, timestamp_ms=NOON_MS)
+    alone.worker().settle()
+    for loss_after in range(1, len(events)):
+        robbed = World(rules=PATIENT)
+        worker = robbed.worker()
+        robbed.send(*events[:loss_after], timestamp_ms=NOON_MS)
+        worker.settle()
+        robbed.redis.lose_everything()
+        robbed.send(*events[loss_after:], timestamp_ms=NOON_MS)
+        worker.settle()
+        assert _ordered(robbed) == _ordered(alone), loss_after
+
+
+def test_words_that_retention_took_are_counted_and_the_rest_goes_on() -> None:
+    world = World(rules=DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000))
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    world.send(event("ann", 0, *["a"] * 5, utterance_end=True), event("ann", 1, "b", "c"), timestamp_ms=NOON_MS)
+    worker.settle()
+    world.broker.delete_before("asr.words", 0, 2)
+    world.redis.lose_everything()
+    world.send(event("ann", 2, "d", "e", session_end=True), timestamp_ms=NOON_MS)
+    worker.settle()
+    assert [one.lost_sessions for one in heard.summaries] == [1]
+    assert said(world.segments()) == ["a"] * 5 + ["d", "e"]
+
+
+def test_a_session_that_was_forgotten_is_not_raised_from_the_log() -> None:
+    rules = DecodingRules(flush_after_ms=800, stall_after_ms=800, idle_after_ms=10_000, forget_after_ms=0)
+    world = World(rules=rules)
+    worker = world.worker()
+    world.send(event("ann", 0, "one", "two", session_end=True), event("ben", 0, "three"))
+    worker.settle()
+    world.redis.lose_everything()
+    world.send(event("ben", 1, "four", session_end=True))
+    worker.settle()
+    assert {name: said(found) for name, found in by_session(world.segments()).items()} == {
+        "ann": ["one", "two"],
+        "ben": ["three", "four"],
+    }

@@ -1,0 +1,129 @@
+"""A session made again from its ledger record and the input, where its snapshot was lost (DESIGN section 3).
+
+The record holds everything but text: how long each word of the buffer is, and where in the input the first one starts.
+The same accepted events, read again, give the text back, so buffer, labels and held tail are what they were.
+
+Rules:
+
+1. Events count from the record's ``start_offset`` to its ``last_offset``, both inclusive.
+2. Of those the first was accepted, and after it each whose (epoch, seq) is above all before: what was dropped as a
+   repeat, or refused, is below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from schemas.events import WordsEvent
+from schemas.state import HeldBack, LedgerState, ModelWord, SessionFacts, SessionState, Unit, WordPiece
+from worker.core.rules import primary_language
+from worker.core.words import SegmenterFactory, cut_piece
+
+__all__ = ["Recovery"]
+
+
+class Recovery:
+    """One session on its way back. Give it the session's events in order, then take the state."""
+
+    def __init__(self, record: LedgerState, segmenters: SegmenterFactory) -> None:
+        self._record = record
+        self._segmenters = segmenters
+        self._units: list[Unit] = []
+        self._given = record.start_code_point
+        self._accepted: tuple[int, int] | None = None
+
+    @property
+    def through_offset(self) -> int:
+        """The last offset that the record knows of; events after it are new to the session."""
+        return self._record.last_offset
+
+    @property
+    def frozen_words(self) -> int:
+        """How many words of the buffer are frozen, thus published or about to be."""
+        return self._record.frozen
+
+    @property
+    def words(self) -> int:
+        """How many words the buffer holds."""
+        return len(self._record.lengths)
+
+    def take(self, event: WordsEvent, offset: int, appended_ms: int) -> None:
+        """Take an event of the session that stood at ``offset``."""
+        start = self._record.start_offset
+        if start is None or not start <= offset <= self._record.last_offset:
+            return
+        number = (event.epoch, event.seq)
+        if self._accepted is not None and number <= self._accepted:
+            return
+        self._accepted = number
+        first = self._record.start_position if offset == start else 0
+        for position, word in enumerate(event.words[first:], start=first):
+            unit = Unit(
+                text=word.text,
+                start_ms=word.start_ms,
+                end_ms=word.end_ms,
+                confidence=word.confidence,
+                offset=offset,
+                position=position,
+                appended_ms=appended_ms,
+                polled_ms=appended_ms,  # when it was first polled is not known any more
+            )
+            self._units.append(unit)
+
+    def state(self) -> SessionState | None:
+        """Return the session as it was when the record was written; None where the input has not all of its words."""
+        try:
+            words = [self._word(length) for length in self._record.lengths]
+        except IndexError:
+            return None
+        held = HeldBack(units=tuple(self._units), given_code_points=self._given if self._units else 0)
+        return SessionState(**self._facts(), buffer=tuple(words), held=held)
+
+    def bare_state(self) -> SessionState:
+        """Return the session without the words of its buffer, which the input does not hold any more."""
+        gone = {
+            "frozen": 0,
+            "settled": 0,
+            "punctuation": b"",
+            "disfluency": b"",
+            "labelled_start": -1,
+            "sentence": self._record.sentence + self._record.mid_sentence,
+            "mid_sentence": False,
+        }
+        return SessionState(**{**self._facts(), **gone})
+
+    def _facts(self) -> dict[str, Any]:
+        return {name: getattr(self._record, name) for name in SessionFacts.__struct_fields__}
+
+    def _word(self, length: int) -> ModelWord:
+        pieces = tuple(self._pieces(length))
+        segmenter = self._segmenters(primary_language(self._record.lang), HeldBack())
+        alone = [_as_unit(piece) for piece in pieces]
+        view = "".join(word.view for word in [*segmenter.push(alone), *segmenter.flush()])
+        return ModelWord(view=view, pieces=pieces)
+
+    def _pieces(self, length: int) -> Iterator[WordPiece]:
+        """Take so many code points from the units, a piece a unit. IndexError where they run out."""
+        while length > 0:
+            unit = self._units[0]
+            end = min(len(unit.text), self._given + length)
+            yield cut_piece(unit, self._given, end)
+            length -= end - self._given
+            self._given = end
+            if end == len(unit.text):
+                self._units.pop(0)
+                self._given = 0
+
+
+def _as_unit(piece: WordPiece) -> Unit:
+    return Unit(
+        text=piece.text,
+        start_ms=piece.start_ms,
+        end_ms=piece.end_ms,
+        confidence=piece.confidence,
+        offset=piece.offset,
+        position=piece.position,
+        appended_ms=piece.appended_ms,
+        polled_ms=piece.polled_ms,
+    )

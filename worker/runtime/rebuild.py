@@ -1,0 +1,166 @@
+"""The rebuild of a partition whose sessions Redis lost: Kafka is the truth (DESIGN section 3, *Loss of Redis*).
+
+1. take the ledger's end as the leader tells it, open transactions included; read the committed records up to there
+   (an end that cannot be reached yet is an outstanding commit marker: wait), keep the last one of each session;
+2. read the input again from the replay offset, which the committed offset's metadata names, to the committed offset:
+   the ledger's sessions get the text of their buffers back, and whatever came after a session's record is applied as if
+   for the first time;
+3. every session is then to be saved. Until a checkpoint has done so, Redis stays behind the log, and whoever claims the
+   partition next rebuilds it again.
+
+Nothing that was published is published again: a segment and its session's ledger record commit together. Events that
+were refused stay refused, and their dead letters are already where they belong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from schemas.errors import NewerVersionError
+from schemas.state import LedgerState, decode_ledger
+from worker.core.context import DecodingContext, Origin
+from worker.core.partition import PartitionSessions
+from worker.core.recovery import Recovery
+from worker.core.timeline import PartitionTime
+from worker.errors import BadEventError, BrokerError
+from worker.ports import Clock, LogReader, Record
+from worker.runtime.claim import ClaimedState
+from worker.runtime.intake import read_event
+from worker.runtime.observer import RebuildSummary
+from worker.runtime.publishing import THROUGH_HEADER
+from worker.runtime.settings import RuntimeSettings
+
+__all__ = ["Rebuild", "Rebuilt"]
+
+_CHUNK_RECORDS = 1000
+_DONE = object()
+
+
+@dataclass(slots=True, kw_only=True)
+class Rebuilt:
+    """What a rebuild came to. lost_sessions: those whose words the input does not hold any more."""
+
+    sessions: PartitionSessions
+    time: PartitionTime
+    ledger_records: int = 0
+    input_records: int = 0
+    lost_sessions: int = 0
+    lost_words: int = 0
+
+    @property
+    def summary(self) -> RebuildSummary:
+        """Return the counts alone."""
+        return RebuildSummary(
+            sessions=len(self.sessions),
+            ledger_records=self.ledger_records,
+            input_records=self.input_records,
+            lost_sessions=self.lost_sessions,
+            lost_words=self.lost_words,
+        )
+
+
+class Rebuild:
+    """One partition's rebuild, in chunks, so that the loop goes on polling and other partitions go on working."""
+
+    def __init__(
+        self,
+        state: ClaimedState,
+        context: DecodingContext,
+        *,
+        partitions: int,
+        reader: LogReader,
+        clock: Clock,
+        settings: RuntimeSettings,
+        label: Callable[[PartitionSessions], None],
+    ) -> None:
+        self._context = context
+        self._replay_offset = state.replay_offset
+        self._next_offset = state.next_offset
+        self._partitions = partitions
+        self._reader = reader
+        self._clock = clock
+        self._settings = settings
+        self._label = label
+        self._recoveries: dict[str, Recovery] = {}
+        self._forgotten_through: dict[str, int] = {}
+        self._rebuilt = Rebuilt(
+            sessions=PartitionSessions(context), time=PartitionTime(max_skew_ms=settings.max_skew_ms)
+        )
+        self._steps = self._run()
+
+    @property
+    def rebuilt(self) -> Rebuilt:
+        """What has been made so far; all of it once ``advance`` said so."""
+        return self._rebuilt
+
+    def advance(self) -> bool:
+        """Do one chunk of the work; True where that was all. RetriableError: begin again with a new rebuild."""
+        return next(self._steps, _DONE) is _DONE
+
+    def _run(self) -> Iterator[None]:
+        yield from self._read_ledger()
+        yield from self._read_input()
+        for session in list(self._recoveries):
+            self._restore(session)
+        self._label(self._rebuilt.sessions)
+        self._rebuilt.sessions.touch_all()
+        self._context.tally.drain()
+
+    def _read_ledger(self) -> Iterator[None]:
+        place = (self._settings.ledger, self._context.partition)
+        low, end = self._reader.bounds(*place, self._settings.claim_timeout_s)
+        latest: dict[str, LedgerState | None] = {}
+        for record in self._reader.read(*place, low, end, self._settings.rebuild_stall_s):
+            self._rebuilt.ledger_records += 1
+            session = (record.key or b"").decode()
+            latest[session] = None if record.value is None else decode_ledger(record.value)
+            if record.value is None:
+                self._forgotten_through[session] = int(dict(record.headers).get(THROUGH_HEADER) or -1)
+            if self._rebuilt.ledger_records % _CHUNK_RECORDS == 0:
+                yield
+        for session, state in latest.items():
+            if state is not None:
+                self._forgotten_through.pop(session, None)
+                self._recoveries[session] = Recovery(state, self._context.segmenters)
+
+    def _read_input(self) -> Iterator[None]:
+        place = (self._settings.input_topic, self._context.partition)
+        low, _ = self._reader.bounds(*place, self._settings.claim_timeout_s)
+        if self._replay_offset < self._next_offset:
+            start = max(low, self._replay_offset)
+            for record in self._reader.read(*place, start, self._next_offset, self._settings.rebuild_stall_s):
+                self._rebuilt.input_records += 1
+                self._replay(record)
+                if self._rebuilt.input_records % _CHUNK_RECORDS == 0:
+                    self._label(self._rebuilt.sessions)
+                    yield
+
+    def _replay(self, record: Record) -> None:
+        wall_ms = self._clock.wall_ms()
+        time_ms = self._rebuilt.time.observe(record.timestamp_ms, wall_ms)
+        try:
+            event = read_event(record, partitions=self._partitions, partitioner=self._settings.partitioner)
+        except BadEventError:
+            return  # refused then, refused now; its dead letter is where it belongs
+        except NewerVersionError as error:
+            raise BrokerError(f"a rebuild met an event that only a newer release reads: {error}") from error
+        if record.offset <= self._forgotten_through.get(event.session, -1):
+            return
+        recovery = self._recoveries.get(event.session)
+        if recovery is not None and record.offset <= recovery.through_offset:
+            recovery.take(event, record.offset, record.timestamp_ms)
+            return
+        if recovery is not None:
+            self._restore(event.session)
+        origin = Origin(offset=record.offset, appended_ms=record.timestamp_ms, polled_ms=wall_ms, time_ms=time_ms)
+        self._rebuilt.sessions.offer(event, origin)
+
+    def _restore(self, session: str) -> None:
+        recovery = self._recoveries.pop(session)
+        state = recovery.state()
+        if state is None:
+            self._rebuilt.lost_sessions += 1
+            self._rebuilt.lost_words += recovery.words - recovery.frozen_words
+            state = recovery.bare_state()
+        self._rebuilt.sessions.put_back(session, state)
