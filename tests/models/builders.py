@@ -1,0 +1,69 @@
+"""Small things that the training tests need: a vocabulary, texts of our own, a tiny network, and their export."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import torch
+
+from models.data.aligned import AlignedDocument
+from models.export import LEADING, MAX_PIECES, UNKNOWN_PIECE, ModelCard, export
+from models.networks.ct_transformer import CTConfig, CTTransformer
+from schemas.model_manifest import ModelManifest
+from worker.adapters.wordpiece import WordPiece
+
+WORDS = ("the", "cat", "dog", "saw", "a", "bird", "today", "where", "is", "it", "uh", "um", "and", "then", "we", "left")
+VOCABULARY = ["[PAD]", UNKNOWN_PIECE, LEADING, *WORDS, *"abcdefghijklmnopqrstuvwxyz'", *(f"##{c}" for c in "abcdefgs")]
+CARD = ModelCard(id="tiny", version="1", language="en", licence="CC0-1.0", trained_on=("made up",))
+
+
+def tokenizer() -> WordPiece:
+    return WordPiece(VOCABULARY, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
+
+
+def tiny_config(*, look_ahead: tuple[int, ...] = (0, 1, 2), positions: str = "sinusoidal") -> CTConfig:
+    return CTConfig(
+        vocabulary_size=len(VOCABULARY),
+        width=32,
+        heads=4,
+        inner_width=64,
+        look_ahead=look_ahead,
+        positions=positions,
+        max_positions=64,
+    )
+
+
+def tiny_network(config: CTConfig | None = None, *, seed: int = 1) -> CTTransformer:
+    """Return a random network whose scores are far enough apart to be worth comparing."""
+    torch.manual_seed(seed)
+    network = CTTransformer(config or tiny_config())
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if parameter.requires_grad and parameter.dim() > 1:
+                parameter.mul_(8)
+    return network.eval()
+
+
+def buffers(count: int, *, longest: int = 40, seed: int = 1) -> list[list[str]]:
+    rng = random.Random(seed)
+    return [[rng.choice(WORDS) for _ in range(rng.randint(1, longest))] for _ in range(count)]
+
+
+def document(sentences: int, *, seed: int = 1) -> AlignedDocument:
+    """Return made-up sentences: a full stop after "today" and "left", a question mark after "it", tags on fillers."""
+    rng = random.Random(seed)
+    made = AlignedDocument("made up", f"document {seed}")
+    for _ in range(sentences):
+        ending = rng.choice((("today", 2), ("left", 2), ("it", 3)))
+        for _ in range(rng.randint(2, 6)):
+            made.add(rng.choice(("the", "cat", "dog", "saw", "a", "bird")), 0, 0)
+            if rng.random() < 0.2:
+                made.add(rng.choice(("uh", "um")), 0, 3)
+        made.add(ending[0], ending[1], 0)
+    made.turn_ends.add(len(made.words) - 1)
+    return made
+
+
+def exported(network: CTTransformer, folder: Path, *, int8: bool) -> ModelManifest:
+    return export(network, VOCABULARY, folder, CARD, int8=int8)

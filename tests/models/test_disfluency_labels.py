@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.derived import derive_tags
+from models.data.disfluencies import insert_disfluencies
+from models.data.disfluent_pairs import _tags
+from models.data.marks import read_marks
+from schemas.labels import Disfluency, Punctuation
+
+O, B_RM, I_RM, B_IM, I_IM = (int(tag) for tag in Disfluency)
+
+
+def fluent_document(sentences: int) -> AlignedDocument:
+    document = AlignedDocument("made up", "fluent")
+    for number in range(sentences):
+        words = f"we went to the market on day {number} , and then we came back home with a basket of pears .".split()
+        for word, following in zip(words, [*words[1:], ""], strict=True):
+            if word not in ",.":
+                document.add(word, {",": 1, ".": 2}.get(following, 0), O)
+    return document
+
+
+@pytest.mark.parametrize(
+    ("line", "tags"),
+    [
+        ("So, um, we left.", [O, B_IM, O, O]),
+        ("I saw the the house.", [O, O, B_RM, O, O]),
+        ("We can we can wait.", [B_RM, I_RM, O, O, O]),
+        ("That is very very good.", [O, O, O, O, O]),
+        ("He had had enough.", [O, O, O, O]),
+        ("It was, you know, late.", [O, O, B_IM, I_IM, O]),
+        ("Do you know it?", [O, O, O, O]),
+        ("She says you know it.", [O, O, UNKNOWN, UNKNOWN, O]),
+    ],
+)
+def test_only_what_the_text_itself_shows_is_tagged(line: str, tags: list[int]) -> None:
+    assert derive_tags(read_marks(line), verbatim=False) == tags
+
+
+def test_a_verbatim_sentence_that_shows_a_disfluency_may_hide_more() -> None:
+    tags = derive_tags(read_marks("We uh we left. It was late."), verbatim=True)
+    assert tags == [UNKNOWN, B_IM, UNKNOWN, UNKNOWN, O, O, O]
+
+
+def test_taking_the_inserted_words_away_gives_the_fluent_text_back() -> None:
+    document = fluent_document(200)
+    noisy = insert_disfluencies(document, random.Random(1), share=1.0)
+    kept = [k for k, tag in enumerate(noisy.disfluency) if tag == O]
+    assert len(noisy.words) > len(document.words)
+    assert [noisy.words[k] for k in kept] == document.words
+    assert [noisy.punctuation[k] for k in kept] == document.punctuation
+
+
+def test_inserted_words_carry_no_mark_and_their_spans_begin_with_b() -> None:
+    noisy = insert_disfluencies(fluent_document(200), random.Random(2), share=1.0)
+    before = O
+    for tag, mark in zip(noisy.disfluency, noisy.punctuation, strict=True):
+        if tag != O:
+            assert mark == Punctuation.NONE
+        if tag in (I_RM, I_IM):
+            assert before in (tag - 1, tag)
+        before = tag
+    assert {B_RM, I_RM, B_IM, I_IM} <= set(noisy.disfluency)
+
+
+def test_insertion_is_the_same_for_the_same_seed() -> None:
+    first, second = (insert_disfluencies(fluent_document(50), random.Random(3), share=0.5) for _ in range(2))
+    assert first == second
+
+
+def test_of_two_copies_the_first_is_the_reparandum() -> None:
+    words = read_marks("the plan was to to leave")
+    assert _tags(words, "the plan was to leave".split(), max_words=8) == [O, O, O, B_RM, O, O]
+
+
+def test_a_deleted_correction_is_reparandum_and_interregnum() -> None:
+    words = read_marks("meet me on monday no sorry on friday")
+    fluent = "meet me on friday".split()
+    assert _tags(words, fluent, max_words=8) == [O, O, B_RM, I_RM, B_IM, I_IM, O, O]

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from models.data.packing import PackedText, pack  # noqa: E402
+from models.data.samples import batches, collate, cut_samples  # noqa: E402
+from models.networks.ct_transformer import PADDING_WORD  # noqa: E402
+from tests.models.builders import document, tokenizer  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+def packed(documents: int = 5) -> PackedText:
+    return pack([document(60, seed=seed) for seed in range(documents)], tokenizer())
+
+
+def test_samples_begin_at_sentence_starts_and_about_half_of_them_carry_a_cut_tail() -> None:
+    text = packed(20)
+    samples = list(cut_samples(text, random.Random(1)))
+    assert all(text.starts_sentence[begin] for begin, _ in samples)
+    inside = [end for _, end in samples if end < text.words and not text.starts_sentence[end]]
+    assert 0.3 < len(inside) / len(samples) < 0.7
+
+
+def test_the_whole_sentences_of_the_samples_cover_the_text() -> None:
+    text = packed()
+    begins = [begin for begin, _ in cut_samples(text, random.Random(2))]
+    ends = [end for _, end in cut_samples(text, random.Random(2))]
+    assert begins[0] == 0
+    assert ends[-1] == text.words
+    assert all(end >= begin for end, begin in zip(ends, begins[1:], strict=False))
+
+
+def test_labels_stand_at_the_last_piece_of_a_word_and_padding_has_none() -> None:
+    made = document(1)
+    made.words[0] = "cafe"  # several pieces
+    text = pack([made], tokenizer())
+    batch = collate(text, [(0, text.words), (0, 2)], leading=2)
+    pieces = int(text.first_piece[1])
+    assert pieces > 1
+    assert batch.punctuation[0, 1:pieces].tolist() == [-100] * (pieces - 1)
+    assert batch.punctuation[0, pieces] == made.punctuation[0]
+    assert batch.word_index[1, -1] == PADDING_WORD
+    assert batch.punctuation[1, -1] == -100
+
+
+def test_an_unknown_label_is_masked() -> None:
+    made = document(1)
+    made.disfluency[1] = -1
+    text = pack([made], tokenizer())
+    batch = collate(text, [(0, text.words)], leading=2)
+    assert batch.disfluency[0, int(text.first_piece[2])] == -100
+
+
+def test_an_epoch_reads_every_word_and_is_the_same_for_the_same_seed() -> None:
+    text = packed()
+    first = [batch.pieces for batch in batches(text, 2, max_pieces=400, seed=5)]
+    second = [batch.pieces for batch in batches(text, 2, max_pieces=400, seed=5)]
+    assert sum(batch.words for batch in batches(text, 2, max_pieces=400, seed=5)) >= text.words
+    assert all((a == b).all() for a, b in zip(first, second, strict=True))
+    assert all(pieces.numel() <= 400 for pieces in first)
+
+
+def test_packed_text_comes_back_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "text.npz"
+    text = packed(1)
+    text.save(path)
+    again = PackedText.load(path)
+    assert all((getattr(text, name) == getattr(again, name)).all() for name in PackedText.__slots__)
