@@ -39,6 +39,17 @@ class AlignedDocument:
         self.punctuation.append(punctuation)
         self.disfluency.append(disfluency)
 
+    def first(self, words: int) -> AlignedDocument:
+        """Return the document's first words, ``words`` at most."""
+        return AlignedDocument(
+            self.corpus,
+            self.name,
+            self.words[:words],
+            self.punctuation[:words],
+            self.disfluency[:words],
+            {end for end in self.turn_ends if end < words},
+        )
+
     def sentence_starts(self) -> list[int]:
         """Return the indices of the words that begin a sentence."""
         ends = (Punctuation.PERIOD, Punctuation.QUESTION)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from models.data.aligned import UNKNOWN, AlignedDocument, move_marks
@@ -49,10 +49,12 @@ def read_disfl_qa(corpora: Path, split: str) -> Iterator[AlignedDocument]:
         yield document
 
 
-def read_rev16(corpora: Path) -> Iterator[AlignedDocument]:
-    """Yield rev16's verbatim documents, tagged by their clean edition."""
+def read_rev16(corpora: Path, keep: Callable[[str], bool]) -> Iterator[AlignedDocument]:
+    """Yield rev16's verbatim documents whose name is to be kept, tagged by their clean edition."""
     clean = {Path(name).name: text for name, text in read_texts(corpora, "rev16_clean")}
     for name, text in read_texts(corpora, "rev16_verbatim"):
+        if not keep(name):
+            continue
         words = read_marks(text)
         fluent = [word.view for word in read_marks(clean[Path(name).name])]
         document = AlignedDocument("rev16", name)

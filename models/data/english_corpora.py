@@ -10,7 +10,7 @@ import hashlib
 import json
 import lzma
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,18 +68,22 @@ def read_texts(corpora: Path, name: str) -> Iterator[tuple[str, str]]:
             yield record["id"], record["text"]
 
 
-def read_corpus(corpora: Path, name: str) -> Iterator[AlignedDocument]:
-    """Yield the documents of one open corpus with marks, and with the tags that the text itself shows.
+def read_corpus(corpora: Path, name: str, keep: Callable[[str], bool]) -> Iterator[AlignedDocument]:
+    """Yield the documents of one open corpus whose name is to be kept, with marks and the tags that the text shows.
 
     They come in an order of their own, the same every time, so that any first part is a fair sample.
     """
     rules = ENGLISH_CORPORA[name]
     low, high = rules.marks_a_word
-    for document_name, text in sorted(read_texts(corpora, name), key=lambda item: place(item[0])):
+    for document_name, text in _in_order(read_texts(corpora, name), keep):
         document = _document(name, document_name, text, rules)
         marks = sum(mark > 0 for mark in document.punctuation)
         if len(document.words) >= 40 and low <= marks / len(document.words) <= high:
             yield document
+
+
+def _in_order(texts: Iterable[tuple[str, str]], keep: Callable[[str], bool]) -> list[tuple[str, str]]:
+    return sorted((item for item in texts if keep(item[0])), key=lambda item: place(item[0]))
 
 
 def _document(corpus: str, name: str, text: str, rules: CorpusRules) -> AlignedDocument:

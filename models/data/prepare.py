@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -54,28 +54,31 @@ class CorpusCounts:
     dropped: int = 0
 
 
-def is_held_out(document: AlignedDocument) -> bool:
+def is_held_out(corpus: str, document_name: str) -> bool:
     """Tell whether a document is kept from training."""
-    if document.corpus == "rev16":
-        return document.name.endswith(_REV16_HELD_OUT)
-    return document.corpus != "disfl_qa" and place(document.name) % 40 == 0
-
-
-def _read(corpora: Path, corpus: str) -> Iterator[AlignedDocument]:
     if corpus == "rev16":
-        return read_rev16(corpora)
+        return document_name.endswith(_REV16_HELD_OUT)
+    return place(document_name) % 40 == 0
+
+
+def _read(corpora: Path, corpus: str, *, training: bool) -> Iterator[AlignedDocument]:
+    """Yield the training documents, or the held-out ones, of a corpus."""
+
+    def keep(document_name: str) -> bool:
+        return is_held_out(corpus, document_name) != training
+
+    if corpus == "rev16":
+        return read_rev16(corpora, keep)
     if corpus == "disfl_qa":
-        return read_disfl_qa(corpora, "train")
-    return read_corpus(corpora, corpus)
+        return read_disfl_qa(corpora, "train" if training else "test")
+    return read_corpus(corpora, corpus, keep)
 
 
 def training_documents(
     corpora: Path, corpus: str, tests: SharedText, max_words: int, counts: CorpusCounts, *, seed: int
 ) -> Iterator[AlignedDocument]:
     """Yield training documents, with disfluencies inserted where the corpus is fluent; count them in ``counts``."""
-    for document in _read(corpora, corpus):
-        if is_held_out(document):
-            continue
+    for document in _read(corpora, corpus, training=True):
         shared = tests.shared(document.words)
         counts.shared += 0 < shared <= MAX_SHARED
         if shared > MAX_SHARED:
@@ -95,19 +98,13 @@ def training_documents(
 
 
 def held_out(corpora: Path, corpus: str, *, max_words: int) -> list[AlignedDocument]:
-    """Return the held-out documents of a corpus, in all about ``max_words`` words."""
-    documents: Iterable[AlignedDocument]
-    if corpus == "disfl_qa":
-        documents = read_disfl_qa(corpora, "test")
-    else:
-        documents = (document for document in _read(corpora, corpus) if is_held_out(document))
+    """Return the first ``max_words`` words of a corpus's held-out documents."""
     kept: list[AlignedDocument] = []
-    words = 0
-    for document in documents:
-        kept.append(document)
-        words += len(document.words)
-        if words >= max_words:
+    for document in _read(corpora, corpus, training=False):
+        if max_words <= 0:
             break
+        kept.append(document.first(max_words))
+        max_words -= len(document.words)
     return kept
 
 
