@@ -148,9 +148,15 @@ def _text(error: KafkaError, doing: str) -> str:
     return f"{doing}: {error.name()}: {error.str()}"
 
 
+def _fatal_fence(error: KafkaError) -> bool:
+    """Whether a consumer's fatal event is a fence: the event's own code says only _FATAL, its text names the cause."""
+    causes = (KafkaError(code).str() for code in FENCING)
+    return error.code() == KafkaError._FATAL and any(error.str().startswith(f"Fatal error: {why}") for why in causes)
+
+
 def consumer_error(error: KafkaError, doing: str) -> CaesuraError:
     """Return what a fault outside of a transaction means; ``doing`` says what was tried."""
-    if error.code() in FENCING:
+    if error.code() in FENCING or _fatal_fence(error):
         return FencedError(_text(error, doing))
     if not error.fatal() and (error.code() in PASSING or error.retriable()):
         return BrokerError(_text(error, doing))
@@ -172,14 +178,21 @@ def delivery_error(error: KafkaError, doing: str) -> CaesuraError:
     """Return what a record that was not taken means inside a transaction."""
     if error.code() in FENCING:
         return FencedError(_text(error, doing))
-    if error.fatal():
+    if error.fatal() or _misuse(error):
         return FatalError(_text(error, doing))
     return AbortableError(_text(error, doing))
+
+
+def _misuse(error: KafkaError) -> bool:
+    """Whether a transactional call came out of turn; with no transaction to abort or retry, calling again is no use."""
+    return error.code() == KafkaError._STATE and not (error.txn_requires_abort() or error.retriable() or error.fatal())
 
 
 def offsets_error(error: KafkaError) -> CaesuraError:
     """Return what a refused or unanswered send of offsets means. Nothing is committed by it either way."""
     doing = "sending offsets into the transaction"
+    if _misuse(error):
+        return FatalError(_text(error, doing))
     if error.code() in FENCING or error.code() in GROUP_MOVED_ON:
         return FencedError(_text(error, doing))
     if error.txn_requires_abort() or error.fatal():
@@ -196,6 +209,8 @@ def commit_error(error: KafkaError, *, may_have_timed_out: bool) -> CaesuraError
     looks like a fence (librdkafka maps both to _FENCED). A younger one can only have been fenced by a newer producer.
     """
     doing = "committing the transaction"
+    if _misuse(error):
+        return FatalError(_text(error, doing))
     if error.fatal() or error.code() in FENCING:
         if error.code() in FENCING and not may_have_timed_out:
             return FencedError(_text(error, doing))
@@ -210,16 +225,18 @@ def commit_error(error: KafkaError, *, may_have_timed_out: bool) -> CaesuraError
 def abort_error(error: KafkaError) -> CaesuraError:
     """Return what a failed abort means: call again, or give the producer up."""
     doing = "aborting the transaction"
+    if _misuse(error):
+        return FatalError(_text(error, doing))
     if not error.fatal() and error.code() not in FENCING and (error.retriable() or error.code() in PASSING):
         return BrokerError(_text(error, doing))
     return OutcomeUnknownError(_text(error, doing))
 
 
 def init_error(error: KafkaError) -> CaesuraError:
-    """Return what a failed ``init_transactions`` means; fenced while initialising is passing, a later call wins."""
+    """Return what a failed ``init_transactions`` means."""
     doing = "taking over the transactional id"
-    if not error.fatal() and (error.retriable() or error.code() in PASSING):
-        return BrokerError(_text(error, doing))
     if error.code() in FENCING:
         return FencedError(_text(error, doing))
+    if not error.fatal() and not _misuse(error) and (error.retriable() or error.code() in PASSING):
+        return BrokerError(_text(error, doing))
     return FatalError(_text(error, doing))

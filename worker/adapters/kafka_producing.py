@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -14,6 +15,7 @@ from worker.ports import OutMessage
 __all__ = ["Producing"]
 
 _QUEUE_POLL_S = 0.05
+_PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)  # noqa: SLF001 (librdkafka's own codes)
 
 
 class Producing:
@@ -45,13 +47,19 @@ class Producing:
     def queue(self, message: OutMessage) -> None:
         """Queue one record. AbortableError, FencedError, FatalError, also for an earlier record that was refused."""
         doing, deadline_s = f"publishing to {message.topic}", self._monotonic_s() + self._queue_full_s
-        self.live.poll(0)
-        self.raise_refused()
+        self._serve(0, doing)
         while not self._queued(message, doing):
             if self._monotonic_s() >= deadline_s:
                 raise AbortableError(f"{doing}: the local queue stays full")
-            self.live.poll(_QUEUE_POLL_S)
-            self.raise_refused()
+            self._serve(_QUEUE_POLL_S, doing)
+
+    def _serve(self, timeout_s: float, doing: str) -> None:
+        """Hear delivery reports; the binding raises a producer's fatal error from here too."""
+        try:
+            self.live.poll(timeout_s)
+        except KafkaException as exception:
+            raise delivery_error(error_of(exception), doing) from exception
+        self.raise_refused()
 
     def _queued(self, message: OutMessage, doing: str) -> bool:
         try:
@@ -73,6 +81,11 @@ class Producing:
         if self._refused is not None:
             raise self._refused
 
+    @property
+    def refused(self) -> bool:
+        """Whether a record of the running transaction was not taken."""
+        return self._refused is not None
+
     def forget_refused(self) -> None:
         """Begin anew: what was refused belongs to a transaction that is over."""
         self._refused = None
@@ -86,9 +99,11 @@ class Producing:
         """Let go without waiting; closing twice is harmless."""
         producer, self._producer = self._producer, None
         if producer is not None:
-            # close() flushes without end; with nothing left to flush it returns.
+            # close() flushes without end; with nothing left to flush it returns. It is closed even where it raises
+            # once more the fatal error that whoever called this has met already.
             producer.purge()
-            producer.close()
+            with suppress(KafkaException):
+                producer.close()
         self._refused = None
 
     def _make(self) -> Producer:
@@ -98,7 +113,7 @@ class Producing:
             raise consumer_error(error_of(exception), "making the producer") from exception
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
-        if error is not None and self._refused is None:
+        if error is not None and error.code() not in _PURGED and self._refused is None:
             self._refused = delivery_error(error, f"publishing to {message.topic()}")
 
 

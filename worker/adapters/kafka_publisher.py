@@ -2,6 +2,9 @@
 
 What a failure means is decided in ``kafka_errors``. Here stand the order of calls and when the transaction began: a
 broker that timed a transaction out looks like a newer producer, so only its age tells which of the two may be.
+
+After a record that a broker refused librdkafka (2.16) goes on with a gap in its sequence numbers, which fails the next
+transaction, an innocent one. So the abort of such a transaction makes a new producer.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from worker.adapters.kafka_errors import (
 from worker.adapters.kafka_membership import KafkaMembership
 from worker.adapters.kafka_producing import Producing
 from worker.adapters.kafka_settings import KafkaSettings
-from worker.errors import FatalError, FencedError
+from worker.errors import AbortableError, FatalError, FencedError
 from worker.ports import GroupMembership, NextOffset, OutMessage
 
 __all__ = ["KafkaPublisher"]
@@ -47,6 +50,8 @@ class KafkaPublisher:
         self._monotonic_s = monotonic_s
         self._lifetime_s = settings.transaction_timeout_ms / 1000
         self._began_s = 0.0
+        self._gap = False
+        self._fresh = False
         self._producing = Producing(
             settings.producer_options(transactional_id), queue_full_s=self._lifetime_s, monotonic_s=monotonic_s
         )
@@ -62,6 +67,7 @@ class KafkaPublisher:
             self._producing.live.init_transactions(timeout_s)
         except KafkaException as exception:
             raise init_error(error_of(exception)) from exception
+        self._fresh = False
 
     def begin(self) -> None:
         """Begin a transaction; FencedError or FatalError where the producer is done for."""
@@ -100,19 +106,29 @@ class KafkaPublisher:
             self._producing.live.commit_transaction(timeout_s)
         except KafkaException as exception:
             aged = self._monotonic_s() - self._began_s >= self._lifetime_s
-            raise commit_error(error_of(exception), may_have_timed_out=aged) from exception
+            error = commit_error(error_of(exception), may_have_timed_out=aged)
+            self._gap = self._gap or isinstance(error, AbortableError)
+            raise error from exception
         self._producing.forget_refused()
 
     def abort(self, timeout_s: float) -> None:
-        """Abort the running transaction."""
-        try:
-            self._producing.live.abort_transaction(timeout_s)
-        except KafkaException as exception:
-            raise abort_error(error_of(exception)) from exception
+        """Abort the running transaction; a record that was refused costs the producer."""
+        if not self._fresh:
+            try:
+                self._producing.live.abort_transaction(timeout_s)
+            except KafkaException as exception:
+                raise abort_error(error_of(exception)) from exception
+            self._fresh = self._gap or self._producing.refused
+            self._gap = False
+            if self._fresh:
+                self._producing.remake()
+        if self._fresh:
+            self.init_transactions(timeout_s)
         self._producing.forget_refused()
 
     def rebuild(self, timeout_s: float) -> None:
         """Destroy the producer, make one with the same id, and ``init_transactions``."""
+        self._gap, self._fresh = False, True
         self._producing.remake()
         self.init_transactions(timeout_s)
 

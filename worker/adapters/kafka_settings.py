@@ -186,6 +186,8 @@ class KafkaSettings:
             "enable.idempotence": True,
             "acks": "all",
             "transaction.timeout.ms": self.transaction_timeout_ms,
+            # librdkafka wants a request to end before its transaction does.
+            "socket.timeout.ms": min(self.request_timeout_ms, self.transaction_timeout_ms),
             "delivery.timeout.ms": self.transaction_timeout_ms,
             "linger.ms": self.linger_ms,
             "delivery.report.only.error": True,

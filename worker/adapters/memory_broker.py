@@ -18,7 +18,7 @@ from typing import Literal
 
 from worker.adapters.memory_group import MemoryGroup
 from worker.adapters.memory_log import PartitionLog, Writer
-from worker.errors import AbortableError, BrokerError, CaesuraError, FatalError, FencedError
+from worker.errors import AbortableError, BrokerError, CaesuraError, FatalError, FencedError, OutcomeUnknownError
 from worker.ports import CommittedOffset, NextOffset, OutMessage, Record
 
 __all__ = ["Call", "MemoryBroker", "MemoryMembership"]
@@ -56,6 +56,7 @@ class _Transaction:
     """A transactional id's state at the coordinator."""
 
     epoch: int = -1
+    expired: set[int] = field(default_factory=set)
     partitions: set[tuple[str, int]] = field(default_factory=set)
     offsets: dict[tuple[str, str, int], NextOffset] = field(default_factory=dict)
 
@@ -140,7 +141,9 @@ class MemoryBroker:
     def expire_transaction(self, transactional_id: str) -> None:
         """Do what a transaction time-out does: abort, and fence the producer that had it open."""
         self._end(transactional_id, commit=False)
-        self._transactions[transactional_id].epoch += 1
+        transaction = self._transactions[transactional_id]
+        transaction.expired.add(transaction.epoch)
+        transaction.epoch += 1
 
     def transaction_open(self, transactional_id: str) -> bool:
         """Whether a transaction of this id is open at the coordinator."""
@@ -224,9 +227,12 @@ class MemoryBroker:
         return self._transactions[writer[0]].epoch == writer[1]
 
     def _of(self, writer: Writer) -> _Transaction:
+        transaction = self._transactions[writer[0]]
+        if writer[1] in transaction.expired:
+            raise OutcomeUnknownError(f"the broker timed the transaction of {writer[0]} out")
         if not self.holds(writer):
-            raise FencedError(f"a newer producer of {writer[0]} exists, or the broker timed its transaction out")
-        return self._transactions[writer[0]]
+            raise FencedError(f"a newer producer of {writer[0]} exists")
+        return transaction
 
     def _end(self, transactional_id: str, *, commit: bool) -> None:
         transaction = self._transactions[transactional_id]

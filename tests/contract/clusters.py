@@ -1,0 +1,264 @@
+"""The Kafkas that the contract suites are run on: the twin, and a real broker under both group protocols."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Literal, Protocol
+
+from confluent_kafka import Producer, TopicPartition
+
+from tests.parts.kafka_part import Kafka, unique
+from worker.adapters.kafka_publisher import KafkaPublisher
+from worker.adapters.kafka_reader import KafkaReader, Start
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.kafka_source import KafkaWordSource
+from worker.adapters.memory_broker import MemoryBroker
+from worker.adapters.memory_publisher import MemoryPublisher
+from worker.adapters.memory_source import MemoryWordSource
+from worker.errors import BrokerError
+from worker.ports import PartitionEnd, PartitionStalled, Publisher, Record, WordSource
+
+__all__ = ["PATIENCE_S", "Cluster", "Member", "RealCluster", "TwinCluster", "until"]
+
+PATIENCE_S = 30.0
+"""How long anything may take before a test fails; no test is about time."""
+
+MAX_POLL_INTERVAL_MS = 2_000
+TRANSACTION_TIMEOUT_MS = 1_500
+
+
+class Cluster(Protocol):
+    """A Kafka with one input topic and one group, for one test."""
+
+    topic: str
+
+    def output(self, *, max_message_bytes: int = 1_048_588) -> str:
+        """Create a topic of as many partitions as the input has."""
+        ...
+
+    def append(self, *values: str, partition: int = 0) -> None:
+        """Write records outside of any transaction, keyed ``key``, with the header ``h``."""
+        ...
+
+    def visible(self, topic: str, partition: int = 0) -> list[str]:
+        """Return the values that a reader under read_committed sees."""
+        ...
+
+    def source(self, *, instance_id: str | None = None) -> WordSource:
+        """Make one more member of the group; not subscribed."""
+        ...
+
+    def publisher(self, name: str, *, topic: str | None = None) -> Publisher:
+        """Make a publisher; not initialised. ``name`` tells transactional ids of this test apart."""
+        ...
+
+    def send(self, publisher: Publisher) -> None:
+        """Have everything that was published reach the broker, the transaction still open."""
+        ...
+
+    def expel(self, member: Member, *others: Member) -> None:
+        """Have the group drop a member that does not poll, while the others do."""
+        ...
+
+    def expire(self, publisher: Publisher) -> None:
+        """Have the broker time the publisher's open transaction out."""
+        ...
+
+    def delete_before(self, partition: int, offset: int) -> None:
+        """Do what retention does."""
+        ...
+
+
+class Member:
+    """A source with a listener that claims as a worker would, seeking new partitions to what is committed."""
+
+    def __init__(
+        self, source: WordSource, *, claims: bool = True, log: list[tuple[str, str, int]] | None = None
+    ) -> None:
+        self.source = source
+        self.name = unique("member")
+        self.log = [] if log is None else log
+        self.max_records = 500
+        self.held: set[int] = set()
+        self.records: list[Record] = []
+        self.ends: dict[int, int] = {}
+        self.stalled: dict[int, str] = {}
+        self.on_revoke: Callable[[Sequence[int]], None] = lambda _: None
+        self._claims = claims
+        self._new: set[int] = set()
+        source.subscribe(self)
+
+    def on_assigned(self, partitions: Sequence[int]) -> None:
+        self._hear("assigned", partitions)
+        self.held.update(partitions)
+        self._new.update(partitions)
+
+    def on_revoked(self, partitions: Sequence[int]) -> None:
+        self._hear("revoked", partitions)
+        self.on_revoke(partitions)
+        self._let_go(partitions)
+
+    def on_lost(self, partitions: Sequence[int]) -> None:
+        self._hear("lost", partitions)
+        self._let_go(partitions)
+
+    def heard(self, event: str) -> list[int]:
+        return [partition for name, what, partition in self.log if (name, what) == (self.name, event)]
+
+    def values(self, partition: int = 0) -> list[str]:
+        return [text(record) for record in self.records if record.partition == partition]
+
+    def step(self) -> None:
+        """Poll once, then claim what is new."""
+        try:
+            items = self.source.poll(self.max_records, 0.05)
+        except BrokerError:  # it passes by itself: the loop of a worker goes on polling too
+            items = []
+        for item in items:
+            if isinstance(item, Record):
+                self.records.append(item)
+            elif isinstance(item, PartitionEnd):
+                self.ends[item.partition] = item.next_offset
+            elif isinstance(item, PartitionStalled):
+                self.stalled[item.partition] = item.reason
+        if self._claims:
+            self._claim()
+
+    def _claim(self) -> None:
+        if not self._new:
+            return
+        for partition, offset in self.source.committed(sorted(self._new), PATIENCE_S).items():
+            self.source.seek(partition, 0 if offset is None else offset.next_offset)
+            self.source.resume([partition])
+        self._new.clear()
+
+    def _hear(self, event: str, partitions: Sequence[int]) -> None:
+        self.log.extend((self.name, event, partition) for partition in partitions)
+
+    def _let_go(self, partitions: Sequence[int]) -> None:
+        self.held.difference_update(partitions)
+        self._new.difference_update(partitions)
+
+
+def text(record: Record) -> str:
+    return (record.value or b"").decode()
+
+
+def until(condition: Callable[[], bool], *members: Member) -> None:
+    """Let the members poll in turn until the condition holds; fail when patience is over."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to be"
+        for member in members:
+            member.step()
+
+
+class TwinCluster:
+    """The twin."""
+
+    def __init__(self, partitions: int) -> None:
+        self.broker = MemoryBroker(wall_ms=lambda: 1_700_000_000_000)
+        self.topic = "asr.words"
+        self._partitions = partitions
+        self.broker.create_topic(self.topic, partitions)
+
+    def output(self, *, max_message_bytes: int = 1_048_588) -> str:
+        topic = unique("output")
+        self.broker.create_topic(topic, self._partitions, max_message_bytes=max_message_bytes)
+        return topic
+
+    def append(self, *values: str, partition: int = 0) -> None:
+        for value in values:
+            self.broker.append(self.topic, partition, value.encode(), key=b"key", headers=[("h", b"x")])
+
+    def visible(self, topic: str, partition: int = 0) -> list[str]:
+        return [text(record) for record in self.broker.records(topic, partition)]
+
+    def source(self, *, instance_id: str | None = None) -> WordSource:
+        return MemoryWordSource(self.broker, self.topic, group_id="group", instance_id=instance_id)
+
+    def publisher(self, name: str, *, topic: str | None = None) -> Publisher:
+        return MemoryPublisher(self.broker, name, topic or self.topic)
+
+    def send(self, publisher: Publisher) -> None:
+        del publisher  # the twin keeps nothing back
+
+    def expel(self, member: Member, *others: Member) -> None:
+        del others
+        assert isinstance(member.source, MemoryWordSource)
+        self.broker.expel("group", self.topic, member.source.member_id)
+
+    def expire(self, publisher: Publisher) -> None:
+        self.broker.expire_transaction(publisher.transactional_id)
+
+    def delete_before(self, partition: int, offset: int) -> None:
+        self.broker.delete_before(self.topic, partition, offset)
+
+
+class RealCluster:
+    """A real broker; its group and ids have names that no other test has."""
+
+    def __init__(
+        self, kafka: Kafka, protocol: Literal["classic", "consumer"], partitions: int, clients: ExitStack
+    ) -> None:
+        self._kafka = kafka
+        self._partitions = partitions
+        self._clients = clients
+        self.topic = kafka.create_topic("words", partitions, message_timestamp_type="LogAppendTime")
+        self._deployment = unique("contract")
+        self._protocol = protocol
+
+    def settings(self, instance_id: str | None = None) -> KafkaSettings:
+        return KafkaSettings(
+            bootstrap_servers=self._kafka.bootstrap,
+            group_id=self._deployment,
+            group_protocol=self._protocol,
+            group_instance_id=instance_id,
+            session_timeout_ms=1_500,
+            heartbeat_interval_ms=300,
+            max_poll_interval_ms=MAX_POLL_INTERVAL_MS,
+            transaction_timeout_ms=TRANSACTION_TIMEOUT_MS,
+        )
+
+    def output(self, *, max_message_bytes: int = 1_048_588) -> str:
+        return self._kafka.create_topic("output", self._partitions, max_message_bytes=max_message_bytes)
+
+    def append(self, *values: str, partition: int = 0) -> None:
+        producer = Producer({"bootstrap.servers": self._kafka.bootstrap, "linger.ms": 0})
+        for value in values:
+            producer.produce(self.topic, value=value, key=b"key", partition=partition, headers=[("h", b"x")])
+        assert producer.flush(PATIENCE_S) == 0
+
+    def visible(self, topic: str, partition: int = 0) -> list[str]:
+        with KafkaReader(replace(self.settings(), group_protocol="classic"), topic) as reader:
+            return [text(record) for record in reader.read(Start(partition=partition), follow=False)]
+
+    def source(self, *, instance_id: str | None = None) -> WordSource:
+        source = KafkaWordSource(self.settings(instance_id), self.topic)
+        self._clients.callback(source.close)
+        return source
+
+    def publisher(self, name: str, *, topic: str | None = None) -> Publisher:
+        publisher = KafkaPublisher(self.settings(), f"{self._deployment}-{name}", topic or self.topic)
+        self._clients.callback(publisher.close)
+        return publisher
+
+    def send(self, publisher: Publisher) -> None:
+        assert isinstance(publisher, KafkaPublisher)
+        assert publisher._producing.live.flush(PATIENCE_S) == 0
+
+    def expel(self, member: Member, *others: Member) -> None:
+        del member  # it only has to keep still
+        deadline = time.monotonic() + MAX_POLL_INTERVAL_MS / 1000 + 1
+        until(lambda: time.monotonic() > deadline, *others)
+
+    def expire(self, publisher: Publisher) -> None:
+        del publisher  # the broker looks every second
+        time.sleep(TRANSACTION_TIMEOUT_MS / 1000 + 2)
+
+    def delete_before(self, partition: int, offset: int) -> None:
+        for future in self._kafka.admin.delete_records([TopicPartition(self.topic, partition, offset)]).values():
+            future.result(PATIENCE_S)
