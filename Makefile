@@ -89,8 +89,9 @@ audit: setup-dev ## Known advisories against what is pinned (needs an advisory d
 
 # --- figures and files made from the sources ------------------------------------------------------------------------
 .PHONY: docs lock
-docs: setup ## Write docs/settings.md anew from the settings
+docs: setup ## Write docs/settings.md and docs/metrics.md anew from the code
 	@$(BIN)/python -m worker.settings.reference --write docs/settings.md
+	@$(BIN)/python -m worker.telemetry.reference --write docs/metrics.md
 
 lock: ## Pin requirements/*.txt anew (needs uv: pipx install uv, or UV=/path/to/uv)
 	@$(LOCK) requirements/build.in -o requirements/build.txt

@@ -12,7 +12,7 @@ class CheckpointFacts(Protocol):
     """What a checkpoint's canonical line says; ``worker.runtime.observer.CheckpointSummary`` has it."""
 
     @property
-    def outcome(self) -> str: ...  # noqa: D102  # the class says what these are
+    def outcome(self) -> str: ...  # noqa: D102
 
     @property
     def partitions(self) -> int: ...  # noqa: D102
@@ -40,16 +40,16 @@ class RebuildFacts(Protocol):
     """What a rebuild's canonical line says; ``worker.runtime.observer.RebuildSummary`` has it."""
 
     @property
-    def sessions(self) -> int: ...  # the class says what these are
+    def sessions(self) -> int: ...  # noqa: D102
 
     @property
-    def ledger_records(self) -> int: ...
+    def ledger_records(self) -> int: ...  # noqa: D102
 
     @property
-    def input_records(self) -> int: ...
+    def input_records(self) -> int: ...  # noqa: D102
 
     @property
-    def lost_sessions(self) -> int: ...
+    def lost_sessions(self) -> int: ...  # noqa: D102
 
     @property
-    def lost_words(self) -> int: ...
+    def lost_words(self) -> int: ...  # noqa: D102
