@@ -4,7 +4,7 @@ Rules (DESIGN section 2, *Silence*):
 
 1. It is the largest record timestamp so far, each taken as at most the worker's wall clock plus ``max_skew_ms``.
 2. It goes on by the monotonic clock only while the partition is read to its end; a record ends that.
-3. It never goes back, and never runs ahead of what was asked of it: what it said last is where it goes on from.
+3. It never goes back behind what it said; time that passed unsaid before a record came does not count.
 """
 
 from __future__ import annotations
@@ -47,8 +47,17 @@ class PartitionTime:
         self._base_ms, self._at_end_since_s = self._said_ms, None
 
     def now_ms(self, monotonic_s: float) -> int:
-        """Return the partition's time."""
-        if self._at_end_since_s is not None:
-            passed_ms = int((monotonic_s - self._at_end_since_s) * 1000)
-            self._said_ms = max(self._said_ms, self._base_ms + passed_ms)
+        """Return the partition's time, and hold on to it: it never goes back behind what was said."""
+        self._said_ms = self.peek_ms(monotonic_s)
         return self._said_ms
+
+    def peek_ms(self, monotonic_s: float) -> int:
+        """Return what ``now_ms`` would say, without saying it: the end may turn out not to be the end any more.
+
+        Whoever asks only to see whether a confirmation of the end is worth its while asks here. A record that was on
+        its way meanwhile is then still applied at its own time, and does not find a silence that never was.
+        """
+        if self._at_end_since_s is None:
+            return self._said_ms
+        passed_ms = int((monotonic_s - self._at_end_since_s) * 1000)
+        return max(self._said_ms, self._base_ms + passed_ms)

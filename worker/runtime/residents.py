@@ -180,7 +180,7 @@ class Residents:
         """
         due_ms = self.sessions.next_due_ms
         now_s = self._clock.monotonic_s()
-        if due_ms is None or not self._time.is_at_end or self._time.now_ms(now_s) < due_ms:
+        if due_ms is None or not self._time.is_at_end or self._time.peek_ms(now_s) < due_ms:
             return
         fresh = self._end_confirmed_s is not None and now_s - self._end_confirmed_s < self._end_is_fresh_s
         if not fresh and not self._confirm_end():

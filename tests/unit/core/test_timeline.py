@@ -60,6 +60,16 @@ def test_a_pause_stops_time_where_it_was_last_asked() -> None:
     assert time.now_ms(900.0) == START_MS + 500
 
 
+def test_time_that_was_only_peeked_at_does_not_count_where_the_end_was_none() -> None:
+    time = PartitionTime(max_skew_ms=100)
+    time.observe(START_MS, START_MS)
+    time.reached_end(50.0)
+    assert time.peek_ms(51.0) == START_MS + 1_000
+    time.left_end()
+
+    assert time.observe(START_MS + 125, START_MS + 1_000) == START_MS + 125
+
+
 _STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("record"), st.integers(-1, 5_000), st.integers(0, 5_000)),
