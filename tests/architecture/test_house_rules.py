@@ -1,0 +1,80 @@
+"""House rules that a machine can hold: names of files, marks left behind, what may not stand in the repository."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("schemas", "worker", "models")
+VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "base", "misc", "core_utils"}
+MAX_LINES = 350
+LEFT_BEHIND = re.compile(r"\b(?:TODO|FIXME|XXX|NotImplementedError)\b")
+FOREIGN_PATHS = re.compile(r"(?:^|[^A-Za-z0-9_.])/(?:work|farm|root|home)/")
+
+
+def sources() -> list[Path]:
+    return sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
+
+
+def tracked() -> list[Path]:
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)  # noqa: S607
+    if done.returncode != 0:
+        pytest.skip("not a git checkout: what is tracked is unknown")
+    return [ROOT / name for name in done.stdout.decode().split("\0") if name]
+
+
+def name_of(file: Path) -> str:
+    return str(file.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("file", sources(), ids=name_of)
+def test_a_module_is_a_noun_of_the_domain_and_one_thing(file: Path) -> None:
+    assert file.stem not in VAGUE
+    assert len(file.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+
+
+@pytest.mark.parametrize("file", sources(), ids=name_of)
+def test_a_module_says_where_it_stands_and_leaves_nothing_to_do(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert ast.get_docstring(ast.parse(text)), "a module's first line says what it is"
+    assert LEFT_BEHIND.search(text) is None
+
+
+def test_no_test_uses_mocks() -> None:
+    using = [
+        name_of(file)
+        for file in (ROOT / "tests").rglob("*.py")
+        if file != Path(__file__) and re.search(r"unittest\.mock|MagicMock|mocker\b", file.read_text(encoding="utf-8"))
+    ]
+    assert using == []
+
+
+def test_nothing_tracked_names_a_path_of_somebodys_machine() -> None:
+    found = []
+    for file in tracked():
+        if file == Path(__file__) or not file.is_file() or file.stat().st_size > 2_000_000:
+            continue
+        try:
+            text = file.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [f"{name_of(file)}: {match.group()}" for match in FOREIGN_PATHS.finditer(text)]
+    assert found == []
+
+
+def test_pinned_requirements_carry_hashes_and_no_addresses() -> None:
+    pinned = sorted((ROOT / "requirements").glob("*.txt"))
+    assert pinned
+    for file in pinned:
+        text = file.read_text(encoding="utf-8")
+        assert "://" not in text
+        assert "--index-url" not in text
+        requirements = [line for line in text.splitlines() if re.match(r"[a-z0-9]", line)]
+        assert requirements
+        assert text.count("--hash=sha256:") >= len(requirements)
+        assert all("==" in line for line in requirements)

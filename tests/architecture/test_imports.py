@@ -1,0 +1,78 @@
+"""Imports point inwards only, and core stays pure: no I/O, no clock, no threads, no chance."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
+ROOT = Path(__file__).parents[2]
+PURE = {
+    "bisect",
+    "collections",
+    "dataclasses",
+    "enum",
+    "functools",
+    "hashlib",
+    "heapq",
+    "itertools",
+    "math",
+    "msgspec",
+    "operator",
+    "re",
+    "schemas",
+    "string",
+    "typing",
+    "unicodedata",
+    "worker",
+    "zlib",
+    "__future__",
+}
+"""What core and the schemas may import: nothing here opens, waits, starts, draws or looks at a clock."""
+
+READS_ITS_PACKAGE = {"worker/core/dictionary.py": {"importlib", "io", "pathlib"}}
+"""jieba's word list is read once from the installed package: a constant that is too long to write down."""
+
+IMPURE_CALLS = {"open", "input", "print", "exec", "eval", "__import__", "breakpoint", "id", "hash"}
+"""Built-ins that reach outside, or that differ from process to process."""
+
+
+def pure_files() -> list[Path]:
+    return sorted([*(ROOT / "worker" / "core").rglob("*.py"), *(ROOT / "schemas").rglob("*.py")])
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module or ""
+
+
+@pytest.mark.parametrize("file", pure_files(), ids=lambda file: str(file.relative_to(ROOT)))
+def test_a_pure_module_imports_nothing_that_reaches_outside(file: Path) -> None:
+    name = str(file.relative_to(ROOT))
+    roots = {module.partition(".")[0] for module in imported(ast.parse(file.read_text(encoding="utf-8")))}
+    assert roots - PURE - READS_ITS_PACKAGE.get(name, set()) == set()
+
+
+@pytest.mark.parametrize("file", pure_files(), ids=lambda file: str(file.relative_to(ROOT)))
+def test_a_pure_module_calls_no_built_in_that_reaches_outside(file: Path) -> None:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert called & IMPURE_CALLS == set()
+
+
+def test_the_list_of_impure_calls_names_built_ins() -> None:
+    assert {name for name in IMPURE_CALLS if not hasattr(builtins, name)} == set()
+
+
+def test_imports_point_inwards_only(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
+    assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out

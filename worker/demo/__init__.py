@@ -1,0 +1,1 @@
+"""The show: sample sessions through embedded parts, in the terminal."""
