@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds the tools that the deployment's tests run, from the Go module proxy: versions and hashes stand in each
+# folder's go.mod and go.sum. What is built for these is kept; a changed go.mod builds anew.
+#
+#   build.sh FOLDER [TOOL...]    tools: helm promtool etcd kwok kubernetes; without any, all of them
+set -euo pipefail
+bin="$(mkdir -p "$1" && cd "$1" && pwd)"
+shift
+tools=("$@")
+((${#tools[@]})) || tools=(helm promtool etcd kwok kubernetes)
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+command -v go >/dev/null || { echo "Go is needed to build ${tools[*]} (https://go.dev/dl)" >&2; exit 1; }
+
+packages() { sed -nE 's#^(tool |\t)([^ ]+/cmd/[^ ]+|go.etcd.io/etcd/server/v3)$#\2#p' "$1/go.mod"; }
+
+flags() {
+  case $1 in
+    kubernetes) # clients and charts ask a server for its version
+      local version=v1.36.3 at=k8s.io/component-base/version
+      grep -q "k8s.io/kubernetes $version" kubernetes/go.mod || { echo "build.sh names another Kubernetes" >&2; exit 1; }
+      echo "-X $at.gitVersion=$version -X $at.gitMajor=1 -X $at.gitMinor=36" ;;
+    helm) echo "-X helm.sh/helm/v3/internal/version.version=$(sed -nE 's#.*helm.sh/helm/v3 (v[0-9.]+).*#\1#p' helm/go.mod)" ;;
+  esac
+}
+
+for tool in "${tools[@]}"; do
+  stamp="$bin/.$tool.sum"
+  now="$(cat "$tool/go.mod" "$tool/go.sum" build.sh | sha256sum)"
+  [[ -f $stamp && "$(<"$stamp")" == "$now" ]] && continue
+  began=$SECONDS
+  extra="$(flags "$tool")"
+  for package in $(packages "$tool"); do
+    name="$(basename "$package")"
+    [[ $name == v3 ]] && name=etcd
+    # promtool would else link the clients of every cloud that Prometheus can discover
+    (cd "$tool" && CGO_ENABLED=0 go build -trimpath -tags remove_all_sd -ldflags "-s -w $extra" -o "$bin/$name" "$package")
+  done
+  echo "$now" >"$stamp"
+  echo "built $tool in $((SECONDS - began)) s"
+done
