@@ -1,0 +1,1 @@
+"""What installs and watches the worker; the Python here writes files that the chart carries."""

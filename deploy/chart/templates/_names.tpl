@@ -1,0 +1,69 @@
+{{- define "caesura.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end }}
+
+{{- define "caesura.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := include "caesura.name" . -}}
+{{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
+{{- /* A pod's label controller-revision-hash is the name, a dash and ten characters, and ends at 63. */ -}}
+{{- $full | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+{{- end }}
+
+{{- define "caesura.deployment" -}}
+{{- (.Values.settings.worker).deployment | default .Release.Name -}}
+{{- end }}
+
+{{- define "caesura.serviceAccount" -}}
+{{- .Values.serviceAccount.name | default (.Values.serviceAccount.create | ternary (include "caesura.fullname" .) "default") -}}
+{{- end }}
+
+{{- define "caesura.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+{{- end }}
+
+{{- define "caesura.selector" -}}
+app.kubernetes.io/name: {{ include "caesura.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "caesura.labels" -}}
+{{ include "caesura.selector" . }}
+app.kubernetes.io/version: {{ .Values.image.tag | default .Chart.AppVersion | trunc 63 | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/part-of: caesura
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
+{{- end }}
+
+{{- define "caesura.metricsPort" -}}
+{{- (.Values.settings.worker).http_port | default 9464 | int -}}
+{{- end }}
+
+{{- define "caesura.graceSeconds" -}}
+{{- $drain := (.Values.settings.worker).drain_deadline_s | default 20 | float64 | ceil | int -}}
+{{- .Values.terminationGracePeriodSeconds | default (add $drain 15) | int -}}
+{{- end }}
+
+{{- /* Topics by purpose, as the worker names them. */ -}}
+{{- define "caesura.topics" -}}
+{{- $worker := .Values.settings.worker | default dict -}}
+input: {{ $worker.input_topic | default "asr.words" | quote }}
+segment: {{ $worker.segment_topic | default "asr.segments" | quote }}
+deadLetter: {{ $worker.dead_letter_topic | default "asr.words.dead" | quote }}
+ledger: {{ $worker.ledger_topic | default (printf "%s.ledger" (include "caesura.deployment" .)) | quote }}
+routes:
+{{- range $worker.routes }}
+  {{- if kindIs "string" . }}
+  - {{ regexReplaceAll "^[^=]*=" . "" | splitList ":" | first | quote }}
+  {{- else }}
+  - {{ .topic | quote }}
+  {{- end }}
+{{- end }}
+{{- end }}

