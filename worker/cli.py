@@ -16,6 +16,7 @@ from worker.commands.replay import replay
 from worker.commands.settings import settings
 from worker.commands.tail import tail
 from worker.commands.topics import topics
+from worker.commands.worker import worker
 from worker.errors import CaesuraError
 
 __all__ = ["app", "main"]
@@ -33,6 +34,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.command()(worker)
 app.command()(punctuate)
 app.add_typer(topics, name="topics")
 app.command()(check)

@@ -1,0 +1,27 @@
+"""``caesura worker``: one member of the group, until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+
+import typer
+
+from worker.app import run_worker
+from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.config import load_settings
+
+__all__ = ["worker"]
+
+
+def worker(config: ConfigOption = None, assignments: SetOption = None) -> None:
+    """Run a worker: words in from Kafka, frozen labelled segments out, exactly once.
+
+    SIGTERM and SIGINT let it finish what it has read, publish it and leave the group; a second one ends it at once.
+    Logs are JSON lines on stdout; metrics and health are served on worker.http_port: /metrics, /live, /ready.
+
+    Exit status: 0 stopped, 1 wrong settings or a fault that no retry mends, 3 replaced by a newer worker of this
+    ordinal, 4 an inference hung.
+    """
+    settings = load_settings(origin_of(config, assignments))
+    logging.getLogger("caesura.kafka").setLevel(logging.NOTSET)
+    raise typer.Exit(run_worker(settings))
