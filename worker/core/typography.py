@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schemas.segments import PunctuationName
+from worker.core.rules import primary_language
 
 __all__ = ["CHINESE", "ENGLISH", "Typography", "bare", "keeps_its_dot", "typography_of", "unspaced", "written_in_latin"]
 
@@ -59,14 +60,14 @@ _OTHER_UNSPACED = Typography(marks=_LATIN_MARKS, spaced=False, sentence_capitals
 _BY_LANGUAGE = {
     "en": ENGLISH,
     "ja": _JAPANESE,
-    **dict.fromkeys(("zh", "cmn", "yue", "wuu", "nan", "hak", "gan"), CHINESE),
+    **dict.fromkeys(("zh", "yue", "wuu", "nan", "hak", "gan"), CHINESE),
     **dict.fromkeys(("th", "lo", "km", "my"), _OTHER_UNSPACED),
 }
 
 
 def typography_of(lang: str) -> Typography:
     """Return how ``lang`` (BCP-47) is written, by its primary subtag; spaces and Latin marks where it is unknown."""
-    return _BY_LANGUAGE.get(lang.split("-", 1)[0].lower(), _OTHER_SPACED)
+    return _BY_LANGUAGE.get(primary_language(lang), _OTHER_SPACED)
 
 
 def unspaced(char: str) -> bool:

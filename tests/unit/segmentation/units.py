@@ -1,0 +1,38 @@
+"""Builders of recogniser units and dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schemas.state import ModelWord, Unit
+from worker.core.dictionary import Dictionary
+
+
+def unit(text: str, position: int = 0) -> Unit:
+    return Unit(
+        text=text,
+        start_ms=position * 100,
+        end_ms=position * 100 + 90,
+        confidence=0.5,
+        offset=7,
+        position=position,
+        appended_ms=1,
+        polled_ms=2,
+    )
+
+
+def units_of(texts: Sequence[str]) -> list[Unit]:
+    return [unit(text, position) for position, text in enumerate(texts)]
+
+
+def views(words: Sequence[ModelWord]) -> list[str]:
+    return [word.view for word in words]
+
+
+def texts(words: Sequence[ModelWord]) -> list[list[str]]:
+    return [[piece.text for piece in word.pieces] for word in words]
+
+
+def dictionary_of(*words: str) -> Dictionary:
+    """Build a dictionary in which every word is equally frequent."""
+    return Dictionary.of((word, 10) for word in words)
