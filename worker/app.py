@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 
@@ -19,9 +19,10 @@ from worker.adapters.system_clock import SystemClock
 from worker.config import Settings, models_folder
 from worker.core.segmentation import segmenters
 from worker.errors import CaesuraError, FencedError
-from worker.ports import Clock
+from worker.ports import Clock, Publisher
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Parts, Worker
+from worker.runtime.observer import Observer
 from worker.runtime.watchdog import InferenceWatchdog
 from worker.telemetry.health import Health
 from worker.telemetry.http_server import TelemetryServer
@@ -98,15 +99,24 @@ def run_worker(settings: Settings) -> int:
 
 
 def build_worker(
-    settings: Settings, *, clock: Clock, observer: TelemetryObserver, log: Log
+    settings: Settings,
+    *,
+    clock: Clock,
+    observer: Observer,
+    log: Log,
+    publisher_of: Callable[[Settings, KafkaWordSource], Publisher] | None = None,
 ) -> tuple[Worker, InferenceWatchdog]:
-    """Build a worker from settings, its engine warm. FatalError where models or settings cannot be used."""
+    """Build a worker from settings, its engine warm. FatalError where models or settings cannot be used.
+
+    publisher_of: makes another publisher than the transactional one; the demo's cluster knows no transactions.
+    """
     runtime = settings.worker
     engine = OnnxEngine(models_folder(runtime))
     engine.warm_up()
+    source = KafkaWordSource(settings.kafka, runtime.input_topic)
     parts = Parts(
-        source=KafkaWordSource(settings.kafka, runtime.input_topic),
-        publisher=KafkaPublisher(settings.kafka, runtime.transactional_id, runtime.input_topic),
+        source=source,
+        publisher=(publisher_of or _transactional)(settings, source),
         store=connect(settings.redis, deployment=runtime.deployment, topic=runtime.input_topic),
         reader=KafkaLogReader(settings.kafka),
         engine=engine,
@@ -121,6 +131,10 @@ def build_worker(
     watchdog = InferenceWatchdog(deadline_s=runtime.inference_deadline_ms / 1000.0, clock=clock, on_overrun=hung)
     worker = assemble(parts, settings=runtime, rules=settings.decoding, segmenters=segmenters, watchdog=watchdog)
     return worker, watchdog
+
+
+def _transactional(settings: Settings, source: KafkaWordSource) -> Publisher:
+    return KafkaPublisher(settings.kafka, settings.worker.transactional_id, source.topic)
 
 
 def _say_why(log: Log, error: CaesuraError) -> None:
