@@ -19,7 +19,7 @@ from worker.adapters.system_clock import SystemClock
 from worker.config import Settings, models_folder
 from worker.core.segmentation import segmenters
 from worker.errors import CaesuraError, FencedError
-from worker.ports import Clock, Publisher
+from worker.ports import Clock, Publisher, SessionStore
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Parts, Worker
 from worker.runtime.observer import Observer
@@ -105,10 +105,12 @@ def build_worker(
     observer: Observer,
     log: Log,
     publisher_of: Callable[[Settings, KafkaWordSource], Publisher] | None = None,
+    store: SessionStore | None = None,
 ) -> tuple[Worker, InferenceWatchdog]:
     """Build a worker from settings, its engine warm. FatalError where models or settings cannot be used.
 
-    publisher_of: makes another publisher than the transactional one; the demo's cluster knows no transactions.
+    publisher_of, store: others than the transactional publisher and Redis, for the demo, whose cluster knows no
+    transactions and whose machine may have no Redis.
     """
     runtime = settings.worker
     engine = OnnxEngine(models_folder(runtime))
@@ -117,7 +119,7 @@ def build_worker(
     parts = Parts(
         source=source,
         publisher=(publisher_of or _transactional)(settings, source),
-        store=connect(settings.redis, deployment=runtime.deployment, topic=runtime.input_topic),
+        store=store or connect(settings.redis, deployment=runtime.deployment, topic=runtime.input_topic),
         reader=KafkaLogReader(settings.kafka),
         engine=engine,
         clock=clock,

@@ -16,7 +16,7 @@ from worker.adapters.kafka_errors import consumer_error, consuming
 from worker.adapters.kafka_readings import record_of
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.errors import FatalError
-from worker.ports import Record
+from worker.ports import PartitionEnd, Record
 
 __all__ = ["KafkaReader", "Start"]
 
@@ -55,11 +55,8 @@ class KafkaReader:
             raise FatalError(f"there is no topic {self._topic}")
         return sorted(found.partitions)
 
-    def read(self, start: Start, *, follow: bool) -> Iterator[Record]:
-        """Yield records; without ``follow`` until each partition's end was reached once.
-
-        Raises BrokerError, FatalError.
-        """
+    def assign(self, start: Start) -> list[int]:
+        """Begin to read; return the partitions. BrokerError, FatalError."""
         partitions = self.partitions()
         if start.partition is not None:
             if start.partition not in partitions:
@@ -69,19 +66,34 @@ class KafkaReader:
         offset = start.offset if start.offset is not None else first
         with consuming(f"reading {self._topic}"):
             self._consumer.assign([TopicPartition(self._topic, partition, offset) for partition in partitions])
-        open_ends: set[int | None] = set(partitions)
+        return partitions
+
+    def poll(self, timeout_s: float) -> Record | PartitionEnd | None:
+        """Return what came next, waiting up to the time-out for it. BrokerError, FatalError."""
+        with consuming(f"reading {self._topic}"):
+            message = self._consumer.poll(timeout_s)
+        if message is None:
+            return None
+        error, partition, offset = message.error(), message.partition(), message.offset()
+        if error is not None and error.code() != _EOF:
+            raise consumer_error(error, f"reading {self._topic}")
+        if partition is None or offset is None:
+            return None
+        return (
+            record_of(message, partition, offset)
+            if error is None
+            else PartitionEnd(partition=partition, next_offset=offset)
+        )
+
+    def read(self, start: Start, *, follow: bool) -> Iterator[Record]:
+        """Yield records; without ``follow`` until each partition's end was reached once. BrokerError, FatalError."""
+        open_ends = set(self.assign(start))
         while follow or open_ends:
-            with consuming(f"reading {self._topic}"):
-                message = self._consumer.poll(_POLL_S)
-            if message is None:
-                continue
-            error, at, offset_read = message.error(), message.partition(), message.offset()
-            if error is not None and error.code() == _EOF:
-                open_ends.discard(message.partition())
-            elif error is not None:
-                raise consumer_error(error, f"reading {self._topic}")
-            elif at is not None and offset_read is not None:
-                yield record_of(message, at, offset_read)
+            came = self.poll(_POLL_S)
+            if isinstance(came, Record):
+                yield came
+            elif came is not None:
+                open_ends.discard(came.partition)
 
     def close(self) -> None:
         """Let go of the connections."""
