@@ -11,13 +11,15 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from worker.adapters.kafka_errors import INFORMATIONAL, consumer_error, consuming, error_of
 from worker.adapters.kafka_membership import KafkaMembership
 from worker.adapters.kafka_readings import END, OUT_OF_RANGE, Readings
+from worker.adapters.kafka_rebalance import RebalanceCallbacks
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError, FatalError
 from worker.ports import CommittedOffset, NextOffset, PartitionEnd, PartitionStalled, RebalanceListener, Record
@@ -25,6 +27,7 @@ from worker.ports import CommittedOffset, NextOffset, PartitionEnd, PartitionSta
 __all__ = ["KafkaWordSource"]
 
 _NOT_FETCHING = (KafkaError._STATE, KafkaError._PREV_IN_PROGRESS)  # noqa: SLF001 (librdkafka's own codes)
+_WAKE_S = 0.01
 
 
 class KafkaWordSource:
@@ -36,6 +39,7 @@ class KafkaWordSource:
         self._topic = topic
         self._readings = Readings(topic)
         self._fault: CaesuraError | None = None
+        self._leaders: dict[int, int] = {}
         self._closed = False
         with consuming("making the consumer"):
             self._consumer = Consumer({**settings.consumer_options(), "error_cb": self._note})
@@ -47,7 +51,7 @@ class KafkaWordSource:
 
     def subscribe(self, listener: RebalanceListener) -> None:
         """Join the group."""
-        heard = _Callbacks(self._topic, self._readings, listener, self._keep)
+        heard = RebalanceCallbacks(self._topic, self._readings, listener, self._keep)
         with consuming(f"subscribing to {self._topic}"):
             self._consumer.subscribe(
                 [self._topic], on_assign=heard.on_assign, on_revoke=heard.on_revoke, on_lost=heard.on_lost
@@ -59,6 +63,7 @@ class KafkaWordSource:
             topic = self._consumer.list_topics(self._topic, timeout_s).topics[self._topic]
         if topic.error is not None:
             raise consumer_error(topic.error, f"asking for topic {self._topic}")
+        self._leaders = {partition: found.leader for partition, found in topic.partitions.items()}
         return len(topic.partitions)
 
     def poll(self, max_records: int, timeout_s: float) -> list[Record | PartitionEnd | PartitionStalled]:
@@ -98,6 +103,7 @@ class KafkaWordSource:
         self._readings.paused(partitions, paused=False)
         with consuming("resuming"):
             self._consumer.resume([TopicPartition(self._topic, partition) for partition in partitions])
+        self._wake(partitions)
 
     def seek(self, partition: int, next_offset: int) -> None:
         """Go on from ``next_offset``. BrokerError where the partition is not ours (any more)."""
@@ -168,6 +174,17 @@ class KafkaWordSource:
         with consuming("leaving the group"):
             self._consumer.close()
 
+    def _wake(self, partitions: Sequence[int]) -> None:
+        """Have the leaders of resumed partitions fetch at once.
+
+        A broker's thread that has nothing to fetch looks for work once a second (librdkafka 2.16), and a resume does
+        not wake it. Any request does: the smallest, one a leader, whose answer does not matter.
+        """
+        for partition in {self._leaders.get(partition, -1 - partition): partition for partition in partitions}.values():
+            with suppress(KafkaException):
+                place = TopicPartition(self._topic, partition)
+                self._consumer.get_watermark_offsets(place, timeout=_WAKE_S, cached=False)
+
     def _read_again(self, partition: int) -> None:
         """Go back to where a partition should stand: its turn changed while messages of it were gathered."""
         if partition in self._readings and (next_offset := self._readings[partition].next_offset) is not None:
@@ -189,48 +206,3 @@ class KafkaWordSource:
         if isinstance(fault, BrokerError):
             self._fault = None
         raise fault
-
-
-class _Callbacks:
-    """What the binding calls in a rebalance, inside poll or close. None of these raises."""
-
-    def __init__(
-        self, topic: str, readings: Readings, listener: RebalanceListener, keep: Callable[[CaesuraError], None]
-    ) -> None:
-        self._topic, self._readings, self._listener, self._keep = topic, readings, listener, keep
-
-    def on_assign(self, consumer: Consumer, places: list[TopicPartition]) -> None:
-        starts = [TopicPartition(place.topic, place.partition, 0) for place in places]
-        partitions = [place.partition for place in places]
-        try:
-            consumer.incremental_assign(starts)
-            consumer.pause(starts)
-        except KafkaException as exception:
-            self._keep(consumer_error(error_of(exception), f"assigning {partitions}"))
-            return
-        self._readings.add(partitions)
-        self._tell(self._listener.on_assigned, partitions)
-
-    def on_revoke(self, consumer: Consumer, places: list[TopicPartition]) -> None:
-        self._tell(self._listener.on_revoked, [place.partition for place in places])
-        self._let_go(consumer, places)
-
-    def on_lost(self, consumer: Consumer, places: list[TopicPartition]) -> None:
-        self._tell(self._listener.on_lost, [place.partition for place in places])
-        self._let_go(consumer, places)
-
-    def _tell(self, event: Callable[[Sequence[int]], None], partitions: list[int]) -> None:
-        try:
-            event(sorted(partitions))
-        except Exception as exception:  # noqa: BLE001 (whatever it is must not reach the binding; poll raises it)
-            fault = FatalError(f"a rebalance listener raised {type(exception).__name__}")
-            fault.__cause__ = exception
-            self._keep(fault)
-
-    def _let_go(self, consumer: Consumer, places: list[TopicPartition]) -> None:
-        self._readings.drop(place.partition for place in places)
-        try:
-            # Said here, not left to the binding: it does so only where the listener made no such call of its own.
-            consumer.incremental_unassign(places)
-        except KafkaException as exception:
-            self._keep(consumer_error(error_of(exception), "giving partitions back"))
