@@ -30,11 +30,11 @@ class WordPieceSettings(msgspec.Struct, frozen=True, kw_only=True):
     unknown: str
 
 
-class ModelManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=False):
+class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     """A model.
 
-    id, version: name it as ``id@version`` in segments and stored state. languages: primary subtags (``en``).
-    active: whether new buffers of its languages go to it; at most one model a language is active.
+    id, version: name it as ``id@version`` in segments and stored state. language: a primary subtag (``en``).
+    active: whether new buffers of its language go to it; at most one model a language is active.
     network: the name of the network; weights: the ONNX file among ``files``. look_ahead: the paper's L_i, in words.
     positions: ``sinusoidal``, which have no end, or ``learned``, whose last stands for all after it.
     punctuation, disfluency: published names of the classes, in the order of the scores.
@@ -44,7 +44,7 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     manifest: str
     id: str
     version: str
-    languages: tuple[str, ...]
+    language: str
     active: bool
     network: str
     weights: str

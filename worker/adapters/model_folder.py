@@ -48,9 +48,10 @@ def read_models_folder(folder: Path) -> list[StoredModel]:
         if name in names:
             raise FatalError(f"models folder {folder} holds {name} twice")
         names.add(name)
-        for language in model.manifest.languages if model.manifest.active else ():
-            if language in active:
-                raise FatalError(f"two models are active for {language}: {active[language]} and {name}")
+        language = model.manifest.language
+        if model.manifest.active and language in active:
+            raise FatalError(f"two models are active for {language}: {active[language]} and {name}")
+        if model.manifest.active:
             active[language] = name
     return models
 

@@ -67,12 +67,12 @@ class OnnxEngine:
             stored.manifest.name: _Network(stored, chosen, max_batch_pieces)
             for stored in read_models_folder(models_folder)
         }
-        self._models = tuple(model for network in self._networks.values() for model in network.served())
+        self._models = tuple(network.served for network in self._networks.values())
         self.threads = chosen
 
     @property
     def models(self) -> Sequence[EngineModel]:
-        """The models loaded; a model of several languages is listed once a language."""
+        """The models loaded, by name."""
         return self._models
 
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
@@ -127,15 +127,15 @@ class _Network:
             raise FatalError(f"model {manifest.name}: its manifest or vocabulary has no {error}") from error
         self._session = _open(stored, threads)
 
-    def served(self) -> Iterator[EngineModel]:
+    @property
+    def served(self) -> EngineModel:
         manifest = self._manifest
-        for language in manifest.languages:
-            yield EngineModel(
-                name=manifest.name,
-                language=language,
-                active=manifest.active,
-                look_ahead_words=manifest.look_ahead_words,
-            )
+        return EngineModel(
+            name=manifest.name,
+            language=manifest.language,
+            active=manifest.active,
+            look_ahead_words=manifest.look_ahead_words,
+        )
 
     def label(self, buffers: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[tuple[int, Labels]]:
         """Yield (place, labels) of each buffer, in any order."""
