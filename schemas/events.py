@@ -1,4 +1,7 @@
-"""What producers send: one ASR word event a Kafka record, MessagePack, key = UTF-8 of ``session``."""
+"""What producers send: one ASR word event a Kafka record, MessagePack, key = UTF-8 of ``session``.
+
+Besides the bounds in the types, ``schemas.limits`` holds an event to those that a type cannot say.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,24 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-__all__ = ["Emission", "SessionOptions", "Word", "WordsEvent"]
+__all__ = [
+    "MAX_EVENT_WORDS",
+    "MAX_TARGETS",
+    "MAX_WORD_CHARACTERS",
+    "Emission",
+    "SessionOptions",
+    "Word",
+    "WordsEvent",
+]
+
+MAX_WORD_CHARACTERS = 64
+MAX_EVENT_WORDS = 2000
+MAX_TARGETS = 32
+
+# The largest integer that every language's JSON and most of its numbers hold exactly.
+_Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+_Name = Annotated[str, Meta(max_length=128)]
+_Target = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 
 
 class Emission(StrEnum):
@@ -21,12 +41,13 @@ class Emission(StrEnum):
 class Word(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One recogniser word that the producer will not revise.
 
-    text: 1 to 64 characters, no white space. start_ms, end_ms: from the session's start. confidence: 0 to 1.
+    text: 1 to 64 characters, no white space. start_ms, end_ms: from the session's start, the end not before the start.
+    confidence: 0 to 1.
     """
 
-    text: Annotated[str, Meta(min_length=1, max_length=64)]
-    start_ms: Annotated[int, Meta(ge=0)] | None = None
-    end_ms: Annotated[int, Meta(ge=0)] | None = None
+    text: Annotated[str, Meta(min_length=1, max_length=MAX_WORD_CHARACTERS)]
+    start_ms: _Count | None = None
+    end_ms: _Count | None = None
     confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
 
 
@@ -34,26 +55,30 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """What a session may choose in its first event, within the operator's bounds; null takes the operator's value."""
 
     emission: Emission | None = None
-    look_ahead_words: Annotated[int, Meta(ge=0)] | None = None
-    flush_after_ms: Annotated[int, Meta(ge=1)] | None = None
-    max_buffer_words: Annotated[int, Meta(ge=1)] | None = None
+    look_ahead_words: _Count | None = None
+    flush_after_ms: Annotated[int, Meta(ge=1, le=2**53 - 1)] | None = None
+    max_buffer_words: Annotated[int, Meta(ge=1, le=2**53 - 1)] | None = None
     punctuation: bool | None = None
 
 
 class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Words of one session, in order, perhaps none; ``epoch`` and ``seq`` number the events (DESIGN section 2)."""
+    """Words of one session, in order, perhaps none; ``epoch`` and ``seq`` number the events (DESIGN section 2).
+
+    session: 1 to 128 bytes of UTF-8. lang: BCP-47. heard_until_ms: audio heard so far, from the session's start.
+    targets: translation routes, each once. attributes: at most 1 KiB of UTF-8, keys and values together.
+    """
 
     version: str
     session: Annotated[str, Meta(min_length=1, max_length=128)]
-    seq: Annotated[int, Meta(ge=0)]
-    lang: Annotated[str, Meta(min_length=2, max_length=35)]
-    epoch: Annotated[int, Meta(ge=0)] = 0
-    words: tuple[Word, ...] = ()
-    heard_until_ms: Annotated[int, Meta(ge=0)] | None = None
+    seq: _Count
+    lang: Annotated[str, Meta(max_length=35, pattern=r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$")]
+    epoch: _Count = 0
+    words: Annotated[tuple[Word, ...], Meta(max_length=MAX_EVENT_WORDS)] = ()
+    heard_until_ms: _Count | None = None
     utterance_end: bool = False
     session_end: bool = False
-    targets: tuple[str, ...] | None = None
+    targets: Annotated[tuple[_Target, ...], Meta(max_length=MAX_TARGETS)] | None = None
     options: SessionOptions | None = None
-    conversation: Annotated[str, Meta(max_length=128)] | None = None
-    speaker: Annotated[str, Meta(max_length=128)] | None = None
+    conversation: _Name | None = None
+    speaker: _Name | None = None
     attributes: dict[str, str] | None = None

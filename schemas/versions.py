@@ -1,0 +1,39 @@
+"""Versions of the published language: major.minor; a minor adds optional fields only (DESIGN section 6).
+
+A release reads a major N and N-1 and writes one; a newer major pauses the partition, an older one is refused.
+"""
+
+from __future__ import annotations
+
+import re
+
+from schemas.errors import InvalidEventError, NewerVersionError
+
+__all__ = ["EVENT_VERSION", "READ_MAJORS", "SEGMENT_VERSION", "check_version"]
+
+EVENT_VERSION = "1.0"
+"""What a producer of today writes into an event."""
+
+SEGMENT_VERSION = "1.0"
+"""What this release writes into a segment."""
+
+READ_MAJORS = (1,)
+"""The majors that this release reads, ascending; 1 is the first that there ever was."""
+
+_VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
+
+
+def check_version(version: str) -> None:
+    """Accept a version of a major that this release reads.
+
+    NewerVersionError where the major is newer, whatever else the event holds; InvalidEventError (``unknown_version``)
+    where it is older, or the text is no version.
+    """
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        raise InvalidEventError("unknown_version", "version: expected major.minor, such as 1.0")
+    major = int(match.group(1))
+    if major > READ_MAJORS[-1]:
+        raise NewerVersionError(f"version {match.group()} is newer than major {READ_MAJORS[-1]}, which is read here")
+    if major not in READ_MAJORS:
+        raise InvalidEventError("unknown_version", f"version: expected a major from {READ_MAJORS[0]} on")
