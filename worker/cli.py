@@ -11,6 +11,7 @@ import typer
 
 from worker.commands.check import check
 from worker.commands.dead_letters import dead_letters
+from worker.commands.demo import demo
 from worker.commands.punctuate import punctuate
 from worker.commands.replay import replay
 from worker.commands.settings import settings
@@ -34,6 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.command()(demo)
 app.command()(worker)
 app.command()(punctuate)
 app.add_typer(topics, name="topics")

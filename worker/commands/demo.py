@@ -1,0 +1,25 @@
+"""``caesura demo``: the whole of it in this terminal, with parts of its own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from worker.demo.show import run_demo
+
+__all__ = ["demo"]
+
+
+def demo(
+    *,
+    speed: Annotated[float, typer.Option(min=0.5, max=10, help="1 is the pace of speech.")] = 1.0,
+) -> None:
+    """Show it working: four people talk at once, words are grey until their labels are frozen.
+
+    Starts a mock Kafka (librdkafka's, inside this process) and a redis-server of its own, runs a worker, and ends by
+    itself in under a minute. Needs no broker, no root, no Docker. The mock knows no transactions, so the demo shows
+    what is published and when, not that it is published exactly once.
+    """
+    run_demo(Console(highlight=False), speed=speed)

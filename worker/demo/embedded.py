@@ -1,0 +1,116 @@
+"""The demo's Kafka, Redis and worker: started here, and ended with the block, whatever happens."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.adapters.kafka_source import KafkaWordSource
+from worker.adapters.memory_store import MemoryRedis, MemorySessionStore
+from worker.adapters.mock_cluster import PlainPublisher, mock_cluster
+from worker.adapters.system_clock import SystemClock
+from worker.app import build_worker
+from worker.config import Origin, Settings, load_settings
+from worker.demo.script import TARGET
+from worker.errors import CaesuraError, FatalError
+from worker.ports import Publisher, SessionStore
+from worker.runtime.loop import Worker
+from worker.runtime.observer import SilentObserver
+from worker.telemetry.log import make_log
+
+__all__ = ["Cast", "embedded_parts"]
+
+_STOP_WITHIN_S = 15.0
+
+
+class Cast:
+    """The running parts. ``parts`` names them for people."""
+
+    def __init__(self, settings: Settings, parts: str) -> None:
+        self.settings = settings
+        self.parts = parts
+        self.fault: CaesuraError | None = None
+        self.joined = threading.Event()
+
+    def check(self) -> None:
+        """Raise what ended the worker, if anything did."""
+        if self.fault is not None:
+            raise self.fault
+
+
+class _Observer(SilentObserver):
+    """Hears when the worker holds all partitions."""
+
+    def __init__(self, joined: threading.Event) -> None:
+        self._joined = joined
+
+    def readiness(self, reasons: object) -> None:
+        """Note that there is no reason left."""
+        if not reasons:
+            self._joined.set()
+
+
+@contextmanager
+def embedded_parts() -> Iterator[Cast]:
+    """Start a mock Kafka, a Redis and a worker; end them all at the end of the block."""
+    with ExitStack() as stack:
+        flags = {
+            "worker.deployment": "demo",
+            "worker.http_port": "0",
+            "worker.routes": f"{TARGET}=translate.{TARGET}",
+            "kafka.bootstrap_servers": "unknown",
+        }
+        names = load_settings(Origin(environ={}, flags=flags)).worker
+        topics = [names.input_topic, names.segment_topic, names.dead_letter_topic, names.ledger]
+        topics += [route.topic for route in names.routes]
+        flags["kafka.bootstrap_servers"] = stack.enter_context(mock_cluster(topics))
+        store: SessionStore | None = None
+        redis = "a dictionary in place of Redis, for want of a redis-server"
+        if find_redis_server() is not None:
+            server = stack.enter_context(EmbeddedRedis(unix_socket=True))
+            flags["redis.addresses"] = server.url.replace("unix://", "unix:")
+            redis = "a real redis-server"
+        else:
+            store = MemorySessionStore(MemoryRedis())
+        settings = load_settings(Origin(environ={}, flags=flags))
+        cast = Cast(settings, f"Kafka: librdkafka's mock cluster · {redis} · one worker, its model on this CPU")
+        stack.enter_context(_running(cast, store))
+        yield cast
+
+
+@contextmanager
+def _running(cast: Cast, store: SessionStore | None) -> Iterator[None]:
+    worker, watchdog = build_worker(
+        cast.settings,
+        clock=SystemClock(),
+        observer=_Observer(cast.joined),
+        log=make_log(io.StringIO()),
+        publisher_of=_plain,
+        store=store,
+    )
+    stopping = threading.Event()
+    thread = threading.Thread(target=_run, args=(worker, stopping, cast), name="demo-worker", daemon=True)
+    watchdog.start()
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join(_STOP_WITHIN_S)
+        watchdog.stop()
+        if thread.is_alive():
+            raise FatalError("the demo's worker did not stop")
+
+
+def _run(worker: Worker, stopping: threading.Event, cast: Cast) -> None:
+    try:
+        worker.run(stopping.is_set)
+    except CaesuraError as error:
+        cast.fault = error
+
+
+def _plain(settings: Settings, source: KafkaWordSource) -> Publisher:
+    return PlainPublisher(settings.kafka, settings.worker.transactional_id, source)

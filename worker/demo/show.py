@@ -1,0 +1,88 @@
+"""Runs the demo: sends the script at the pace of speech, reads the captions, draws both; ends by itself."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from rich.console import Console
+from rich.live import Live
+
+from schemas.codec import decode_translation, encode_event
+from schemas.segments import TranslationSegment
+from worker.adapters.kafka_reader import KafkaReader, Start
+from worker.adapters.kafka_sender import KafkaSender
+from worker.demo.embedded import Cast, embedded_parts
+from worker.demo.script import TARGET, events
+from worker.demo.stage import Stage
+from worker.demo.view import picture, plain_lines
+from worker.errors import FatalError
+from worker.ports import Record
+
+__all__ = ["run_demo"]
+
+_JOIN_WITHIN_S = 20.0
+_END_WITHIN_S = 45.0
+_FRAME_S = 0.05
+
+
+def run_demo(console: Console, *, speed: float = 1.0) -> None:
+    """Show the demo; FatalError where the words published are not those heard, or where it does not end in time."""
+    with ExitStack() as stack:
+        console.print("starting a mock Kafka, a redis-server and a worker …", style="dim")
+        cast = stack.enter_context(embedded_parts())
+        _await_worker(cast)
+        stage = Stage()
+        live = None
+        if console.is_terminal:
+            live = stack.enter_context(Live(picture(stage, cast.parts), console=console, auto_refresh=False))
+        else:
+            console.print(cast.parts)
+        began_s = time.monotonic()
+        for segment in _play(cast, stage, speed, live):
+            if live is None:
+                for line in plain_lines(segment, time.monotonic() - began_s):
+                    console.print(line, markup=False, highlight=False, soft_wrap=True)
+    if faults := stage.faults():
+        raise FatalError(f"the words published are not the words heard: {', '.join(faults)}")
+    console.print(stage.summary(), style="bold")
+
+
+def _await_worker(cast: Cast) -> None:
+    deadline_s = time.monotonic() + _JOIN_WITHIN_S
+    while not cast.joined.wait(0.1):
+        cast.check()
+        if time.monotonic() > deadline_s:
+            raise FatalError(f"the demo's worker did not join its group within {_JOIN_WITHIN_S:g} s")
+
+
+def _play(cast: Cast, stage: Stage, speed: float, live: Live | None) -> Iterator[TranslationSegment]:
+    """Send each event when its time has come, and yield each caption as it becomes readable."""
+    worker = cast.settings.worker
+    route = worker.route(TARGET)
+    assert route is not None
+    script = deque(events())
+    with (
+        KafkaReader(cast.settings.kafka, route.topic) as reader,
+        KafkaSender(cast.settings.kafka, worker.input_topic, worker.partitioner.place) as sender,
+    ):
+        reader.assign(Start())
+        began_s = time.monotonic()
+        while script or not stage.ended:
+            cast.check()
+            elapsed_s = time.monotonic() - began_s
+            if elapsed_s > _END_WITHIN_S:
+                raise FatalError(f"the demo did not end within {_END_WITHIN_S:g} s")
+            while script and script[0].at_ms <= elapsed_s * 1000 * speed:
+                event = script.popleft().event
+                sender.send(event.session.encode(), encode_event(event))
+                stage.hear(event)
+            came = reader.poll(_FRAME_S)
+            if isinstance(came, Record):
+                segment = decode_translation(came.value or b"")
+                stage.publish(segment)
+                yield segment
+            if live is not None:
+                live.update(picture(stage, cast.parts), refresh=True)
