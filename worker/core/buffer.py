@@ -116,12 +116,12 @@ class Buffer:
         return None
 
     def drop(self, end: int) -> None:
-        """Let the first ``end`` words leave; they are frozen."""
+        """Let the first ``end`` words leave; they are frozen. Nothing is settled before the next labelling."""
         assert end <= self.frozen, "only frozen words leave the buffer"
         del self.words[:end], self.views[:end], self.punctuation[:end], self.disfluency[:end]
         self.start += end
         self.frozen -= end
-        self.settled = max(self.settled - end, 0)
+        self.settled = 0
 
 
 def consistent_tag(previous: int, tag: int) -> int:

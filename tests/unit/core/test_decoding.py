@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schemas.events import Emission, SessionOptions, Word
+from schemas.labels import Disfluency, Punctuation
 from schemas.segments import Cause, ModelRef, Piece
 from tests.unit.core.builders import NOW_MS, Driver, event, pair_segmenters, texts
 from worker.adapters.memory_engine import ScriptedEngine, marked_words
@@ -79,6 +80,30 @@ def test_a_full_buffer_without_a_comma_is_cut_at_its_settled_prefix() -> None:
 
     (segment,) = driver.segments
     assert (segment.cause, len(segment.words), segment.sentence_end) == (Cause.LENGTH, 24 - 9, False)
+
+
+def test_a_flush_labels_again_what_the_last_step_left_after_a_cut_and_nothing_else() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one two-stop " + _numbered(7), utterance_end=True))
+    assert [len(request.words) for request in driver.requests] == [3, 6, 9, 7]
+
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, _numbered(9), utterance_end=True))
+    assert [len(request.words) for request in driver.requests] == [3, 6, 9]
+
+
+def test_a_tag_continues_over_a_silence_but_not_over_a_cleared_buffer() -> None:
+    def always_inside(model: str, words: object, position: int, look_ahead_words: int) -> tuple[int, int]:
+        assert (model, words, position, look_ahead_words)
+        return Punctuation.NONE, Disfluency.I_RM
+
+    driver = Driver(engine=ScriptedEngine(script=always_inside))
+    driver.give(event(0, "one two", utterance_end=True))
+    driver.give(event(1, "three"))
+    driver.give(event(2, "four", lang="zh", session_end=True))
+
+    tags = [word.disfluency for segment in driver.segments for word in segment.words]
+    assert tags == ["B-RM", "I-RM", "I-RM", "B-RM"]
 
 
 def test_a_session_chooses_within_the_operators_bounds_in_its_first_event_only() -> None:
