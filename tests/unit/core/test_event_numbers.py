@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.segments import Gap
-from tests.unit.core.builders import Driver, event, texts
+from tests.unit.core.builders import Driver, event, pair_segmenters, texts
 from worker.core.intake import Outcome, PassedGap, RefusalReason
 
 
@@ -64,6 +64,15 @@ def test_a_session_whose_first_events_never_came_begins_with_a_gap() -> None:
     driver.give(event(2, "one", session_end=True))
 
     assert driver.segments[0].gaps == (Gap(epoch=0, first_seq=0, last_seq=1, before_word=0),)
+
+
+def test_what_lies_on_either_side_of_a_gap_is_never_joined_to_one_word() -> None:
+    driver = Driver(segmenters=pair_segmenters)
+    driver.give(event(0, "one"))
+    driver.give(event(2, "two", session_end=True))
+
+    assert driver.requests[-1].words == ("one", "two")
+    assert [gap.before_word for segment in driver.segments for gap in segment.gaps] == [1]
 
 
 def test_an_event_that_comes_after_its_gap_was_passed_is_late() -> None:
