@@ -12,7 +12,7 @@ import msgspec
 
 __all__ = ["CheckpointId", "Manifest", "OffsetMetadata", "SessionField", "Slot"]
 
-_METADATA = re.compile(r"caesura1 (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\S+)")
+_METADATA = re.compile(r"caesura1 (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\d+) (\d+) (\S+)")
 
 
 class CheckpointId(NamedTuple):
@@ -51,17 +51,21 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     """What the metadata of a committed offset says: atomically with the output, which snapshots count.
 
     replay_offset: smallest offset at which a buffer of the partition starts. partitions: the input's partition
-    count. transactional_id: the writer's, for a takeover.
+    count. careful_until_offset, tries: below which offset records are read one by one, and how often the next one has
+    been tried (``worker.runtime.caution``). transactional_id: the writer's, for a takeover.
     """
 
     id: CheckpointId
     replay_offset: int
     partitions: int
     transactional_id: str
+    careful_until_offset: int = 0
+    tries: int = 0
 
     def encode(self) -> str:
         """Return the text form; ASCII, well under the broker's 4096 bytes."""
-        return f"caesura1 {self.id} {self.replay_offset} {self.partitions} {self.transactional_id}"
+        numbers = f"{self.replay_offset} {self.partitions} {self.careful_until_offset} {self.tries}"
+        return f"caesura1 {self.id} {numbers} {self.transactional_id}"
 
     @classmethod
     def decode(cls, text: str | None) -> OffsetMetadata | None:
@@ -69,11 +73,13 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
         match = _METADATA.fullmatch(text or "")
         if match is None:
             return None
-        token, n, nonce, replay, partitions, transactional_id = match.groups()
+        token, n, nonce, replay, partitions, careful, tries, transactional_id = match.groups()
         return cls(
             id=CheckpointId(int(token), int(n), nonce),
             replay_offset=int(replay),
             partitions=int(partitions),
+            careful_until_offset=int(careful),
+            tries=int(tries),
             transactional_id=transactional_id,
         )
 

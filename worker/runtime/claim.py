@@ -21,6 +21,7 @@ import msgspec
 from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
 from worker.errors import StoreError
 from worker.ports import CommittedOffset, SessionStore, StoreWrite, WordSource
+from worker.runtime.caution import MAX_CLAIMS_WITHOUT_COMMIT, claims_without_commit
 from worker.runtime.observer import Observer, SeamStep
 from worker.runtime.settings import RuntimeSettings, StartAt
 from worker.runtime.verdict import Verdict, judge
@@ -35,7 +36,8 @@ class ClaimedState:
     """What a claim hands over: a partition's sessions as of its committed offset.
 
     id: the id that the stored manifest has now, None where there is none. slots: session -> committed snapshot.
-    replay_offset: where in the input a rebuild begins. stale: sessions whose stored fields are worth nothing.
+    replay_offset: where in the input a rebuild begins. careful_until_offset, tries: how it is to be read on.
+    stale: sessions whose stored fields are worth nothing.
     """
 
     partition: int
@@ -46,6 +48,8 @@ class ClaimedState:
     next_offset: int
     slots: dict[str, Slot]
     replay_offset: int = 0
+    careful_until_offset: int = 0
+    tries: int = 0
     stale: tuple[str, ...] = ()
 
     def without_store(self) -> ClaimedState:
@@ -84,6 +88,7 @@ class Claim:
         self._start_at = settings.start_at
         self._adopt_foreign_offsets = settings.adopt_foreign_offsets
         self._timeout_s = settings.claim_timeout_s
+        self._max_careful_records = settings.max_poll_records
         self._nonce = secrets.token_hex(8)
         self._token: int | None = None
         self._manifest: Manifest | None = None
@@ -132,6 +137,8 @@ class Claim:
             next_offset=next_offset,
             slots={},
             replay_offset=metadata.replay_offset if metadata else next_offset,
+            careful_until_offset=self._careful_until(metadata, next_offset),
+            tries=metadata.tries if metadata else 0,
             stale=tuple(fields),
         )
         if verdict is Verdict.BEHIND:
@@ -212,6 +219,14 @@ class Claim:
             raise StoreError("the claim was overtaken by a newer one")
         self._manifest = manifest
         return to
+
+    def _careful_until(self, metadata: OffsetMetadata | None, next_offset: int) -> int:
+        """Return the offset below which records are tried one by one (``worker.runtime.caution``)."""
+        before = metadata.careful_until_offset if metadata else 0
+        if claims_without_commit(self._held_token, metadata) < MAX_CLAIMS_WITHOUT_COMMIT:
+            return before
+        _, end = self._source.watermarks(self._partition, self._timeout_s)
+        return max(before, min(end, next_offset + self._max_careful_records))
 
     def _first_offset(self) -> int:
         low, end = self._source.watermarks(self._partition, self._timeout_s)

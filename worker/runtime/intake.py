@@ -14,7 +14,10 @@ from worker.errors import BadEventError
 from worker.ports import OutMessage, Record
 from worker.runtime.settings import Partitioner
 
-__all__ = ["DeadLetters", "MalformedLimit", "read_event"]
+__all__ = ["POISON", "DeadLetters", "MalformedLimit", "read_event"]
+
+POISON = "poison"
+"""Reason of a record that was tried alone, again and again, and never committed."""
 
 _MAX_KEY_BYTES = 1024
 _PARTITION_OF = {Partitioner.MURMUR2: murmur2_partition, Partitioner.CRC32: crc32_partition}
@@ -54,7 +57,11 @@ class DeadLetters:
     max_bytes: int
 
     def letter(self, record: Record, error: BadEventError) -> OutMessage:
-        """Return the dead letter of a record; a value beyond the limit is cut, its length and SHA-256 are kept."""
+        """Return the dead letter of a record; a value beyond the limit is cut, its length and SHA-256 are kept.
+
+        Of a poisonous record nothing but these is kept: its bytes may be what makes a transaction fail.
+        """
+        max_bytes = 0 if error.reason == POISON else self.max_bytes
         headers = [
             ("caesura.topic", self.source_topic.encode()),
             ("caesura.partition", b"%d" % record.partition),
@@ -63,10 +70,10 @@ class DeadLetters:
             ("caesura.detail", error.detail.encode()),
         ]
         value = record.value
-        if value is not None and len(value) > self.max_bytes:
+        if value is not None and len(value) > max_bytes:
             headers.append(("caesura.length", b"%d" % len(value)))
             headers.append(("caesura.sha256", hashlib.sha256(value).hexdigest().encode()))
-            value = value[: self.max_bytes]
+            value = value[:max_bytes]
         key = record.key
         if key is not None and len(key) > _MAX_KEY_BYTES:
             headers.append(("caesura.key_sha256", hashlib.sha256(key).hexdigest().encode()))

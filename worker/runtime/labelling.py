@@ -30,13 +30,19 @@ class Labelling:
 
     def run(self, partitions: Mapping[int, PartitionSessions]) -> None:
         """Label until no session of these partitions wants labels. Blocks as long as that takes."""
-        while True:
-            now_ms = self.clock.wall_ms()
-            pending = [one for sessions in partitions.values() for one in sessions.waiting(now_ms)]
-            if not pending:
-                return
+        while pending := self._pending(partitions):
             for batch in form_batches(pending, self.limits):
                 self._resolve(batch, partitions)
+
+    def fall_back(self, partitions: Mapping[int, PartitionSessions]) -> None:
+        """Let every session of these partitions that wants labels go on without, until none wants any."""
+        while pending := self._pending(partitions):
+            for one in pending:
+                partitions[one.partition].fall_back(one.request.session, self.clock.wall_ms())
+
+    def _pending(self, partitions: Mapping[int, PartitionSessions]) -> list[PendingLabels]:
+        now_ms = self.clock.wall_ms()
+        return [one for sessions in partitions.values() for one in sessions.waiting(now_ms)]
 
     def _resolve(self, batch: Sequence[PendingLabels], partitions: Mapping[int, PartitionSessions]) -> None:
         try:

@@ -157,19 +157,26 @@ class Worker:
         started_s = self._clock.monotonic_s()
         staged = [one for residents in self.assignment.loaded.values() if (one := residents.stage()) is not None]
         self._staged_since_s = None
-        if not staged:
-            return
-        stage_ms = (self._clock.monotonic_s() - started_s) * 1000.0
-        self._adopt(self._checkpoint.take(staged, stage_ms=stage_ms))
+        if staged:
+            stage_ms = (self._clock.monotonic_s() - started_s) * 1000.0
+            self._adopt(self._checkpoint.take(staged, stage_ms=stage_ms))
+        self._park()
+
+    def _park(self) -> None:
+        """Park partitions that cannot go on, once what they had staged is committed."""
+        for residents in list(self.assignment.loaded.values()):
+            if residents.parked is not None and not residents.changed:
+                self.assignment.park(residents.parked)
 
     def _adopt(self, result: CheckpointResult) -> None:
         for one in result.committed:
             residents = self.assignment.loaded[one.partition]
-            residents.adopt(one)
             self._observer.tallied(residents.tally.drain())
             self._observer.published(one.partition, one.segments)
-            if residents.parked is not None:
-                self.assignment.park(residents.parked)
+            try:
+                residents.adopt(one)
+            except RetriableError as error:
+                self.assignment.claim_again(one.partition, type(error).__name__)
         if result.committed:
             self._observer.seam(SeamStep.ADOPTED)
             self._fencings = 0
@@ -246,13 +253,17 @@ class Worker:
                 self._vitals.mended("leader")
 
     def _label(self) -> None:
-        self._labelling.run({number: residents.sessions for number, residents in self.assignment.loaded.items()})
+        loaded = self.assignment.loaded.items()
+        self._labelling.fall_back({number: one.sessions for number, one in loaded if one.unlabelled})
+        self._labelling.run({number: one.sessions for number, one in loaded})
 
     def _due(self) -> bool:
         """Tell whether the commit interval since the first uncheckpointed change has passed."""
         now_s = self._clock.monotonic_s()
+        if any(residents.careful for residents in self.assignment.loaded.values()):
+            return True
         if self._staged_since_s is None:
-            if any(residents.changed for residents in self.assignment.loaded.values()):
+            if any(one.changed or one.parked is not None for one in self.assignment.loaded.values()):
                 self._staged_since_s = now_s
             else:
                 return False

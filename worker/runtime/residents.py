@@ -10,28 +10,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import msgspec
-
-from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
+from schemas.checkpoint import CheckpointId, OffsetMetadata, Slot
 from schemas.errors import NewerVersionError
 from schemas.segments import Segment
-from schemas.state import encode_state
 from worker.core.context import Origin
-from worker.core.intake import Outcome
+from worker.core.intake import Outcome, RefusalReason
 from worker.core.partition import PartitionSessions
 from worker.core.tally import Tally
 from worker.core.timeline import PartitionTime
 from worker.core.writing import OutSegment
 from worker.errors import BadEventError
 from worker.ports import Clock, NextOffset, OutMessage, Record, StoreWrite, WordSource
-from worker.runtime.claim import MANIFEST_VERSION, ClaimedState, Parked
-from worker.runtime.intake import DeadLetters, MalformedLimit, read_event
+from worker.runtime.caution import Advice, Caution
+from worker.runtime.claim import ClaimedState, Parked
+from worker.runtime.intake import POISON, DeadLetters, MalformedLimit, read_event
 from worker.runtime.observer import Observer
 from worker.runtime.publishing import Publishing
 from worker.runtime.settings import RuntimeSettings
+from worker.runtime.stored import StoredSlots
 from worker.runtime.verdict import Verdict
 
 __all__ = ["Residents", "Staged", "Surroundings"]
+
+_TIMELY = frozenset({*RefusalReason, POISON})
+"""Reasons that say nothing against the producer's bytes; the limit on dead letters does not count them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,6 @@ class Staged:
     messages: list[OutMessage]
     next: NextOffset
     slots: dict[str, Slot]
-    living: int
     segments: list[Segment]
     dead_letters: int
 
@@ -86,6 +87,7 @@ class Residents:
         self.tally = tally
         self.verdict = state.verdict
         self.parked: Parked | None = None
+        self.unlabelled = False
         self._time = time
         self._settings = settings
         self._source = surroundings.source
@@ -97,12 +99,8 @@ class Residents:
         self._end_is_fresh_s = surroundings.end_is_fresh_s
         self._forget = surroundings.forget
         self._malformed = MalformedLimit(limit=settings.dead_letter_limit, window_s=settings.dead_letter_window_s)
-        self._token = state.token
-        self._nonce = state.nonce
-        self._n = 0
-        self._manifest_id = state.id
-        self._slots = {name: slot for name, slot in state.slots.items() if slot.state is not None}
-        self._tombstones = [*(name for name, slot in state.slots.items() if slot.state is None), *state.stale]
+        self._stored = StoredSlots(state)
+        self._caution = Caution(until_offset=state.careful_until_offset, tries=state.tries)
         self._next_offset = state.next_offset
         self._committed_offset = state.next_offset
         self._letters: list[OutMessage] = []
@@ -126,7 +124,13 @@ class Residents:
     @property
     def changed(self) -> bool:
         """Tell whether a checkpoint would have anything to write."""
-        return self._owes_checkpoint or self._next_offset != self._committed_offset or bool(self.sessions.touched)
+        owes = self._owes_checkpoint or self._caution.owes_checkpoint
+        return owes or self._next_offset != self._committed_offset or bool(self.sessions.touched)
+
+    @property
+    def careful(self) -> bool:
+        """Tell whether the next record waits for a checkpoint of its own."""
+        return self._caution.busy
 
     def unread_ms(self, end_offset: int, wall_ms: int) -> int:
         """Return about how old the oldest unread record is: as old as the last one read, where more is there."""
@@ -136,10 +140,14 @@ class Residents:
         """Apply one record: to its session, or to the dead letters. Records must come in order of offset."""
         if self.parked is not None or record.offset < self._next_offset:
             return
+        advice = self._caution.advise(record.offset)
+        if advice is Advice.READ_AGAIN:
+            return
+        self.unlabelled = advice is Advice.APPLY_UNLABELLED
         polled_ms = self._clock.wall_ms()
         time_ms = self._time.observe(record.timestamp_ms, polled_ms)
         try:
-            event = read_event(record, partitions=self._partitions, partitioner=self._settings.partitioner)
+            self._apply(record, advice, polled_ms=polled_ms, time_ms=time_ms)
         except NewerVersionError as error:
             # Not a dead letter: a newer worker can apply it. The partition stands here until there is one.
             self.parked = Parked(partition=self.partition, reason="newer_event", detail=str(error))
@@ -147,19 +155,22 @@ class Residents:
         except BadEventError as error:
             self.sessions.tick(time_ms)
             self._refuse(record, error)
-            if self._malformed.passed(time_ms):
+            if error.reason not in _TIMELY and self._malformed.passed(time_ms):
                 detail = f"more than {self._settings.dead_letter_limit} malformed events within the window"
                 self.parked = Parked(partition=self.partition, reason="dead_letter_limit", detail=detail)
-        else:
-            origin = Origin(offset=record.offset, appended_ms=record.timestamp_ms, polled_ms=polled_ms, time_ms=time_ms)
-            admission = self.sessions.offer(event, origin)
-            if admission.outcome is Outcome.REFUSED:
-                assert admission.reason is not None
-                self._refuse(record, BadEventError(admission.reason, "the session does not take this event any more"))
-            elif admission.outcome is Outcome.REPEAT:
-                self._observer.repeated(self.partition)
         self._next_offset = record.offset + 1
         self._read_to_ms = record.timestamp_ms
+
+    def _apply(self, record: Record, advice: Advice, *, polled_ms: int, time_ms: int) -> None:
+        if advice is Advice.GIVE_UP:
+            raise BadEventError(POISON, "the record was tried alone, again and again, and never committed")
+        event = read_event(record, partitions=self._partitions, partitioner=self._settings.partitioner)
+        origin = Origin(offset=record.offset, appended_ms=record.timestamp_ms, polled_ms=polled_ms, time_ms=time_ms)
+        admission = self.sessions.offer(event, origin)
+        if admission.outcome is Outcome.REPEAT:
+            self._observer.repeated(self.partition)
+        elif admission.reason is not None:
+            raise BadEventError(admission.reason, "the session does not take this event any more")
 
     def _refuse(self, record: Record, error: BadEventError) -> None:
         self._letters.append(self._dead_letters.letter(record, error))
@@ -199,63 +210,30 @@ class Residents:
         """Collect what has changed since the last checkpoint; None where nothing has. Every session is at rest."""
         if not self.changed:
             return None
-        self._n += 1
-        checkpoint = CheckpointId(self._token, self._n, self._nonce)
+        checkpoint = self._stored.next_id()
         out = self.sessions.take_segments()
-        replay_offset = self.sessions.replay_offset
-        slots = self._new_slots(str(checkpoint))
-        living = self._living(slots)
+        slots = self._stored.new_slots(checkpoint, self.sessions.states(self.sessions.touched))
         return Staged(
             partition=self.partition,
             id=checkpoint,
-            write=self._write(checkpoint, slots, living),
+            write=self._stored.write(checkpoint, slots),
             messages=[*self._letters, *self._messages(out, slots)],
-            next=NextOffset(
-                next_offset=self._next_offset,
-                metadata=OffsetMetadata(
-                    id=checkpoint,
-                    replay_offset=self._next_offset if replay_offset is None else replay_offset,
-                    partitions=self._partitions,
-                    transactional_id=self._settings.transactional_id,
-                ).encode(),
-            ),
+            next=NextOffset(next_offset=self._next_offset, metadata=self._metadata(checkpoint).encode()),
             slots=slots,
-            living=living,
             segments=[one.segment for one in out],
             dead_letters=len(self._letters),
         )
 
-    def _new_slots(self, checkpoint: str) -> dict[str, Slot]:
-        states = self.sessions.states(self.sessions.touched)
-        return {
-            name: Slot(checkpoint, None if state is None else encode_state(state)) for name, state in states.items()
-        }
-
-    def _living(self, slots: dict[str, Slot]) -> int:
-        change = sum((slot.state is not None) - (name in self._slots) for name, slot in slots.items())
-        return len(self._slots) + change
-
-    def _write(self, checkpoint: CheckpointId, slots: dict[str, Slot], living: int) -> StoreWrite:
-        manifest = Manifest(
-            version=MANIFEST_VERSION,
-            id=str(checkpoint),
-            follows=str(self._manifest_id) if self._manifest_id else None,
-            touched=tuple(slots),
-            sessions=living,
-            sessions_before=len(self._slots),
-        )
-        return StoreWrite(
-            token=self._token,
-            follows=self._manifest_id,
+    def _metadata(self, checkpoint: CheckpointId) -> OffsetMetadata:
+        replay_offset = self.sessions.replay_offset
+        return OffsetMetadata(
             id=checkpoint,
-            manifest=msgspec.msgpack.encode(manifest),
-            put={name: self._field(name, slot) for name, slot in slots.items()},
-            drop=[name for name in self._tombstones if name not in slots],
+            replay_offset=self._next_offset if replay_offset is None else replay_offset,
+            partitions=self._partitions,
+            careful_until_offset=self._caution.until_offset,
+            tries=self._caution.tries,
+            transactional_id=self._settings.transactional_id,
         )
-
-    def _field(self, name: str, new: Slot) -> bytes:
-        committed = self._slots.get(name)
-        return msgspec.msgpack.encode(SessionField((new,) if committed is None else (committed, new)))
 
     def _messages(self, out: list[OutSegment], slots: dict[str, Slot]) -> list[OutMessage]:
         messages = [message for one in out for message in self._publishing.segment(self.partition, one)]
@@ -266,21 +244,20 @@ class Residents:
         return messages
 
     def adopt(self, staged: Staged) -> None:
-        """Make a staged checkpoint the committed one."""
-        self._manifest_id = staged.id
+        """Make a staged checkpoint the committed one. BrokerError: the partition must be claimed again."""
+        moved = staged.next.next_offset != self._committed_offset
         self._committed_offset = staged.next.next_offset
         self._owes_checkpoint = False
         self._letters = self._letters[staged.dead_letters :]
-        self._tombstones = [name for name, slot in staged.slots.items() if slot.state is None]
+        self._stored.adopt(staged.id, staged.slots)
         for name, slot in staged.slots.items():
             if slot.state is None:
-                self._slots.pop(name, None)
                 self._forget(name)
-            else:
-                self._slots[name] = slot
         self.sessions.settle()
+        if self._caution.committed(moved=moved):
+            self._source.seek(self.partition, self._next_offset)
 
     def let_go(self) -> None:
         """Drop what the engine keeps: another member, or a new claim, goes on from what is committed."""
-        for name in self._slots:
+        for name in self._stored.names:
             self._forget(name)

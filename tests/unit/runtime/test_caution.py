@@ -1,0 +1,113 @@
+"""A record that kills whoever applies it is found, and does not stop its partition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from schemas.checkpoint import CheckpointId, OffsetMetadata
+from schemas.segments import Cause
+from tests.workers.speech import by_session, event, said, speech
+from tests.workers.twin import World
+from worker.adapters.memory_engine import ScriptedEngine
+from worker.core.labelling import LabelRequest, Labels
+from worker.runtime.caution import Advice, Caution, claims_without_commit
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+class DeadlyEngine(ScriptedEngine):
+    """Kills the process that labels a certain word."""
+
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        if any("deadly" in request.words for request in requests):
+            raise Killed
+        return super().label(requests)
+
+
+def _run_workers_until_they_live(world: World, most: int = 40) -> int:
+    """Run one worker after the other, as a supervisor would; return how many died."""
+    for died in range(most):
+        worker = world.worker(died % 2, engine=DeadlyEngine())
+        try:
+            worker.turn(400)
+        except Killed:
+            world.broker.expel("caesura", "asr.words", worker.source.member_id)
+            continue
+        return died
+    raise AssertionError("they die for ever")
+
+
+def test_a_record_that_kills_the_process_goes_out_unlabelled_and_everybody_else_is_untouched() -> None:
+    world = World()
+    good = speech("ann", 40)
+    world.send(*good[:3], event("ben", 0, "a", "deadly", "word", session_end=True), *good[3:])
+    assert _run_workers_until_they_live(world) >= 3
+    found = by_session(world.segments())
+    assert said(found["ann"]) == [word.text for one in good for word in one.words]
+    assert said(found["ben"]) == ["a", "deadly", "word"]
+    assert Cause.FALLBACK in {one.cause for one in found["ben"]}
+    assert not {one.cause for one in found["ann"]} & {Cause.FALLBACK}
+    assert world.records("asr.words.dead") == []
+
+
+def test_a_record_that_nothing_can_commit_is_given_up_after_it_was_tried_alone() -> None:
+    caution, told = Caution(until_offset=10, tries=0), []
+    for _ in range(12):
+        advice = caution.advise(5)
+        told.append(advice)
+        if advice is Advice.GIVE_UP:
+            break
+        if advice is Advice.READ_AGAIN:
+            caution.committed(moved=False)  # the announcement commits; the record itself never does
+            tries = caution.tries
+        else:
+            caution = Caution(until_offset=10, tries=tries)  # a new owner, who read the announcement
+    assert told == [
+        *[Advice.READ_AGAIN, Advice.APPLY] * 3,
+        Advice.READ_AGAIN,
+        Advice.APPLY_UNLABELLED,
+        Advice.GIVE_UP,
+    ]
+
+
+def test_beyond_where_care_ends_nothing_is_slowed() -> None:
+    caution = Caution(until_offset=10)
+    assert [caution.advise(offset) for offset in (10, 11, 12)] == [Advice.APPLY] * 3
+
+
+def test_a_careful_checkpoint_holds_one_record_and_the_rest_is_read_again() -> None:
+    caution = Caution(until_offset=10)
+    assert caution.advise(3) is Advice.READ_AGAIN
+    assert caution.committed(moved=False)
+    assert [caution.advise(offset) for offset in (3, 4, 5)] == [Advice.APPLY, Advice.READ_AGAIN, Advice.READ_AGAIN]
+    assert caution.committed(moved=True)
+    assert caution.advise(4) is Advice.READ_AGAIN
+
+
+@pytest.mark.parametrize(("token", "committed_token", "claims"), [(1, None, 1), (5, 4, 1), (9, 4, 5)])
+def test_tokens_tell_how_often_a_partition_was_claimed_without_a_commit(
+    token: int, committed_token: int | None, claims: int
+) -> None:
+    committed = None
+    if committed_token is not None:
+        identity = CheckpointId(committed_token, 1, "0123456789abcdef")
+        committed = OffsetMetadata(id=identity, replay_offset=0, partitions=1, transactional_id="caesura-0")
+    assert claims_without_commit(token, committed) == claims
+
+
+def test_offset_metadata_comes_back_from_its_text() -> None:
+    metadata = OffsetMetadata(
+        id=CheckpointId(7, 12, "0123456789abcdef"),
+        replay_offset=100,
+        partitions=12,
+        transactional_id="caesura-3",
+        careful_until_offset=140,
+        tries=2,
+    )
+    assert OffsetMetadata.decode(metadata.encode()) == metadata
+    assert OffsetMetadata.decode("somebody else's") is None
+    assert OffsetMetadata.decode(None) is None

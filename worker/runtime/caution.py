@@ -1,0 +1,90 @@
+"""Record by record, where claims of a partition end without a commit: the one that fails is found and set aside.
+
+An event that makes a transaction fail, or kills the process that labels it, must not stop its partition for ever.
+
+1. Three claims without a commit between them, while there is something to read: the partition is read with care, up to
+   where the log ended then. The tokens tell: every claim raises the token, and a committed id carries its own.
+2. With care, a record is announced by a commit of its own ("about to try", for the n-th time, in the offset's
+   metadata), and only then applied and committed, alone.
+3. A record that was tried three times and never committed is tried without the engine: its words go out unlabelled,
+   cause ``fallback``. Fails that, too, it goes to the dead letters as reason and digest. That the announcements
+   committed shows that it is the record, not the brokers or Redis.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from schemas.checkpoint import OffsetMetadata
+
+__all__ = ["MAX_CLAIMS_WITHOUT_COMMIT", "Advice", "Caution", "claims_without_commit"]
+
+MAX_CLAIMS_WITHOUT_COMMIT = 3
+_MAX_LABELLED_TRIES = 3
+
+
+class Advice(Enum):
+    """What to do with a record that was read."""
+
+    APPLY = auto()
+    APPLY_UNLABELLED = auto()
+    READ_AGAIN = auto()
+    GIVE_UP = auto()
+
+
+def claims_without_commit(token: int, committed: OffsetMetadata | None) -> int:
+    """Return how many claims there were since the last commit, the one that has ``token`` among them."""
+    return token - (committed.id.token if committed is not None else 0)
+
+
+class Caution:
+    """How one loaded partition is read. until_offset: care is taken below it. tries: of the next record, so far."""
+
+    def __init__(self, *, until_offset: int = 0, tries: int = 0) -> None:
+        self._until_offset = until_offset
+        self._tries = tries
+        self._announced = False
+        self._busy = False
+        self._read_again = False
+        self.owes_checkpoint = False
+
+    @property
+    def until_offset(self) -> int:
+        """Where care ends."""
+        return self._until_offset
+
+    @property
+    def busy(self) -> bool:
+        """Tell whether no record is applied before the next checkpoint."""
+        return self._busy
+
+    @property
+    def tries(self) -> int:
+        """What the next commit says of the record that is next then."""
+        return self._tries
+
+    def advise(self, offset: int) -> Advice:
+        """Say what to do with the record at ``offset``; at most one a checkpoint is applied."""
+        if self._busy:
+            self._read_again = True
+            return Advice.READ_AGAIN
+        if offset >= self._until_offset:
+            return Advice.APPLY
+        self._busy = True
+        if self._announced:
+            tries, self._tries = self._tries, 0
+            return Advice.APPLY if tries <= _MAX_LABELLED_TRIES else Advice.APPLY_UNLABELLED
+        if self._tries > _MAX_LABELLED_TRIES:
+            self._tries = 0
+            return Advice.GIVE_UP
+        self._tries += 1
+        self._announced = self.owes_checkpoint = self._read_again = True
+        return Advice.READ_AGAIN
+
+    def committed(self, *, moved: bool) -> bool:
+        """Take note of a checkpoint; ``moved``: the offset went on. Returns whether to read from there again."""
+        read_again, self._read_again = self._read_again, False
+        self._busy = self.owes_checkpoint = False
+        if moved:
+            self._announced = False
+        return read_again

@@ -1,0 +1,78 @@
+"""What Redis holds of a partition as of the last commit, and what the next checkpoint writes there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
+from schemas.state import SessionState, encode_state
+from worker.ports import StoreWrite
+from worker.runtime.claim import MANIFEST_VERSION, ClaimedState
+
+__all__ = ["StoredSlots"]
+
+
+class StoredSlots:
+    """The committed snapshots as bytes, because a save writes them again beside the new ones."""
+
+    def __init__(self, state: ClaimedState) -> None:
+        self._token = state.token
+        self._nonce = state.nonce
+        self._n = 0
+        self._manifest_id = state.id
+        self._committed = {name: slot for name, slot in state.slots.items() if slot.state is not None}
+        # Fields to be dropped with the next write: of sessions whose tombstone is committed, or worth nothing.
+        self._dropping = [*(name for name, slot in state.slots.items() if slot.state is None), *state.stale]
+
+    @property
+    def names(self) -> list[str]:
+        """The sessions that have a committed snapshot."""
+        return list(self._committed)
+
+    def next_id(self) -> CheckpointId:
+        """Return the id of the next checkpoint; no two attempts share one."""
+        self._n += 1
+        return CheckpointId(self._token, self._n, self._nonce)
+
+    def new_slots(self, checkpoint: CheckpointId, states: Mapping[str, SessionState | None]) -> dict[str, Slot]:
+        """Return the snapshots of a checkpoint; None is a tombstone."""
+        return {
+            name: Slot(str(checkpoint), None if state is None else encode_state(state))
+            for name, state in states.items()
+        }
+
+    def write(self, checkpoint: CheckpointId, slots: Mapping[str, Slot]) -> StoreWrite:
+        """Return the guarded write of a checkpoint."""
+        change = sum((slot.state is not None) - (name in self._committed) for name, slot in slots.items())
+        manifest = Manifest(
+            version=MANIFEST_VERSION,
+            id=str(checkpoint),
+            follows=str(self._manifest_id) if self._manifest_id else None,
+            touched=tuple(slots),
+            sessions=len(self._committed) + change,
+            sessions_before=len(self._committed),
+        )
+        return StoreWrite(
+            token=self._token,
+            follows=self._manifest_id,
+            id=checkpoint,
+            manifest=msgspec.msgpack.encode(manifest),
+            put={name: self._field(name, slot) for name, slot in slots.items()},
+            drop=[name for name in self._dropping if name not in slots],
+        )
+
+    def adopt(self, checkpoint: CheckpointId, slots: Mapping[str, Slot]) -> None:
+        """Make a checkpoint's snapshots the committed ones."""
+        self._manifest_id = checkpoint
+        self._dropping = [name for name, slot in slots.items() if slot.state is None]
+        for name, slot in slots.items():
+            if slot.state is None:
+                self._committed.pop(name, None)
+            else:
+                self._committed[name] = slot
+
+    def _field(self, name: str, new: Slot) -> bytes:
+        committed = self._committed.get(name)
+        return msgspec.msgpack.encode(SessionField((new,) if committed is None else (committed, new)))
