@@ -158,6 +158,16 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                 says="Milliseconds each. Their sum and the commit interval are part of the delay.",
                 queries=(_quantile("caesura_checkpoint_step_seconds", 0.99, "step"),),
             ),
+            Panel(
+                title="Rebuilt from the log",
+                unit="short",
+                says="0: Redis was behind the log. Lost is what retention had taken from the input.",
+                queries=(
+                    Query(expression=_rate("caesura_rebuilds_total"), legend="partitions rebuilt"),
+                    Query(expression=_rate("caesura_rebuild_lost_sessions_total"), legend="sessions with lost words"),
+                    Query(expression=_rate("caesura_rebuild_lost_words_total"), legend="words lost"),
+                ),
+            ),
             _panel_of_rate("Fenced writes", "caesura_fence_rejections_total", "Only around rebalances.", "by"),
             _panel_of_rate("Producers made anew", "caesura_producer_rebuilds_total", "0.", "reason"),
             _panel_of_rate("Redis errors", "caesura_store_errors_total", "0.", "call"),

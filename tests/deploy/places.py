@@ -1,0 +1,33 @@
+"""Where the deployment's files lie, and the tools that check them (``make test-deploy`` builds those)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+__all__ = ["CHART", "DEPLOY", "DOCS", "ROOT", "TOOLS", "tool"]
+
+ROOT = Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
+DOCS = ROOT / "docs"
+CHART = DEPLOY / "chart"
+TOOLS = Path(os.environ.get("CAESURA_DEPLOY_TOOLS", ROOT / "build" / "deploy" / "bin"))
+
+
+def tool(name: str) -> Path:
+    """Return a built tool; without it the test is left to ``make test-deploy``, which has them all.
+
+    ``CAESURA_DEPLOY_TOOLS`` names the folder and says that they must be there.
+    """
+    path = TOOLS / name
+    if path.exists():
+        return path
+    if "CAESURA_DEPLOY_TOOLS" in os.environ:
+        pytest.fail(f"{path} is missing: `make test-deploy` builds it", pytrace=False)
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not built: `make test-deploy` builds it and runs this")
+    return Path(found)

@@ -1,0 +1,216 @@
+"""The chart as helm renders it: what every installation has, and what values change."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from deploy.values_schema import schema
+from tests.deploy.places import CHART
+from tests.deploy.rendered import Objects, Refused, render
+from worker.config import Origin, load_settings, open_settings
+
+_SCALED = {"autoscaling": {"enabled": True, "partitions": 12, "prometheusAddress": "http://prometheus:9090"}}
+
+
+def pod(objects: Objects) -> dict[str, Any]:
+    found: dict[str, Any] = objects.of("StatefulSet")["spec"]["template"]["spec"]
+    return found
+
+
+def variables(objects: Objects) -> dict[str, str]:
+    found: dict[str, str] = objects.of("ConfigMap")["data"]
+    return found
+
+
+def variable(objects: Objects, name: str) -> dict[str, Any]:
+    found: list[dict[str, Any]] = pod(objects)["containers"][0]["env"]
+    return next(one for one in found if one["name"] == name)
+
+
+def why(values: dict[str, Any]) -> str:
+    with pytest.raises(Refused) as refused:
+        render(values)
+    return str(refused.value)
+
+
+def test_the_settings_that_are_rendered_are_settings_that_the_worker_takes() -> None:
+    objects = render(
+        {
+            "settings": {
+                "worker": {"routes": ["de=translate.de:marked"], "commit_interval_ms": 250, "drain_deadline_s": 7.5},
+                "decoding": {"emission": "settled", "idle_after_ms": 604_800_000},
+                "bounds": {"flush_after_ms": {"least": 300, "most": 9000}, "punctuation_may_be_off": False},
+                "kafka": {"extra": {"client.rack": "a"}},
+                "redis": {"addresses": ["a:7000", "b:7000"], "topology": "cluster", "tls": True},
+            }
+        }
+    )
+    settings = load_settings(Origin(environ=variables(objects)))
+    assert settings.worker.deployment == "speech"
+    assert settings.worker.http_host == "0.0.0.0"  # noqa: S104  # inside a pod
+    assert [str(route) for route in settings.worker.routes] == ["de=translate.de:marked"]
+    assert settings.worker.commit_interval_ms == 250
+    assert settings.worker.drain_deadline_s == 7.5
+    assert settings.decoding.idle_after_ms == 604_800_000
+    assert settings.bounds.flush_after_ms.least == 300
+    assert not settings.bounds.punctuation_may_be_off
+    assert settings.kafka.extra == {"client.rack": "a"}
+    assert settings.redis.addresses == ("a:7000", "b:7000")
+    assert settings.redis.tls
+
+
+def test_routes_may_be_tables_too() -> None:
+    route = {"target": "de", "topic": "translate.de", "rendering": "fluent", "keep_fillers": True}
+    settings = load_settings(Origin(environ=variables(render({"settings": {"worker": {"routes": [route]}}}))))
+    assert settings.worker.routes[0].keep_fillers
+
+
+def test_the_ordinal_is_the_pods_place_and_the_deployment_is_the_release() -> None:
+    objects = render(release="blue")
+    assert variable(objects, "CAESURA_WORKER_ORDINAL")["valueFrom"] == {
+        "fieldRef": {"fieldPath": "metadata.labels['apps.kubernetes.io/pod-index']"}
+    }
+    assert variables(objects)["CAESURA_WORKER_DEPLOYMENT"] == "blue"
+
+
+def test_all_pods_start_at_once_and_each_may_drain() -> None:
+    objects = render({"settings": {"worker": {"drain_deadline_s": 42.5}}})
+    assert objects.of("StatefulSet")["spec"]["podManagementPolicy"] == "Parallel"
+    assert pod(objects)["terminationGracePeriodSeconds"] > 42.5
+
+
+def test_no_variable_comes_into_the_pod_by_the_name_of_a_service() -> None:
+    # The worker refuses CAESURA_... variables that it does not know, and service links would make some.
+    assert pod(render())["enableServiceLinks"] is False
+
+
+def test_live_and_ready_are_asked_on_paths_of_their_own() -> None:
+    container = pod(render())["containers"][0]
+    assert container["livenessProbe"]["httpGet"]["path"] == "/live"
+    assert container["startupProbe"]["httpGet"]["path"] == "/live"
+    assert container["readinessProbe"]["httpGet"]["path"] == "/ready"
+    assert {port["name"] for port in container["ports"]} == {"metrics"}
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "Job"])
+def test_a_pod_has_no_token_no_privilege_and_no_file_to_write_but_scratch(kind: str) -> None:
+    name = "-check" if kind == "Job" else ""
+    spec = render().of(kind, name)["spec"]["template"]["spec"]
+    assert spec["automountServiceAccountToken"] is False
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    security = spec["containers"][0]["securityContext"]
+    assert security["readOnlyRootFilesystem"] is True
+    assert security["allowPrivilegeEscalation"] is False
+    assert security["capabilities"] == {"drop": ["ALL"]}
+    assert [mount["mountPath"] for mount in spec["containers"][0]["volumeMounts"]] == ["/tmp"]
+
+
+def test_a_new_setting_rolls_the_pods_and_an_unchanged_one_does_not() -> None:
+    def checksum(objects: Objects) -> str:
+        found: dict[str, str] = objects.of("StatefulSet")["spec"]["template"]["metadata"]["annotations"]
+        return found["checksum/settings"]
+
+    assert checksum(render()) == checksum(render({"replicas": 5}))
+    assert checksum(render()) != checksum(render({"settings": {"worker": {"commit_interval_ms": 50}}}))
+
+
+def test_secrets_come_by_reference_into_worker_and_check_alike() -> None:
+    objects = render({"secrets": {"kafka.sasl_password": {"name": "kafka-user", "key": "password"}}})
+    wanted = {
+        "name": "CAESURA_KAFKA_SASL_PASSWORD",
+        "valueFrom": {"secretKeyRef": {"name": "kafka-user", "key": "password"}},
+    }
+    assert variable(objects, "CAESURA_KAFKA_SASL_PASSWORD") == wanted
+    assert wanted in objects.of("Job", "-check")["spec"]["template"]["spec"]["containers"][0]["env"]
+
+
+def test_every_secret_setting_can_be_given_by_reference_and_by_nothing_else() -> None:
+    references = schema()["properties"]["secrets"]["properties"]
+    for leaf in open_settings():
+        if leaf.secret:
+            assert leaf.path in references
+            refusal = why({"settings": {leaf.section: {leaf.name: "hunter2"}}})
+            assert f"secrets: {{{leaf.path}:" in refusal
+            assert "hunter2" not in refusal
+
+
+def test_tls_files_are_mounted_where_the_settings_say() -> None:
+    tls = {"ca": {"secret": "cluster-ca"}, "client": {"secret": "kafka-user", "certificate": "user.crt"}}
+    objects = render({"tls": {"kafka": tls}, "settings": {"kafka": {"security_protocol": "SSL"}}})
+    settings = load_settings(Origin(environ=variables(objects)))
+    assert settings.kafka.ssl_ca_file == "/etc/caesura/tls/kafka/ca.crt"
+    assert settings.kafka.ssl_certificate_file == "/etc/caesura/tls/kafka/client.crt"
+    assert settings.kafka.ssl_key_file == "/etc/caesura/tls/kafka/client.key"
+    volume = next(one for one in pod(objects)["volumes"] if one["name"] == "tls-kafka")
+    items = [item for source in volume["projected"]["sources"] for item in source["secret"]["items"]]
+    assert {item["path"]: item["key"] for item in items} == {
+        "ca.crt": "ca.crt",
+        "client.crt": "user.crt",
+        "client.key": "tls.key",
+    }
+
+
+def test_out_go_dns_kafka_and_redis_and_nothing_else() -> None:
+    policy = render({"networkPolicy": {"kafkaPorts": [9094]}}).of("NetworkPolicy")["spec"]
+    assert policy["policyTypes"] == ["Ingress", "Egress"]
+    ports = [[port["port"] for port in rule["ports"]] for rule in policy["egress"]]
+    assert ports == [[53, 53], [9092, 9093, 9094], [6379]]
+    assert [[port["port"] for port in rule["ports"]] for rule in policy["ingress"]] == [[9464]]
+
+
+def test_the_check_runs_before_install_and_upgrade_with_the_same_settings() -> None:
+    objects = render({"settings": {"worker": {"input_topic": "words"}}})
+    job = objects.of("Job", "-check")
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+    container = job["spec"]["template"]["spec"]["containers"][0]
+    assert container["args"] == ["check"]
+    assert objects.of("ConfigMap", "-check")["data"] == variables(objects)
+    assert container["envFrom"] == [{"configMapRef": {"name": "speech-caesura-check"}}]
+
+
+def test_the_check_waits_for_upgrades_where_the_release_itself_makes_the_topics() -> None:
+    objects = render({"strimzi": {"cluster": "main", "topics": {"enabled": True}}})
+    assert objects.of("Job", "-check")["metadata"]["annotations"]["helm.sh/hook"] == "pre-upgrade"
+
+
+def test_the_scaler_owns_the_number_of_workers() -> None:
+    objects = render(_SCALED)
+    assert "replicas" not in objects.of("StatefulSet")["spec"]
+    scaled = objects.of("ScaledObject")["spec"]
+    assert scaled["scaleTargetRef"]["kind"] == "StatefulSet"
+    assert scaled["maxReplicaCount"] <= 12
+    behavior = scaled["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
+    assert behavior["scaleDown"]["policies"] == [{"type": "Pods", "value": 1, "periodSeconds": 300}]
+    assert [trigger["type"] for trigger in scaled["triggers"]] == ["cpu", "prometheus"]
+    query = scaled["triggers"][1]["metadata"]["query"]
+    assert query == ('max(caesura_oldest_unread_age_seconds{namespace="asr", pod=~"speech-caesura-[0-9]+"})')
+
+
+def test_alerts_in_the_cluster_name_their_page() -> None:
+    rules = {"enabled": True, "runbookUrl": "https://docs.example/alerts"}
+    groups = render({"monitoring": {"rules": rules}}).of("PrometheusRule")["spec"]["groups"]
+    alerts = [rule for group in groups for rule in group["rules"] if "alert" in rule]
+    assert alerts
+    for alert in alerts:
+        assert alert["annotations"]["runbook_url"] == f"https://docs.example/alerts#{alert['alert'].lower()}"
+
+
+def test_two_releases_in_one_namespace_share_no_name() -> None:
+    def names(release: str) -> set[tuple[str, str]]:
+        everything = {
+            **_SCALED,
+            "monitoring": {part: {"enabled": True} for part in ("podMonitor", "rules", "dashboard")},
+            "redisAcl": {"enabled": True},
+        }
+        return {(one["kind"], one["metadata"]["name"]) for one in render(everything, release=release)}
+
+    assert names("blue") & names("green") == set()
+
+
+def test_the_schema_in_the_chart_is_current() -> None:
+
+    assert json.loads((CHART / "values.schema.json").read_text()) == schema()

@@ -1,0 +1,88 @@
+"""The ACL rule that the chart gives out lets a worker do its work on a real Redis, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from redis import Redis
+from redis.exceptions import NoPermissionError
+
+from schemas.checkpoint import CheckpointId
+from tests.deploy.places import CHART
+from tests.parts.redis_part import RedisServer
+from worker.adapters.findings import Verdict
+from worker.adapters.redis_check import check_redis
+from worker.adapters.redis_settings import RedisSettings
+from worker.adapters.redis_store import RedisSessionStore, connect
+from worker.ports import StoreWrite
+
+_USER, _PASSWORD = "caesura-acl-test", "only-a-test-knows"
+
+
+def rule(deployment: str) -> str:
+    """Return the rule as the chart renders it; a test of the chart compares the two."""
+    text = (CHART / "files" / "redis.acl").read_text().strip()
+    return text.replace('{{ "{" }}', "{").replace('{{ include "caesura.deployment" . }}', deployment)
+
+
+@pytest.fixture
+def settings(redis_server: RedisServer, deployment: str) -> Iterator[RedisSettings]:
+    admin = Redis.from_url(redis_server.url)
+    admin.execute_command("ACL", "SETUSER", _USER, "reset", "on", f">{_PASSWORD}", *rule(deployment).split())
+    base = RedisSettings.from_url(redis_server.url)
+    try:
+        yield RedisSettings(
+            addresses=base.addresses, database=base.database, tls=base.tls, username=_USER, password=_PASSWORD
+        )
+    finally:
+        admin.execute_command("ACL", "DELUSER", _USER)
+        admin.close()
+
+
+@pytest.fixture
+def store(settings: RedisSettings, deployment: str) -> Iterator[RedisSessionStore]:
+    made = connect(settings, deployment=deployment, topic="words")
+    yield made
+    made.close()
+
+
+def test_a_worker_can_claim_write_and_load(store: RedisSessionStore) -> None:
+    store.ping()
+    token = store.claim(0, above=4).token
+    assert token == 5
+    first = CheckpointId(token, 1, "a")
+    put = {"ann": b"1", "ben": b"2"}
+    assert store.write(0, StoreWrite(token=token, id=first, follows=None, manifest=b"m", put=put, drop=()))
+    second = CheckpointId(token, 2, "a")
+    assert store.write(0, StoreWrite(token=token, id=second, follows=first, manifest=b"n", put={}, drop=("ben",)))
+    assert dict(store.load(0)) == {"ann": b"1"}
+
+
+def test_the_check_finds_nothing_lacking(settings: RedisSettings, deployment: str) -> None:
+    bad = [finding for finding in check_redis(settings, deployment=deployment) if finding.verdict is Verdict.BAD]
+    assert [finding.subject for finding in bad if finding.subject in ("answer", "permissions")] == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("HGETALL", "caesura:{another:words:0}:sessions"),
+        ("EVAL", "return redis.call('HSET', KEYS[1], 'a', '1')", 1, "caesura:{another:words:0}:sessions"),
+        ("FLUSHALL",),
+        ("KEYS", "*"),
+        ("CONFIG", "SET", "maxmemory-policy", "allkeys-lru"),
+        ("ACL", "LIST"),
+    ],
+    ids=lambda command: str(command[0]),
+)
+def test_it_can_do_nothing_to_others(settings: RedisSettings, command: tuple[str | int, ...]) -> None:
+    client = Redis(
+        host=settings.addresses[0].rpartition(":")[0],
+        port=int(settings.addresses[0].rpartition(":")[2]),
+        username=_USER,
+        password=_PASSWORD,
+    )
+    with pytest.raises(NoPermissionError):
+        client.execute_command(*command)
+    client.close()
