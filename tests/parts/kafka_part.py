@@ -53,8 +53,15 @@ class Kafka:
 
     def create_topic_named(self, topic: str, partitions: int, config: Mapping[str, str]) -> None:
         """Create exactly this topic and wait until the broker serves it."""
-        new = NewTopic(topic, num_partitions=partitions, replication_factor=1, config=dict(config))
-        for future in self.admin.create_topics([new]).values():
+        self.create_topics_named({topic: config}, partitions)
+
+    def create_topics_named(self, topics: Mapping[str, Mapping[str, str]], partitions: int) -> None:
+        """Create exactly these topics, each with its settings, and wait until the broker serves them."""
+        new = [
+            NewTopic(topic, num_partitions=partitions, replication_factor=1, config=dict(config))
+            for topic, config in topics.items()
+        ]
+        for future in self.admin.create_topics(new).values():
             future.result(timeout=30)
 
     def _ours(self) -> KafkaProcess:

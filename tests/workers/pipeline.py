@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
+import sys
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -23,11 +26,11 @@ from worker.core.segmentation import segmenters
 from worker.ports import Engine
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Parts, Worker
-from worker.runtime.observer import Observer, SeamStep, SilentObserver
+from worker.runtime.observer import CheckpointSummary, Observer, SeamStep, SilentObserver
 from worker.runtime.settings import Route, RuntimeSettings
 from worker.runtime.watchdog import InferenceWatchdog
 
-__all__ = ["Killer", "Pipeline", "build"]
+__all__ = ["Killer", "Pipeline", "Telling", "build"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,10 +87,45 @@ class Pipeline:
         return RuntimeSettings(**fields)  # type: ignore[arg-type]
 
 
-class Killer(SilentObserver):
-    """Kills this process at a step of the seam, so that nothing of it runs on: no handler, no clean-up, no leave."""
+class Telling(SilentObserver):
+    """Tells standard error what a test that failed wants to know of another process."""
+
+    def __init__(self) -> None:
+        self._unready: Sequence[str] | None = None
+
+    def checkpoint(self, summary: CheckpointSummary) -> None:
+        self._say("checkpoint", summary.outcome, f"{summary.words} words", summary.dropped)
+
+    def rebalanced(self, kind: str, partitions: Sequence[int]) -> None:
+        self._say(kind, partitions)
+
+    def claimed(self, partition: int, verdict: str, sessions: int, took_s: float) -> None:
+        self._say("claimed", partition, verdict, f"{sessions} sessions", f"{took_s:.2f} s")
+
+    def waiting(self, partition: int, reason: str) -> None:
+        self._say("waiting", partition, reason)
+
+    def parked(self, partition: int, reason: str) -> None:
+        self._say("parked", partition, reason)
+
+    def publisher_rebuilt(self, reason: str) -> None:
+        self._say("producer rebuilt", reason)
+
+    def readiness(self, reasons: Sequence[str]) -> None:
+        if reasons != self._unready:
+            self._unready = reasons
+            self._say("unready", reasons)
+
+    @staticmethod
+    def _say(*said: object) -> None:
+        sys.stderr.write(f"[{os.getpid()} {time.monotonic():.2f}] {' '.join(map(str, said))}\n")
+
+
+class Killer(Telling):
+    """Sends this process a signal at a step of the seam. After SIGKILL nothing of it runs on, no handler, no leave."""
 
     def __init__(self, step: SeamStep, passes: int, number: int = signal.SIGKILL) -> None:
+        super().__init__()
         self._step = step
         self._passes = passes
         self._number = number
@@ -123,7 +161,7 @@ def build(pipeline: Pipeline, observer: Observer | None = None) -> tuple[Parts, 
 
 def _observer(pipeline: Pipeline) -> Observer:
     if pipeline.kill_at is None:
-        return SilentObserver()
+        return Telling()
     return Killer(SeamStep(pipeline.kill_at), pipeline.kill_after, pipeline.kill_with)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import signal
 import sys
@@ -12,6 +13,7 @@ from tests.workers.pipeline import Pipeline, build
 
 def main() -> None:
     pipeline = Pipeline(**json.load(sys.stdin))
+    faulthandler.register(signal.SIGUSR1)  # a test that waits in vain asks where every thread stands
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     _, worker = build(pipeline)

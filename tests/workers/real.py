@@ -227,7 +227,12 @@ class Process:
 
     def wait(self, *, timeout_s: float = 60.0) -> int:
         """Wait until it has ended by itself; minus the signal's number where one killed it."""
-        return self._process.wait(timeout_s)
+        try:
+            return self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self._process.send_signal(signal.SIGUSR1)  # it writes where it stands to standard error
+            time.sleep(1.0)
+            raise
 
     @property
     def lives(self) -> bool:

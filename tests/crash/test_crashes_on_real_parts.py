@@ -1,0 +1,80 @@
+"""A crash at each step of the seam on a real Apache Kafka and a real Redis: a process kills itself, another goes on."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+
+import pytest
+
+from schemas.segments import Segment
+from tests.crash.rows import ROWS, Fall
+from tests.parts.kafka_part import Kafka
+from tests.workers.real import Kill, RealWorld
+from tests.workers.speech import check_every_word_once, comparable, speech
+from tests.workers.twin import World
+from worker.core.rules import DecodingRules
+from worker.runtime.observer import SeamStep
+
+_EVENTS = [one for name in ("ann", "ben", "cy") for one in speech(name, 40, a_time=2)]
+_FIRST = 17
+"""So many events are committed by a worker that ends in good order, in the midst of a sentence."""
+_RULES: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
+_SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms": 2_500}
+_STEPS = list(ROWS)
+_TELLING = (SeamStep.SAVED, SeamStep.OFFSETS_SENT, SeamStep.COMMITTED)
+
+
+@pytest.mark.parametrize("step", _STEPS)
+def test_the_same_ordinal_comes_back_and_goes_on(kafka: Kafka, redis_url: str, deployment: str, step: SeamStep) -> None:
+    world = _world(kafka, redis_url, deployment, "classic")
+    _fall_one_after_another(world, ROWS[step], ordinals=[0] * len(ROWS[step]))
+    _finish(world, ordinal=0)
+
+
+@pytest.mark.parametrize("step", _STEPS)
+def test_another_ordinal_goes_on(kafka: Kafka, redis_url: str, deployment: str, step: SeamStep) -> None:
+    world = _world(kafka, redis_url, deployment, "classic")
+    _fall_one_after_another(world, ROWS[step], ordinals=list(range(len(ROWS[step]))))
+    _finish(world, ordinal=7)
+
+
+@pytest.mark.parametrize("step", _TELLING)
+def test_another_ordinal_goes_on_under_kip_848(kafka: Kafka, redis_url: str, deployment: str, step: SeamStep) -> None:
+    world = _world(kafka, redis_url, deployment, "consumer")
+    _fall_one_after_another(world, ROWS[step], ordinals=list(range(len(ROWS[step]))))
+    _finish(world, ordinal=7)
+
+
+def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -> RealWorld:
+    world = RealWorld(
+        kafka, redis_url, deployment, partitions=1, group_protocol=group_protocol, kafka_changes=_SOON, rules=_RULES
+    )
+    world.send(*_EVENTS[:_FIRST])
+    first = world.worker(9)
+    first.turn_until(lambda: first.caught_up, timeout_s=60)
+    first.worker.drain()
+    world.send(*_EVENTS[_FIRST:])
+    return world
+
+
+def _fall_one_after_another(world: RealWorld, falls: Sequence[Fall], ordinals: Sequence[int]) -> None:
+    for fall, ordinal in zip(falls, ordinals, strict=True):
+        with world.process(ordinal, kill=Kill(at=fall.at)) as fallen:
+            assert fallen.wait(timeout_s=60) == -signal.SIGKILL
+
+
+def _finish(world: RealWorld, ordinal: int) -> None:
+    last = world.worker(ordinal)
+    last.turn_until(lambda: last.caught_up, timeout_s=60)
+    last.worker.drain()
+    segments = world.segments()
+    check_every_word_once(_EVENTS, segments)
+    assert comparable(segments) == comparable(_undisturbed())
+
+
+def _undisturbed() -> list[Segment]:
+    world = World(rules=DecodingRules(**_RULES, routes=frozenset({"de"})))  # type: ignore[arg-type]
+    world.send(*_EVENTS)
+    world.worker().settle()
+    return world.segments()
