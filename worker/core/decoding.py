@@ -183,9 +183,9 @@ class Decoder:
 
     def _choose_model(self) -> None:
         models = self.context.models
-        if self.buffer.was_labelled_from_start and (self.model is None or self.model in models.loaded):
-            return
-        if self.buffer.was_labelled_from_start:
+        if self.model is not None and self.buffer.was_labelled_from_start:
+            if self.model in models.loaded:
+                return
             self._publish(self.buffer.settled, Cause.SETTLED)
             self.context.tally.takeovers += 1
         active = models.active.get(primary_language(self.lang))

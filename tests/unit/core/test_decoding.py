@@ -178,6 +178,24 @@ def test_a_worker_without_the_sessions_model_flushes_what_is_settled_and_takes_o
     assert driver.context.tally.takeovers == 1
 
 
+def test_a_model_that_arrives_for_a_language_without_one_labels_what_is_not_frozen_yet() -> None:
+    driver = Driver(engine=ScriptedEngine(models=[], script=marked_words))
+    driver.give(event(0, "one-comma two", utterance_end=True))
+    driver.give(event(1, "three-comma four"))
+    driver.restart(ScriptedEngine(models=[NEW], script=marked_words))
+    driver.give(event(2, "five", session_end=True))
+
+    words = [(word.text, word.punctuation) for segment in driver.segments for word in segment.words]
+    assert words == [
+        ("one-comma", "none"),
+        ("two", "none"),
+        ("three-comma", "comma"),
+        ("four", "none"),
+        ("five", "none"),
+    ]
+    assert driver.context.tally.takeovers == 0
+
+
 def test_a_session_that_cannot_be_labelled_freezes_unlabelled_and_goes_on() -> None:
     driver = Driver(engine=MARKED, lazy=True)
     driver.give(event(0, "one-stop two three four five six", lang="en"))
