@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
-from models.networks.ct_transformer import PADDING_WORD, CTTransformer  # noqa: E402
-from tests.models.builders import VOCABULARY, tiny_config, tiny_network  # noqa: E402
+import torch
+from torch import Tensor
+
+from models.networks.ct_transformer import PADDING_WORD, CTTransformer
+from tests.models.builders import VOCABULARY, tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch
-
-Tensor = torch.Tensor
 
 
 def words_of_pieces(count: int, *, pieces_a_word: int = 2) -> tuple[Tensor, Tensor]:

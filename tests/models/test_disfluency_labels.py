@@ -11,7 +11,7 @@ from models.data.disfluent_pairs import _tags
 from models.data.marks import read_marks
 from schemas.labels import Disfluency, Punctuation
 
-O, B_RM, I_RM, B_IM, I_IM = (int(tag) for tag in Disfluency)
+FLUENT, B_RM, I_RM, B_IM, I_IM = (int(tag) for tag in Disfluency)
 
 
 def fluent_document(sentences: int) -> AlignedDocument:
@@ -20,21 +20,21 @@ def fluent_document(sentences: int) -> AlignedDocument:
         words = f"we went to the market on day {number} , and then we came back home with a basket of pears .".split()
         for word, following in zip(words, [*words[1:], ""], strict=True):
             if word not in ",.":
-                document.add(word, {",": 1, ".": 2}.get(following, 0), O)
+                document.add(word, {",": 1, ".": 2}.get(following, 0), FLUENT)
     return document
 
 
 @pytest.mark.parametrize(
     ("line", "tags"),
     [
-        ("So, um, we left.", [O, B_IM, O, O]),
-        ("I saw the the house.", [O, O, B_RM, O, O]),
-        ("We can we can wait.", [B_RM, I_RM, O, O, O]),
-        ("That is very very good.", [O, O, O, O, O]),
-        ("He had had enough.", [O, O, O, O]),
-        ("It was, you know, late.", [O, O, B_IM, I_IM, O]),
-        ("Do you know it?", [O, O, O, O]),
-        ("She says you know it.", [O, O, UNKNOWN, UNKNOWN, O]),
+        ("So, um, we left.", [FLUENT, B_IM, FLUENT, FLUENT]),
+        ("I saw the the house.", [FLUENT, FLUENT, B_RM, FLUENT, FLUENT]),
+        ("We can we can wait.", [B_RM, I_RM, FLUENT, FLUENT, FLUENT]),
+        ("That is very very good.", [FLUENT, FLUENT, FLUENT, FLUENT, FLUENT]),
+        ("He had had enough.", [FLUENT, FLUENT, FLUENT, FLUENT]),
+        ("It was, you know, late.", [FLUENT, FLUENT, B_IM, I_IM, FLUENT]),
+        ("Do you know it?", [FLUENT, FLUENT, FLUENT, FLUENT]),
+        ("She says you know it.", [FLUENT, FLUENT, UNKNOWN, UNKNOWN, FLUENT]),
     ],
 )
 def test_only_what_the_text_itself_shows_is_tagged(line: str, tags: list[int]) -> None:
@@ -43,13 +43,13 @@ def test_only_what_the_text_itself_shows_is_tagged(line: str, tags: list[int]) -
 
 def test_a_verbatim_sentence_that_shows_a_disfluency_may_hide_more() -> None:
     tags = derive_tags(read_marks("We uh we left. It was late."), verbatim=True)
-    assert tags == [UNKNOWN, B_IM, UNKNOWN, UNKNOWN, O, O, O]
+    assert tags == [UNKNOWN, B_IM, UNKNOWN, UNKNOWN, FLUENT, FLUENT, FLUENT]
 
 
 def test_taking_the_inserted_words_away_gives_the_fluent_text_back() -> None:
     document = fluent_document(200)
     noisy = insert_disfluencies(document, random.Random(1), share=1.0)
-    kept = [k for k, tag in enumerate(noisy.disfluency) if tag == O]
+    kept = [k for k, tag in enumerate(noisy.disfluency) if tag == FLUENT]
     assert len(noisy.words) > len(document.words)
     assert [noisy.words[k] for k in kept] == document.words
     assert [noisy.punctuation[k] for k in kept] == document.punctuation
@@ -57,9 +57,9 @@ def test_taking_the_inserted_words_away_gives_the_fluent_text_back() -> None:
 
 def test_inserted_words_carry_no_mark_and_their_spans_begin_with_b() -> None:
     noisy = insert_disfluencies(fluent_document(200), random.Random(2), share=1.0)
-    before = O
+    before = FLUENT
     for tag, mark in zip(noisy.disfluency, noisy.punctuation, strict=True):
-        if tag != O:
+        if tag != FLUENT:
             assert mark == Punctuation.NONE
         if tag in (I_RM, I_IM):
             assert before in (tag - 1, tag)
@@ -74,10 +74,17 @@ def test_insertion_is_the_same_for_the_same_seed() -> None:
 
 def test_of_two_copies_the_first_is_the_reparandum() -> None:
     words = read_marks("the plan was to to leave")
-    assert _tags(words, "the plan was to leave".split(), max_words=8) == [O, O, O, B_RM, O, O]
+    assert _tags(words, ["the", "plan", "was", "to", "leave"], max_words=8) == [
+        FLUENT,
+        FLUENT,
+        FLUENT,
+        B_RM,
+        FLUENT,
+        FLUENT,
+    ]
 
 
 def test_a_deleted_correction_is_reparandum_and_interregnum() -> None:
     words = read_marks("meet me on monday no sorry on friday")
-    fluent = "meet me on friday".split()
-    assert _tags(words, fluent, max_words=8) == [O, O, B_RM, I_RM, B_IM, I_IM, O, O]
+    fluent = ["meet", "me", "on", "friday"]
+    assert _tags(words, fluent, max_words=8) == [FLUENT, FLUENT, B_RM, I_RM, B_IM, I_IM, FLUENT, FLUENT]

@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from models.data.packing import PackedText, pack  # noqa: E402
-from models.data.samples import batches, collate, cut_samples  # noqa: E402
-from models.networks.ct_transformer import PADDING_WORD  # noqa: E402
-from tests.models.builders import document, tokenizer  # noqa: E402
+from models.data.packing import PackedText, pack
+from models.data.samples import batches, collate, cut_samples
+from models.networks.ct_transformer import PADDING_WORD
+from tests.models.builders import document, tokenizer
 
 pytestmark = pytest.mark.torch
 

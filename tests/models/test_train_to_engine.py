@@ -6,25 +6,27 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
-from models.data.packing import pack  # noqa: E402
-from models.labelling_runs import label_offline, label_streams  # noqa: E402
-from models.networks.ct_transformer import CTTransformer  # noqa: E402
-from models.parity import check_parity  # noqa: E402
-from models.training import TrainingPlan, load_network, train  # noqa: E402
-from tests.models.builders import buffers, document, exported, tiny_config, tiny_network, tokenizer  # noqa: E402
-from worker.adapters.onnxruntime_engine import OnnxEngine  # noqa: E402
-from worker.core.labelling import LabelRequest  # noqa: E402
+import torch
+
+from models.data.packing import pack
+from models.labelling_runs import label_offline, label_streams
+from models.networks.ct_transformer import CTTransformer
+from models.parity import check_parity
+from models.training import TrainingPlan, load_network, train
+from tests.models.builders import buffers, document, exported, tiny_config, tiny_network, tokenizer
+from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.core.labelling import LabelRequest
 
 pytestmark = pytest.mark.torch
 
 LEADING = 2
 
 
-def plan(max_words: int, **options: float) -> TrainingPlan:
+def plan(max_words: int) -> TrainingPlan:
     return TrainingPlan(
-        max_words=max_words, leading=LEADING, learning_rate=3e-3, max_pieces=1200, threads=1, checkpoint_s=0.0, **options
+        max_words=max_words, leading=LEADING, learning_rate=3e-3, max_pieces=1200, threads=1, checkpoint_s=0.0
     )
 
 

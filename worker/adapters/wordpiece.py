@@ -3,7 +3,7 @@
 Rules, the same in training and in serving:
 
 1. accents are taken off, control characters dropped, and a word is cut around every punctuation mark and every
-   Chinese character ("don't" is three runs);
+   Chinese character ("don't" is three runs), and at a space that normalising left inside it;
 2. a run is matched greedily, longest piece first, inner pieces with ``##``; a run that cannot be matched, or of more
    than 100 characters, is one unknown piece;
 3. a word has one to ``max_pieces`` pieces: an empty word is the unknown piece, a longer word loses its last pieces.
@@ -21,6 +21,16 @@ __all__ = ["WordPiece"]
 
 _MAX_RUN_CHARACTERS = 100
 _CACHED_WORDS = 50_000
+_CHINESE = (
+    (0x4E00, 0x9FFF),
+    (0x3400, 0x4DBF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B920, 0x2CEAF),  # as published: the block itself begins at 2B820
+    (0xF900, 0xFAFF),
+    (0x2F800, 0x2FA1F),
+)
 
 
 class WordPiece:
@@ -71,10 +81,11 @@ def _runs(word: str) -> Iterator[str]:
         category = unicodedata.category(char)
         if category == "Mn" or category in ("Cc", "Cf", "Co") or char == "\ufffd":
             continue
-        if _stands_alone(char, category):
+        if category == "Zs" or _stands_alone(char, category):
             if run:
                 yield run
-            yield char
+            if category != "Zs":
+                yield char
             run = ""
         else:
             run += char
@@ -86,4 +97,4 @@ def _stands_alone(char: str, category: str) -> bool:
     code = ord(char)
     if code < 128:
         return not char.isalnum()
-    return category[0] == "P" or 0x4E00 <= code <= 0x9FFF or 0x3400 <= code <= 0x4DBF or 0x20000 <= code <= 0x2FA1F
+    return category[0] == "P" or any(first <= code <= last for first, last in _CHINESE)
