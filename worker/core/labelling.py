@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Labels", "LabelRequest"]
+__all__ = ["LabelRequest", "Labels"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,60 @@
+"""The scripted engine is honest about its look-ahead, or the tests that lean on it would show nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.adapters.memory_engine import ScriptedEngine
+from worker.core.labelling import LabelRequest, Labels
+from worker.errors import EngineError
+
+words = st.lists(st.sampled_from([f"w{number}" for number in range(9)]), min_size=1, max_size=30)
+
+
+def _label(engine: ScriptedEngine, said: list[str], model: str = "scripted-en@1") -> Labels:
+    (labels,) = engine.label([LabelRequest(session="s", model_id=model, buffer_start=0, words=tuple(said))])
+    return labels
+
+
+@given(said=words, more=words, look_ahead=st.integers(0, 10))
+def test_a_label_with_look_ahead_words_after_it_is_not_changed_by_what_follows(
+    said: list[str], more: list[str], look_ahead: int
+) -> None:
+    engine = ScriptedEngine(look_ahead_words=look_ahead)
+    settled = max(len(said) - look_ahead, 0)
+    before, after = _label(engine, said), _label(engine, said + more)
+
+    assert before.punctuation[:settled] == after.punctuation[:settled]
+    assert before.disfluency[:settled] == after.disfluency[:settled]
+
+
+def test_a_label_does_depend_on_the_last_word_of_its_look_ahead_and_on_where_the_buffer_starts() -> None:
+    engine = ScriptedEngine(look_ahead_words=4)
+    said = [f"w{number}" for number in range(200)]
+    other = [f"{word}'" if place % 5 == 4 else word for place, word in enumerate(said)]
+    firsts = range(0, 195, 5)
+
+    marks, other_marks = _label(engine, said).punctuation, _label(engine, other).punctuation
+    assert [marks[place] for place in firsts] != [other_marks[place] for place in firsts]
+    assert marks[10:] != _label(engine, said[10:]).punctuation
+
+
+def test_sessions_that_share_a_batch_do_not_show() -> None:
+    engine = ScriptedEngine()
+    requests = [
+        LabelRequest(
+            session=name, model_id="scripted-en@1", buffer_start=0, words=tuple(f"{name}{n}" for n in range(9))
+        )
+        for name in "abc"
+    ]
+
+    assert engine.label(requests) == [engine.label([request])[0] for request in requests]
+
+
+def test_a_model_that_is_not_loaded_is_an_error_that_names_no_word() -> None:
+    with pytest.raises(EngineError, match="gone@1") as error:
+        _label(ScriptedEngine(), ["canary"], model="gone@1")
+
+    assert "canary" not in str(error.value)
