@@ -26,28 +26,32 @@ __all__ = ["run_demo"]
 _JOIN_WITHIN_S = 20.0
 _END_WITHIN_S = 45.0
 _FRAME_S = 0.05
+_UNBOUNDED = 10_000
 
 
 def run_demo(console: Console, *, speed: float = 1.0) -> None:
     """Show the demo; FatalError where the words published are not those heard, or where it does not end in time."""
     with ExitStack() as stack:
-        console.print("starting a mock Kafka, a redis-server and a worker …", style="dim")
-        cast = stack.enter_context(embedded_parts())
-        _await_worker(cast)
-        stage = Stage()
+        with console.status("starting a mock Kafka, a redis-server and a worker"):
+            cast = stack.enter_context(embedded_parts())
+            _await_worker(cast)
+        stage = Stage(timed.event for timed in events())
         live = None
         if console.is_terminal:
-            live = stack.enter_context(Live(picture(stage, cast.parts), console=console, auto_refresh=False))
+            live = stack.enter_context(Live(console=console, auto_refresh=False, transient=True))
         else:
-            console.print(cast.parts)
+            console.print(cast.parts, soft_wrap=True)
         began_s = time.monotonic()
         for segment in _play(cast, stage, speed, live):
             if live is None:
                 for line in plain_lines(segment, time.monotonic() - began_s):
                     console.print(line, markup=False, highlight=False, soft_wrap=True)
+        if live is not None:
+            live.stop()
+            console.print(picture(stage, cast.parts, width=console.width, height=_UNBOUNDED))
     if faults := stage.faults():
         raise FatalError(f"the words published are not the words heard: {', '.join(faults)}")
-    console.print(stage.summary(), style="bold")
+    console.print(stage.summary(), style="bold", soft_wrap=not console.is_terminal)
 
 
 def _await_worker(cast: Cast) -> None:
@@ -85,4 +89,5 @@ def _play(cast: Cast, stage: Stage, speed: float, live: Live | None) -> Iterator
                 stage.publish(segment)
                 yield segment
             if live is not None:
-                live.update(picture(stage, cast.parts), refresh=True)
+                width, height = live.console.size
+                live.update(picture(stage, cast.parts, width=width, height=height), refresh=True)

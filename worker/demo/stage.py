@@ -39,21 +39,25 @@ class Speaker:
 
 
 class Stage:
-    """All speakers, in the order in which they first spoke."""
+    """All speakers, those of the script first."""
 
-    def __init__(self) -> None:
+    def __init__(self, script: Iterable[WordsEvent] = ()) -> None:
         self.speakers: dict[str, Speaker] = {}
+        for event in script:
+            self._speaker(event)
 
     def hear(self, event: WordsEvent) -> None:
         """Take note of an event that was sent."""
-        speaker = self.speakers.setdefault(event.session, Speaker(name=event.session, lang=event.lang))
-        speaker.heard += [word.text for word in event.words]
+        self._speaker(event).heard += [word.text for word in event.words]
 
     def publish(self, segment: TranslationSegment) -> None:
         """Take note of a segment that was read from the route's topic."""
         speaker = self.speakers[segment.session]
         speaker.segments.append(segment)
         speaker.ended = segment.session_end
+
+    def _speaker(self, event: WordsEvent) -> Speaker:
+        return self.speakers.setdefault(event.session, Speaker(name=event.session, lang=event.lang))
 
     @property
     def ended(self) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
@@ -17,6 +18,8 @@ __all__ = ["picture", "plain_lines"]
 
 _LOOK = {"RM": "red strike dim", "IM": "yellow strike dim"}
 _COLOURS = ("cyan", "magenta", "green", "yellow")
+_FRAME_LINES, _PANEL_LINES, _PANEL_COLUMNS = 3, 2, 4
+_MEASURE = Console(width=200)
 _MARK = "bold bright_green"
 _WHY = {
     Cause.SENTENCE: "a sentence ended",
@@ -26,32 +29,56 @@ _WHY = {
 }
 
 
-def picture(stage: Stage, parts: str) -> RenderableType:
-    """Return the whole screen: what runs, a panel a speaker, how to read it."""
+def picture(stage: Stage, parts: str, *, width: int, height: int) -> RenderableType:
+    """Return the whole screen, within ``width`` and ``height``: what runs, a panel a speaker, how to read it."""
     legend = Text.assemble(
         ("grey", "grey50"),
-        ": heard, not yet frozen   ",
+        " not frozen yet · ",
         ("white", "bright_white"),
-        ": frozen for good   ",
-        ("strike", "yellow strike dim"),
-        "/",
-        ("strike", "red strike dim"),
-        ": filler, repair   ",
-        ("▸ ", "bold"),
-        "the caption, as sent to translation",
+        " frozen for good · ",
+        ("filler", "yellow strike"),
+        " ",
+        ("repair", "red strike"),
+        " · ",
+        ("▸", "bold"),
+        " caption sent",
         style="dim",
     )
-    head = Text.assemble(("caesura ", "bold"), (parts, "dim"))
-    panels = [_panel(speaker, _COLOURS[i % len(_COLOURS)]) for i, speaker in enumerate(stage.speakers.values())]
+    head = Text.assemble(("caesura  ", "bold"), (parts, "dim"))
+    head.truncate(width, overflow="ellipsis")
+    speakers = list(stage.speakers.values())
+    lines = max(1, ((height - _FRAME_LINES) // max(1, len(speakers)) - _PANEL_LINES) // 2)
+    room = _Room(width=width - _PANEL_COLUMNS, lines=lines)
+    panels = [_panel(speaker, _COLOURS[i % len(_COLOURS)], room) for i, speaker in enumerate(speakers)]
     return Group(head, *panels, legend)
 
 
-def _panel(speaker: Speaker, colour: str) -> Panel:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Room:
+    """What a text has within its panel: columns, and lines, of which it shows its last ones."""
+
+    width: int
+    lines: int
+
+    def fit(self, text: Text) -> Text:
+        """Return the text's last lines that there is room for."""
+        return Text("\n").join(text.wrap(_MEASURE, self.width)[-self.lines :])
+
+    def fit_after(self, sign: Text, text: Text) -> Text:
+        """Return the text with a sign before its first line and its width of space before the others."""
+        narrow = _Room(width=self.width - sign.cell_len, lines=self.lines)
+        lines = narrow.fit(text).split("\n")
+        margins = [sign, *[Text(" " * sign.cell_len)] * (len(lines) - 1)]
+        return Text("\n").join(Text.assemble(margin, line) for margin, line in zip(margins, lines, strict=True))
+
+
+def _panel(speaker: Speaker, colour: str, room: _Room) -> Panel:
     last = speaker.segments[-1] if speaker.segments else None
     why = f" {_WHY.get(last.cause, last.cause.value)} " if last is not None else ""
+    unlabelled = " · no model yet: words alone" if last is not None and last.model is None else ""
     return Panel(
-        Group(_heard(speaker), _captions(speaker, colour)),
-        title=f"[bold]{speaker.name}[/] [dim]{speaker.lang}[/]",
+        Group(room.fit(_heard(speaker)), room.fit_after(Text("▸ ", f"bold {colour}"), _captions(speaker, colour))),
+        title=f"[bold]{speaker.name}[/] [dim]{speaker.lang}{unlabelled}[/]",
         title_align="left",
         subtitle=f"[dim]{why}[/]" if why else None,
         subtitle_align="right",
@@ -77,7 +104,7 @@ def _heard(speaker: Speaker) -> Text:
 def _captions(speaker: Speaker, colour: str) -> Text:
     gap = " " if typography_of(speaker.lang).spaced else ""
     caption = gap.join(segment.text for segment in speaker.segments if segment.text)
-    return Text.assemble(("▸ ", f"bold {colour}"), (caption, colour))
+    return Text(caption, colour)
 
 
 def plain_lines(segment: TranslationSegment, elapsed_s: float) -> Iterator[str]:

@@ -1,0 +1,122 @@
+"""The demo's script, stage and picture; that it runs is shown by an integration test."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from rich.console import Console
+
+from schemas.segments import Cause, SegmentWord, Source, Timing, TranslationSegment
+from worker.demo.script import TALKS, events
+from worker.demo.stage import Stage
+from worker.demo.view import picture, plain_lines
+
+
+def word(text: str, punctuation: str = "none", disfluency: str = "O") -> SegmentWord:
+    return SegmentWord(text=text, punctuation=punctuation, disfluency=disfluency)  # type: ignore[arg-type]
+
+
+def segment(
+    session: str, *words: SegmentWord, text: str = "", lang: str = "en", end: bool = False
+) -> TranslationSegment:
+    return TranslationSegment(
+        version="1.0",
+        session=session,
+        since=0,
+        index=0,
+        first_word=0,
+        sentence=0,
+        sentence_start=True,
+        sentence_end=False,
+        cause=Cause.END if end else Cause.SENTENCE,
+        lang=lang,
+        words=words,
+        source=Source(topic="asr.words", partition=0, first_offset=0, last_offset=0),
+        timing=Timing(appended_ms=0, polled_ms=0, frozen_ms=0),
+        session_end=end,
+        target="captions",
+        text=text,
+        spans=(),
+    )
+
+
+def screen(stage: Stage, *, width: int = 80, height: int = 24) -> str:
+    console = Console(width=width, height=height, color_system=None, force_terminal=True, legacy_windows=False)
+    with console.capture() as capture:
+        console.print(picture(stage, "parts", width=width, height=height))
+    return capture.get()
+
+
+def heard(*sessions: str) -> Stage:
+    stage = Stage()
+    for timed in events():
+        if timed.event.session in sessions:
+            stage.hear(timed.event)
+    return stage
+
+
+def test_the_script_is_numbered_in_order_and_ends_every_session() -> None:
+    for talk in TALKS:
+        own = [timed for timed in events() if timed.event.session == talk.speaker]
+        assert [timed.event.seq for timed in own] == list(range(len(own)))
+        assert [timed.event.session_end for timed in own] == [False] * (len(own) - 1) + [True]
+        assert [timed.event.words[0].text for timed in own] == talk.text.replace("|", " ").split()
+
+
+def test_the_script_has_speakers_at_once_and_two_languages_and_lasts_under_half_a_minute() -> None:
+    times = {talk.speaker: [one.at_ms for one in events() if one.event.session == talk.speaker] for talk in TALKS}
+    begins_and_ends = sorted((min(of), max(of)) for of in times.values())
+    assert any(second_begins < first_ends for (_, first_ends), (second_begins, _) in pairwise(begins_and_ends))
+    assert {talk.lang for talk in TALKS} == {"en", "zh"}
+    assert max(end for _, end in begins_and_ends) < 30_000
+
+
+def test_words_are_pending_until_they_are_published() -> None:
+    stage = heard("Anna")
+    speaker = stage.speakers["Anna"]
+    stage.publish(segment("Anna", word("good"), word("morning", "period")))
+    assert speaker.pending[:2] == ["everybody", "can"]
+    assert stage.faults() == ["Anna"]
+
+
+def test_the_rest_of_a_unit_that_was_published_in_part_is_pending() -> None:
+    stage = heard("小陈")
+    stage.publish(segment("小陈", word("大家"), lang="zh"))
+    assert stage.speakers["小陈"].pending[0] == "早上好"
+
+
+def test_what_was_published_wrongly_is_a_fault() -> None:
+    stage = heard("Ben")
+    units = stage.speakers["Ben"].heard
+    stage.publish(segment("Ben", *(word(unit) for unit in units), end=True))
+    assert (stage.ended, stage.faults()) == (True, [])
+    stage.publish(segment("Ben", word("yes"), end=True))
+    assert stage.faults() == ["Ben"]
+
+
+def test_the_picture_fits_a_small_terminal_and_shows_the_latest_words() -> None:
+    stage = heard("Anna", "Ben", "Carla", "小陈")
+    shown = screen(stage, width=80, height=24)
+    assert len(shown.splitlines()) <= 24
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert "packed them" in shown
+
+
+def test_the_picture_has_marks_and_captions_of_frozen_words() -> None:
+    stage = heard("Anna")
+    stage.publish(
+        segment("Anna", word("good"), word("morning", "comma"), word("everybody", "period"), text="Good day.")
+    )
+    shown = screen(stage, height=60)
+    assert "good morning, everybody. can you" in shown
+    assert "▸ Good day." in shown
+
+
+def test_without_a_terminal_a_segment_is_two_lines_of_all_words_and_of_the_caption() -> None:
+    lines = list(plain_lines(segment("Ben", word("um", disfluency="B-IM"), word("yes", "period"), text="Yes."), 1.0))
+    assert "{um}" in lines[0].lower()
+    assert lines[1].strip() == "> Yes."
+
+
+def test_a_record_that_only_closes_a_session_is_no_line() -> None:
+    assert list(plain_lines(segment("Ben", end=True), 1.0)) == []
