@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from types import FrameType
 
 from worker.adapters.kafka_log_reader import KafkaLogReader
+from worker.adapters.kafka_peers import KafkaPeerTransactions
 from worker.adapters.kafka_publisher import KafkaPublisher
 from worker.adapters.kafka_source import KafkaWordSource
 from worker.adapters.onnxruntime_engine import OnnxEngine
@@ -21,8 +22,9 @@ from worker.core.segmentation import segmenters
 from worker.errors import CaesuraError, FencedError
 from worker.ports import Clock, Publisher, SessionStore
 from worker.runtime.assembly import assemble
-from worker.runtime.loop import Parts, Worker
+from worker.runtime.loop import Worker
 from worker.runtime.observer import Observer
+from worker.runtime.parts import Parts
 from worker.runtime.watchdog import InferenceWatchdog
 from worker.telemetry.health import Health
 from worker.telemetry.http_server import TelemetryServer
@@ -121,6 +123,7 @@ def build_worker(
         publisher=(publisher_of or _transactional)(settings, source),
         store=store or connect(settings.redis, deployment=runtime.deployment, topic=runtime.input_topic),
         reader=KafkaLogReader(settings.kafka),
+        peers=KafkaPeerTransactions(settings.kafka, runtime.input_topic),
         engine=engine,
         clock=clock,
         observer=observer,

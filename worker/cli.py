@@ -17,6 +17,7 @@ from worker.commands.replay import replay
 from worker.commands.settings import settings
 from worker.commands.tail import tail
 from worker.commands.topics import topics
+from worker.commands.unpark import unpark
 from worker.commands.worker import worker
 from worker.errors import CaesuraError
 
@@ -43,6 +44,7 @@ app.command()(check)
 app.command()(replay)
 app.command()(tail)
 app.add_typer(dead_letters, name="dead-letters")
+app.command()(unpark)
 app.command()(settings)
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "OutMessage",
     "PartitionEnd",
     "PartitionStalled",
+    "PeerTransactions",
     "Publisher",
     "RebalanceListener",
     "Record",
@@ -163,6 +164,21 @@ class WordSource(Protocol):
         ...
 
 
+class PeerTransactions(Protocol):
+    """Ends a transaction that a dead peer left open, so that a claim need not wait for its time-out."""
+
+    def last_writer(self, partition: int, timeout_s: float) -> str | None:
+        """Return the metadata of the partition's committed offset without waiting for open transactions; or None.
+
+        May block; BrokerError.
+        """
+        ...
+
+    def end(self, transactional_id: str, timeout_s: float) -> None:
+        """Fence whoever uses this transactional id and abort what is open under it. May block; BrokerError."""
+        ...
+
+
 class LogReader(Protocol):
     """Reads stretches of the log from outside the group; what a rebuild looks through."""
 
@@ -266,8 +282,9 @@ class StoreWrite:
 
 
 class SessionStore(Protocol):
-    """Sessions of partitions, one hash a partition; every write is fenced. No retries inside: an unanswered write
-    may still land later, and only a new claim makes that harmless.
+    """Sessions of partitions, one hash a partition; every write is fenced.
+
+    No retries inside: an unanswered write may still land later, and only a new claim makes that harmless.
     """
 
     def claim(self, partition: int, above: int) -> Claimed:
@@ -280,6 +297,14 @@ class SessionStore(Protocol):
 
     def write(self, partition: int, write: StoreWrite) -> bool:
         """Write all or nothing; False where token or manifest are not the expected ones. StoreError: unknown."""
+        ...
+
+    def release(self, partition: int) -> None:
+        """Ask whoever has parked the partition to claim it again: an operator's word. StoreError."""
+        ...
+
+    def take_release(self, partition: int) -> bool:
+        """Tell whether an operator asked for it, and forget that he did. StoreError."""
         ...
 
     def ping(self) -> None:

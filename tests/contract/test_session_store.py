@@ -181,5 +181,15 @@ def test_ten_thousand_sessions_go_in_one_write_and_out_in_another(store: Session
     assert sessions(store) == {"session-0": many["session-0"]}
 
 
+def test_an_operators_release_is_heard_once_and_disturbs_no_session(store: SessionStore, other: SessionStore) -> None:
+    first = checkpoint(store.claim(PARTITION, 0).token)
+    store.write(PARTITION, a_write(first, put={"a": b"1"}))
+    assert store.take_release(PARTITION) is False
+    other.release(PARTITION)
+    assert (store.take_release(PARTITION), store.take_release(PARTITION)) == (True, False)
+    assert sessions(store) == {"a": b"1"}
+    assert store.write(PARTITION, a_write(checkpoint(first.token, 2), follows=first))
+
+
 def test_a_sign_of_life_is_given(store: SessionStore) -> None:
     store.ping()

@@ -7,12 +7,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 from worker.adapters.kafka_log_reader import KafkaLogReader
+from worker.adapters.kafka_peers import KafkaPeerTransactions
 from worker.adapters.kafka_publisher import KafkaPublisher
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.kafka_source import KafkaWordSource
@@ -23,10 +24,11 @@ from worker.adapters.redis_store import connect
 from worker.adapters.system_clock import SystemClock
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
-from worker.ports import Engine
+from worker.ports import Engine, Publisher
 from worker.runtime.assembly import assemble
-from worker.runtime.loop import Parts, Worker
+from worker.runtime.loop import Worker
 from worker.runtime.observer import CheckpointSummary, Observer, SeamStep, SilentObserver
+from worker.runtime.parts import Parts
 from worker.runtime.settings import Route, RuntimeSettings
 from worker.runtime.watchdog import InferenceWatchdog
 
@@ -138,18 +140,24 @@ class Killer(Telling):
         self._passes -= 1
 
 
-def build(pipeline: Pipeline, observer: Observer | None = None) -> tuple[Parts, Worker]:
-    """Build a worker and its parts; the worker is not started."""
+def build(
+    pipeline: Pipeline,
+    observer: Observer | None = None,
+    *,
+    around: Callable[[Publisher], Publisher] = lambda publisher: publisher,
+) -> tuple[Parts, Worker]:
+    """Build a worker and its parts, something perhaps around its publisher; the worker is not started."""
     settings = pipeline.settings()
     kafka = pipeline.kafka_settings()
     clock = SystemClock()
     parts = Parts(
         source=KafkaWordSource(kafka, settings.input_topic),
-        publisher=KafkaPublisher(kafka, settings.transactional_id, settings.input_topic),
+        publisher=around(KafkaPublisher(kafka, settings.transactional_id, settings.input_topic)),
         store=connect(
             RedisSettings.from_url(pipeline.redis_url), deployment=pipeline.deployment, topic=settings.input_topic
         ),
         reader=KafkaLogReader(kafka),
+        peers=KafkaPeerTransactions(kafka, settings.input_topic),
         engine=_engine(pipeline.engine),
         clock=clock,
         observer=observer or _observer(pipeline),

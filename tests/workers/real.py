@@ -25,8 +25,10 @@ from tests.workers.pipeline import Pipeline, build
 from worker.adapters.kafka_reader import KafkaReader, Start
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.core.partitioning import murmur2_partition
-from worker.ports import Record
+from worker.ports import Publisher, Record
+from worker.runtime.loop import Worker
 from worker.runtime.observer import Observer, SeamStep
+from worker.runtime.parts import Parts
 
 __all__ = ["Kill", "Process", "RealWorld"]
 
@@ -99,9 +101,16 @@ class RealWorld:
             rules=self.rules,
         )
 
-    def worker(self, ordinal: int = 0, *, observer: Observer | None = None, **changes: object) -> RealWorker:
+    def worker(
+        self,
+        ordinal: int = 0,
+        *,
+        observer: Observer | None = None,
+        around: Callable[[Publisher], Publisher] = lambda publisher: publisher,
+        **changes: object,
+    ) -> RealWorker:
         """Build a worker in this process; turn it by hand."""
-        return RealWorker(self, self.pipeline(ordinal, **changes), observer)
+        return RealWorker(self, build(self.pipeline(ordinal, **changes), observer, around=around))
 
     @contextmanager
     def process(
@@ -172,9 +181,9 @@ class RealWorld:
 class RealWorker:
     """A worker on real parts in the test's own thread."""
 
-    def __init__(self, world: RealWorld, pipeline: Pipeline, observer: Observer | None) -> None:
+    def __init__(self, world: RealWorld, built: tuple[Parts, Worker]) -> None:
         self._world = world
-        self.parts, self.worker = build(pipeline, observer)
+        self.parts, self.worker = built
         self.worker.start()
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from schemas.codec import decode_segment, encode_event
@@ -10,16 +11,18 @@ from schemas.segments import Segment
 from worker.adapters.memory_broker import MemoryBroker
 from worker.adapters.memory_engine import ScriptedEngine
 from worker.adapters.memory_log_reader import MemoryLogReader
+from worker.adapters.memory_peers import MemoryPeerTransactions
 from worker.adapters.memory_publisher import MemoryPublisher
 from worker.adapters.memory_source import MemoryWordSource
 from worker.adapters.memory_store import MemoryRedis, MemorySessionStore
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
-from worker.ports import Engine, Record
+from worker.ports import Engine, Publisher, Record
 from worker.runtime.assembly import assemble
-from worker.runtime.loop import Parts, Worker
+from worker.runtime.loop import Worker
 from worker.runtime.observer import Observer, SilentObserver
+from worker.runtime.parts import Parts
 from worker.runtime.settings import Route, RuntimeSettings
 from worker.runtime.watchdog import InferenceWatchdog
 
@@ -77,27 +80,39 @@ class World:
         return [decode_segment(one.value or b"") for one in self.records("asr.segments")]
 
     def worker(
-        self, ordinal: int = 0, *, observer: Observer | None = None, engine: Engine | None = None, **changes: object
+        self,
+        ordinal: int = 0,
+        *,
+        observer: Observer | None = None,
+        engine: Engine | None = None,
+        around: Callable[[Publisher], Publisher] = lambda publisher: publisher,
+        **changes: object,
     ) -> TwinWorker:
-        return TwinWorker(self, ordinal, observer or SilentObserver(), engine or ScriptedEngine(), changes)
+        settings = self.settings(ordinal, **changes)
+        return TwinWorker(self, settings, observer or SilentObserver(), engine or ScriptedEngine(), around)
 
 
 class TwinWorker:
     """A worker on the twins, turned by hand."""
 
     def __init__(
-        self, world: World, ordinal: int, observer: Observer, engine: Engine, changes: dict[str, object]
+        self,
+        world: World,
+        settings: RuntimeSettings,
+        observer: Observer,
+        engine: Engine,
+        around: Callable[[Publisher], Publisher],
     ) -> None:
-        settings = world.settings(ordinal, **changes)
         self.world = world
         self.store = MemorySessionStore(world.redis)
         self.source = MemoryWordSource(world.broker, "asr.words", group_id=settings.group)
-        self.publisher = MemoryPublisher(world.broker, settings.transactional_id, "asr.words")
+        self.publisher = around(MemoryPublisher(world.broker, settings.transactional_id, "asr.words"))
         parts = Parts(
             source=self.source,
             publisher=self.publisher,
             store=self.store,
             reader=MemoryLogReader(world.broker),
+            peers=MemoryPeerTransactions(world.broker, "asr.words", group_id=settings.group),
             engine=engine,
             clock=world.clock,
             observer=observer,

@@ -185,7 +185,11 @@ class MemoryBroker:
         place = (group_id, topic, partition)
         if any(place in transaction.offsets for transaction in self._transactions.values()):
             raise BrokerError(f"a transaction on the offset of partition {partition} of {topic} is open")
-        found = self._offsets.get(place)
+        return self.last_committed(group_id, topic, partition)
+
+    def last_committed(self, group_id: str, topic: str, partition: int) -> CommittedOffset | None:
+        """Return a committed offset, whatever is open on it."""
+        found = self._offsets.get((group_id, topic, partition))
         return None if found is None else CommittedOffset(next_offset=found.next_offset, metadata=found.metadata)
 
     def init_producer(self, transactional_id: str) -> Writer:

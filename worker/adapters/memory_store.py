@@ -37,6 +37,16 @@ class StoredPartition:
     id: str | None = None
     manifest: bytes | None = None
     sessions: dict[str, bytes] = field(default_factory=dict)
+    released: bool = False
+
+    def release(self) -> None:
+        """Do what an operator asks for."""
+        self.released = True
+
+    def take_release(self) -> bool:
+        """Tell and forget whether an operator asked for it."""
+        released, self.released = self.released, False
+        return released
 
     def claim(self, above: int) -> Claimed:
         """Do what claim.lua does."""
@@ -147,6 +157,14 @@ class MemorySessionStore:
     def _written(self, partition: int, write: StoreWrite) -> bool:
         # Looked up when it lands, not when it is sent: the state may have been lost in between.
         return write.token > 0 and self._server.partition(partition).write(write)
+
+    def release(self, partition: int) -> None:
+        """Ask whoever has parked the partition to claim it again. StoreError."""
+        self._answered("release", lambda: self._server.partition_to_write(partition).release())
+
+    def take_release(self, partition: int) -> bool:
+        """Tell whether an operator asked for it, and forget that he did. StoreError."""
+        return self._answered("take_release", lambda: self._server.partition_to_write(partition).take_release())
 
     def ping(self) -> None:
         """Ask for a sign of life. StoreError."""

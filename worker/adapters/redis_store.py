@@ -40,6 +40,7 @@ class _Script:
             return client.execute_command("EVAL", self._source, 1, key, *arguments)
 
 
+_RELEASE = "r"
 _CLAIM = _Script("claim.lua")
 _WRITE = _Script("write.lua")
 
@@ -109,6 +110,16 @@ class RedisSessionStore:
         arguments += (_SESSION + session.encode() for session in write.drop)
         with storing(f"writing partition {partition}"):
             return _WRITE.run(self._client(), self._key(partition), arguments) == 1
+
+    def release(self, partition: int) -> None:
+        """Ask whoever has parked the partition to claim it again. StoreError."""
+        with storing(f"releasing partition {partition}"):
+            self._client().execute_command("HSET", self._key(partition), _RELEASE, 1)
+
+    def take_release(self, partition: int) -> bool:
+        """Tell whether an operator asked for it, and forget that he did. StoreError."""
+        with storing(f"asking whether partition {partition} was released"):
+            return self._client().execute_command("HDEL", self._key(partition), _RELEASE) == 1
 
     def ping(self) -> None:
         """Ask for a sign of life. StoreError."""

@@ -7,7 +7,8 @@ from worker.core.rules import DecodingRules
 from worker.core.words import SegmenterFactory
 from worker.runtime.labelling import Labelling
 from worker.runtime.loading import Loading
-from worker.runtime.loop import Parts, Worker
+from worker.runtime.loop import Worker
+from worker.runtime.parts import Parts
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.watchdog import InferenceWatchdog
 

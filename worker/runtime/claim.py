@@ -19,10 +19,11 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
-from worker.errors import StoreError
-from worker.ports import CommittedOffset, SessionStore, StoreWrite, WordSource
+from worker.errors import BrokerError, StoreError
+from worker.ports import CommittedOffset, StoreWrite
 from worker.runtime.caution import MAX_CLAIMS_WITHOUT_COMMIT, claims_without_commit
-from worker.runtime.observer import Observer, SeamStep
+from worker.runtime.observer import SeamStep
+from worker.runtime.parts import Parts
 from worker.runtime.settings import RuntimeSettings, StartAt
 from worker.runtime.verdict import Verdict, judge
 
@@ -70,35 +71,30 @@ class Parked:
 class Claim:
     """One partition's way from assigned to loaded. ``advance`` until it answers something other than None."""
 
-    def __init__(
-        self,
-        partition: int,
-        *,
-        partitions: int,
-        store: SessionStore,
-        source: WordSource,
-        observer: Observer,
-        settings: RuntimeSettings,
-    ) -> None:
+    def __init__(self, partition: int, parts: Parts, settings: RuntimeSettings, *, partitions: int) -> None:
         self._partition = partition
         self._partitions = partitions
-        self._store = store
-        self._source = source
-        self._observer = observer
-        self._start_at = settings.start_at
-        self._adopt_foreign_offsets = settings.adopt_foreign_offsets
+        self._store = parts.store
+        self._source = parts.source
+        self._peers = parts.peers
+        self._clock = parts.clock
+        self._observer = parts.observer
+        self._settings = settings
         self._timeout_s = settings.claim_timeout_s
-        self._max_careful_records = settings.max_poll_records
+        self._waiting_since_s: float | None = None
         self._nonce = secrets.token_hex(8)
         self._token: int | None = None
         self._manifest: Manifest | None = None
 
     def advance(self) -> ClaimedState | Parked:
         """Try once, in short calls. RetriableError: not yet, try again later; what was reached is kept."""
+        partitions = self._source.partition_count(self._timeout_s)
+        if partitions != self._partitions:
+            return self._park("partition_count_changed", f"{self._partitions} before, {partitions} now")
         if self._token is None:
             self._raise_token(above=0)
         while True:
-            committed = self._source.committed([self._partition], self._timeout_s)[self._partition]
+            committed = self._read_committed()
             metadata = OffsetMetadata.decode(committed.metadata) if committed else None
             self._observer.seam(SeamStep.CLAIM_OFFSET_READ)
             if metadata is None or metadata.id.token < self._held_token:
@@ -111,6 +107,28 @@ class Claim:
         if verdict is Verdict.FOREIGN:
             return self._settle_foreign(committed)
         return self._settle(verdict, committed, metadata)
+
+    def _read_committed(self) -> CommittedOffset | None:
+        """Read the stable offset; who has waited long for another's open transaction ends it, and reads on."""
+        try:
+            committed = self._source.committed([self._partition], self._timeout_s)[self._partition]
+        except BrokerError:
+            now_s = self._clock.monotonic_s()
+            if self._waiting_since_s is None:
+                self._waiting_since_s = now_s
+            elif now_s - self._waiting_since_s >= self._settings.takeover_after_ms / 1000.0:
+                self._waiting_since_s = now_s
+                self._take_over()
+            raise
+        self._waiting_since_s = None
+        return committed
+
+    def _take_over(self) -> None:
+        metadata = OffsetMetadata.decode(self._peers.last_writer(self._partition, self._timeout_s))
+        if metadata is None or metadata.transactional_id == self._settings.transactional_id:
+            return
+        self._peers.end(metadata.transactional_id, self._settings.commit_timeout_s)
+        self._observer.took_over(self._partition, metadata.transactional_id)
 
     @property
     def _held_token(self) -> int:
@@ -158,7 +176,7 @@ class Claim:
         return replace(state, id=manifest_id, slots=current, stale=())
 
     def _settle_foreign(self, committed: CommittedOffset | None) -> ClaimedState | Parked:
-        if not self._adopt_foreign_offsets:
+        if not self._settings.adopt_foreign_offsets:
             return self._park("offset_from_outside", "the committed offset is not one of ours; see docs/operations.md")
         sessions = [session for session, _ in self._store.load(self._partition)]
         manifest_id = self._write_manifest(CheckpointId(self._held_token, 0, self._nonce), None, {}, sessions, living=0)
@@ -226,11 +244,11 @@ class Claim:
         if claims_without_commit(self._held_token, metadata) < MAX_CLAIMS_WITHOUT_COMMIT:
             return before
         _, end = self._source.watermarks(self._partition, self._timeout_s)
-        return max(before, min(end, next_offset + self._max_careful_records))
+        return max(before, min(end, next_offset + self._settings.max_poll_records))
 
     def _first_offset(self) -> int:
         low, end = self._source.watermarks(self._partition, self._timeout_s)
-        return end if self._start_at is StartAt.LATEST else low
+        return end if self._settings.start_at is StartAt.LATEST else low
 
     def _park(self, reason: str, detail: str) -> Parked:
         return Parked(partition=self._partition, reason=reason, detail=detail)

@@ -19,6 +19,9 @@ __all__ = ["POISON", "DeadLetters", "MalformedLimit", "read_event"]
 POISON = "poison"
 """Reason of a record that was tried alone, again and again, and never committed."""
 
+WRONG_PARTITION = "wrong_partition"
+"""The reason of an event whose key belongs into another partition, by the partition count that the worker knows."""
+
 _MAX_KEY_BYTES = 1024
 _PARTITION_OF = {Partitioner.MURMUR2: murmur2_partition, Partitioner.CRC32: crc32_partition}
 _PRODUCER_OPTION = {
@@ -43,7 +46,7 @@ def read_event(record: Record, *, partitions: int, partitioner: Partitioner) -> 
     partition_of = _PARTITION_OF.get(partitioner)
     if partition_of is not None and partition_of(record.key, partitions) != record.partition:
         raise BadEventError(
-            "wrong_partition", f"the setting partitioner={partitioner} expects {_PRODUCER_OPTION[partitioner]}"
+            WRONG_PARTITION, f"the setting partitioner={partitioner} expects {_PRODUCER_OPTION[partitioner]}"
         )
     return event
 

@@ -7,19 +7,12 @@ and everything that is not loaded is paused while the group membership is kept a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from worker.errors import FatalError, RetriableError
 from worker.ports import (
-    Clock,
-    Engine,
-    LogReader,
     PartitionEnd,
     PartitionStalled,
-    Publisher,
     Record,
-    SessionStore,
-    WordSource,
 )
 from worker.runtime.assignment import Assignment
 from worker.runtime.checkpoint import Checkpoint, CheckpointResult
@@ -27,35 +20,24 @@ from worker.runtime.claim import Claim, ClaimedState, Parked
 from worker.runtime.deadline import Deadline
 from worker.runtime.labelling import Labelling
 from worker.runtime.loading import Loading, Rebuilding
-from worker.runtime.observer import Observer, SeamStep
+from worker.runtime.observer import SeamStep
+from worker.runtime.parts import Parts
 from worker.runtime.residents import Residents
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.vitals import Vitals
 
-__all__ = ["Parts", "Worker"]
+__all__ = ["Worker"]
 
 _POLL_S = 0.02
 _MEND_WAIT_S = 0.5
 _MOST_FENCINGS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What the loop is made of: the adapters behind the ports."""
-
-    source: WordSource
-    publisher: Publisher
-    store: SessionStore
-    reader: LogReader
-    engine: Engine
-    clock: Clock
-    observer: Observer
-
-
 class Worker:
     """One member of the group. ``run`` it, or ``start`` and ``turn`` it by hand."""
 
     def __init__(self, parts: Parts, settings: RuntimeSettings, *, loading: Loading, labelling: Labelling) -> None:
+        self._parts = parts
         self._source = parts.source
         self._publisher = parts.publisher
         self._store = parts.store
@@ -237,7 +219,11 @@ class Worker:
             return  # on its way to be claimed: it is sought to its committed offset before it is read
         match item:
             case Record():
-                residents.take(item)
+                try:
+                    residents.take(item)
+                except RetriableError as error:
+                    self._vitals.failed("poll", error)
+                    self.assignment.claim_again(item.partition, type(error).__name__)
             case PartitionEnd():
                 residents.reached_end(item.next_offset)
             case PartitionStalled():
@@ -274,20 +260,25 @@ class Worker:
         if partitions is None:
             return
         self._vitals.mended("poll")
+        self._release()
         if partitions != self._partitions:
             detail = f"{self._partitions} before, {partitions} now; see docs/operations.md"
             for partition in list(self.assignment.loaded):
                 self.assignment.park(Parked(partition=partition, reason="partition_count_changed", detail=detail))
 
+    def _release(self) -> None:
+        """Claim parked partitions again that an operator has released (``caesura unpark``)."""
+        for partition in list(self.assignment.parked):
+            try:
+                if self._store.take_release(partition):
+                    self.assignment.unpark(partition)
+            except RetriableError as error:
+                self._vitals.failed("release", error)
+                return
+        self._vitals.mended("release")
+
     def _new_claim(self, partition: int) -> Claim:
-        return Claim(
-            partition,
-            partitions=self._partitions,
-            store=self._store,
-            source=self._source,
-            observer=self._observer,
-            settings=self._settings,
-        )
+        return Claim(partition, self._parts, self._settings, partitions=self._partitions)
 
     def _load(self, state: ClaimedState) -> Residents | Rebuilding:
         return self._loading.load(state, partitions=self._partitions)

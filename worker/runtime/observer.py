@@ -85,6 +85,10 @@ class Observer(Protocol):
         """Note a partition whose sessions were made again from the log."""
         ...
 
+    def took_over(self, partition: int, transactional_id: str) -> None:
+        """Note a dead peer's transaction that was ended, because a claim had waited for it long enough."""
+        ...
+
     def waiting(self, partition: int, reason: str) -> None:
         """Note a partition that cannot be claimed yet."""
         ...
@@ -164,6 +168,9 @@ class SilentObserver:
         """Say nothing."""
 
     def rebuilt(self, partition: int, summary: RebuildSummary, took_s: float) -> None:
+        """Say nothing."""
+
+    def took_over(self, partition: int, transactional_id: str) -> None:
         """Say nothing."""
 
     def waiting(self, partition: int, reason: str) -> None:

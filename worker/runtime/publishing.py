@@ -51,7 +51,9 @@ class Publishing:
 
 
 def _translation(segment: Segment, route: Route, previous_index: int | None) -> TranslationSegment:
-    rendered = render_segment(segment, route.rendering)
+    rendered = render_segment(
+        segment, route.rendering, keep_fillers=route.keep_fillers, keep_reparanda=route.keep_reparanda
+    )
     fields = {name: getattr(segment, name) for name in segment.__struct_fields__}
     return TranslationSegment(
         **fields, target=route.target, text=rendered.text, spans=rendered.spans, previous_index=previous_index

@@ -23,7 +23,7 @@ from worker.errors import BadEventError
 from worker.ports import Clock, NextOffset, OutMessage, Record, StoreWrite, WordSource
 from worker.runtime.caution import Advice, Caution
 from worker.runtime.claim import ClaimedState, Parked
-from worker.runtime.intake import POISON, DeadLetters, MalformedLimit, read_event
+from worker.runtime.intake import WRONG_PARTITION, POISON, DeadLetters, MalformedLimit, read_event
 from worker.runtime.observer import Observer
 from worker.runtime.publishing import Publishing
 from worker.runtime.settings import RuntimeSettings
@@ -137,7 +137,10 @@ class Residents:
         return wall_ms - self._read_to_ms if end_offset > max(self._next_offset, self._end_offset) else 0
 
     def take(self, record: Record) -> None:
-        """Apply one record: to its session, or to the dead letters. Records must come in order of offset."""
+        """Apply one record: to its session, or to the dead letters. Records must come in order of offset.
+
+        BrokerError: nobody answered whether the partition count has changed; nothing may be made of the record.
+        """
         if self.parked is not None or record.offset < self._next_offset:
             return
         advice = self._caution.advise(record.offset)
@@ -153,6 +156,11 @@ class Residents:
             self.parked = Parked(partition=self.partition, reason="newer_event", detail=str(error))
             return
         except BadEventError as error:
+            if error.reason == WRONG_PARTITION and (partitions := self._count_partitions()) != self._partitions:
+                # Its producer knows already what this worker does not: the event is in order.
+                detail = f"{self._partitions} before, {partitions} now"
+                self.parked = Parked(partition=self.partition, reason="partition_count_changed", detail=detail)
+                return
             self.sessions.tick(time_ms)
             self._refuse(record, error)
             if error.reason not in _TIMELY and self._malformed.passed(time_ms):
@@ -171,6 +179,9 @@ class Residents:
             self._observer.repeated(self.partition)
         elif admission.reason is not None:
             raise BadEventError(admission.reason, "the session does not take this event any more")
+
+    def _count_partitions(self) -> int:
+        return self._source.partition_count(self._settings.claim_timeout_s)
 
     def _refuse(self, record: Record, error: BadEventError) -> None:
         self._letters.append(self._dead_letters.letter(record, error))

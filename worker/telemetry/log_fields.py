@@ -33,6 +33,7 @@ EventName = Literal[
     "started",
     "stopped",
     "stopping",
+    "took_over",
 ]
 """The events that there are; one line each, the canonical ones (checkpoint, rebalance, dead_letter) among them."""
 
@@ -91,6 +92,7 @@ _ALLOWED: Mapping[str, Callable[[object], bool]] = {
     "model": _name,
     "models": _own_texts,
     "session": _session,
+    "peer": _name,
     "partition": _number,
     "partitions": _number,
     "which": _numbers,

@@ -139,6 +139,11 @@ class TelemetryObserver:
         self._metrics.add("caesura_rebuild_lost_sessions_total", summary.lost_sessions)
         self._metrics.add("caesura_rebuild_lost_words_total", summary.lost_words)
 
+    def took_over(self, partition: int, transactional_id: str) -> None:
+        """Write the line of a dead peer's transaction that was ended."""
+        self._log.warning("took_over", partition=partition, peer=transactional_id)
+        self._metrics.add("caesura_takeovers_total")
+
     def waiting(self, partition: int, reason: str) -> None:
         """Note a partition that cannot be claimed yet, or must be claimed again."""
         self._log.warning("claim_waits", partition=partition, reason=reason)

@@ -1,0 +1,37 @@
+"""A dead peer's open transaction is ended by whoever needs its partition, not waited for."""
+
+from __future__ import annotations
+
+from tests.parts.kafka_part import Kafka
+from tests.workers.real import Kill, RealWorld
+from tests.workers.speech import check_every_word_once, speech
+from worker.runtime.observer import SeamStep, SilentObserver
+
+
+class Takeovers(SilentObserver):
+    """Keeps whose transactions were ended."""
+
+    def __init__(self) -> None:
+        self.peers: list[str] = []
+
+    def took_over(self, partition: int, transactional_id: str) -> None:
+        del partition
+        self.peers.append(transactional_id)
+
+
+def test_a_new_owner_ends_the_transaction_of_a_dead_peer_and_goes_on(
+    kafka: Kafka, redis_url: str, deployment: str
+) -> None:
+    # Left alone, the broker would hold the transaction open, and the partition up, for ten minutes.
+    world = RealWorld(kafka, redis_url, deployment, partitions=1, kafka_changes={"transaction_timeout_ms": 600_000})
+    events = speech("ann", 30)
+    world.send(*events[:4])
+    with world.process(0, kill=Kill(at=SeamStep.OFFSETS_SENT, passes=1)) as dying:
+        dying.wait()
+    world.send(*events[4:])
+    heard = Takeovers()
+    worker = world.worker(1, observer=heard, takeover_after_ms=1_000)
+    worker.turn_until(lambda: any(one.session_end for one in world.segments()), timeout_s=60.0)
+    worker.worker.drain()
+    assert heard.peers == [f"{deployment}-0"]
+    check_every_word_once(events, world.segments())

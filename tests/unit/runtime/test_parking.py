@@ -1,0 +1,71 @@
+"""A partition that cannot go on is parked: paused, named, and the others go on; an operator releases it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from schemas.codec import encode_event
+from tests.workers.speech import event, said
+from tests.workers.twin import TwinWorker, World
+from worker.core.partitioning import murmur2_partition
+from worker.ports import NextOffset
+
+
+def _other_partition(world: World, name: str) -> str:
+    """Return a session's name that is in another partition than ``name``."""
+    taken = murmur2_partition(name.encode(), world.partitions)
+    names = (f"other-{number}" for number in range(100))
+    return next(one for one in names if murmur2_partition(one.encode(), world.partitions) != taken)
+
+
+def _reasons(worker: TwinWorker) -> list[str]:
+    return [one.reason for one in worker.worker.assignment.parked.values()]
+
+
+def test_an_event_of_a_newer_release_parks_its_partition_and_the_others_go_on() -> None:
+    world = World(partitions=2)
+    other = _other_partition(world, "ann")
+    world.send(event("ann", 0, "one", "two", utterance_end=True))
+    newer = msgspec.structs.replace(event("ann", 1, "three"), version="9.0")
+    partition = murmur2_partition(b"ann", 2)
+    world.broker.append("asr.words", partition, encode_event(newer), key=b"ann")
+    world.send(event(other, 0, "four", session_end=True))
+    worker = world.worker()
+    worker.settle()
+    assert _reasons(worker) == ["newer_event"]
+    assert any("newer_event" in reason for reason in worker.worker.unready())
+    assert sorted(said(world.segments())) == ["four", "one", "two"]
+    assert world.records("asr.words.dead") == []
+
+
+def test_a_newer_event_that_is_the_very_first_record_parks_its_partition() -> None:
+    world = World()
+    newer = msgspec.structs.replace(event("ann", 0, "one"), version="9.0")
+    world.broker.append("asr.words", 0, encode_event(newer), key=b"ann")
+    worker = world.worker()
+    worker.settle()
+    assert _reasons(worker) == ["newer_event"]
+
+
+def test_too_many_malformed_events_park_the_partition_and_those_read_are_dead_letters() -> None:
+    world = World()
+    for _ in range(8):
+        world.broker.append("asr.words", 0, b"\xc1", key=b"ann")
+    worker = world.worker(dead_letter_limit=5)
+    worker.settle()
+    assert _reasons(worker) == ["dead_letter_limit"]
+    assert len(world.records("asr.words.dead")) == 6
+
+
+def test_a_released_partition_is_claimed_again_and_goes_on() -> None:
+    world = World()
+    world.send(event("ann", 0, "one", session_end=True))
+    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata="by hand"))
+    worker = world.worker()
+    worker.settle()
+    assert _reasons(worker) == ["offset_from_outside"]
+    world.broker.set_offset("caesura", "asr.words", 0, None)
+    worker.store.release(0)
+    worker.turn(400)
+    assert _reasons(worker) == []
+    assert said(world.segments()) == ["one"]

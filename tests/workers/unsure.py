@@ -1,0 +1,62 @@
+"""A publisher whose next calls fail as planned, around a real one or a twin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from worker.errors import AbortableError, OutcomeUnknownError
+from worker.ports import GroupMembership, NextOffset, OutMessage, Publisher
+
+__all__ = ["Plan", "UnsurePublisher"]
+
+
+class Plan(Enum):
+    """What becomes of the next transaction."""
+
+    COMMITS_UNTOLD = "commits, and nobody is told"
+    NEVER_COMMITS = "does not commit, and nobody is told"
+    ABORTS = "must be aborted when its offsets are sent"
+
+
+class UnsurePublisher:
+    """Does what the plan says to the next transactions, one after another; then it is as sure as what it wraps."""
+
+    def __init__(self, sure: Publisher, *plans: Plan) -> None:
+        self._sure = sure
+        self.plans = list(plans)
+
+    @property
+    def transactional_id(self) -> str:
+        return self._sure.transactional_id
+
+    def init_transactions(self, timeout_s: float) -> None:
+        self._sure.init_transactions(timeout_s)
+
+    def begin(self) -> None:
+        self._sure.begin()
+
+    def publish(self, message: OutMessage) -> None:
+        self._sure.publish(message)
+
+    def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
+        self._sure.send_offsets(offsets, membership, timeout_s)
+        if self.plans and self.plans[0] is Plan.ABORTS:
+            self.plans.pop(0)
+            raise AbortableError("as planned")
+
+    def commit(self, timeout_s: float) -> None:
+        plan = self.plans.pop(0) if self.plans else None
+        if plan is not Plan.NEVER_COMMITS:
+            self._sure.commit(timeout_s)
+        if plan is not None:
+            raise OutcomeUnknownError("as planned")
+
+    def abort(self, timeout_s: float) -> None:
+        self._sure.abort(timeout_s)
+
+    def rebuild(self, timeout_s: float) -> None:
+        self._sure.rebuild(timeout_s)
+
+    def close(self) -> None:
+        self._sure.close()
