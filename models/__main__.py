@@ -7,17 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import torch
 import typer
 from rich.progress import Progress
 
 from models.data.prepare import DEFAULT_MIX, held_out, load, prepare
 from models.evaluation import HELD_OUT, Figure, evaluate_benchmark, evaluate_held_out, table
-from models.export import LEADING, MAX_PIECES, UNKNOWN_PIECE, ModelCard, export
-from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.parity import check_parity
-from models.pretrained import start_from_bert
-from models.training import TrainingPlan, load_network, train
+from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
 from worker.adapters.onnxruntime_engine import OnnxEngine
 from worker.adapters.wordpiece import WordPiece
 
@@ -74,6 +69,12 @@ def train_network(  # noqa: PLR0913 - a command's options
     seed: int = 1,
 ) -> None:
     """Train a CT-Transformer on the packed text; stop it and start it again as you like."""
+    import torch  # noqa: PLC0415 - the other commands run without it
+
+    from models.networks.ct_transformer import CTConfig, CTTransformer  # noqa: PLC0415
+    from models.pretrained import start_from_bert  # noqa: PLC0415
+    from models.training import TrainingPlan, train  # noqa: PLC0415
+
     pieces = _read_vocabulary(vocabulary)
     torch.manual_seed(seed)
     spread = tuple(int(words) for words in look_ahead.split(","))
@@ -105,6 +106,10 @@ def export_network(
     fp32: Annotated[Path, typer.Option(help="Where the fp32 model goes, for comparison.")] = Path("build/fp32"),
 ) -> None:
     """Export a checkpoint to int8 ONNX, and refuse it where torch, fp32 and int8 do not agree on held-out text."""
+    from models.export import ModelCard, export  # noqa: PLC0415 - the other commands run without torch
+    from models.parity import check_parity  # noqa: PLC0415
+    from models.training import load_network  # noqa: PLC0415
+
     pieces = _read_vocabulary(vocabulary)
     network = load_network(checkpoint)
     card = ModelCard(

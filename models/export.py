@@ -12,13 +12,12 @@ import onnx
 
 from models.networks.ct_transformer import CTTransformer
 from models.onnx_graph import build_graph
+from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
 from schemas.labels import Disfluency, Punctuation
 from schemas.model_manifest import MANIFEST_VERSION, ModelFile, ModelManifest, WordPieceSettings
 
-__all__ = ["LEADING", "MAX_PIECES", "UNKNOWN_PIECE", "ModelCard", "export"]
+__all__ = ["ModelCard", "export"]
 
-LEADING, UNKNOWN_PIECE = "[CLS]", "[UNK]"
-MAX_PIECES = 8
 _VOCABULARY = "vocabulary.txt"
 
 

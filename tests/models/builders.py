@@ -8,8 +8,9 @@ from pathlib import Path
 import torch
 
 from models.data.aligned import AlignedDocument
-from models.export import LEADING, MAX_PIECES, UNKNOWN_PIECE, ModelCard, export
+from models.export import ModelCard, export
 from models.networks.ct_transformer import CTConfig, CTTransformer
+from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
 from schemas.model_manifest import ModelManifest
 from worker.adapters.wordpiece import WordPiece
 
