@@ -96,7 +96,8 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     first_word: the session's count of published words (pieces) before it. sentence: number of the sentence;
     pieces of one sentence share it. sentence_end: true exactly if the last word's frozen mark ends a sentence.
-    ``words`` may be empty where the segment only says that the session closed (``session_end``).
+    ``words`` may be empty where the segment only says that the session closed (``session_end``). model: None where the
+    words are unlabelled. punctuated: false where the session wants no marks of ours.
     """
 
     version: str
@@ -119,6 +120,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     conversation: str | None = None
     speaker: str | None = None
     attributes: dict[str, str] | None = None
+    punctuated: bool = True
 
 
 class TranslationSegment(Segment, frozen=True, kw_only=True, omit_defaults=True):

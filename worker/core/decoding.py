@@ -234,6 +234,7 @@ class Decoder:
                 model=self.model,
                 frozen_ms=self.now_ms,
                 session_end=session_end and stop >= end,
+                punctuated=self.options.punctuation,
             )
             start = stop
         self.unrecorded_offset = None

@@ -76,7 +76,7 @@ class _Part:
 def render_segment(
     segment: Segment, style: Style, *, keep_fillers: bool = False, keep_reparanda: bool = False
 ) -> Rendered:
-    """Render a segment as published; without a model the recogniser's own marks stay."""
+    """Render a segment as published; without a model, or without marks of ours, the recogniser's own stay."""
     return render(
         segment.words,
         segment.lang,
@@ -84,7 +84,7 @@ def render_segment(
         sentence_start=segment.sentence_start,
         keep_fillers=keep_fillers,
         keep_reparanda=keep_reparanda,
-        replace_marks=segment.model is not None,
+        replace_marks=segment.model is not None and segment.punctuated,
     )
 
 

@@ -97,6 +97,7 @@ class SegmentWriter:
         model: str | None,
         frozen_ms: int,
         session_end: bool = False,
+        punctuated: bool = True,
     ) -> None:
         """Write one numbered segment of frozen words, perhaps none where it only says that the session closed."""
         pieces = [piece for word in words for piece in word.pieces]
@@ -133,6 +134,7 @@ class SegmentWriter:
             conversation=self.conversation,
             speaker=self.speaker,
             attributes=self.attributes,
+            punctuated=punctuated,
         )
         self.written.append(OutSegment(segment=segment, routes={name: self.routes.get(name) for name in targets}))
         self.routes = {**self.routes, **dict.fromkeys(targets, self.index)}

@@ -182,8 +182,8 @@ def test_spans_count_code_points_of_the_words_alone() -> None:
     )
 
 
-def test_without_a_model_the_recognisers_own_marks_and_capitals_stay() -> None:
-    segment = Segment(
+def segment_of(line: str, *, lang: str = "en", model: ModelRef | None = None, punctuated: bool = True) -> Segment:
+    return Segment(
         version="1.0",
         session="s",
         since=0,
@@ -193,31 +193,27 @@ def test_without_a_model_the_recognisers_own_marks_and_capitals_stay() -> None:
         sentence_start=True,
         sentence_end=False,
         cause=Cause.SILENCE,
-        lang="fr",
-        words=tuple(words_of("bonjour, madame !")),
+        lang=lang,
+        words=tuple(words_of(line)),
         source=Source(topic="t", partition=0, first_offset=0, last_offset=0),
         timing=Timing(appended_ms=0, polled_ms=0, frozen_ms=0),
+        model=model,
+        punctuated=punctuated,
     )
-    assert render_segment(segment, Style.FLUENT).text == "bonjour, madame !"
+
+
+def test_without_a_model_the_recognisers_own_marks_and_capitals_stay() -> None:
+    assert render_segment(segment_of("bonjour, madame !", lang="fr"), Style.FLUENT).text == "bonjour, madame !"
+
+
+def test_where_a_session_wants_no_marks_of_ours_the_recognisers_stay_and_disfluencies_go() -> None:
+    segment = segment_of("uh,|IM well, yes.", model=ModelRef(id="m", version="1"), punctuated=False)
+    assert render_segment(segment, Style.FLUENT).text == "well, yes."
+    assert render_segment(segment, Style.MARKED).text == "{uh,} well, yes."
 
 
 def test_with_a_model_a_segment_is_rendered_with_its_marks() -> None:
-    segment = Segment(
-        version="1.0",
-        session="s",
-        since=0,
-        index=0,
-        first_word=0,
-        sentence=0,
-        sentence_start=True,
-        sentence_end=True,
-        cause=Cause.SENTENCE,
-        lang="en",
-        words=tuple(words_of("uh|IM yes!|.")),
-        source=Source(topic="t", partition=0, first_offset=0, last_offset=0),
-        timing=Timing(appended_ms=0, polled_ms=0, frozen_ms=0),
-        model=ModelRef(id="m", version="1"),
-    )
+    segment = segment_of("uh|IM yes!|.", model=ModelRef(id="m", version="1"))
     assert render_segment(segment, Style.FLUENT).text == "Yes."
     assert render_segment(segment, Style.FLUENT, keep_fillers=True).text == "Uh yes."
 
