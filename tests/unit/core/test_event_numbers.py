@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from schemas.segments import Gap
 from tests.unit.core.builders import Driver, event, pair_segmenters, texts
+from worker.adapters.memory_engine import ScriptedEngine, marked_words
 from worker.core.intake import Outcome, PassedGap, RefusalReason
 
 
@@ -46,6 +47,14 @@ def test_a_gap_stands_in_the_segment_that_holds_the_word_after_it() -> None:
         (),
     ]
     assert (driver.context.tally.gaps, driver.context.tally.missed_events) == (1, 2)
+
+
+def test_a_gap_between_two_segments_stands_in_the_second() -> None:
+    driver = Driver(engine=ScriptedEngine(script=marked_words))
+    driver.give(event(0, "one two-stop"))
+    driver.give(event(2, "three four five six seven eight nine", session_end=True))
+
+    assert [[gap.before_word for gap in segment.gaps] for segment in driver.segments] == [[], [2]]
 
 
 def test_a_gap_after_the_last_word_stands_in_the_closing_record() -> None:

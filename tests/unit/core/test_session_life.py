@@ -7,7 +7,7 @@ from schemas.state import SessionStatus
 from tests.unit.core.builders import Driver, event, texts
 from worker.adapters.memory_engine import ScriptedEngine, marked_words
 from worker.core.intake import RefusalReason
-from worker.core.rules import DecodingRules
+from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 RULES = DecodingRules(idle_after_ms=20_000, forget_after_ms=60_000, routes=frozenset({"de", "fr", "ja"}))
 MARKED = ScriptedEngine(script=marked_words)
@@ -47,6 +47,15 @@ def test_an_idle_session_is_closed_with_a_record_and_its_text_is_gone_from_its_s
     assert [(one.cause, one.session_end) for one in driver.segments] == [(Cause.SILENCE, False), (Cause.IDLE, True)]
     state = driver.state()
     assert (state.status, state.buffer, state.closed_ms) == (SessionStatus.CLOSED, (), driver.time_ms)
+
+
+def test_silence_and_idleness_at_one_instant_come_in_this_order() -> None:
+    bounds = OptionBounds(flush_after_ms=Bounds(least=200, most=5_000))
+    driver = Driver(rules=DecodingRules(flush_after_ms=5_000, stall_after_ms=5_000, idle_after_ms=5_000, bounds=bounds))
+    driver.give(event(0, "one"))
+    driver.wait(5_000)
+
+    assert [one.cause for one in driver.segments] == [Cause.SILENCE, Cause.IDLE]
 
 
 def test_a_session_that_speaks_again_goes_on_counting_with_an_empty_buffer_and_a_new_sentence() -> None:

@@ -138,6 +138,15 @@ def test_a_pause_between_two_words_of_one_event_is_silence_on_the_audio_clock() 
     assert [texts([one]) for one in driver.segments] == [["one"]]
 
 
+def test_the_audio_clock_does_not_go_back_where_words_overlap() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(_heard(0, [timed("one", 0, 2_000), timed("two", 100, 300)], 2_000))
+    driver.give(_heard(1, [], 2_799))
+    assert driver.segments == []
+    driver.give(_heard(2, [], 2_800))
+    assert [one.cause for one in driver.segments] == [Cause.SILENCE]
+
+
 def test_words_without_times_are_heard_where_their_event_says() -> None:
     driver = Driver(engine=MARKED)
     driver.give(_heard(0, [Word(text="one")], 5_000))
