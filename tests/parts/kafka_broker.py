@@ -23,7 +23,7 @@ from confluent_kafka.admin import AdminClient
 from tests.parts.lookup import NotFound
 from worker.adapters.guarded_process import GuardedProcess, free_port
 
-__all__ = ["KafkaProcess", "find_jars", "find_java"]
+__all__ = ["KafkaProcess", "find_jars", "find_java", "new_cluster_id"]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _POM = Path(__file__).with_name("kafka") / "pom.xml"
@@ -125,25 +125,33 @@ def find_jars(java: Path) -> Path:
     return _JARS
 
 
-class KafkaProcess:
-    """A broker of our own; after ``stop`` or ``kill`` a ``start`` brings it back with its log and its address."""
+def new_cluster_id() -> str:
+    """Return a cluster's id as Kafka writes it, never one that its tools would take for an option."""
+    return "c" + urlsafe_b64encode(uuid.uuid4().bytes).decode()[1:].rstrip("=")
 
-    def __init__(self) -> None:
+
+class KafkaProcess:
+    """A broker of our own; after ``stop`` or ``kill`` a ``start`` brings it back with its log and its address.
+
+    settings: further lines of server.properties, which override ours; cluster: the id of the cluster it belongs to.
+    """
+
+    def __init__(self, *, port: int | None = None, settings: str = "", cluster: str | None = None) -> None:
         self._java = find_java()
         self._jars = find_jars(self._java)
         self._folder = tempfile.TemporaryDirectory(prefix="caesura-kafka-", ignore_cleanup_errors=True)
-        port, controller = free_port(), free_port()
+        port = port or free_port()
         self.bootstrap = f"127.0.0.1:{port}"
         self._properties = Path(self._folder.name) / "server.properties"
-        self._properties.write_text(_SETTINGS.format(port=port, controller=controller, folder=self._folder.name))
+        ours = _SETTINGS.format(port=port, controller=free_port(), folder=self._folder.name)
+        self._properties.write_text(ours + settings)
         self._process: GuardedProcess | None = None
-        self._format()
+        self._format(cluster or new_cluster_id())
 
     def _command(self, main: str, *arguments: str) -> list[str]:
         return [str(self._java), *_JAVA_FLAGS, "-cp", f"{self._jars}/*", main, *arguments]
 
-    def _format(self) -> None:
-        cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    def _format(self, cluster: str) -> None:
         subprocess.run(
             self._command("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties)),
             check=True,
@@ -153,8 +161,17 @@ class KafkaProcess:
 
     def start(self, timeout_s: float = 60.0) -> None:
         """Start the broker and wait until it answers."""
+        self.launch()
+        self.await_answer(timeout_s)
+
+    def launch(self) -> None:
+        """Start the broker and wait for nothing."""
         log = Path(self._folder.name) / "kafka.log"
         self._process = GuardedProcess(self._command("kafka.Kafka", str(self._properties)), log=log)
+
+    def await_answer(self, timeout_s: float = 60.0) -> None:
+        """Wait until a broker that was launched answers; RuntimeError where it does not."""
+        assert self._process is not None
         until = time.monotonic() + timeout_s
         admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
         while time.monotonic() < until and self._process.alive:
