@@ -16,7 +16,7 @@ from worker.ports import CommittedOffset, StoreWrite
 from worker.runtime import claim as claiming
 from worker.runtime.checkpoint import Checkpoint
 from worker.runtime.deadline import Deadline
-from worker.runtime.residents import Residents
+from worker.runtime.stored import StoredSlots
 from worker.runtime.verdict import Verdict, judge
 
 __all__ = ["FLAWS", "Flaw"]
@@ -61,11 +61,11 @@ def _id_of(stored: StoredPartition) -> CheckpointId | None:
 def one_slot(patch: pytest.MonkeyPatch) -> None:
     """A save writes over the committed snapshot."""
 
-    def field(residents: Residents, name: str, new: Slot) -> bytes:
-        del residents, name
+    def field(stored: StoredSlots, name: str, new: Slot) -> bytes:
+        del stored, name
         return msgspec.msgpack.encode(SessionField((new,)))
 
-    patch.setattr(Residents, "_field", field)
+    patch.setattr(StoredSlots, "_field", field)
 
 
 def unstable_offsets(patch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from worker.errors import BadEventError
 from worker.ports import OutMessage, Record
 from worker.runtime.settings import Partitioner
 
-__all__ = ["POISON", "DeadLetters", "MalformedLimit", "read_event"]
+__all__ = ["POISON", "WRONG_PARTITION", "DeadLetters", "MalformedLimit", "read_event"]
 
 POISON = "poison"
 """Reason of a record that was tried alone, again and again, and never committed."""

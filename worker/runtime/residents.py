@@ -23,7 +23,7 @@ from worker.errors import BadEventError
 from worker.ports import Clock, NextOffset, OutMessage, Record, StoreWrite, WordSource
 from worker.runtime.caution import Advice, Caution
 from worker.runtime.claim import ClaimedState, Parked
-from worker.runtime.intake import WRONG_PARTITION, POISON, DeadLetters, MalformedLimit, read_event
+from worker.runtime.intake import POISON, WRONG_PARTITION, DeadLetters, MalformedLimit, read_event
 from worker.runtime.observer import Observer
 from worker.runtime.publishing import Publishing
 from worker.runtime.settings import RuntimeSettings
