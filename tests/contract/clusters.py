@@ -26,9 +26,6 @@ __all__ = ["PATIENCE_S", "Cluster", "Member", "RealCluster", "TwinCluster", "unt
 PATIENCE_S = 30.0
 """How long anything may take before a test fails; no test is about time."""
 
-MAX_POLL_INTERVAL_MS = 2_000
-TRANSACTION_TIMEOUT_MS = 1_500
-
 
 class Cluster(Protocol):
     """A Kafka with one input topic and one group, for one test."""
@@ -202,25 +199,34 @@ class RealCluster:
     """A real broker; its group and ids have names that no other test has."""
 
     def __init__(
-        self, kafka: Kafka, protocol: Literal["classic", "consumer"], partitions: int, clients: ExitStack
+        self,
+        kafka: Kafka,
+        protocol: Literal["classic", "consumer"],
+        partitions: int,
+        clients: ExitStack,
+        *,
+        transaction_timeout_ms: int = 1_500,
+        max_poll_interval_ms: int = 2_000,
     ) -> None:
         self._kafka = kafka
         self._partitions = partitions
         self._clients = clients
-        self.topic = kafka.create_topic("words", partitions, message_timestamp_type="LogAppendTime")
-        self._deployment = unique("contract")
         self._protocol = protocol
+        self._transaction_timeout_ms = transaction_timeout_ms
+        self._max_poll_interval_ms = max_poll_interval_ms
+        self.topic = kafka.create_topic("words", partitions, message_timestamp_type="LogAppendTime")
+        self.deployment = unique("contract")
 
     def settings(self, instance_id: str | None = None) -> KafkaSettings:
         return KafkaSettings(
             bootstrap_servers=self._kafka.bootstrap,
-            group_id=self._deployment,
+            group_id=self.deployment,
             group_protocol=self._protocol,
             group_instance_id=instance_id,
             session_timeout_ms=1_500,
             heartbeat_interval_ms=300,
-            max_poll_interval_ms=MAX_POLL_INTERVAL_MS,
-            transaction_timeout_ms=TRANSACTION_TIMEOUT_MS,
+            max_poll_interval_ms=self._max_poll_interval_ms,
+            transaction_timeout_ms=self._transaction_timeout_ms,
         )
 
     def output(self, *, max_message_bytes: int = 1_048_588) -> str:
@@ -242,7 +248,7 @@ class RealCluster:
         return source
 
     def publisher(self, name: str, *, topic: str | None = None) -> Publisher:
-        publisher = KafkaPublisher(self.settings(), f"{self._deployment}-{name}", topic or self.topic)
+        publisher = KafkaPublisher(self.settings(), f"{self.deployment}-{name}", topic or self.topic)
         self._clients.callback(publisher.close)
         return publisher
 
@@ -252,12 +258,12 @@ class RealCluster:
 
     def expel(self, member: Member, *others: Member) -> None:
         del member  # it only has to keep still
-        deadline = time.monotonic() + MAX_POLL_INTERVAL_MS / 1000 + 1
+        deadline = time.monotonic() + self._max_poll_interval_ms / 1000 + 1
         until(lambda: time.monotonic() > deadline, *others)
 
     def expire(self, publisher: Publisher) -> None:
         del publisher  # the broker looks every second
-        time.sleep(TRANSACTION_TIMEOUT_MS / 1000 + 2)
+        time.sleep(self._transaction_timeout_ms / 1000 + 2)
 
     def delete_before(self, partition: int, offset: int) -> None:
         for future in self._kafka.admin.delete_records([TopicPartition(self.topic, partition, offset)]).values():

@@ -1,0 +1,90 @@
+"""Brokers that do not answer: everything that passes by itself is a BrokerError, and the same call succeeds later."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.contract.clusters import PATIENCE_S, Member, RealCluster, until
+from tests.parts.kafka_part import Kafka
+from worker.errors import BrokerError
+from worker.ports import CommittedOffset, NextOffset, OutMessage
+
+
+@pytest.fixture
+def cluster(kafka: Kafka) -> Iterator[RealCluster]:
+    """A cluster of a broker that may be stopped, with transactions that outlive the stop."""
+    if not kafka.owned:
+        pytest.skip("this broker is not ours to stop: unset KAFKA_BOOTSTRAP_SERVERS; Maven and Java bring one")
+    with ExitStack() as clients:
+        clients.callback(kafka.signal, signal.SIGCONT)
+        yield RealCluster(kafka, "classic", 1, clients, transaction_timeout_ms=30_000, max_poll_interval_ms=60_000)
+
+
+def test_a_commit_that_nobody_answers_is_called_again_and_commits_once(kafka: Kafka, cluster: RealCluster) -> None:
+    output, publisher, member = cluster.output(), cluster.publisher("worker"), Member(cluster.source())
+    publisher.init_transactions(PATIENCE_S)
+    until(lambda: member.held == {0}, member)
+    publisher.begin()
+    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"once"))
+    offsets = {0: NextOffset(next_offset=1, metadata="id")}
+    publisher.send_offsets(offsets, member.source.membership(), PATIENCE_S)
+    kafka.signal(signal.SIGSTOP)
+    for _ in range(2):
+        with pytest.raises(BrokerError):
+            publisher.commit(0.5)
+    kafka.signal(signal.SIGCONT)
+    publisher.commit(PATIENCE_S)
+    assert cluster.visible(output) == ["once"]
+    assert member.source.committed([0], PATIENCE_S) == {0: CommittedOffset(next_offset=1, metadata="id")}
+
+
+def test_an_abort_that_nobody_answers_is_called_again(kafka: Kafka, cluster: RealCluster) -> None:
+    output, publisher = cluster.output(), cluster.publisher("worker")
+    publisher.init_transactions(PATIENCE_S)
+    publisher.begin()
+    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"aborted"))
+    cluster.send(publisher)
+    kafka.signal(signal.SIGSTOP)
+    with pytest.raises(BrokerError):
+        publisher.abort(0.5)
+    kafka.signal(signal.SIGCONT)
+    publisher.abort(PATIENCE_S)
+    publisher.begin()
+    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"good"))
+    publisher.commit(PATIENCE_S)
+    assert cluster.visible(output) == ["good"]
+
+
+def test_every_question_that_nobody_answers_may_be_asked_again(kafka: Kafka, cluster: RealCluster) -> None:
+    publisher, source = cluster.publisher("worker"), cluster.source()
+    assert source.partition_count(PATIENCE_S) == 1
+    questions: list[Callable[[float], object]] = [
+        publisher.init_transactions,
+        lambda timeout_s: source.committed([0], timeout_s),
+        lambda timeout_s: source.watermarks(0, timeout_s),
+        lambda timeout_s: source.at_end(0, 0, timeout_s),
+        source.partition_count,
+    ]
+    kafka.signal(signal.SIGSTOP)
+    for ask in questions:
+        with pytest.raises(BrokerError):
+            ask(0.3)
+    kafka.signal(signal.SIGCONT)
+    for ask in questions:
+        ask(PATIENCE_S)
+
+
+def test_reading_goes_on_after_a_broker_crashed_and_came_back(kafka: Kafka, cluster: RealCluster) -> None:
+    cluster.append("before")
+    member = Member(cluster.source())
+    until(lambda: member.values() == ["before"], member)
+    kafka.kill()
+    for _ in range(20):
+        member.step()
+    kafka.start()
+    cluster.append("after")
+    until(lambda: member.values()[-1:] == ["after"], member)

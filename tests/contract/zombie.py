@@ -1,0 +1,83 @@
+"""A worker process that a test stops and continues with signals: it does one step for each line on its input.
+
+Its answer to each step is a line: ``done``, or the name of the error. Arguments: bootstrap servers, group protocol,
+group, transactional id, input topic, output topic.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Literal, cast
+
+from worker.adapters.kafka_publisher import KafkaPublisher
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.kafka_source import KafkaWordSource
+from worker.errors import CaesuraError
+from worker.ports import NextOffset, OutMessage
+
+PATIENCE_S = 20.0
+
+
+class Zombie:
+    """Reads one partition and copies it in one transaction, step by step."""
+
+    def __init__(self, source: KafkaWordSource, publisher: KafkaPublisher, output: str) -> None:
+        self._source, self._publisher, self._output = source, publisher, output
+        self._membership = source.membership()
+        self._held: list[int] = []
+
+    def on_assigned(self, partitions: Sequence[int]) -> None:
+        self._held += partitions
+
+    def on_revoked(self, partitions: Sequence[int]) -> None:
+        self.on_lost(partitions)
+
+    def on_lost(self, partitions: Sequence[int]) -> None:
+        self._held = [partition for partition in self._held if partition not in partitions]
+
+    def join(self) -> None:
+        self._publisher.init_transactions(PATIENCE_S)
+        self._source.subscribe(self)
+        deadline = time.monotonic() + PATIENCE_S
+        while not self._held and time.monotonic() < deadline:
+            self._source.poll(1, 0.1)
+        self._membership = self._source.membership()
+
+    def publish(self) -> None:
+        self._publisher.begin()
+        self._publisher.publish(OutMessage(topic=self._output, partition=0, key=None, value=b"of the zombie"))
+
+    def offsets(self) -> None:
+        self._publisher.send_offsets({0: NextOffset(next_offset=1, metadata="zombie")}, self._membership, PATIENCE_S)
+
+    def commit(self) -> None:
+        self._publisher.commit(PATIENCE_S)
+
+    def abort(self) -> None:
+        self._publisher.abort(PATIENCE_S)
+
+
+def main(bootstrap: str, protocol: str, group: str, transactional_id: str, topic: str, output: str) -> None:
+    settings = KafkaSettings(
+        bootstrap_servers=bootstrap,
+        group_id=group,
+        group_protocol=cast("Literal['classic', 'consumer']", protocol),
+        session_timeout_ms=1_500,
+        heartbeat_interval_ms=300,
+        transaction_timeout_ms=1_500,
+    )
+    zombie = Zombie(KafkaWordSource(settings, topic), KafkaPublisher(settings, transactional_id, topic), output)
+    for line in sys.stdin:
+        try:
+            getattr(zombie, line.strip())()
+            answer = "done"
+        except CaesuraError as error:
+            answer = type(error).__name__
+        sys.stdout.write(f"{answer}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
