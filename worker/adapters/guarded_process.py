@@ -63,6 +63,11 @@ class GuardedProcess:
         """Whether the child still runs."""
         return self._shell.poll() is None
 
+    @property
+    def exit_status(self) -> int | None:
+        """How the child ended, 128 + the number where a signal ended it; None while it runs."""
+        return self._shell.poll()
+
     def log_tail(self, max_lines: int = 20) -> str:
         """Return the last lines that the child wrote."""
         return "\n".join(self._log.read_text(errors="replace").splitlines()[-max_lines:])

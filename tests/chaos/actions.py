@@ -1,0 +1,257 @@
+"""Carries faults out, each in a thread of its own; what it hits is locked, so that one at a time hits it."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from confluent_kafka import ElectionType
+
+from tests.chaos.chaotic_engine import HANG, RAISE
+from tests.chaos.fleet import Member
+from tests.chaos.proxy import Link
+from tests.chaos.schedule import Fault, FaultKind
+from tests.chaos.world import ChaosWorld
+
+__all__ = ["Actions", "Strike"]
+
+_WHOLE_WITHIN_S = 60.0
+_LEAST_WORKERS = 2
+_MEMBER_WITHIN_S = 30.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Strike:
+    """A fault that was begun. kind: what it came to be (who cannot leave joins). affected: partitions that it hit."""
+
+    number: int
+    kind: FaultKind
+    at_ms: int
+    affected: frozenset[int]
+    thread: threading.Thread | None = None
+    error: str | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.thread is None or not self.thread.is_alive()
+
+
+@dataclass(slots=True)
+class Actions:
+    """Does to a world what a fault says."""
+
+    world: ChaosWorld
+    strikes: list[Strike] = field(default_factory=list)
+    _redis: threading.Lock = field(default_factory=threading.Lock)
+    _brokers: threading.Lock = field(default_factory=threading.Lock)
+    _links: dict[int, threading.Lock] = field(default_factory=dict)
+
+    def begin(self, fault: Fault) -> Strike:
+        """Begin a fault as soon as what it hits is free; return without waiting for its end."""
+        area = fault.kind.partition("_")[0]
+        begin = {"worker": self._worker, "inference": self._inference, "broker": self._broker, "leader": self._broker}
+        strike = begin.get(area, self._redis_or_link)(fault)
+        self.strikes.append(strike)
+        return strike
+
+    def end(self) -> None:
+        """Wait until every fault is over and everything that was away is back. RuntimeError where it is not."""
+        for strike in self.strikes:
+            if strike.thread is not None:
+                strike.thread.join(_WHOLE_WITHIN_S * 2)
+            if not strike.over or strike.error:
+                raise RuntimeError(f"fault {strike.number} ({strike.kind}) did not end: {strike.error}")
+
+    def _strike(
+        self, kind: FaultKind, affected: frozenset[int], lock: threading.Lock, action: Callable[[], None]
+    ) -> Strike:
+        """Run an action in a thread; the lock is held already and is let go at its end."""
+        strike = Strike(number=len(self.strikes), kind=kind, at_ms=round(time.time() * 1000), affected=affected)
+
+        def run() -> None:
+            try:
+                action()
+            except Exception as error:  # noqa: BLE001 (whatever it is, the runner must say it and not hang)
+                strike.error = f"{type(error).__name__}: {error}"
+            finally:
+                lock.release()
+
+        strike.thread = threading.Thread(target=run, name=f"fault-{strike.number}", daemon=True)
+        strike.thread.start()
+        return strike
+
+    # workers
+
+    def _worker(self, fault: Fault) -> Strike:
+        kind = fault.kind
+        fleet = self.world.fleet
+        wanted = [member for member in fleet.members if member.wanted]
+        idle = [member for member in fleet.members if not member.wanted]
+        if kind is FaultKind.WORKER_LEAVE and len(wanted) <= _LEAST_WORKERS:
+            kind = FaultKind.WORKER_JOIN
+        if kind is FaultKind.WORKER_JOIN and not idle:
+            kind = FaultKind.WORKER_LEAVE
+        if kind is FaultKind.WORKER_JOIN:
+            member = idle[int(fault.where * len(idle))]
+            member.busy.acquire()
+            return self._strike(kind, frozenset(range(self.world.partitions)), member.busy, lambda: _join(member))
+        may_be = fleet.members
+        if kind is FaultKind.WORKER_KILL_STATIC:
+            may_be = fleet.members[:1]
+        elif kind is FaultKind.WORKER_LEAVE and self.world.protocol == "classic":
+            may_be = fleet.members[1:]  # the static one never leaves
+        member = self._a_worker(fault, may_be)
+        actions: dict[FaultKind, Callable[[], None]] = {
+            FaultKind.WORKER_KILL: lambda: _kill(member, fault.lasts_s),
+            FaultKind.WORKER_KILL_STATIC: lambda: _kill(member, 0.0),
+            FaultKind.WORKER_PAUSE: lambda: _pause(member, fault.lasts_s * 1.5),
+            FaultKind.WORKER_STOP: lambda: _stop(member, leaves=False),
+            FaultKind.WORKER_LEAVE: lambda: _stop(member, leaves=True),
+        }
+        return self._strike(kind, member.held(), member.busy, actions[kind])
+
+    def _inference(self, fault: Fault) -> Strike:
+        member = self._a_worker(fault, self.world.fleet.members)
+        number = RAISE if fault.kind is FaultKind.INFERENCE_RAISE else HANG
+        return self._strike(fault.kind, member.held(), member.busy, lambda: member.signal(number))
+
+    def _a_worker(self, fault: Fault, may_be: list[Member]) -> Member:
+        """Return a worker that lives, one that works on partitions if there is one, and lock it."""
+        until = time.monotonic() + _MEMBER_WITHIN_S
+        while time.monotonic() < until:
+            living = [member for member in may_be if member.wanted and member.lives and not member.busy.locked()]
+            found = [member for member in living if member.held()]
+            if found and (member := found[int(fault.where * len(found))]).busy.acquire(blocking=False):
+                return member
+            time.sleep(0.05)
+        raise RuntimeError("no worker works on any partition")
+
+    # brokers
+
+    def _broker(self, fault: Fault) -> Strike:
+        kind = fault.kind
+        self._brokers.acquire()
+        if kind is FaultKind.LEADER_MOVE and not self._led_by_others():
+            kind = FaultKind.BROKER_RESTART
+        node = self.world.kafka.nodes[int(fault.where * 3)]
+
+        def restart(end: Callable[[], None]) -> None:
+            end()
+            time.sleep(fault.lasts_s)
+            node.launch()
+            node.await_answer()
+
+        def pause() -> None:
+            node.signal(signal.SIGSTOP)
+            try:
+                time.sleep(fault.lasts_s)
+            finally:
+                node.signal(signal.SIGCONT)
+
+        actions: dict[FaultKind, Callable[[], None]] = {
+            FaultKind.BROKER_KILL: lambda: restart(node.kill),
+            FaultKind.BROKER_RESTART: lambda: restart(node.stop),
+            FaultKind.BROKER_PAUSE: pause,
+            FaultKind.LEADER_MOVE: self._elect,
+        }
+
+        def act() -> None:
+            actions[kind]()
+            self._await_in_sync()
+
+        return self._strike(kind, frozenset(range(self.world.partitions)), self._brokers, act)
+
+    def _led_by_others(self) -> bool:
+        """Tell whether any partition is led by another broker than the one that should."""
+        topics = self.world.kafka.admin.list_topics(timeout=10).topics.values()
+        return any(one.leader != one.replicas[0] for topic in topics for one in topic.partitions.values())
+
+    def _elect(self) -> None:
+        self.world.kafka.admin.elect_leaders(ElectionType.PREFERRED, None, request_timeout=10).result(15)
+
+    def _await_in_sync(self) -> None:
+        until = time.monotonic() + _WHOLE_WITHIN_S
+        while time.monotonic() < until:
+            with contextlib.suppress(Exception):
+                topics = self.world.kafka.admin.list_topics(timeout=5).topics.values()
+                if all(len(one.isrs) == len(one.replicas) for topic in topics for one in topic.partitions.values()):
+                    return
+            time.sleep(0.2)
+        raise RuntimeError("the brokers did not become in sync")
+
+    # Redis and links
+
+    def _redis_or_link(self, fault: Fault) -> Strike:
+        redis = self.world.redis
+        links = redis.links if fault.kind.startswith("redis") else self.world.broker_links
+        link = links[int(fault.where * len(links))]
+        whole: dict[FaultKind, Callable[[], None]] = {
+            FaultKind.REDIS_KILL: lambda: redis.kill(fault.lasts_s),
+            FaultKind.REDIS_FAIL_OVER: lambda: redis.fail_over(0.0),
+            FaultKind.REDIS_FAIL_OVER_STALE: lambda: redis.fail_over(fault.lasts_s),
+            FaultKind.REDIS_PAUSE: lambda: redis.pause(fault.lasts_s),
+            FaultKind.REDIS_FLUSH: redis.flush,
+        }
+        lock = self._redis if fault.kind in whole else self._links.setdefault(link.port, threading.Lock())
+        lock.acquire()
+        action = whole.get(fault.kind) or (lambda: _disturb(link, fault))
+        return self._strike(fault.kind, frozenset(range(self.world.partitions)), lock, action)
+
+
+def _join(member: Member) -> None:
+    member.wanted = True
+
+
+def _kill(member: Member, away_s: float) -> None:
+    member.not_before_s = time.monotonic() + away_s
+    member.signal(signal.SIGKILL)
+    member.await_end(10)
+
+
+def _pause(member: Member, pause_s: float) -> None:
+    member.signal(signal.SIGSTOP)
+    try:
+        time.sleep(pause_s)
+    finally:
+        member.signal(signal.SIGCONT)
+
+
+def _stop(member: Member, *, leaves: bool) -> None:
+    """Stop a worker in good order; where it does not end it is killed, and the fault says so."""
+    if leaves:
+        member.wanted = False
+    member.signal(signal.SIGTERM)
+    if not member.await_end(40):
+        member.signal(signal.SIGKILL)
+        raise RuntimeError(f"worker {member.ordinal} did not end within 40 s of SIGTERM")
+
+
+def _disturb(link: Link, fault: Fault) -> None:
+    how = fault.kind.rpartition("_")[2]
+    if how == "cut":
+        link.cut()
+        return
+    with _stalled(link) if how == "stall" else _slowed(link, 0.02 + 0.2 * fault.where):
+        time.sleep(fault.lasts_s)
+
+
+@contextlib.contextmanager
+def _stalled(link: Link) -> Iterator[None]:
+    link.stall(on=True)
+    try:
+        yield
+    finally:
+        link.stall(on=False)
+
+
+@contextlib.contextmanager
+def _slowed(link: Link, delay_s: float) -> Iterator[None]:
+    link.slow(delay_s)
+    try:
+        yield
+    finally:
+        link.slow(0.0)

@@ -1,0 +1,51 @@
+"""The scripted engine, whose next inference can be made to raise or to hang: by signals, since it runs elsewhere."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Sequence
+from types import FrameType
+
+from worker.adapters.memory_engine import ScriptedEngine
+from worker.core.labelling import LabelRequest, Labels
+from worker.errors import EngineError
+
+__all__ = ["HANG", "RAISE", "ChaoticEngine"]
+
+RAISE = signal.SIGUSR1
+HANG = signal.SIGUSR2
+_RAISES = 2
+"""A batch that raises is run session by session, each twice: so the labels stay the undisturbed run's."""
+_FOR_EVER_S = 3600.0
+
+
+class ChaoticEngine(ScriptedEngine):
+    """Labels like the scripted one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._raises = 0
+        self._hangs = False
+
+    def obey_signals(self) -> None:
+        """Listen to the signals; main thread only."""
+        signal.signal(RAISE, self._on_raise)
+        signal.signal(HANG, self._on_hang)
+
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        """Label, unless told otherwise."""
+        if self._raises:
+            self._raises -= 1
+            raise EngineError("told to raise")
+        if self._hangs:
+            time.sleep(_FOR_EVER_S)
+        return super().label(requests)
+
+    def _on_raise(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._raises = _RAISES
+
+    def _on_hang(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._hangs = True

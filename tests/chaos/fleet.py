@@ -1,0 +1,189 @@
+"""The workers under chaos: each a process that cannot outlive the runner, started again whenever it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.chaos.member import HUNG
+from tests.workers.pipeline import Pipeline
+from worker.adapters.guarded_process import GuardedProcess
+
+__all__ = ["Fleet", "Member"]
+
+_ROOT = Path(__file__).parents[2]
+_LOOK_EVERY_S = 0.1
+_RESTART_WAIT_S = 0.3
+_EXPECTED_ENDS = {0, HUNG, -signal.SIGKILL, 128 + signal.SIGKILL}
+
+
+class Member:
+    """One worker's place in the fleet: a number, and the process that has it now, if any."""
+
+    def __init__(self, ordinal: int, config: dict[str, object], folder: Path) -> None:
+        self.ordinal = ordinal
+        self.wanted = False
+        self.busy = threading.Lock()
+        self.not_before_s = 0.0
+        self._config = folder / f"member-{ordinal}.json"
+        self._config.write_text(json.dumps(config))
+        self._diary = folder / f"member-{ordinal}.log"
+        self._read_to = 0
+        self._held: set[int] = set()
+        self._pid: int | None = None
+        self._process: GuardedProcess | None = None
+
+    @property
+    def lives(self) -> bool:
+        return self._process is not None and self._process.alive
+
+    @property
+    def exit_status(self) -> int | None:
+        """How the process ended; None where it lives or never was."""
+        return None if self._process is None or self._process.alive else self._process.exit_status
+
+    def start(self) -> None:
+        """Start a process for this place."""
+        self._held.clear()
+        self._pid = None
+        command = [sys.executable, "-m", "tests.chaos.member", str(self._config)]
+        environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYTHONUNBUFFERED": "1"}
+        self._process = GuardedProcess(command, log=self._diary, env=environment)
+
+    def signal(self, number: int) -> None:
+        """Send the worker itself a signal: its guard must go on, so that it cannot outlive us."""
+        self.held()
+        if self.lives and self._pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, number)
+
+    def held(self) -> frozenset[int]:
+        """Return the partitions that its diary says it works on."""
+        if not self._diary.exists():
+            return frozenset()
+        with self._diary.open("rb") as diary:
+            diary.seek(self._read_to)
+            for line in diary:
+                if not line.endswith(b"\n"):
+                    break
+                self._read_to += len(line)
+                with contextlib.suppress(ValueError):
+                    self._heed(json.loads(line))
+        return frozenset(self._held) if self.lives else frozenset()
+
+    def _heed(self, entry: dict[str, object]) -> None:
+        match entry:
+            case {"what": "born", "pid": int(pid)}:
+                self._pid = pid
+                self._held.clear()
+            case {"what": "claimed", "partition": int(partition)}:
+                self._held.add(partition)
+            case {"what": "revoked" | "lost", "partitions": list(partitions)}:
+                self._held.difference_update(partitions)
+
+    def kill(self) -> None:
+        """End the process, its guard too."""
+        if self._process is not None:
+            self._process.kill()
+
+    def await_end(self, timeout_s: float) -> bool:
+        """Wait until the process has ended by itself; tell whether it has."""
+        until = time.monotonic() + timeout_s
+        while self.lives and time.monotonic() < until:
+            time.sleep(_LOOK_EVERY_S)
+        return not self.lives
+
+    def log_tail(self) -> str:
+        return "" if self._process is None else self._process.log_tail(40)
+
+
+class Fleet:
+    """All places. ``close`` ends every process; so does the end of this one."""
+
+    def __init__(self, pipelines: list[Pipeline], redis: dict[str, object], folder: Path | None = None) -> None:
+        self._own_folder = tempfile.TemporaryDirectory(prefix="caesura-chaos-")
+        self.folder = folder or Path(self._own_folder.name)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.members = [
+            Member(pipeline.ordinal, {"pipeline": pipeline.as_json(), "redis": redis}, self.folder)
+            for pipeline in pipelines
+        ]
+        self.ends: Counter[str] = Counter()
+        self.tails: list[str] = []
+        self._closing = threading.Event()
+        self._supervisor = threading.Thread(target=self._supervise, name="supervisor", daemon=True)
+
+    def start(self, count: int) -> None:
+        """Start the first ``count`` members; the others join when they are wanted."""
+        for member in self.members[:count]:
+            member.wanted = True
+        self._supervisor.start()
+
+    def holders(self) -> dict[int, Member]:
+        """Return who works on which partition, as far as the diaries say."""
+        return {partition: member for member in self.members for partition in member.held()}
+
+    def stop(self, timeout_s: float) -> list[str]:
+        """Stop all members in good order; return a complaint for each that did not end well."""
+        self._closing.set()
+        self._supervisor.join()
+        running = [member for member in self.members if member.lives]
+        for member in running:
+            member.signal(signal.SIGTERM)
+        complaints = []
+        for member in running:
+            if not member.await_end(timeout_s):
+                complaints.append(f"member {member.ordinal} did not end within {timeout_s} s")
+            elif member.exit_status != 0:
+                complaints.append(f"member {member.ordinal} ended with {member.exit_status}: {member.log_tail()}")
+        return complaints
+
+    def close(self) -> None:
+        """Kill whatever still runs."""
+        self._closing.set()
+        if self._supervisor.is_alive():
+            self._supervisor.join()
+        for member in self.members:
+            member.kill()
+        self._own_folder.cleanup()
+
+    def await_(self, done: Callable[[], bool], timeout_s: float) -> bool:
+        """Wait until something holds of the fleet; tell whether it does."""
+        until = time.monotonic() + timeout_s
+        while not done():
+            if time.monotonic() > until:
+                return False
+            time.sleep(_LOOK_EVERY_S)
+        return True
+
+    def _supervise(self) -> None:
+        """Start whoever is wanted and does not run, and count how they ended."""
+        down: dict[int, int | None] = {}
+        while not self._closing.wait(_LOOK_EVERY_S):
+            for member in self.members:
+                if member.lives:
+                    down.pop(member.ordinal, None)
+                    continue
+                if member.ordinal not in down:
+                    down[member.ordinal] = member.exit_status
+                    self._note_end(member)
+                if member.wanted and time.monotonic() >= member.not_before_s:
+                    member.start()
+
+    def _note_end(self, member: Member) -> None:
+        status = member.exit_status
+        if status is None:
+            return
+        self.ends[str(status)] += 1
+        if status not in _EXPECTED_ENDS:
+            self.tails.append(f"member {member.ordinal} ended with {status}\n{member.log_tail()}")
+        member.not_before_s = max(member.not_before_s, time.monotonic() + _RESTART_WAIT_S)

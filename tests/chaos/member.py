@@ -1,0 +1,140 @@
+"""``python -m tests.chaos.member CONFIG``: a worker under chaos in a process of its own, with a diary on stdout.
+
+The diary is one JSON object a line: what the runner needs to know (which partitions it holds) and what whoever looks
+for the cause of a violation wants to read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.chaos.chaotic_engine import ChaoticEngine
+from tests.workers.pipeline import Pipeline
+from worker.adapters.kafka_log_reader import KafkaLogReader
+from worker.adapters.kafka_peers import KafkaPeerTransactions
+from worker.adapters.kafka_publisher import KafkaPublisher
+from worker.adapters.kafka_source import KafkaWordSource
+from worker.adapters.redis_settings import RedisSettings, RedisTopology
+from worker.adapters.redis_store import connect
+from worker.adapters.system_clock import SystemClock
+from worker.core.rules import DecodingRules
+from worker.core.segmentation import segmenters
+from worker.runtime.assembly import assemble
+from worker.runtime.loop import Worker
+from worker.runtime.observer import CheckpointSummary, RebuildSummary, SilentObserver
+from worker.runtime.parts import Parts
+from worker.runtime.watchdog import InferenceWatchdog
+
+__all__ = ["HUNG"]
+
+HUNG = 3
+"""Exit status of a member whose inference hung."""
+_INFERENCE_DEADLINE_S = 2.0
+
+
+class Diary(SilentObserver):
+    """Writes down what happened, never what was said."""
+
+    def __init__(self) -> None:
+        self._reasons: Sequence[str] = ()
+
+    def note(self, what: str, **fields: object) -> None:
+        sys.stdout.write(json.dumps({"at_s": round(time.monotonic(), 3), "what": what, **fields}) + "\n")
+        sys.stdout.flush()
+
+    def checkpoint(self, summary: CheckpointSummary) -> None:
+        if summary.dropped:
+            self.note("dropped", outcome=summary.outcome, dropped=summary.dropped, step_ms=summary.step_ms)
+
+    def rebalanced(self, kind: str, partitions: Sequence[int]) -> None:
+        self.note(kind, partitions=list(partitions))
+
+    def claimed(self, partition: int, verdict: str, sessions: int, took_s: float) -> None:
+        self.note("claimed", partition=partition, verdict=verdict, sessions=sessions, took_s=round(took_s, 3))
+
+    def rebuilt(self, partition: int, summary: RebuildSummary, took_s: float) -> None:
+        self.note(
+            "rebuilt",
+            partition=partition,
+            sessions=summary.sessions,
+            ledger_records=summary.ledger_records,
+            input_records=summary.input_records,
+            lost_sessions=summary.lost_sessions,
+            took_s=round(took_s, 3),
+        )
+
+    def waiting(self, partition: int, reason: str) -> None:
+        self.note("waiting", partition=partition, reason=reason)
+
+    def parked(self, partition: int, reason: str) -> None:
+        self.note("parked", partition=partition, reason=reason)
+
+    def engine_failed(self, sessions: int) -> None:
+        self.note("engine_failed", sessions=sessions)
+
+    def publisher_rebuilt(self, reason: str) -> None:
+        self.note("publisher_rebuilt", reason=reason)
+
+    def faulted(self, part: str, call: str, error: str) -> None:
+        self.note("faulted", part=part, call=call, error=error)
+
+    def readiness(self, reasons: Sequence[str]) -> None:
+        if list(reasons) != list(self._reasons):
+            self._reasons = list(reasons)
+            self.note("readiness", reasons=self._reasons)
+
+
+def main() -> None:
+    config = json.loads(Path(sys.argv[1]).read_text())
+    diary = Diary()
+    diary.note("born", pid=os.getpid())
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    engine = ChaoticEngine()
+    engine.obey_signals()
+    worker = _build(Pipeline(**config["pipeline"]), config["redis"], engine, diary)
+    worker.run(stopping.is_set)
+    diary.note("ended")
+
+
+def _build(pipeline: Pipeline, redis: dict[str, object], engine: ChaoticEngine, diary: Diary) -> Worker:
+    settings, kafka = pipeline.settings(), pipeline.kafka_settings()
+    addresses = redis["addresses"]
+    assert isinstance(addresses, list)
+    store = RedisSettings(
+        addresses=tuple(addresses),
+        topology=RedisTopology(str(redis["topology"])),
+        timeout_s=1.0,
+        connect_timeout_s=0.5,
+    )
+    clock = SystemClock()
+    parts = Parts(
+        source=KafkaWordSource(kafka, settings.input_topic),
+        publisher=KafkaPublisher(kafka, settings.transactional_id, settings.input_topic),
+        store=connect(store, deployment=pipeline.deployment, topic=settings.input_topic),
+        reader=KafkaLogReader(kafka),
+        peers=KafkaPeerTransactions(kafka, settings.input_topic),
+        engine=engine,
+        clock=clock,
+        observer=diary,
+    )
+
+    def hung() -> None:
+        diary.note("hung")
+        os._exit(HUNG)
+
+    watchdog = InferenceWatchdog(deadline_s=_INFERENCE_DEADLINE_S, clock=clock, on_overrun=hung)
+    watchdog.start()
+    rules = DecodingRules(**{"routes": frozenset({"de"}), **pipeline.rules})  # type: ignore[arg-type]
+    return assemble(parts, settings=settings, rules=rules, segmenters=segmenters, watchdog=watchdog)
+
+
+if __name__ == "__main__":
+    main()

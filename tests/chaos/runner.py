@@ -1,0 +1,205 @@
+"""One run: start a world, disturb it as the seed says while sessions are said, let it finish, check what came out."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from tests.chaos.actions import Actions, Strike
+from tests.chaos.checker import Output, Violation, check
+from tests.chaos.load import Load, session_records
+from tests.chaos.reference import undisturbed
+from tests.chaos.schedule import Fault, draw_faults
+from tests.chaos.watch import Watch
+from tests.chaos.world import DEPLOYMENT, WORKERS_AT_START, ChaosWorld
+from worker.ports import Record
+
+__all__ = ["Plan", "Report", "run"]
+
+_UP_WITHIN_S = 90.0
+_RECOVERED_WITHIN_S = 20.0
+_DRAINED_WITHIN_S = 240.0
+_ENDED_WITHIN_S = 60.0
+_COMMITTED_S = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to run. folder: where the workers' diaries are kept; None: nowhere."""
+
+    seed: int
+    faults: int
+    protocol: str = "classic"
+    redis: str = "pair"
+    events_a_s: float = 40.0
+    folder: Path | None = None
+    say: Callable[[str], None] = lambda _: None
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """What a run came to. complaints: whatever went wrong that is no violation of the output.
+
+    recoveries_s: by kind, each fault's time to the next output of the slowest partition that it hit; alone_s: of the
+    faults that no other came on top of.
+    """
+
+    strikes: list[Strike]
+    violations: list[Violation]
+    complaints: list[str]
+    ends: dict[str, int]
+    events: int
+    words: int
+    sessions: int
+    took_s: float
+    recoveries_s: dict[str, list[float]] = field(default_factory=dict)
+    alone_s: dict[str, list[float]] = field(default_factory=dict)
+
+    def percentile_s(self, share: float) -> float | None:
+        """Return a percentile of all recoveries."""
+        return percentile([one for some in self.recoveries_s.values() for one in some], share)
+
+
+def percentile(values: Iterable[float], share: float) -> float | None:
+    """Return the value below which a share lies; None where there is none."""
+    ordered = sorted(values)
+    if len(ordered) < 2:
+        return ordered[0] if ordered else None
+    return statistics.quantiles(ordered, n=100, method="inclusive")[round(share * 100) - 1]
+
+
+def run(plan: Plan) -> Report:
+    """Run a plan to its end; bounded in time: what hangs is a complaint."""
+    began_s = time.monotonic()
+    faults = draw_faults(plan.seed, plan.faults, static_members=plan.protocol == "classic")
+    with ChaosWorld(seed=plan.seed, protocol=plan.protocol, redis_form=plan.redis, folder=plan.folder) as world:
+        watch = Watch(world.kafka.bootstrap, f"{DEPLOYMENT}.segments", world.partitions)
+        load = Load(
+            world.kafka.bootstrap,
+            f"{DEPLOYMENT}.words",
+            seed=plan.seed,
+            partitions=world.partitions,
+            events_a_s=plan.events_a_s,
+        )
+        actions = Actions(world)
+        complaints: list[str] = []
+        watch.start()
+        try:
+            plan.say(f"brokers, Redis and topics are up after {time.monotonic() - began_s:.0f} s")
+            _disturb(plan, faults, world=world, load=load, watch=watch, actions=actions)
+            plan.say("all faults are over; the last words are said")
+            load.finish()
+            if not world.fleet.await_(lambda: _drained(world), _DRAINED_WITHIN_S):
+                complaints.append(f"not drained after {_DRAINED_WITHIN_S} s; {_ails(world)}")
+            complaints += world.fleet.stop(_ENDED_WITHIN_S)
+        except RuntimeError as error:
+            complaints.append(f"{error}; {_ails(world)}")
+        finally:
+            watch.close()
+        complaints += world.fleet.tails
+        words = world.records("words")
+        output = world.output()
+    complaints += _check_load(words, plan.seed, load.sessions, world.partitions)
+    expected = undisturbed(words, world.partitions)
+    report = Report(
+        strikes=actions.strikes,
+        violations=check(expected, output),
+        complaints=complaints,
+        ends=dict(world.fleet.ends),
+        events=len(words),
+        words=_count_words(output),
+        sessions=load.sessions,
+        took_s=time.monotonic() - began_s,
+    )
+    _measure(report, watch)
+    return report
+
+
+def _disturb(plan: Plan, faults: list[Fault], *, world: ChaosWorld, load: Load, watch: Watch, actions: Actions) -> None:
+    """Carry the schedule out. RuntimeError where a fault cannot be begun or does not end."""
+    world.fleet.start(WORKERS_AT_START)
+    load.start()
+    everything = frozenset(range(world.partitions))
+    if not world.fleet.await_(lambda: watch.all_recovered(everything, 0), _UP_WITHIN_S):
+        raise RuntimeError("the workers did not bring anything out of every partition")
+    for number, fault in enumerate(faults):
+        strike = actions.begin(fault)
+        if not fault.overlaps:
+            recovered = world.fleet.await_(
+                lambda one=strike: one.over and watch.all_recovered(one.affected, one.at_ms),  # type: ignore[misc]
+                _RECOVERED_WITHIN_S,
+            )
+            if not recovered:
+                plan.say(f"fault {number} {strike.kind}: not recovered after {_RECOVERED_WITHIN_S} s, going on")
+        if number % 10 == 9:
+            plan.say(f"{number + 1} of {len(faults)} faults, {watch.words} words out")
+        time.sleep(fault.pause_s)
+        if load.error:
+            raise RuntimeError(f"the load failed: {load.error}")
+    actions.end()
+
+
+def _drained(world: ChaosWorld) -> bool:
+    """Tell whether every record of the input is committed by the group. A fault of the asking is a no."""
+    options = {
+        "bootstrap.servers": world.kafka.bootstrap,
+        "group.id": DEPLOYMENT,
+        "isolation.level": "read_committed",
+        "log_level": 0,
+    }
+    topic = f"{DEPLOYMENT}.words"
+    consumer = Consumer(options)
+    try:
+        places = [TopicPartition(topic, partition) for partition in range(world.partitions)]
+        return all(
+            one.offset == consumer.get_watermark_offsets(one, timeout=_COMMITTED_S, cached=False)[1]
+            for one in consumer.committed(places, _COMMITTED_S)
+        )
+    except KafkaException:
+        return False
+    finally:
+        consumer.close()
+
+
+def _ails(world: ChaosWorld) -> str:
+    """Say what the workers' diaries end with."""
+    tails = [f"--- member {member.ordinal}\n{member.log_tail()}" for member in world.fleet.members if member.wanted]
+    return "\n".join(tails)
+
+
+def _check_load(words: list[Record], seed: int, sessions: int, partitions: int) -> list[str]:
+    """Check that the input topic holds what was said: else the reference would be run on something else."""
+    said: dict[int, list[bytes]] = defaultdict(list)
+    for number in range(sessions):
+        for one in session_records(seed, number, partitions):
+            said[one.partition].append(one.value)
+    held: dict[int, list[bytes]] = defaultdict(list)
+    for record in words:
+        held[record.partition].append(record.value or b"")
+    wrong = [partition for partition in said if sorted(said[partition]) != sorted(held[partition])]
+    return [f"the input topic does not hold what was said: partitions {wrong}"] if wrong else []
+
+
+def _count_words(output: Output) -> int:
+    return sum(len(segment.words) for segment in output.segments)
+
+
+def _measure(report: Report, watch: Watch) -> None:
+    recoveries: dict[str, list[float]] = defaultdict(list)
+    alone: dict[str, list[float]] = defaultdict(list)
+    ends_s = [*(strike.at_ms / 1000 for strike in report.strikes[1:]), float("inf")]
+    for strike, next_s in zip(report.strikes, ends_s, strict=True):
+        times = [watch.recovered_s(partition, strike.at_ms) for partition in strike.affected]
+        came = [at_s for at_s in times if at_s is not None]
+        if not came:
+            continue
+        recoveries[strike.kind].append(max(came) - strike.at_ms / 1000)
+        if max(came) < next_s:
+            alone[strike.kind].append(max(came) - strike.at_ms / 1000)
+    report.recoveries_s, report.alone_s = dict(recoveries), dict(alone)

@@ -1,0 +1,96 @@
+"""All that is under chaos: three brokers, a Redis of either form, links between them and the workers, the topics."""
+
+from __future__ import annotations
+
+import random
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tests.chaos.checker import Output
+from tests.chaos.fleet import Fleet
+from tests.chaos.proxy import Proxy
+from tests.chaos.redis_fleet import RedisFleet, RedisPair
+from tests.chaos.redis_ring import RedisRing
+from tests.chaos.reference import RULES, output_of
+from tests.parts.kafka_cluster import KafkaCluster
+from tests.workers.pipeline import Pipeline
+from worker.adapters.guarded_process import free_port
+from worker.adapters.kafka_reader import KafkaReader, Start
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.ports import Record
+
+__all__ = ["DEPLOYMENT", "ChaosWorld"]
+
+DEPLOYMENT = "chaos"
+WORKERS_AT_START = 4
+_PLACES = 6
+_STAMPED = {"message.timestamp.type": "LogAppendTime"}
+
+
+class ChaosWorld:
+    """A context manager; whatever it started ends with it."""
+
+    def __init__(
+        self, *, seed: int, protocol: str, redis_form: str, partitions: int = 6, folder: Path | None = None
+    ) -> None:
+        self.partitions = partitions
+        self.protocol = protocol
+        self._seed = seed
+        self._redis_form = redis_form
+        self._folder = folder
+        self._stack = ExitStack()
+        self.redis: RedisFleet
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def _start(self) -> None:
+        proxy = self._stack.enter_context(Proxy())
+        outer = [free_port() for _ in range(3)]
+        self.broker_links = [proxy.link(port) for port in outer]
+        self.kafka = KafkaCluster(outer, [link.port for link in self.broker_links])
+        self._stack.callback(self.kafka.close)
+        self.kafka.start()
+        drawn = random.Random(f"ring {self._seed}")
+        self.redis = RedisRing(proxy, drawn) if self._redis_form == "cluster" else RedisPair(proxy)
+        self._stack.callback(self.redis.close)
+        topics = {f"{DEPLOYMENT}.{name}": _STAMPED for name in ("words", "segments", "dead", "de")}
+        self.kafka.create_topics({**topics, f"{DEPLOYMENT}.ledger": {"cleanup.policy": "compact"}}, self.partitions)
+        where: dict[str, object] = {"addresses": self.redis.addresses, "topology": self.redis.topology}
+        self.fleet = Fleet([self._pipeline(ordinal) for ordinal in range(_PLACES)], where, self._folder)
+        self._stack.callback(self.fleet.close)
+
+    def _pipeline(self, ordinal: int) -> Pipeline:
+        static = {"group_instance_id": f"{DEPLOYMENT}-0"} if self.protocol == "classic" and ordinal == 0 else {}
+        return Pipeline(
+            bootstrap=",".join(f"127.0.0.1:{link.port}" for link in self.broker_links),
+            redis_url="",
+            deployment=DEPLOYMENT,
+            ordinal=ordinal,
+            group_protocol=self.protocol,
+            changes={"commit_interval_ms": 200, "commit_timeout_s": 5.0, "dead_letter_limit": 1_000_000},
+            kafka_changes={"request_timeout_ms": 3_000, **static},
+            rules=dict(RULES),
+        )
+
+    def records(self, name: str) -> list[Record]:
+        """Return what a ``read_committed`` reader sees of a topic now, partition by partition."""
+        settings = KafkaSettings(bootstrap_servers=self.kafka.bootstrap, group_id=f"{DEPLOYMENT}-outside")
+        with KafkaReader(settings, f"{DEPLOYMENT}.{name}") as reader:
+            return sorted(reader.read(Start(), follow=False), key=lambda one: (one.partition, one.offset))
+
+    def output(self) -> Output:
+        """Return all that came out so far."""
+        return output_of(self.records("segments"), self.records("de"), self.records("dead"))
