@@ -169,6 +169,7 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                 ),
             ),
             _panel_of_rate("Fenced writes", "caesura_fence_rejections_total", "Only around rebalances.", "by"),
+            _panel_of_rate("Takeovers", "caesura_takeovers_total", "Transactions of dead workers ended early; rare."),
             _panel_of_rate("Producers made anew", "caesura_producer_rebuilds_total", "0.", "reason"),
             _panel_of_rate("Redis errors", "caesura_store_errors_total", "0.", "call"),
             _panel_of_rate("Kafka errors", "caesura_broker_errors_total", "0.", "call"),

@@ -30,8 +30,8 @@ def _distributions() -> Iterator[dict[str, Any]]:
             "version": found.version,
             "purl": f"pkg:pypi/{name}@{found.version}",
         }
-        if licence := found.metadata.get("License-Expression"):
-            component["licenses"] = [{"expression": licence}]
+        if "License-Expression" in found.metadata:
+            component["licenses"] = [{"expression": found.metadata["License-Expression"]}]
         yield component
 
 

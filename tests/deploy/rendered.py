@@ -12,6 +12,7 @@ from tests.deploy.places import CHART, tool
 
 __all__ = ["NEEDED", "Objects", "Refused", "render", "values_of"]
 
+_KUBERNETES = "1.36.3"
 NEEDED: dict[str, Any] = {
     "image": {"repository": "registry.example/caesura"},
     "settings": {
@@ -62,7 +63,18 @@ def render(*changes: Mapping[str, Any], release: str = "speech", least: bool = T
     """Render the chart. Raises Refused with helm's words."""
     values = values_of(*changes) if least else dict(changes[0])
     done = subprocess.run(
-        [tool("helm"), "template", release, CHART, "--namespace", "asr", "--values", "-"],
+        [
+            tool("helm"),
+            "template",
+            release,
+            CHART,
+            "--namespace",
+            "asr",
+            "--kube-version",
+            _KUBERNETES,
+            "--values",
+            "-",
+        ],
         input=yaml.safe_dump(values),
         capture_output=True,
         text=True,

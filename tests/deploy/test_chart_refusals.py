@@ -39,7 +39,10 @@ _BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"strimzi": {"cluster": "main", "topics": {"enabled": True, "replicas": 1}}},
         "is above replicas",
     ),
-    "a setting as a variable": ({"extraEnv": [{"name": "CAESURA_WORKER_ORDINAL", "value": "1"}]}, "it is a setting"),
+    "a setting as a variable": (
+        {"extraEnv": [{"name": "CAESURA_WORKER_ORDINAL", "value": "1"}]},
+        "CAESURA_WORKER_ORDINAL is a setting; it goes under settings or secrets",
+    ),
     "a setting twice": (
         {
             "settings": {"kafka": {"sasl_username": "speech"}},

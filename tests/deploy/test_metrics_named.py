@@ -87,7 +87,7 @@ def test_the_scaler_asks_for_a_metric_at_all() -> None:
 
 
 def test_a_label_that_an_expression_selects_by_is_one_that_the_metric_has() -> None:
-    labels = {metric.name: set(metric.labels) for metric in METRICS}
+    labels: dict[str, set[str]] = {metric.name: set(metric.labels) for metric in METRICS}
     strange = []
     for expression in every_expression():
         for name, selector in _SELECTOR.findall(expression):
@@ -99,11 +99,11 @@ def test_a_label_that_an_expression_selects_by_is_one_that_the_metric_has() -> N
 
 
 def test_a_label_that_an_expression_groups_by_is_one_of_its_metrics_or_of_the_scrape() -> None:
-    labels = {metric.name: set(metric.labels) for metric in METRICS}
+    labels: dict[str, set[str]] = {metric.name: set(metric.labels) for metric in METRICS}
     kinds = families()
     strange = []
     for expression in every_expression():
-        known = set().union(*(labels[name] for name in asked_for(expression, kinds) if name in labels))  # type: ignore[index]
+        known = set().union(*(labels[name] for name in asked_for(expression, kinds) if name in labels))
         for group in _GROUPING.findall(expression):
             found = {label.strip() for label in group.split(",")}
             strange += [f"{label} in {expression}" for label in found - known - _OF_THE_SCRAPE]

@@ -13,6 +13,7 @@ from tests.deploy.places import CHART
 from tests.parts.redis_part import RedisServer
 from worker.adapters.findings import Verdict
 from worker.adapters.redis_check import check_redis
+from worker.adapters.redis_client import RedisClient
 from worker.adapters.redis_settings import RedisSettings
 from worker.adapters.redis_store import RedisSessionStore, connect
 from worker.ports import StoreWrite
@@ -28,7 +29,7 @@ def rule(deployment: str) -> str:
 
 @pytest.fixture
 def settings(redis_server: RedisServer, deployment: str) -> Iterator[RedisSettings]:
-    admin = Redis.from_url(redis_server.url)
+    admin: RedisClient = redis_server.client()
     admin.execute_command("ACL", "SETUSER", _USER, "reset", "on", f">{_PASSWORD}", *rule(deployment).split())
     base = RedisSettings.from_url(redis_server.url)
     try:
@@ -77,7 +78,7 @@ def test_the_check_finds_nothing_lacking(settings: RedisSettings, deployment: st
     ids=lambda command: str(command[0]),
 )
 def test_it_can_do_nothing_to_others(settings: RedisSettings, command: tuple[str | int, ...]) -> None:
-    client = Redis(
+    client: RedisClient = Redis(
         host=settings.addresses[0].rpartition(":")[0],
         port=int(settings.addresses[0].rpartition(":")[2]),
         username=_USER,

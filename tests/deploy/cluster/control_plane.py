@@ -1,0 +1,187 @@
+"""A Kubernetes control plane on this machine: etcd, API server, controllers, scheduler; kwok plays the nodes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from ssl import CERT_NONE, create_default_context
+from typing import Any
+
+import yaml
+
+from tests.deploy.places import tool
+
+__all__ = ["ControlPlane", "Failed"]
+
+_STAGES = Path(__file__).with_name("stages.yaml")
+_TOKEN = "admin-of-a-test"
+_DEADLINE_S = 120.0
+
+
+class Failed(Exception):  # noqa: N818  # it reads as the sentence it stands for
+    """A command of kubectl or helm failed; the text is what it said."""
+
+
+class ControlPlane:
+    """Starts on construction, in a folder of its own; ``close`` ends every process of it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="control-plane-"))
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._port = _free_port()
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Credentials of its administrator."""
+        return self.folder / "kubeconfig"
+
+    def kubectl(self, *arguments: str, given: str | None = None) -> str:
+        """Run kubectl. Failed with what it said."""
+        return self._run([str(tool("kubectl")), *arguments], given)
+
+    def helm(self, *arguments: str, given: str | None = None) -> str:
+        """Run helm. Failed with what it said."""
+        return self._run([str(tool("helm")), *arguments], given)
+
+    def get(self, kind: str, name: str = "", namespace: str = "") -> dict[str, Any]:
+        """Return an object, or the list of all of a kind, as the API server has it."""
+        within = ("--namespace", namespace) if namespace else ()
+        named = (name,) if name else ()
+        found: dict[str, Any] = json.loads(self.kubectl("get", kind, *named, *within, "--output", "json"))
+        return found
+
+    def apply(self, objects: Sequence[Mapping[str, Any]], *options: str) -> str:
+        """Create or change objects."""
+        return self.kubectl("apply", *options, "--filename", "-", given=yaml.safe_dump_all(list(objects)))
+
+    def add_nodes(self, *names: str) -> None:
+        """Add nodes that kwok plays, in a zone each, and wait until pods can be put on them."""
+        node = {"apiVersion": "v1", "kind": "Node"}
+        labels = [{"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": f"zone-{name}"} for name in names]
+        self.apply([node | {"metadata": {"name": n, "labels": one}} for n, one in zip(names, labels, strict=True)])
+        self.wait(lambda: all(not node["spec"].get("taints") for node in self.get("nodes")["items"]), "nodes")
+
+    def wait(self, reached: Any, what: str, within_s: float = _DEADLINE_S) -> None:  # noqa: ANN401 - any question
+        """Wait until ``reached()`` is true; AssertionError naming ``what`` after the deadline."""
+        ends_s = time.monotonic() + within_s
+        while not reached():
+            assert time.monotonic() < ends_s, f"{what}: not within {within_s:.0f} s"
+            time.sleep(0.1)
+
+    def close(self) -> None:
+        """End the processes, the last started first, and remove the folder."""
+        for process in reversed(self._processes.values()):
+            process.send_signal(signal.SIGTERM)
+        for process in reversed(self._processes.values()):
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _start(self) -> None:
+        key = self.folder / "accounts.key"
+        subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)  # noqa: S607
+        (self.folder / "tokens.csv").write_text(f"{_TOKEN},admin,admin,system:masters\n")
+        self._write_kubeconfig()
+        etcd, peers = _free_port(), _free_port()
+        self._spawn(
+            "etcd",
+            f"--data-dir={self.folder}/etcd",
+            f"--listen-client-urls=http://127.0.0.1:{etcd}",
+            f"--advertise-client-urls=http://127.0.0.1:{etcd}",
+            f"--listen-peer-urls=http://127.0.0.1:{peers}",
+            f"--initial-advertise-peer-urls=http://127.0.0.1:{peers}",
+            f"--initial-cluster=default=http://127.0.0.1:{peers}",
+            "--unsafe-no-fsync",
+        )
+        self._spawn(
+            "kube-apiserver",
+            f"--etcd-servers=http://127.0.0.1:{etcd}",
+            "--bind-address=127.0.0.1",
+            f"--secure-port={self._port}",
+            f"--cert-dir={self.folder}/certificates",
+            f"--token-auth-file={self.folder}/tokens.csv",
+            "--authorization-mode=RBAC",
+            "--service-cluster-ip-range=10.96.0.0/16",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={key}",
+            f"--service-account-signing-key-file={key}",
+        )
+        self.wait(self._answers, "the API server answers")
+        shared = (f"--kubeconfig={self.kubeconfig}", "--leader-elect=false")
+        self._spawn("kube-controller-manager", *shared, f"--service-account-private-key-file={key}", "--secure-port=0")
+        self._spawn("kube-scheduler", *shared, "--secure-port=0")
+        self._spawn(
+            "kwok",
+            f"--kubeconfig={self.kubeconfig}",
+            "--manage-all-nodes=true",
+            f"--config={_STAGES}",
+            "--node-lease-duration-seconds=40",
+        )
+
+    def _answers(self) -> bool:
+        for name, process in self._processes.items():
+            if process.poll() is not None:
+                raise AssertionError(f"{name} ended: {self._last_words(name)}")
+        request = urllib.request.Request(f"https://127.0.0.1:{self._port}/readyz")
+        request.add_header("Authorization", f"Bearer {_TOKEN}")
+        trusting = create_default_context()
+        trusting.check_hostname, trusting.verify_mode = False, CERT_NONE
+        try:
+            with urllib.request.urlopen(request, timeout=5, context=trusting) as answer:  # noqa: S310
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return False
+
+    def _spawn(self, name: str, *arguments: str) -> None:
+        with (self.folder / f"{name}.log").open("wb") as log:
+            command = [str(tool(name)), *arguments]
+            self._processes[name] = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
+
+    def _last_words(self, name: str) -> str:
+        return (self.folder / f"{name}.log").read_text(errors="replace")[-2000:]
+
+    def _write_kubeconfig(self) -> None:
+        cluster = {"server": f"https://127.0.0.1:{self._port}", "insecure-skip-tls-verify": True}
+        document = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "test", "cluster": cluster}],
+            "users": [{"name": "admin", "user": {"token": _TOKEN}}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
+            "current-context": "test",
+        }
+        self.kubeconfig.write_text(yaml.safe_dump(document))
+
+    def _run(self, command: Sequence[str], given: str | None) -> str:
+        environ = {**os.environ, "KUBECONFIG": str(self.kubeconfig), "HOME": str(self.folder)}
+        done = subprocess.run(
+            command, input=given, capture_output=True, text=True, check=False, timeout=300, env=environ
+        )
+        if done.returncode:
+            raise Failed(done.stderr + done.stdout)
+        return done.stdout
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
