@@ -1,0 +1,174 @@
+"""The command line as people meet it: help, mistakes, one line for what went wrong."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from worker.cli import main
+
+ROOT = Path(__file__).parents[3]
+COMMANDS = ("demo", "worker", "punctuate", "topics", "check", "replay", "tail", "dead-letters", "settings", "version")
+
+
+def caesura(*arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+    return subprocess.run(
+        [sys.executable, "-c", "from worker.cli import main; main()", *arguments],
+        cwd=ROOT,
+        env=clean | {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"} | variables,
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+class Terminal:
+    """Runs the command in this process: quicker, and as true where only text and status matter."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+
+    def run(self, *arguments: str, **variables: str) -> Outcome:
+        with self._monkeypatch.context() as patch:
+            for name in os.environ:
+                if name.startswith("CAESURA_"):
+                    patch.delenv(name)
+            for name, value in ({"COLUMNS": "200", "NO_COLOR": "1"} | variables).items():
+                patch.setenv(name, value)
+            patch.setattr(sys, "argv", ["caesura", *arguments])
+            with pytest.raises(SystemExit) as ended:
+                main()
+        logging.getLogger("caesura.kafka").setLevel(logging.NOTSET)  # the command silences it for its process
+        shown = self._capsys.readouterr()
+        return Outcome(status=int(ended.value.code or 0), out=shown.out, err=shown.err)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(monkeypatch, capsys)
+
+
+def test_help_lists_every_command() -> None:
+    done = caesura("--help")
+    assert done.returncode == 0
+    listed = {line.split()[1] for line in done.stdout.splitlines() if line.startswith("│") and len(line.split()) > 1}
+    assert set(COMMANDS) <= listed
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_what_it_does(terminal: Terminal, command: str) -> None:
+    done = terminal.run(command, "--help")
+    assert done.status == 0
+    assert len(done.out.split()) > 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("punctuat",), "punctuate"),
+        (("chekc",), "check"),
+        (("dead-letter", "list"), "dead-letters"),
+        (("punctuate", "--ouput", "fluent"), "--output"),
+        (("replay", "x.txt", "--sped", "2"), "--speed"),
+        (("punctuate", "--output", "markd"), "marked"),
+        (("settings", "--set", "worker.ordinl=1"), "worker.ordinal"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_was_meant(terminal: Terminal, arguments: tuple[str, ...], meant: str) -> None:
+    done = terminal.run(*arguments)
+    assert done.status != 0
+    assert done.out == ""
+    assert meant in done.err
+
+
+def test_a_mistyped_variable_is_answered_with_what_was_meant() -> None:
+    done = caesura("punctuate", given="so\n", CAESURA_DECODING_STEP_WORD="3")
+    assert done.returncode == 1
+    assert "did you mean CAESURA_DECODING_STEP_WORDS?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("worker",), ("check",), ("tail",), ("topics", "create"), ("dead-letters", "list")]
+)
+def test_a_command_without_brokers_says_which_setting_is_missing(terminal: Terminal, command: tuple[str, ...]) -> None:
+    done = terminal.run(*command)
+    assert done.status == 1
+    assert "CAESURA_KAFKA_BOOTSTRAP_SERVERS" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_missing_file_is_one_line(terminal: Terminal) -> None:
+    done = terminal.run("punctuate", "no-such-file.txt")
+    assert (done.status, done.err) == (
+        1,
+        "caesura: no-such-file.txt cannot be read: No such file or directory\n",
+    )
+
+
+def test_what_is_not_utf_8_is_refused(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
+    assert "not UTF-8" in terminal.run("punctuate", str(tmp_path / "latin.txt")).err
+
+
+def test_the_version_is_printed(terminal: Terminal) -> None:
+    assert terminal.run("version").out.startswith("caesura ")
+
+
+def test_settings_are_listed_with_where_they_came_from(terminal: Terminal) -> None:
+    done = terminal.run("settings", CAESURA_KAFKA_BOOTSTRAP_SERVERS="broker:9092", CAESURA_WORKER_ORDINAL="7")
+    line = next(line for line in done.out.splitlines() if line.startswith("worker.ordinal"))
+    assert line.split()[1:3] == ["7", "CAESURA_WORKER_ORDINAL"]
+
+
+def test_punctuate_labels_standard_input_with_the_shipped_model() -> None:
+    spoken = "so um how are you today i am fine thank you\n"
+    done = caesura("punctuate", "--output", "jsonl", given=spoken + "\n" + spoken)
+    assert done.returncode == 0, done.stderr
+    segments = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {segment["session"] for segment in segments} == {"line-1", "line-3"}
+    first = [word for segment in segments if segment["session"] == "line-1" for word in segment["words"]]
+    assert [word["text"] for word in first] == spoken.split()
+    assert all({"text", "punctuation", "disfluency"} <= word.keys() for word in first)
+    assert {"period", "question"} & {word["punctuation"] for word in first}
+    assert segments[0]["model"]["id"]
+
+
+def test_punctuate_verbatim_is_the_input_byte_for_byte() -> None:
+    spoken = "so  um\thow ARE you, today?\n\n yes \n"
+    assert caesura("punctuate", "--output", "verbatim", given=spoken).stdout == spoken
+
+
+def test_punctuate_writes_text_for_people() -> None:
+    done = caesura("punctuate", given="good morning everybody can you all hear me how are you today\n")
+    assert done.stdout[0] == "G"
+    assert done.stdout.rstrip()[-1] in ".?"
+
+
+def test_a_language_without_a_model_is_said_and_its_words_come_out() -> None:
+    done = caesura("punctuate", "--lang", "fr", given="bonjour à tous\n")
+    assert done.stdout == "bonjour à tous\n"
+    assert "no model for fr" in done.stderr
+
+
+def test_output_can_be_cut_off_by_its_reader() -> None:
+    command = f"{sys.executable} -c 'from worker.cli import main; main()' settings --markdown | head -1"
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S602
+    assert (done.stdout, done.stderr) == ("# Settings\n", "")
