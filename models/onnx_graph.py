@@ -7,9 +7,11 @@ int8 (DESIGN section 4). ONNX Runtime's own dynamic quantisation takes one activ
 label would depend on the sessions that share the batch. Here every row, that is every piece, has its own:
 
 1. scale = the row's largest magnitude / 127; 2. round to whole numbers and move to 1 … 255, zero at 128;
-3. ``MatMulInteger`` with the weights (int8, a scale an output channel); 4. scale back, add the bias.
+3. ``MatMulInteger`` with the weights (-63 … 63, a scale an output channel); 4. scale back, add the bias.
 
-Rows do not meet, and whole numbers add up the same in any order. Embeddings are int8 with a scale a row.
+Rows do not meet, and whole numbers add up the same in any order. The weights use seven bits of eight, because on x86
+processors without VNNI the product of two pairs is summed in 16 bits, which 255 × 127 × 2 overflows and 255 × 63 × 2
+does not: so the labels are the same on all of them. Embeddings are int8 with a scale a row.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ _OPSET = 20
 _IR_VERSION = 9
 _UNSEEN = -30_000.0
 _TINY = 1e-12
+_LARGEST_WEIGHT = 63
 
 Array = NDArray[np.generic]
 
@@ -192,7 +195,7 @@ def _linear(
     if not int8:
         product = graph.add("MatMul", rows, graph.constant(f"{name}.weight", weight))
         return graph.add("Add", product, bias, output=output)
-    column_scale = np.maximum(np.abs(weight).max(axis=0), _TINY) / 127  # (out,)
+    column_scale = np.maximum(np.abs(weight).max(axis=0), _TINY) / _LARGEST_WEIGHT  # (out,)
     whole = graph.constant(f"{name}.int8", np.round(weight / column_scale).astype(np.int8))
     columns = graph.constant(f"{name}.scale", column_scale.astype(np.float32))
     moved, row_scale = _quantised_rows(graph, rows)
