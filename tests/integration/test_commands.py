@@ -1,0 +1,150 @@
+"""The commands on a real Kafka and a real Redis, as an operator uses them: topics, check, worker, replay, tail."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+
+from tests.parts.kafka_part import Kafka
+from worker.adapters.redis_settings import RedisSettings
+
+ROOT = Path(__file__).parents[2]
+PYTHON = (sys.executable, "-c", "from worker.cli import main; main()")
+SPOKEN = "good morning everybody um can you all hear me how are you today\n"
+
+
+class Operator:
+    """Runs commands with one deployment's settings in the environment."""
+
+    def __init__(self, kafka: Kafka, redis_url: str, deployment: str) -> None:
+        redis = RedisSettings.from_url(redis_url)
+        self.kafka = kafka
+        self.deployment = deployment
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+        self.environ = clean | {
+            "CAESURA_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap,
+            "CAESURA_REDIS_ADDRESSES": redis.addresses[0],
+            "CAESURA_REDIS_DATABASE": str(redis.database),
+            "CAESURA_WORKER_DEPLOYMENT": deployment,
+            "CAESURA_WORKER_INPUT_TOPIC": f"{deployment}.words",
+            "CAESURA_WORKER_SEGMENT_TOPIC": f"{deployment}.segments",
+            "CAESURA_WORKER_DEAD_LETTER_TOPIC": f"{deployment}.dead",
+            "CAESURA_WORKER_HTTP_PORT": "0",
+            "NO_COLOR": "1",
+        }
+
+    def run(self, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [*PYTHON, *arguments],
+            cwd=ROOT,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
+
+    def start_worker(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*PYTHON, "worker"], cwd=ROOT, env=self.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def send(self, value: bytes, key: bytes) -> None:
+        producer = Producer({"bootstrap.servers": self.kafka.bootstrap})
+        producer.produce(f"{self.deployment}.words", value, key, 0)
+        assert producer.flush(20) == 0
+
+    def until(self, holds: Callable[[str], bool], *arguments: str) -> str:
+        deadline_s = time.monotonic() + 60
+        while not holds(shown := self.run(*arguments).stdout) and time.monotonic() < deadline_s:
+            time.sleep(0.2)
+        return shown
+
+
+@pytest.fixture
+def operator(kafka: Kafka, redis_url: str, deployment: str) -> Operator:
+    return Operator(kafka, redis_url, deployment)
+
+
+def test_topics_are_made_once_and_checked(operator: Operator) -> None:
+    planned = operator.run("topics", "create", "--partitions", "2", "--dry-run").stdout
+    assert planned.count("would be made") == 4
+    assert operator.run("topics", "create", "--partitions", "2").stdout.count(": made (") == 4
+    assert operator.run("topics", "create", "--partitions", "2").stdout.count("as it must be") == 4
+    told = operator.run("topics", "create", "--partitions", "3", status=1).stderr
+    assert "has 2 partitions" in told
+
+
+def test_check_says_what_is_missing_and_what_is_good(operator: Operator) -> None:
+    before = operator.run("check", status=1).stdout
+    assert f"BAD      topic {operator.deployment}.words: it is missing" in before
+    operator.run("topics", "create", "--partitions", "2")
+    after = operator.run("check").stdout
+    assert "BAD" not in after
+    assert "good     model en" in after
+    assert "good     redis answer" in after
+
+
+def test_check_never_shows_a_secret(operator: Operator) -> None:
+    operator.environ["CAESURA_REDIS_USERNAME"] = "worker"
+    operator.environ["CAESURA_REDIS_PASSWORD"] = "open-sesame"
+    shown = operator.run("check", status=1)
+    assert "open-sesame" not in shown.stdout + shown.stderr
+    assert "redis.password=(set, not shown)" in shown.stdout
+
+
+@pytest.mark.timeout(180)
+def test_words_replayed_into_a_running_worker_come_out_labelled_and_a_stop_is_graceful(
+    operator: Operator, tmp_path: Path
+) -> None:
+    (tmp_path / "talk.txt").write_text(SPOKEN * 3)
+    operator.run("topics", "create", "--partitions", "2")
+    worker = operator.start_worker()
+    try:
+        replayed = operator.run("replay", str(tmp_path / "talk.txt"), "--speed", "0", "--prefix", "talk-")
+        assert "3 sessions" in replayed.stderr
+        tail = ("tail", "--from-start", "--no-follow", "--jsonl")
+        shown = operator.until(lambda out: out.count('"session_end":true') == 3, *tail)
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        logged, _ = worker.communicate(timeout=60)
+    assert worker.returncode == 0, logged
+    for session in ("talk-1", "talk-2", "talk-3"):
+        segments = [one for one in map(json.loads, shown.splitlines()) if one["session"] == session]
+        assert [word["text"] for one in segments for word in one["words"]] == SPOKEN.split()
+    rendered = operator.run("tail", "--from-start", "--no-follow", "--session", "talk-2", "--style", "verbatim").stdout
+    assert "good morning" in rendered
+    assert "talk-1" not in rendered
+
+
+@pytest.mark.timeout(180)
+def test_a_dead_letter_is_listed_shown_and_sent_again(operator: Operator) -> None:
+    operator.run("topics", "create", "--partitions", "1")
+    worker = operator.start_worker()
+    try:
+        operator.send(b"\xc1 no event at all", b"broken")
+        listed = operator.until(lambda out: "malformed" in out, "dead-letters", "list")
+        shown = operator.run("dead-letters", "show", "0:0", "--content").stdout
+        again = operator.run("dead-letters", "replay", "0:0").stderr
+        twice = operator.until(lambda out: out.count("malformed") == 2, "dead-letters", "list")
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        logged, _ = worker.communicate(timeout=60)
+    assert worker.returncode == 0, logged
+    assert f"{operator.deployment}.words 0:0" in listed
+    assert "no event at all" not in listed
+    assert "no event at al" in shown
+    assert "sent 1 of 1 again" in again
+    assert f"{operator.deployment}.words 0:1" in twice
