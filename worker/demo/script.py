@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.events import Word, WordsEvent
+from schemas.versions import EVENT_VERSION
 from worker.replay.speech_file import TimedEvent
 
 __all__ = ["TALKS", "TARGET", "Talk", "events"]
 
-_VERSION = "1.0"
 TARGET = "captions"
 
 
@@ -82,7 +82,7 @@ def _of(talk: Talk) -> Iterator[TimedEvent]:
         start_ms, at_ms = at_ms, at_ms + talk.unit_ms
         word = Word(text=unit, start_ms=start_ms - talk.begins_ms, end_ms=at_ms - talk.begins_ms, confidence=0.95)
         event = WordsEvent(
-            version=_VERSION,
+            version=EVENT_VERSION,
             session=talk.speaker,
             seq=seq,
             lang=talk.lang,

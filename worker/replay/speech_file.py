@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from schemas.events import WordsEvent
+from schemas.versions import EVENT_VERSION
 from worker.errors import FatalError
 
 __all__ = ["Pace", "TimedEvent", "ended", "events_of_json_lines", "events_of_text"]
 
-_VERSION = "1.0"
 _MS_A_MINUTE = 60_000
 
 
@@ -56,7 +56,7 @@ def events_of_text(lines: Iterable[str], *, prefix: str, lang: str, pace: Pace) 
         for seq, word in enumerate(words):
             at_ms = begin_ms + pace.word_ms(seq + 1)
             event = _event(
-                {"session": f"{prefix}{number}", "seq": seq, "lang": lang, "version": _VERSION, "words": word}
+                {"session": f"{prefix}{number}", "seq": seq, "lang": lang, "version": EVENT_VERSION, "words": word}
                 | ({"session_end": True} if seq + 1 == len(words) else {}),
                 where=f"line {number}",
             )
@@ -81,7 +81,7 @@ def events_of_json_lines(
         fields = _object(line, number)
         at_ms = fields.pop("at_ms", None)
         session = prefix + str(fields.get("session", "1"))
-        fields = {"version": _VERSION, "lang": lang, "epoch": epoch, "seq": next_seq.get(session, 0)} | fields
+        fields = {"version": EVENT_VERSION, "lang": lang, "epoch": epoch, "seq": next_seq.get(session, 0)} | fields
         event = _event(fields | {"session": session}, where=f"line {number}")
         next_seq[session] = event.seq + 1
         if not isinstance(at_ms, int):
