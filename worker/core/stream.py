@@ -19,6 +19,7 @@ from typing import Protocol
 
 from schemas.events import SessionOptions, Word, WordsEvent
 from schemas.segments import Segment
+from schemas.versions import EVENT_VERSION
 from worker.core.context import DecodingContext, Origin
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules, ModelTable, ServedModel
@@ -26,8 +27,6 @@ from worker.core.session import Session
 from worker.core.words import SegmenterFactory, whitespace_segmenters
 
 __all__ = ["LabelSource", "StreamingLabeller"]
-
-_EVENT_VERSION = "1.0"
 
 
 class LabelSource(Protocol):
@@ -88,7 +87,7 @@ class StreamingLabeller:
         self, *, words: tuple[Word, ...] = (), utterance_end: bool = False, session_end: bool = False
     ) -> list[Segment]:
         event = WordsEvent(
-            version=_EVENT_VERSION,
+            version=EVENT_VERSION,
             session=self._name,
             seq=self._seq,
             lang=self._lang,

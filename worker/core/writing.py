@@ -18,12 +18,11 @@ from schemas.events import WordsEvent
 from schemas.labels import Disfluency, Punctuation
 from schemas.segments import Cause, Gap, ModelRef, Piece, Segment, SegmentWord, Source, Timing
 from schemas.state import ModelWord, WordPiece
+from schemas.versions import SEGMENT_VERSION
 from worker.core.context import DecodingContext, Origin
 from worker.core.intake import PassedGap
 
-__all__ = ["SEGMENT_VERSION", "OutSegment", "SegmentWriter"]
-
-SEGMENT_VERSION = "1.0"
+__all__ = ["OutSegment", "SegmentWriter"]
 
 _MARK_NAMES = tuple(mark.published for mark in Punctuation)
 _TAG_NAMES = tuple(tag.published for tag in Disfluency)
