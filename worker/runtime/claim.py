@@ -97,7 +97,7 @@ class Claim:
             committed = self._read_committed()
             metadata = OffsetMetadata.decode(committed.metadata) if committed else None
             self._observer.seam(SeamStep.CLAIM_OFFSET_READ)
-            if metadata is None or metadata.id.token < self._held_token:
+            if metadata is None or self._is_above(metadata.id):
                 break
             self._raise_token(above=metadata.id.token)
         if metadata is not None and metadata.partitions != self._partitions:
@@ -107,6 +107,10 @@ class Claim:
         if verdict is Verdict.FOREIGN:
             return self._settle_foreign(committed)
         return self._settle(verdict, committed, metadata)
+
+    def _is_above(self, committed: CheckpointId) -> bool:
+        """Tell whether our token is higher; it is not where Redis was lost, and with it the count of its tokens."""
+        return committed.token < self._held_token
 
     def _read_committed(self) -> CommittedOffset | None:
         """Read the stable offset; who has waited long for another's open transaction ends it, and reads on."""

@@ -21,6 +21,7 @@ from worker.runtime.deadline import Deadline
 from worker.runtime.labelling import Labelling
 from worker.runtime.loading import Loading, Rebuilding
 from worker.runtime.observer import SeamStep
+from worker.runtime.pace import Pace
 from worker.runtime.parts import Parts
 from worker.runtime.residents import Residents
 from worker.runtime.settings import RuntimeSettings
@@ -59,6 +60,7 @@ class Worker:
             timeout_s=settings.claim_timeout_s,
         )
         self._draining = False
+        self._pace = Pace(settings.max_poll_records)
         self._checkpoint = Checkpoint(
             store=parts.store,
             source=parts.source,
@@ -93,7 +95,7 @@ class Worker:
     def turn(self, timeout_s: float = _POLL_S) -> None:
         """Turn once: blocks for the poll's time-out and for whatever came of it."""
         self._observer.loop_moved()
-        self._poll(timeout_s)
+        records = self._poll(timeout_s)
         if self._publisher_lost is not None:
             self._mend_publisher()
         else:
@@ -102,8 +104,10 @@ class Worker:
                 self._vitals.failed("claim", fault)
             elif not self.assignment.claiming:
                 self._vitals.mended("claim")
+            began_s = self._clock.monotonic_s()
             self._tick()
             self._label()
+            self._pace.worked(records, self._clock.monotonic_s() - began_s)
             if self._due():
                 self.checkpoint()
         self._probe()
@@ -172,6 +176,8 @@ class Worker:
     def _lose_publisher(self, reason: str) -> None:
         """Note that the producer must be made anew. A twin with the same id would fence us for ever: stop then."""
         self._publisher_lost = reason
+        for partition in list(self.assignment.loaded):  # paused: nothing piles up while there is nobody to publish it
+            self.assignment.claim_again(partition, reason)
         self._mend_not_before_s = self._clock.monotonic_s()
         if reason == "publisher_fenced":
             self._fencings += 1
@@ -200,16 +206,18 @@ class Worker:
         if not first:
             self._observer.publisher_rebuilt(reason)
 
-    def _poll(self, timeout_s: float) -> None:
+    def _poll(self, timeout_s: float) -> int:
+        """Take what has come; return how many records it was."""
         try:
-            items = self._source.poll(self._settings.max_poll_records, timeout_s)
+            items = self._source.poll(self._pace.max_records, timeout_s)
         except RetriableError as error:
             self._vitals.failed("poll", error)
-            return
+            return 0
         if items:
             self._vitals.mended("poll")
         for item in items:
             self._take(item)
+        return sum(1 for item in items if isinstance(item, Record))
 
     def _take(self, item: Record | PartitionEnd | PartitionStalled) -> None:
         residents = self.assignment.loaded.get(item.partition)

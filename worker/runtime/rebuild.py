@@ -33,7 +33,7 @@ from worker.runtime.settings import RuntimeSettings
 
 __all__ = ["Rebuild", "Rebuilt"]
 
-_CHUNK_RECORDS = 1000
+_CHUNK_RECORDS = 200
 _DONE = object()
 
 

@@ -1,0 +1,200 @@
+"""The worker end to end on a real Apache Kafka and a real Redis, with the shipped model.
+
+    python bench/end_to_end.py delay        live sessions at the pace of speech: how long until a segment can be read
+    python bench/end_to_end.py throughput   a backlog read as fast as it goes: words a second, CPU-seconds a million
+
+Delay is told twice. ``word``: from the append of a segment's last word to the segment being readable; look-ahead is in
+it, so it follows the pace of speech. ``system``: from the append of the event that let the segment freeze, the last of
+its session before the freeze; that is what the worker, Kafka and Redis add. All parts share this machine's cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from bisect import bisect_right
+from collections import defaultdict
+from pathlib import Path
+
+from schemas.codec import decode_event, decode_segment
+from schemas.events import WordsEvent
+from schemas.segments import Segment
+from tests.parts.kafka_part import find_kafka
+from tests.parts.redis_part import find_redis
+from tests.workers.real import RealWorld
+from tests.workers.speech import event
+from worker.adapters.kafka_reader import KafkaReader, Start
+from worker.adapters.kafka_settings import KafkaSettings
+
+SENTENCES = (
+    "so the first thing we did was to ask everybody who had been there what they remembered",
+    "and uh it turned out that nobody agreed on anything at all",
+    "do you know how far it is from here",
+    "it's only three and a half kilometres i mean miles so we could walk",
+    "well the the second box was completely wet and the label had come off",
+    "i called the depot twice but they never answered",
+    "if you want we can meet again on thursday morning before the others arrive",
+    "no that is too early for me could we say eleven",
+)
+EVENT_WORDS = 2
+WORDS_A_SECOND = 2.5
+
+
+def speech(name: str, words: int, rng: random.Random) -> list[WordsEvent]:
+    """Return a session of so many words, two an event, drawn from the sentences; it ends with ``session_end``."""
+    spoken: list[str] = []
+    while len(spoken) < words:
+        spoken += rng.choice(SENTENCES).split()
+    chunks = [spoken[start : min(start + EVENT_WORDS, words)] for start in range(0, words, EVENT_WORDS)]
+    events = [event(name, seq, *chunk) for seq, chunk in enumerate(chunks)]
+    return [*events, event(name, len(events), session_end=True)]
+
+
+class Reader(threading.Thread):
+    """Reads segments as a consumer would, and notes when each could be read."""
+
+    def __init__(self, bootstrap: str, topic: str, sessions: int) -> None:
+        super().__init__(daemon=True)
+        self._settings = KafkaSettings(bootstrap_servers=bootstrap, group_id="bench", fetch_wait_ms=5)
+        self._topic = topic
+        self._left = sessions
+        self.read: list[tuple[Segment, float]] = []
+
+    def run(self) -> None:
+        """Read until every session has ended."""
+        with KafkaReader(self._settings, self._topic) as reader:
+            for record in reader.read(Start(), follow=True):
+                segment = decode_segment(record.value or b"")
+                self.read.append((segment, time.time() * 1000.0))
+                self._left -= segment.session_end
+                if self._left == 0:
+                    return
+
+
+def worker_process(world: RealWorld) -> subprocess.Popen[bytes]:
+    """Start ``caesura worker`` on the world's topics."""
+    settings = {
+        "kafka.bootstrap_servers": world.kafka.bootstrap,
+        "redis.addresses": world.redis_url.partition("//")[2].partition("/")[0],
+        "worker.deployment": world.deployment,
+        "worker.input_topic": world.words_topic,
+        "worker.segment_topic": world.segments_topic,
+        "worker.dead_letter_topic": world.dead_topic,
+        "worker.http_port": "0",
+    }
+    flags = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    command = [str(Path(sys.executable).with_name("caesura")), "worker", *flags]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - our own command
+
+
+def finish(process: subprocess.Popen[bytes]) -> float:
+    """Stop the worker and return its CPU seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    process.terminate()
+    process.wait(60)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+
+
+def percentiles(values: list[float]) -> dict[str, float]:
+    """Return p50, p99 and the largest, in milliseconds."""
+    ordered = sorted(values)
+    at = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+    return {name: round(ordered[min(len(ordered) - 1, int(part * len(ordered)))], 1) for name, part in at.items()}
+
+
+def send_at_the_pace_of_speech(world: RealWorld, talks: list[list[WordsEvent]]) -> None:
+    """Send the sessions' events, each session begun at another moment of a second."""
+    step_s = EVENT_WORDS / WORDS_A_SECOND
+    due = sorted(
+        ((index / len(talks)) * step_s + number * step_s, index, number)
+        for index, talk in enumerate(talks)
+        for number in range(len(talk))
+    )
+    began_s = time.monotonic()
+    for at_s, index, number in due:
+        time.sleep(max(0.0, began_s + at_s - time.monotonic()))
+        world.send(talks[index][number])
+
+
+def delays(world: RealWorld, reader: Reader) -> dict[str, dict[str, float]]:
+    """Return both delays' percentiles."""
+    appended: dict[str, list[int]] = defaultdict(list)
+    for record in world.records(world.words_topic):
+        appended[decode_event(record.value or b"").session].append(record.timestamp_ms)
+    spoken = [(one, at_ms) for one, at_ms in reader.read if one.words]
+    word = [at_ms - one.timing.appended_ms for one, at_ms in spoken]
+    system = []
+    for one, at_ms in spoken:
+        times = appended[one.session]
+        system.append(at_ms - times[bisect_right(times, one.timing.frozen_ms) - 1])
+    return {"word_ms": percentiles(word), "system_ms": percentiles(system)}
+
+
+def measure(world: RealWorld, options: argparse.Namespace) -> dict[str, object]:
+    """Run one measurement."""
+    rng = random.Random(options.seed)  # noqa: S311 - the same speech in every run is wanted
+    talks = [speech(f"session-{number}", options.words, rng) for number in range(options.sessions)]
+    words = options.words * options.sessions
+    reader = Reader(world.kafka.bootstrap, world.segments_topic, options.sessions)
+    live = options.what == "delay"
+    if not live:
+        world.send(*(one for turn in zip(*talks, strict=True) for one in turn))
+    process = worker_process(world)
+    began_s = time.monotonic()
+    reader.start()
+    if live:
+        time.sleep(8.0)  # the model is warm and the group joined before anybody speaks
+        send_at_the_pace_of_speech(world, talks)
+    reader.join(options.timeout_s)
+    wall_s = time.monotonic() - began_s
+    cpu_s = finish(process)
+    published = sum(len(one.words) for one, _ in reader.read)
+    assert published == words, f"{published} of {words} words came out"
+    result: dict[str, object] = {"sessions": options.sessions, "words": words, "cpu_s": round(cpu_s, 2)}
+    result["cpu_s_per_million_words"] = round(cpu_s / words * 1e6, 1)
+    return result | (delays(world, reader) if live else {"words_per_second": round(words / wall_s, 1)})
+
+
+def cpu_name() -> str:
+    """Return what the machine calls its processor."""
+    with Path("/proc/cpuinfo").open(encoding="ascii") as lines:
+        return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def main() -> None:
+    """Measure, print, and write the result beside this file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("delay", "throughput"))
+    parser.add_argument("--sessions", type=int, default=100)
+    parser.add_argument("--words", type=int, default=150, help="words a session")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--timeout-s", type=float, default=900.0)
+    options = parser.parse_args()
+    kafka, redis = find_kafka(), find_redis()
+    try:
+        world = RealWorld(kafka, redis.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=4)
+        measured = measure(world, options)
+    finally:
+        redis.close()
+        kafka.close()
+    machine = {"cpu": cpu_name(), "cores": os.cpu_count()}
+    result = {"what": options.what, "at": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), **machine, **measured}
+    text = json.dumps(result, indent=2)
+    print(text)
+    folder = Path(__file__).parent / "results"
+    folder.mkdir(exist_ok=True)
+    (folder / f"end_to_end_{options.what}.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""How long a partition takes to come back after Redis lost everything, by how many sessions it holds.
+
+    python bench/rebuild_time.py
+
+Real Apache Kafka, real Redis, the shipped model. Every session has spoken and is open: it has a ledger record and words
+in its buffer. The topic also holds ``--old-words`` words of sessions that ended before, which a rebuild must not read.
+The time runs from FLUSHALL to the first committed checkpoint of the rebuilt partition; a normal claim of the same
+partition, from a full Redis, stands beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import time
+import uuid
+from pathlib import Path
+
+from bench.end_to_end import cpu_name
+from tests.parts.kafka_part import Kafka, find_kafka
+from tests.parts.redis_part import RedisServer, find_redis
+from tests.workers.pipeline import build
+from tests.workers.real import RealWorker, RealWorld
+from tests.workers.speech import event, speech
+from worker.runtime.loop import Worker
+from worker.runtime.observer import CheckpointSummary, RebuildSummary, SilentObserver
+
+WORDS = [
+    "so",
+    "we",
+    "open",
+    "the",
+    "next",
+    "parcel",
+    "and",
+    "the",
+    "label",
+    "says",
+    "that",
+    "it",
+    "was",
+    "sent",
+    "in",
+    "march",
+]
+
+
+class Stopwatch(SilentObserver):
+    """Notes when a partition was claimed or rebuilt, and when the next checkpoint committed."""
+
+    def __init__(self) -> None:
+        self.claim_s: float | None = None
+        self.rebuild: RebuildSummary | None = None
+        self.rebuild_s: float | None = None
+        self.committed = 0
+
+    def claimed(self, partition: int, verdict: str, sessions: int, took_s: float) -> None:
+        """Note a claim's time."""
+        del partition, verdict, sessions
+        self.claim_s = took_s
+
+    def rebuilt(self, partition: int, summary: RebuildSummary, took_s: float) -> None:
+        """Note a rebuild's time."""
+        del partition
+        self.rebuild, self.rebuild_s = summary, took_s
+
+    def checkpoint(self, summary: CheckpointSummary) -> None:
+        """Count committed checkpoints."""
+        self.committed += summary.outcome == "committed"
+
+
+def measure(kafka: Kafka, redis: RedisServer, sessions: int, old_words: int) -> dict[str, object]:
+    """Fill a partition, lose Redis, and time the way back."""
+    world = RealWorld(kafka, redis.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=1)
+    world.rules = {"flush_after_ms": 10_000, "stall_after_ms": 10_000}
+    watch = Stopwatch()
+    worker = RealWorker(world, build(world.pipeline(0).replaced(engine="shipped"), watch))
+    old = [speech(f"old-{number}", 100) for number in range(old_words // 100)]
+    live = [[event(f"live-{number}", 0, *WORDS[:4], utterance_end=True), event(f"live-{number}", 1, *WORDS[4:12])]
+            for number in range(sessions)]  # fmt: skip
+    world.send(*(one for talk in [*old, *live] for one in talk))
+    end = sum(len(talk) for talk in [*old, *live])
+    worker.turn_until(lambda: _position(worker.worker) == end, timeout_s=1200.0)
+    worker.turn_for(1.0)
+    worker.leave()
+
+    fresh = Stopwatch()
+    second = RealWorker(world, build(world.pipeline(1).replaced(engine="shipped"), fresh))
+    second.turn_until(lambda: fresh.claim_s is not None, timeout_s=120.0)
+    fresh.committed = 0
+    redis.flush()
+    began_s = time.monotonic()
+    world.send(event("live-0", 2, "there"))
+    second.turn_until(lambda: fresh.rebuild is not None and fresh.committed > 1, timeout_s=600.0)
+    took_s = time.monotonic() - began_s
+    assert fresh.rebuild is not None
+    second.worker.drain()
+    return {
+        "sessions": fresh.rebuild.sessions,
+        "ledger_records": fresh.rebuild.ledger_records,
+        "input_records_read": fresh.rebuild.input_records,
+        "input_records": end,
+        "claim_s": round(fresh.claim_s or 0.0, 2),
+        "rebuild_s": round(fresh.rebuild_s or 0.0, 2),
+        "loss_to_next_commit_s": round(took_s, 2),
+    }
+
+
+def _position(worker: Worker) -> int:
+    loaded = worker.assignment.loaded
+    return max((residents.next_offset for residents in loaded.values()), default=-1)
+
+
+def main() -> None:
+    """Measure, print, and write the result beside this file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--old-words", type=int, default=20_000)
+    options = parser.parse_args()
+    kafka, redis = find_kafka(), find_redis()
+    try:
+        rows = [measure(kafka, redis, sessions, options.old_words) for sessions in options.sessions]
+    finally:
+        redis.close()
+        kafka.close()
+    at = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    text = json.dumps({"what": "rebuild", "at": at, "cpu": cpu_name(), "cores": os.cpu_count(), "rows": rows}, indent=2)
+    print(text)
+    (Path(__file__).parent / "results" / "rebuild_time.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
