@@ -25,14 +25,14 @@ from worker.core.view import model_view
 __all__ = ["DEFAULT_MIX", "CorpusCounts", "held_out", "prepare", "training_documents"]
 
 DEFAULT_MIX = {
-    "changelog": 6_000_000,
-    "crd3": 1_200_000,
-    "cabnc": 1_000_000,
+    "changelog": 2_600_000,
+    "crd3": 800_000,
+    "cabnc": 500_000,
     "earnings21": 300_000,
-    "earnings22": 900_000,
-    "ami": 400_000,
-    "bitcointranscripts": 1_200_000,
-    "eltec_novels_fifth": 350_000,
+    "earnings22": 500_000,
+    "ami": 250_000,
+    "bitcointranscripts": 500_000,
+    "eltec_novels_fifth": 200_000,
     "rev16": 200_000,
     "disfl_qa": 150_000,
 }

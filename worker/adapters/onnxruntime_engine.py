@@ -7,8 +7,6 @@ Rules:
 2. requests of like length run together, at most ``max_batch_pieces`` padded pieces at a time;
 3. threads come from the cgroup's quota, and they sleep between two runs (no spinning);
 4. scores that are not finite, or of the wrong shape, are an error, never a label.
-
-Memory: a run holds about 12 KiB a padded piece beside the weights.
 """
 
 from __future__ import annotations
