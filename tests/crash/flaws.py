@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -15,11 +16,12 @@ from worker.adapters.memory_store import StoredPartition
 from worker.ports import CommittedOffset, StoreWrite
 from worker.runtime import claim as claiming
 from worker.runtime.checkpoint import Checkpoint
+from worker.runtime.claim import Claim
 from worker.runtime.deadline import Deadline
 from worker.runtime.stored import StoredSlots
 from worker.runtime.verdict import Verdict, judge
 
-__all__ = ["FLAWS", "Flaw"]
+__all__ = ["FLAWS", "LOSS_FLAWS", "Flaw"]
 
 Flaw = Callable[[pytest.MonkeyPatch], None]
 
@@ -89,6 +91,27 @@ def no_seek_back(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MemoryWordSource, "seek", seek)
 
 
+def low_token(patch: pytest.MonkeyPatch) -> None:
+    """A claim goes on with a token that is not above the committed one, and nothing else tells its ids apart."""
+
+    def is_above(claim: Claim, committed: CheckpointId) -> bool:
+        del claim, committed
+        return True
+
+    patch.setattr(Claim, "_is_above", is_above)
+    patch.setattr(secrets, "token_hex", lambda _: "0123456789abcdef")
+
+
+def no_ledger(patch: pytest.MonkeyPatch) -> None:
+    """State that is behind the log is taken as it is."""
+
+    def hopeful(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> Verdict:
+        verdict = judge(offset_known=offset_known, committed=committed, manifest=manifest)
+        return Verdict.GOOD if verdict is Verdict.BEHIND else verdict
+
+    patch.setattr(claiming, "judge", hopeful)
+
+
 def unknown_is_committed(patch: pytest.MonkeyPatch) -> None:
     """A commit whose outcome nobody knows is taken for committed."""
 
@@ -104,3 +127,5 @@ FLAWS: dict[str, Flaw] = {
     one.__name__: one
     for one in (no_roll_back, no_fence, one_slot, unstable_offsets, no_seek_back, unknown_is_committed)
 }
+LOSS_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (no_follows, low_token, no_ledger)}
+"""Flaws that show only where Redis is lost, or goes on from an older copy."""
