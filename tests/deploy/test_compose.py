@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.deploy.places import DEPLOY, ROOT
+from tests.deploy.places import DEPLOY, ROOT, tool
 from worker.config import Origin, load_settings
 
 _FILE = DEPLOY / "compose" / "compose.yaml"
@@ -78,3 +79,19 @@ def test_the_sample_speech_is_one_session_a_line() -> None:
     lines = Path(_FILE.parent / "sample.txt").read_text().splitlines()
     assert all(line.split() for line in lines)
     assert len(lines) >= 5
+
+
+def loaded(file: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([tool("compose"), file], capture_output=True, text=True, check=False, timeout=30)
+
+
+def test_compose_itself_loads_it() -> None:
+    done = loaded(_FILE)
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.split()) == set(services())
+
+
+def test_compose_itself_would_have_refused_a_misspelt_key(tmp_path: Path) -> None:
+    wrong = tmp_path / "compose.yaml"
+    wrong.write_text(_FILE.read_text().replace("stop_grace_period", "stop_grace_periods"))
+    assert "stop_grace_periods" in loaded(wrong).stderr

