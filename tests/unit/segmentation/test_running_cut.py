@@ -67,6 +67,11 @@ def test_a_run_cut_as_it_grows_is_cut_as_the_whole(dictionary: Dictionary, run: 
     assert cut(dictionary, run) == whole_cut(dictionary, run)
 
 
+@given(st.text(sorted(set("".join(SENTENCES))), max_size=30))
+def test_a_run_is_cut_as_the_whole_with_the_packaged_dictionary_too(run: str) -> None:
+    assert cut(load_dictionary(), run) == whole_cut(load_dictionary(), run)
+
+
 @given(DICTIONARIES, RUNS, RUNS)
 def test_a_settled_word_stays_whatever_follows(dictionary: Dictionary, run: str, rest: str) -> None:
     running = RunningCut(dictionary, max_held_characters=1000)
