@@ -98,6 +98,7 @@ def test_a_tag_continues_over_a_silence_but_not_over_a_cleared_buffer() -> None:
 
     driver = Driver(engine=ScriptedEngine(script=always_inside))
     driver.give(event(0, "one two", utterance_end=True))
+    driver.restart()
     driver.give(event(1, "three"))
     driver.give(event(2, "four", lang="zh", session_end=True))
 

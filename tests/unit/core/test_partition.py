@@ -188,6 +188,17 @@ def test_the_smallest_replay_offset_is_kept_up(changes: list[tuple[str, int | No
             assert offsets.smallest == min((one for one in naive.values() if one is not None), default=None)
 
 
+def test_a_timer_that_moves_earlier_comes_before_one_that_was_next() -> None:
+    due: dict[str, int | None] = {"a": 9, "b": 5}
+    timers = Timers(due.get)
+    timers.update("a")
+    timers.update("b")
+    due["a"] = 3
+    timers.update("a")
+
+    assert timers.next() == (3, "a")
+
+
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.none() | st.integers(0, 9))))
 def test_the_next_timer_is_the_earliest_by_time_and_name(changes: list[tuple[str, int | None]]) -> None:
     due: dict[str, int | None] = {}

@@ -171,3 +171,11 @@ def test_a_change_of_language_freezes_the_buffer_under_the_old_one() -> None:
     assert driver.requests[-1].words == ("three",)
     assert second.model is not None
     assert second.model.id == "scripted-zh"
+
+
+def test_a_language_tag_in_other_capitals_is_no_other_language() -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, "one", lang="en-US"))
+    driver.give(event(1, "two", lang="en-us", session_end=True))
+
+    assert [texts([one]) for one in driver.segments] == [["one", "two"]]
