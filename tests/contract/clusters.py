@@ -44,7 +44,7 @@ class Cluster(Protocol):
         """Return the values that a reader under read_committed sees."""
         ...
 
-    def source(self, *, instance_id: str | None = None) -> WordSource:
+    def source(self, *, instance_id: str | None = None, topic: str | None = None) -> WordSource:
         """Make one more member of the group; not subscribed."""
         ...
 
@@ -174,8 +174,8 @@ class TwinCluster:
     def visible(self, topic: str, partition: int = 0) -> list[str]:
         return [text(record) for record in self.broker.records(topic, partition)]
 
-    def source(self, *, instance_id: str | None = None) -> WordSource:
-        return MemoryWordSource(self.broker, self.topic, group_id="group", instance_id=instance_id)
+    def source(self, *, instance_id: str | None = None, topic: str | None = None) -> WordSource:
+        return MemoryWordSource(self.broker, topic or self.topic, group_id="group", instance_id=instance_id)
 
     def publisher(self, name: str, *, topic: str | None = None) -> Publisher:
         return MemoryPublisher(self.broker, name, topic or self.topic)
@@ -242,8 +242,8 @@ class RealCluster:
         with KafkaReader(replace(self.settings(), group_protocol="classic"), topic) as reader:
             return [text(record) for record in reader.read(Start(partition=partition), follow=False)]
 
-    def source(self, *, instance_id: str | None = None) -> WordSource:
-        source = KafkaWordSource(self.settings(instance_id), self.topic)
+    def source(self, *, instance_id: str | None = None, topic: str | None = None) -> WordSource:
+        source = KafkaWordSource(self.settings(instance_id), topic or self.topic)
         self._clients.callback(source.close)
         return source
 

@@ -42,6 +42,29 @@ def test_a_commit_that_nobody_answers_is_called_again_and_commits_once(kafka: Ka
     assert member.source.committed([0], PATIENCE_S) == {0: CommittedOffset(next_offset=1, metadata="id")}
 
 
+def test_the_outcome_of_a_commit_that_nobody_answered_is_what_is_read_back(kafka: Kafka, cluster: RealCluster) -> None:
+    output, publisher, member = cluster.output(), cluster.publisher("worker"), Member(cluster.source())
+    publisher.init_transactions(PATIENCE_S)
+    until(lambda: member.held == {0}, member)
+    publisher.begin()
+    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"once"))
+    offset = NextOffset(next_offset=1, metadata="id")
+    publisher.send_offsets({0: offset}, member.source.membership(), PATIENCE_S)
+    kafka.signal(signal.SIGSTOP)
+    with pytest.raises(BrokerError):
+        publisher.commit(0.5)
+    with pytest.raises(BrokerError):
+        publisher.rebuild(0.5)
+    kafka.signal(signal.SIGCONT)
+    publisher.rebuild(PATIENCE_S)
+    found = member.source.committed([0], PATIENCE_S)[0]
+    assert cluster.visible(output) == ([] if found is None else ["once"])
+    publisher.begin()
+    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"next"))
+    publisher.commit(PATIENCE_S)
+    assert cluster.visible(output)[-1:] == ["next"]
+
+
 def test_an_abort_that_nobody_answers_is_called_again(kafka: Kafka, cluster: RealCluster) -> None:
     output, publisher = cluster.output(), cluster.publisher("worker")
     publisher.init_transactions(PATIENCE_S)

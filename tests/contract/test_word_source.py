@@ -232,6 +232,11 @@ def test_the_partition_count_is_the_topics(two_partitions: Cluster) -> None:
     assert two_partitions.source().partition_count(PATIENCE_S) == 2
 
 
+def test_a_topic_that_is_missing_is_named(cluster: Cluster) -> None:
+    with pytest.raises(FatalError, match="no-such-topic"):
+        cluster.source(topic="no-such-topic").partition_count(PATIENCE_S)
+
+
 def test_two_members_share_the_partitions_and_each_record_has_one_owner(two_partitions: Cluster) -> None:
     cluster = two_partitions
     log: list[tuple[str, str, int]] = []

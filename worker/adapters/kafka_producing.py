@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
@@ -99,10 +100,11 @@ class Producing:
         """Let go without waiting; closing twice is harmless."""
         producer, self._producer = self._producer, None
         if producer is not None:
-            # close() flushes without end; with nothing left to flush it returns. It is closed even where it raises
-            # once more the fatal error that whoever called this has met already.
+            # close() flushes without end; with nothing left to flush it returns. It warns where the flush failed, and
+            # raises once more the fatal error that whoever called this has met already: it is closed all the same.
             producer.purge()
-            with suppress(KafkaException):
+            with suppress(KafkaException), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
                 producer.close()
         self._refused = None
 

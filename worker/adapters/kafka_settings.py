@@ -153,7 +153,10 @@ class KafkaSettings:
 
     def consumer_options(self) -> dict[str, object]:
         """Return the options of the group member; the guarantees' ones are fixed."""
-        options = self.client_options() | {
+        # The refresh finds partitions that were added, and a topic that a broker did not know when it was asked first.
+        tuning = {"fetch.queue.backoff.ms": 100, "topic.metadata.refresh.interval.ms": 10_000}
+        options = tuning | self.client_options()
+        options |= {
             "group.id": self.group_id,
             "group.protocol": self.group_protocol,
             "max.poll.interval.ms": self.max_poll_interval_ms,
@@ -167,7 +170,6 @@ class KafkaSettings:
             "fetch.max.bytes": self.fetch_max_bytes,
             "max.partition.fetch.bytes": self.partition_fetch_max_bytes,
             "queued.max.messages.kbytes": self.prefetch_max_kbytes,
-            "fetch.queue.backoff.ms": 100,
         }
         if self.group_protocol == "classic":
             options |= {
@@ -181,7 +183,10 @@ class KafkaSettings:
 
     def producer_options(self, transactional_id: str) -> dict[str, object]:
         """Return the options of a transactional producer; a record lives as long as its transaction may."""
-        return self.client_options() | {
+        # A transaction right after another meets CONCURRENT_TRANSACTIONS while the markers of the first are written;
+        # librdkafka's 100 ms of back-off would be the greater part of such a checkpoint.
+        options = {"retry.backoff.ms": 10} | self.client_options()
+        return options | {
             "transactional.id": transactional_id,
             "enable.idempotence": True,
             "acks": "all",

@@ -191,8 +191,12 @@ class KafkaWordSource:
             self.seek(partition, next_offset)
 
     def _note(self, error: KafkaError) -> None:
-        if error.fatal() or error.code() not in INFORMATIONAL:
-            self._keep(consumer_error(error, f"polling {self._topic}"))
+        doing = f"polling {self._topic}"
+        if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            # A broker that has just started says so of topics it has not heard of yet; partition_count is definite.
+            self._keep(BrokerError(f"{doing}: {error.str()}"))
+        elif error.fatal() or error.code() not in INFORMATIONAL:
+            self._keep(consumer_error(error, doing))
 
     def _keep(self, fault: CaesuraError) -> None:
         """Keep a fault for poll to raise; the gravest one stays."""

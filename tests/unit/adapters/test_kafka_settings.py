@@ -90,14 +90,16 @@ def test_an_option_that_a_guarantee_rests_on_cannot_be_set(option: str) -> None:
 def test_every_option_that_is_set_for_the_worker_is_out_of_reach(name: str) -> None:
     settings = some_settings(**{**GOOD[name], "extra": {}})
     fixed = {*settings.consumer_options(), *settings.producer_options("worker-0")}
-    without_a_promise = {"logger", "log.connection.close", "delivery.report.only.error", "fetch.queue.backoff.ms"}
-    assert fixed - without_a_promise <= set(RESERVED_OPTIONS)
+    without_a_promise = {"logger", "log.connection.close", "delivery.report.only.error"}
+    tuning = {"fetch.queue.backoff.ms", "retry.backoff.ms", "topic.metadata.refresh.interval.ms"}
+    assert fixed - without_a_promise - tuning <= set(RESERVED_OPTIONS)
 
 
-def test_what_is_fixed_wins_over_further_options() -> None:
-    options = some_settings(extra={"fetch.queue.backoff.ms": 1, "socket.keepalive.enable": True}).consumer_options()
-    assert options["fetch.queue.backoff.ms"] == 100
-    assert options["socket.keepalive.enable"] is True
+def test_an_option_that_no_guarantee_rests_on_may_be_set() -> None:
+    settings = some_settings(extra={"fetch.queue.backoff.ms": 1, "retry.backoff.ms": 50, "sasl.kerberos.keytab": "x"})
+    assert settings.consumer_options()["fetch.queue.backoff.ms"] == 1
+    assert settings.producer_options("worker-0")["retry.backoff.ms"] == 50
+    assert settings.client_options()["sasl.kerberos.keytab"] == "x"
 
 
 def test_the_new_protocol_leaves_the_session_to_the_broker() -> None:
