@@ -120,8 +120,8 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     model_words: all that the model counted, those in the buffer included. model: what labelled the buffer last.
         labelled_start: the count of model words before the buffer at that time. tag: the last frozen disfluency tag.
     routes: index last published to each route. gaps: not yet in a segment.
-    last_offset, last_appended_ms, last_polled_ms: of the last record applied. unrecorded_offset: the first record
-        applied since the last segment.
+    last_offset, last_appended_ms, last_polled_ms: of the last record applied. unrecorded_offset: where the words
+        started that were not in the past when the first record since the last segment was applied, else that record.
     frozen, settled: how many of the buffer's first words are frozen, and how many the last step's labels settle.
     punctuation, disfluency: the labels of the buffer's first words.
     """

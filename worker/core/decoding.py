@@ -83,9 +83,24 @@ class Decoder:
         self.unrecorded_offset = unrecorded_offset
         self.now_ms = 0
 
+    @property
+    def start(self) -> tuple[int, int, int] | None:
+        """Return record, word and code point at which the words start that are not in the past: buffer, else tail."""
+        if self.buffer.words:
+            piece = self.buffer.words[0].pieces[0]
+            return piece.offset, piece.position, piece.unit_start
+        held = self.segmenter.held
+        if held.units:
+            return held.units[0].offset, held.units[0].position, held.given_code_points
+        return None
+
     def apply(self, applied: AppliedEvent) -> Work:
         """Take an event's words, and do what it asks for."""
         event, origin = applied.event, applied.origin
+        if self.unrecorded_offset is None:
+            # Where the last ledger record's buffer starts, at the latest: a cut among frozen words writes no other.
+            start = self.start
+            self.unrecorded_offset = origin.offset if start is None else start[0]
         if applied.gap is not None:
             yield from self._settle_tail()
             self.writer.note_gap(applied.gap, sum(len(word.pieces) for word in self._unfrozen_words()))
@@ -97,8 +112,6 @@ class Decoder:
             self.audio_end_ms = None
         self.writer.note_origin(origin)
         self.writer.note_passing(event)
-        if self.unrecorded_offset is None:
-            self.unrecorded_offset = origin.offset
         for position, word in enumerate(event.words):
             yield from self._hear(word.start_ms if applied.hears else None)
             yield from self._add(self.segmenter.push((_unit(word, position, origin),)))

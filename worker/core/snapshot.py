@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.state import STATE_VERSION, LedgerState, SessionState, WordPiece
+from schemas.state import STATE_VERSION, LedgerState, SessionState
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
 from worker.core.decoding import Decoder
@@ -85,7 +85,7 @@ def snapshot(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> Session
 def ledger_record(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> LedgerState:
     """Return what a rebuild needs beside the input, without any word's text."""
     buffer = decoder.buffer
-    start = _start(decoder)
+    start = decoder.start
     return LedgerState(
         **_facts(intake, writer, decoder),
         start_offset=None if start is None else start[0],
@@ -102,22 +102,11 @@ def replay_offset(writer: SegmentWriter, decoder: Decoder) -> int | None:
     """
     if writer.index == 0:
         return writer.since
-    start = _start(decoder)
+    start = decoder.start
     known = [
         offset for offset in (None if start is None else start[0], decoder.unrecorded_offset) if offset is not None
     ]
     return min(known, default=None)
-
-
-def _start(decoder: Decoder) -> tuple[int, int, int] | None:
-    """Return record, word and code point at which the words start that are not in the past: buffer, else tail."""
-    if decoder.buffer.words:
-        piece: WordPiece = decoder.buffer.words[0].pieces[0]
-        return piece.offset, piece.position, piece.unit_start
-    held = decoder.segmenter.held
-    if held.units:
-        return held.units[0].offset, held.units[0].position, held.given_code_points
-    return None
 
 
 def _facts(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> dict[str, Any]:
