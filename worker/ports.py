@@ -167,8 +167,8 @@ class WordSource(Protocol):
 class PeerTransactions(Protocol):
     """Ends a transaction that a dead peer left open, so that a claim need not wait for its time-out."""
 
-    def last_writer(self, partition: int, timeout_s: float) -> str | None:
-        """Return the metadata of the partition's committed offset without waiting for open transactions; or None.
+    def committed_metadata(self, timeout_s: float) -> dict[int, str]:
+        """Return the metadata of the group's committed offsets, by partition, without waiting for open transactions.
 
         May block; BrokerError.
         """
@@ -359,4 +359,8 @@ class Clock(Protocol):
 
     def monotonic_s(self) -> float:
         """Return seconds that only grow."""
+        ...
+
+    def sleep_s(self, seconds: float) -> None:
+        """Let so much time pass. Blocks."""
         ...

@@ -39,7 +39,8 @@ __all__ = ["Killer", "Pipeline", "Telling", "build"]
 class Pipeline:
     """One worker. kill_at, kill_after: the seam's step at which it kills itself, and how often it passes it before.
 
-    kill_with: the signal; SIGSTOP makes a zombie of it. engine: ``scripted`` or ``shipped``.
+    kill_with: the signal; SIGSTOP makes a zombie of it. kill_once: a file; before it exists nothing is counted.
+    engine: ``scripted`` or ``shipped``.
     """
 
     bootstrap: str
@@ -51,6 +52,7 @@ class Pipeline:
     kill_at: str | None = None
     kill_after: int = 0
     kill_with: int = int(signal.SIGKILL)
+    kill_once: str | None = None
     changes: dict[str, object] = field(default_factory=dict)
     kafka_changes: dict[str, object] = field(default_factory=dict)
     rules: dict[str, object] = field(default_factory=dict)
@@ -121,21 +123,24 @@ class Telling(SilentObserver):
     @staticmethod
     def _say(*said: object) -> None:
         sys.stderr.write(f"[{os.getpid()} {time.monotonic():.2f}] {' '.join(map(str, said))}\n")
+        sys.stderr.flush()
 
 
 class Killer(Telling):
     """Sends this process a signal at a step of the seam. After SIGKILL nothing of it runs on, no handler, no leave."""
 
-    def __init__(self, step: SeamStep, passes: int, number: int = signal.SIGKILL) -> None:
+    def __init__(self, step: SeamStep, passes: int, *, number: int, once: Path | None) -> None:
         super().__init__()
         self._step = step
         self._passes = passes
         self._number = number
+        self._once = once
 
     def seam(self, step: SeamStep) -> None:
-        if step is not self._step:
+        if step is not self._step or (self._once is not None and not self._once.exists()):
             return
         if self._passes == 0:
+            self._say("signal", self._number, "at", step)
             os.kill(os.getpid(), self._number)
         self._passes -= 1
 
@@ -170,7 +175,8 @@ def build(
 def _observer(pipeline: Pipeline) -> Observer:
     if pipeline.kill_at is None:
         return Telling()
-    return Killer(SeamStep(pipeline.kill_at), pipeline.kill_after, pipeline.kill_with)
+    once = Path(pipeline.kill_once) if pipeline.kill_once is not None else None
+    return Killer(SeamStep(pipeline.kill_at), pipeline.kill_after, number=pipeline.kill_with, once=once)
 
 
 def _engine(name: str) -> Engine:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -37,11 +38,12 @@ _ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
-    """Where a worker's process sends itself a signal, and how often it passes there before."""
+    """Where a worker's process sends itself a signal, how often it passes there before, and the file that starts it."""
 
     at: SeamStep
     passes: int = 0
     number: int = signal.SIGKILL
+    once: Path | None = None
 
 
 @dataclass
@@ -120,11 +122,12 @@ class RealWorld:
         pipeline = self.pipeline(ordinal, **changes).replaced(engine=engine)
         if kill is not None:
             pipeline = pipeline.replaced(kill_at=kill.at.value, kill_after=kill.passes, kill_with=int(kill.number))
+            pipeline = pipeline.replaced(kill_once=str(kill.once) if kill.once is not None else None)
         process = Process(pipeline)
         try:
             yield process
         finally:
-            process.kill()
+            process.close()
 
     def send(self, *events: WordsEvent, timestamp_ms: int | None = None) -> None:
         """Send events as a producer should; a time stamp counts where the topic's are the producers' own."""
@@ -172,7 +175,20 @@ class RealWorld:
             if time.monotonic() > ends_at_s:
                 words = sum(len(one.words) for one in segments)
                 raise AssertionError(f"not done after {timeout_s} s: {len(segments)} segments, {words} words")
-            time.sleep(0.2)
+            time.sleep(0.4)
+
+    def wait_for_members(self, count: int, *, turning: Callable[[], None] = lambda: None) -> None:
+        """Wait until so many members of the group hold partitions; the test fails where they never do."""
+        ends_at_s = time.monotonic() + 60.0
+        while (seen := self._members()) != count:
+            assert time.monotonic() < ends_at_s, f"{seen} members, not {count}"
+            turning()
+            time.sleep(0.1)
+
+    def _members(self) -> int:
+        described = self.kafka.admin.describe_consumer_groups([self.deployment])[self.deployment]
+        members = described.result(30).members
+        return sum(1 for one in members if one.assignment is not None and one.assignment.topic_partitions)
 
     def _settings(self) -> KafkaSettings:
         return KafkaSettings(bootstrap_servers=self.kafka.bootstrap, group_id=f"{self.deployment}-outside")
@@ -215,10 +231,12 @@ class Process:
     """A worker in another process."""
 
     def __init__(self, pipeline: Pipeline) -> None:
+        self._told = tempfile.TemporaryFile(mode="w+")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.workers.process"],
             cwd=_ROOT,
             stdin=subprocess.PIPE,
+            stderr=self._told,
             env={**os.environ, "PYTHONPATH": str(_ROOT)},
             text=True,
         )
@@ -229,10 +247,30 @@ class Process:
     def send_signal(self, number: int) -> None:
         self._process.send_signal(number)
 
+    @property
+    def told(self) -> str:
+        """What the worker has told so far of its checkpoints, claims and rebalances."""
+        self._told.seek(0)
+        return self._told.read()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a SIGSTOP holds it."""
+        status = Path(f"/proc/{self._process.pid}/stat").read_text()
+        return status.rpartition(")")[2].split()[0] == "T"
+
     def terminate(self, *, timeout_s: float = 30.0) -> int:
         """Stop it in good order and return its exit status."""
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(timeout_s)
+
+    def ends(self, *, timeout_s: float) -> bool:
+        """Wait for it to end by itself; whether it has."""
+        try:
+            self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def wait(self, *, timeout_s: float = 60.0) -> int:
         """Wait until it has ended by itself; minus the signal's number where one killed it."""
@@ -247,7 +285,10 @@ class Process:
     def lives(self) -> bool:
         return self._process.poll() is None
 
-    def kill(self) -> None:
+    def close(self) -> None:
+        """Kill it if it still lives, and hand on what it told, for a test that failed."""
         if self.lives:
             self._process.kill()
             self._process.wait(10)
+        sys.stderr.write(self.told)
+        self._told.close()

@@ -44,6 +44,9 @@ class ManualClock:
     def monotonic_s(self) -> float:
         return self.now_s
 
+    def sleep_s(self, seconds: float) -> None:
+        self.pass_s(seconds)
+
     def pass_s(self, seconds: float) -> None:
         self.now_s += seconds
 
@@ -86,10 +89,14 @@ class World:
         observer: Observer | None = None,
         engine: Engine | None = None,
         around: Callable[[Publisher], Publisher] = lambda publisher: publisher,
+        start: bool = True,
         **changes: object,
     ) -> TwinWorker:
         settings = self.settings(ordinal, **changes)
-        return TwinWorker(self, settings, observer or SilentObserver(), engine or ScriptedEngine(), around)
+        worker = TwinWorker(self, settings, observer or SilentObserver(), engine or ScriptedEngine(), around)
+        if start:
+            worker.worker.start()
+        return worker
 
 
 class TwinWorker:
@@ -121,7 +128,6 @@ class TwinWorker:
         self.worker: Worker = assemble(
             parts, settings=settings, rules=world.rules, segmenters=segmenters, watchdog=watchdog
         )
-        self.worker.start()
 
     def turn(self, times: int = 1) -> None:
         for _ in range(times):

@@ -21,15 +21,15 @@ class KafkaPeerTransactions:
         self._settings = settings
         self._topic = topic
 
-    def last_writer(self, partition: int, timeout_s: float) -> str | None:
-        """Return the metadata of the committed offset; the admin client does not ask for stable offsets."""
-        doing = f"asking who committed {self._topic} [{partition}]"
-        asked = ConsumerGroupTopicPartitions(self._settings.group_id, [TopicPartition(self._topic, partition)])
-        with consuming(doing):
+    def committed_metadata(self, timeout_s: float) -> dict[int, str]:
+        """Return the metadata of the committed offsets; the admin client does not ask for stable ones."""
+        group_id = self._settings.group_id
+        with consuming(f"asking who committed {self._topic}"):
             admin = AdminClient(cast("dict[str, Any]", self._settings.client_options()))
+            asked = ConsumerGroupTopicPartitions(group_id)
             answers = admin.list_consumer_group_offsets([asked], require_stable=False, request_timeout=timeout_s)
-            found = answers[self._settings.group_id].result(timeout_s).topic_partitions
-        return next((place.metadata for place in found or () if place.offset >= 0), None)
+            places = answers[group_id].result(timeout_s).topic_partitions or ()
+        return {place.partition: place.metadata or "" for place in places if _counts(place, self._topic)}
 
     def end(self, transactional_id: str, timeout_s: float) -> None:
         """Become this transactional id for a moment: ``init_transactions`` aborts and fences."""
@@ -38,3 +38,7 @@ class KafkaPeerTransactions:
         except KafkaException as exception:
             error = exception.args[0]
             raise BrokerError(f"ending the transactions of {transactional_id}: {error.name()}") from exception
+
+
+def _counts(place: TopicPartition, topic: str) -> bool:
+    return place.topic == topic and place.error is None and place.offset >= 0

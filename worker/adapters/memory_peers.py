@@ -15,11 +15,14 @@ class MemoryPeerTransactions:
         self._topic = topic
         self._group_id = group_id
 
-    def last_writer(self, partition: int, timeout_s: float) -> str | None:
-        """Return the metadata of the committed offset, whatever is open on it."""
+    def committed_metadata(self, timeout_s: float) -> dict[int, str]:
+        """Return the metadata of the group's committed offsets, whatever is open on them."""
         del timeout_s
-        committed = self._broker.last_committed(self._group_id, self._topic, partition)
-        return None if committed is None else committed.metadata
+        found = {
+            log.partition: self._broker.last_committed(self._group_id, self._topic, log.partition)
+            for log in self._broker.logs(self._topic)
+        }
+        return {partition: committed.metadata for partition, committed in found.items() if committed is not None}
 
     def end(self, transactional_id: str, timeout_s: float) -> None:
         """Fence whoever uses this transactional id and abort what is open under it."""

@@ -17,3 +17,7 @@ class SystemClock:
     def monotonic_s(self) -> float:
         """Return seconds that only grow."""
         return time.monotonic()
+
+    def sleep_s(self, seconds: float) -> None:
+        """Let so much time pass."""
+        time.sleep(seconds)

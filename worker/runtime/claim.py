@@ -22,6 +22,7 @@ from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionFi
 from worker.errors import BrokerError, StoreError
 from worker.ports import CommittedOffset, StoreWrite
 from worker.runtime.caution import MAX_CLAIMS_WITHOUT_COMMIT, claims_without_commit
+from worker.runtime.first_start import why_not_new
 from worker.runtime.observer import SeamStep
 from worker.runtime.parts import Parts
 from worker.runtime.settings import RuntimeSettings, StartAt
@@ -76,7 +77,7 @@ class Claim:
         self._partitions = partitions
         self._store = parts.store
         self._source = parts.source
-        self._peers = parts.peers
+        self._parts = parts
         self._clock = parts.clock
         self._observer = parts.observer
         self._settings = settings
@@ -106,6 +107,10 @@ class Claim:
         verdict = judge(offset_known=committed is not None, committed=committed_id, manifest=self._manifest)
         if verdict is Verdict.FOREIGN:
             return self._settle_foreign(committed)
+        if verdict is Verdict.FIRST_START:
+            reason = why_not_new(self._partition, self._parts, self._settings, partitions=self._partitions)
+            if reason is not None:
+                return self._park(*reason)
         return self._settle(verdict, committed, metadata)
 
     def _is_above(self, committed: CheckpointId) -> bool:
@@ -128,10 +133,10 @@ class Claim:
         return committed
 
     def _take_over(self) -> None:
-        metadata = OffsetMetadata.decode(self._peers.last_writer(self._partition, self._timeout_s))
+        metadata = OffsetMetadata.decode(self._parts.peers.committed_metadata(self._timeout_s).get(self._partition))
         if metadata is None or metadata.transactional_id == self._settings.transactional_id:
             return
-        self._peers.end(metadata.transactional_id, self._settings.commit_timeout_s)
+        self._parts.peers.end(metadata.transactional_id, self._settings.commit_timeout_s)
         self._observer.took_over(self._partition, metadata.transactional_id)
 
     @property

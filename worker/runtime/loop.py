@@ -79,18 +79,32 @@ class Worker:
 
     def run(self, stopping: Callable[[], bool]) -> None:
         """Work until told to stop, then drain: a last checkpoint, and leave the group. FatalError, FencedError."""
-        self.start()
-        while not stopping():
-            self.turn(_POLL_S)
+        if self.start(stopping):
+            while not stopping():
+                self.turn(_POLL_S)
         self.drain()
 
-    def start(self) -> None:
-        """Fence the former process with this transactional id, then join the group. Blocks until both answer."""
-        while self._publisher_lost is not None:
+    def start(self, stopping: Callable[[], bool] = lambda: False) -> bool:
+        """Fence the former process with this transactional id, then join the group.
+
+        Waits for the brokers as long as it takes; False where it was told to stop meanwhile. FatalError.
+        """
+        while not stopping():
             self._observer.loop_moved()
-            self._mend_publisher(first=True)
-        self._partitions = self._source.partition_count(self._settings.commit_timeout_s)
-        self._source.subscribe(self.assignment)
+            try:
+                if self._publisher_lost is not None:
+                    self._publisher.init_transactions(self._settings.commit_timeout_s)
+                    self._publisher_lost = None
+                self._partitions = self._source.partition_count(self._settings.commit_timeout_s)
+            except RetriableError as error:
+                self._vitals.failed("start", error)
+                self._observer.readiness(("starting", *self._vitals.reasons))
+                self._clock.sleep_s(_MEND_WAIT_S)
+                continue
+            self._vitals.mended("start")
+            self._source.subscribe(self.assignment)
+            return True
+        return False
 
     def turn(self, timeout_s: float = _POLL_S) -> None:
         """Turn once: blocks for the poll's time-out and for whatever came of it."""
@@ -187,24 +201,20 @@ class Worker:
                     "every worker of a deployment needs an ordinal of its own"
                 )
 
-    def _mend_publisher(self, *, first: bool = False) -> None:
+    def _mend_publisher(self) -> None:
         if self._clock.monotonic_s() < self._mend_not_before_s:
             return
         reason = self._publisher_lost
         assert reason is not None
         try:
-            if first:
-                self._publisher.init_transactions(self._settings.commit_timeout_s)
-            else:
-                self._publisher.rebuild(self._settings.commit_timeout_s)
+            self._publisher.rebuild(self._settings.commit_timeout_s)
         except RetriableError as error:
             self._vitals.failed("producer", error)
             self._mend_not_before_s = self._clock.monotonic_s() + _MEND_WAIT_S
             return
         self._vitals.mended("producer")
         self._publisher_lost = None
-        if not first:
-            self._observer.publisher_rebuilt(reason)
+        self._observer.publisher_rebuilt(reason)
 
     def _poll(self, timeout_s: float) -> int:
         """Take what has come; return how many records it was."""

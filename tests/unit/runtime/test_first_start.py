@@ -1,0 +1,56 @@
+"""A partition without a committed offset starts afresh only where nothing else knows it."""
+
+from __future__ import annotations
+
+from tests.workers.speech import event, said
+from tests.workers.twin import World
+from worker.errors import BrokerError
+
+
+def test_an_offset_that_was_deleted_with_redis_does_not_publish_everything_again() -> None:
+    world = World()
+    world.send(event("ann", 0, "one", session_end=True))
+    first = world.worker(0)
+    first.settle()
+    first.worker.drain()
+    world.redis.lose_everything()
+    world.broker.set_offset("caesura", "asr.words", 0, None)
+    second = world.worker(1)
+    second.settle()
+    assert [one.reason for one in second.worker.assignment.parked.values()] == ["offset_from_outside"]
+    assert said(world.segments()) == ["one"]
+
+
+def test_partitions_added_to_the_input_park_them_all_the_new_ones_too() -> None:
+    world = World(partitions=2)
+    world.send(*(event(name, 0, "one", session_end=True) for name in ("ann", "ben", "cy", "dee")))
+    first = world.worker(0)
+    first.settle()
+    first.worker.drain()
+    world.broker.add_partitions("asr.words", 3)
+    for topic in ("asr.segments", "asr.words.dead", "caesura.ledger", "translate.de"):
+        world.broker.add_partitions(topic, 3)
+    second = world.worker(1)
+    second.turn(100)
+    parked = second.worker.assignment.parked
+    assert {number: one.reason for number, one in parked.items()} == dict.fromkeys(range(3), "partition_count_changed")
+
+
+def test_a_worker_waits_for_brokers_that_are_away_when_it_starts() -> None:
+    world = World()
+    world.send(event("ann", 0, "one", session_end=True))
+    for _ in range(3):
+        world.broker.fail("partition_count", BrokerError("nobody answers"))
+    worker = world.worker()
+    worker.settle()
+    assert said(world.segments()) == ["one"]
+
+
+def test_a_worker_that_is_told_to_stop_while_it_waits_for_brokers_stops() -> None:
+    world = World()
+    worker = world.worker(start=False)
+    for _ in range(50):
+        world.broker.fail("partition_count", BrokerError("nobody answers"))
+    asked = iter([False] * 5 + [True] * 100)
+    worker.worker.run(lambda: next(asked))
+    assert worker.source.member_id == ""
