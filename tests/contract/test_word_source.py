@@ -317,6 +317,22 @@ def test_a_member_is_current_only_once_it_has_joined(cluster: Cluster) -> None:
     assert source.membership().current
 
 
+def test_what_a_listener_raises_comes_out_of_poll_and_breaks_no_rebalance(two_partitions: Cluster) -> None:
+    cluster = two_partitions
+    first = Member(cluster.source())
+    until(lambda: first.held == {0, 1}, first)
+    first.on_revoke = _raise
+    second = Member(cluster.source())
+    with pytest.raises(FatalError, match="LookupError") as raised:
+        until(lambda: False, first, second)
+    assert isinstance(raised.value.__cause__, LookupError)
+    until(lambda: len(second.held) == 1, second)
+
+
+def _raise(_: object) -> None:
+    raise LookupError("a listener's own mistake")
+
+
 def test_a_static_member_that_was_replaced_is_fenced(static_members: Cluster) -> None:
     cluster = static_members
     first = Member(cluster.source(instance_id="worker-0"))

@@ -39,6 +39,7 @@ class MemoryWordSource:
         self._readings: dict[int, _Reading] = {}
         self._next_served = 0
         self._closed = False
+        self._fault: FatalError | None = None
 
     @property
     def topic(self) -> str:
@@ -66,6 +67,7 @@ class MemoryWordSource:
         self._fail("poll")
         if self._listener is not None:
             self._rebalance(self._listener)
+            self._raise_fault()
         found: list[Record | PartitionEnd | PartitionStalled] = []
         records = 0
         for partition in self._in_turn():
@@ -133,11 +135,8 @@ class MemoryWordSource:
         group = self._broker.group(self._group_id, self._topic)
         held = sorted(self._readings)
         if self._listener is not None and held:
-            if group.member(self._member_id) is None:
-                self._listener.on_lost(held)
-            else:
-                self._listener.on_revoked(held)
-        self._readings.clear()
+            expelled = group.member(self._member_id) is None
+            self._let_go(self._listener.on_lost if expelled else self._listener.on_revoked, held)
         group.leave(self._member_id)
         self._generation = -1
 
@@ -147,26 +146,38 @@ class MemoryWordSource:
             raise FencedError("a newer static member has this one's instance id")
         member = group.member(self._member_id)
         if member is None:
-            self._hear(listener.on_lost, sorted(self._readings))
+            self._let_go(listener.on_lost, sorted(self._readings))
             self._generation = -1
             member = group.join(self._instance_id)
             self._member_id = member.member_id
         revoked = group.to_revoke(member)
         if revoked:
-            self._hear(listener.on_revoked, revoked)
+            self._let_go(listener.on_revoked, revoked)
             group.give_up(member, revoked)
         self._generation = member.generation = group.generation
         assigned = group.to_assign(member)
         if assigned:
             group.take(member, assigned)
             self._readings |= {partition: _Reading() for partition in assigned}
-            listener.on_assigned(assigned)
+            self._tell(listener.on_assigned, assigned)
 
-    def _hear(self, event: Callable[[Sequence[int]], None], partitions: list[int]) -> None:
+    def _let_go(self, event: Callable[[Sequence[int]], None], partitions: list[int]) -> None:
         if partitions:
-            event(partitions)
+            self._tell(event, partitions)
         for partition in partitions:
             self._readings.pop(partition, None)
+
+    def _tell(self, event: Callable[[Sequence[int]], None], partitions: list[int]) -> None:
+        """Tell the listener; what it raises must not break the rebalance, and comes out of the poll."""
+        try:
+            event(partitions)
+        except Exception as exception:  # noqa: BLE001 (whatever it is; poll raises it)
+            self._fault = FatalError(f"a rebalance listener raised {type(exception).__name__}")
+            self._fault.__cause__ = exception
+
+    def _raise_fault(self) -> None:
+        if self._fault is not None:
+            raise self._fault
 
     def _in_turn(self) -> list[int]:
         """Return the partitions to read, another one first each time."""
