@@ -231,7 +231,7 @@ class Process:
     """A worker in another process."""
 
     def __init__(self, pipeline: Pipeline) -> None:
-        self._told = tempfile.TemporaryFile(mode="w+")
+        self._told = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (it lives as long as the process; ``close``)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.workers.process"],
             cwd=_ROOT,

@@ -27,9 +27,7 @@ class KafkaLogReader:
     """
 
     def __init__(self, settings: KafkaSettings, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
-        options = settings.consumer_options()
-        options |= {"group.id": f"{settings.group_id}-rebuild", "group.protocol": "classic", "group.instance.id": None}
-        self._options = {name: value for name, value in options.items() if value is not None}
+        self._options = settings.reader_options("rebuild")
         self._monotonic_s = monotonic_s
         self._consumers: dict[str, Consumer] = {}
 

@@ -37,13 +37,12 @@ class KafkaReader:
     """Reads one topic's partitions, merged as they come. A context manager."""
 
     def __init__(self, settings: KafkaSettings, topic: str) -> None:
-        options = settings.consumer_options()
-        options |= {"group.id": f"{settings.group_id}-reader", "group.protocol": "classic", "group.instance.id": None}
-        options |= {"auto.offset.reset": "earliest"}  # what retention took away while reading is passed over
+        # What retention took away while reading is passed over.
+        options = settings.reader_options("reader") | {"auto.offset.reset": "earliest"}
         self._topic = topic
         self._timeout_s = settings.request_timeout_ms / 1000
         with consuming("making the reader"):
-            self._consumer = Consumer({name: value for name, value in options.items() if value is not None})
+            self._consumer = Consumer(options)
 
     def partitions(self) -> list[int]:
         """Return the topic's partitions. BrokerError, FatalError where there is no such topic."""

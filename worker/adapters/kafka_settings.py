@@ -16,6 +16,8 @@ __all__ = ["ClientOption", "KafkaSettings"]
 
 ClientOption = str | int | bool
 
+_OF_MEMBERS = frozenset({"group.instance.id", "heartbeat.interval.ms", "max.poll.interval.ms", "session.timeout.ms"})
+
 _SASL_WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
@@ -180,6 +182,15 @@ class KafkaSettings:
             if self.group_instance_id is not None:
                 options["group.instance.id"] = self.group_instance_id
         return options
+
+    def reader_options(self, purpose: str) -> dict[str, object]:
+        """Return the options of a consumer that reads what it is assigned and never joins the group.
+
+        The group's times are left out: librdkafka checks them against one another, and without the group they are
+        nobody's. purpose: becomes part of the group id, which only names it.
+        """
+        options = self.consumer_options() | {"group.id": f"{self.group_id}-{purpose}", "group.protocol": "classic"}
+        return {name: value for name, value in options.items() if name not in _OF_MEMBERS}
 
     def producer_options(self, transactional_id: str) -> dict[str, object]:
         """Return the options of a transactional producer; a record lives as long as its transaction may."""

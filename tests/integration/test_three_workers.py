@@ -1,0 +1,100 @@
+"""Three workers, 200 sessions, a worker that joins, one that leaves, and one killed in the middle of a transaction."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+from pathlib import Path
+
+import pytest
+
+from schemas.codec import encode_segment
+from schemas.events import Emission, WordsEvent
+from schemas.segments import Segment
+from tests.parts.kafka_part import Kafka
+from tests.workers.real import Kill, Process, RealWorld
+from tests.workers.speech import check_every_word_once, comparable, speech
+from tests.workers.twin import World
+from worker.core.rules import DecodingRules
+from worker.ports import Engine
+from worker.runtime.observer import SeamStep
+
+_SESSIONS = 200
+_PARTITIONS = 6
+_RULES: dict[str, object] = {"flush_after_ms": 300_000, "stall_after_ms": 300_000, "idle_after_ms": 400_000}
+_SHIPPED = Path(__file__).parents[2] / "models" / "shipped"
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("group_protocol", ["classic", "consumer"])
+def test_twenty_thousand_words_come_out_once_with_the_bytes_of_an_undisturbed_run(
+    kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, tmp_path: Path
+) -> None:
+    world = _world(kafka, redis_url, deployment, group_protocol)
+    events = _spoken(words_each=100)
+    segments = _played(world, events, tmp_path / "now")
+    check_every_word_once(events, segments)
+    expected = comparable(_undisturbed(events))
+    assert [encode_segment(one) for one in comparable(segments)] == [encode_segment(one) for one in expected]
+
+
+def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -> RealWorld:
+    return RealWorld(
+        kafka,
+        redis_url,
+        deployment,
+        partitions=_PARTITIONS,
+        group_protocol=group_protocol,
+        kafka_changes={"session_timeout_ms": 3_000, "transaction_timeout_ms": 4_000},
+        rules=_RULES,
+    )
+
+
+def _spoken(*, words_each: int) -> list[WordsEvent]:
+    """Return all sessions' events, spoken at once: every other session wants its words as soon as they are settled."""
+    emissions = (Emission.SENTENCE, Emission.SETTLED)
+    sessions = [
+        speech(f"s{number:03}", words_each, a_time=5, emission=emissions[number % 2]) for number in range(_SESSIONS)
+    ]
+    return [one for one in chain.from_iterable(zip_longest(*sessions)) if one is not None]
+
+
+def _played(world: RealWorld, events: Sequence[WordsEvent], now: Path, *, engine: str = "scripted") -> list[Segment]:
+    quarter = len(events) // 4
+    kill = Kill(at=SeamStep.OFFSETS_SENT, once=now)
+    with world.process(0, engine=engine) as leaves, world.process(1, engine=engine, kill=kill) as killed:
+        world.wait_for_members(2)
+        world.send(*events[:quarter])
+        with world.process(2, engine=engine):
+            world.wait_for_members(3)
+            world.send(*events[quarter : 2 * quarter])
+            now.touch()
+            sent = _send_until_it_dies(world, killed, events[2 * quarter : 3 * quarter])
+            with world.process(1, engine=engine):
+                assert leaves.terminate() == 0
+                world.send(*events[2 * quarter + sent :])
+                return world.wait_for(
+                    lambda segments: sum(one.session_end for one in segments) == _SESSIONS, timeout_s=150
+                )
+
+
+def _send_until_it_dies(world: RealWorld, process: Process, events: Sequence[WordsEvent]) -> int:
+    """Send a few events at a time until one of them was the last; return how many that were."""
+    for start in range(0, len(events), 60):
+        world.send(*events[start : start + 60])
+        if process.ends(timeout_s=2.0):
+            assert process.wait() == -signal.SIGKILL
+            return start + 60
+    raise AssertionError("it was never killed")
+
+
+def _undisturbed(events: Sequence[WordsEvent], engine: Engine | None = None) -> list[Segment]:
+    """Return what one worker makes of it, on the twins."""
+    rules = DecodingRules(**_RULES, routes=frozenset({"de"}))  # type: ignore[arg-type]
+    world = World(partitions=_PARTITIONS, rules=rules)
+    world.send(*events)
+    worker = world.worker(engine=engine)
+    worker.settle()
+    assert sum(one.session_end for one in world.segments()) == _SESSIONS
+    return world.segments()
