@@ -156,7 +156,7 @@ def evaluate(
     benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR.")] = True,
     open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True,
     offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming.")] = True,
-    max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 20_000,
+    max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 8_000,
     json_file: Annotated[Path | None, typer.Option(help="Also write the figures here.")] = None,
 ) -> None:
     """Print P, R and F1 with 95 % intervals: IWSLT2011 and held-out open text, streaming (F=3, T=6) and offline."""

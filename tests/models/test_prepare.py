@@ -1,0 +1,115 @@
+"""Corpora made up on the spot, read, checked against a made-up test set, and packed."""
+
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from models.data.disfluent_pairs import read_disfl_qa, read_rev16
+from models.data.english_corpora import read_corpus
+from models.data.iwslt import read_iwslt
+from models.data.packing import PackedText
+from models.data.prepare import CorpusCounts, held_out, prepare
+from schemas.labels import Disfluency, Punctuation
+from tests.models.builders import tokenizer
+
+TEST_WORDS = [f"item{k}" for k in range(30)]
+SENTENCE = "Well, the {} dog saw a bird; then we left. Where is it?"
+
+
+def write_corpus(corpora: Path, name: str, documents: dict[str, str]) -> None:
+    (corpora / "en").mkdir(parents=True, exist_ok=True)
+    with lzma.open(corpora / "en" / f"{name}.jsonl.xz", "wt", encoding="utf-8") as file:
+        for key, text in documents.items():
+            file.write(json.dumps({"id": key, "text": text}) + "\n")
+
+
+def write_archive(corpora: Path, name: str, files: dict[str, str]) -> None:
+    (corpora / "labelled").mkdir(parents=True, exist_ok=True)
+    with tarfile.open(corpora / "labelled" / f"{name}.tar.xz", "w:xz") as archive:
+        for key, text in files.items():
+            entry = tarfile.TarInfo(key)
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+
+
+def made_up_corpora(folder: Path, *, documents: int = 120) -> Path:
+    talk = {f"talk-{k}": "\n".join(SENTENCE.format(f"dog{k}x{line}") for line in range(8)) for k in range(documents)}
+    talk["leak"] = talk["talk-1"] + "\n" + " ".join(TEST_WORDS[:20]) + "."
+    talk["quote"] = talk["talk-2"] + "\n" + " ".join(TEST_WORDS[:13]) + "."
+    write_corpus(folder, "changelog", talk)
+    rows = "\n".join(f"{word}\t{'PERIOD' if k % 10 == 9 else 'O'}" for k, word in enumerate(TEST_WORDS))
+    write_archive(folder, "iwslt2011", {"test2011": rows, "test2011asr": "it\tO\n's\tCOMMA\ndone\tPERIOD\n"})
+    return folder
+
+
+def prepared(folder: Path, out: Path, *, max_words: int = 1_000_000) -> CorpusCounts:
+    (counts,) = prepare(folder, out, tokenizer(), {"changelog": max_words}, seed=1)
+    return counts
+
+
+def test_a_document_with_text_of_a_test_set_is_dropped_and_a_short_quotation_reported(tmp_path: Path) -> None:
+    counts = prepared(made_up_corpora(tmp_path), tmp_path / "out")
+    assert (counts.dropped, counts.shared) == (1, 1)
+    assert counts.documents + len(held_out(tmp_path, "changelog", max_words=10**6)) == 121
+
+
+def test_no_document_is_both_held_out_and_trained_on(tmp_path: Path) -> None:
+    folder = made_up_corpora(tmp_path)
+    kept = {document.name for document in held_out(folder, "changelog", max_words=10**6)}
+    trained = {document.name for document in read_corpus(folder, "changelog", lambda name: name not in kept)}
+    assert kept
+    assert not kept & trained
+    assert len(kept) < 20
+
+
+def test_preparation_goes_on_where_it_was_stopped_and_stops_at_the_words_wanted(tmp_path: Path) -> None:
+    folder = made_up_corpora(tmp_path)
+    first = prepared(folder, tmp_path / "out", max_words=500)
+    written = (tmp_path / "out" / "changelog.npz").stat().st_mtime_ns
+    assert prepared(folder, tmp_path / "out", max_words=500) == first
+    assert (tmp_path / "out" / "changelog.npz").stat().st_mtime_ns == written
+    assert 500 <= first.words < 700
+    assert PackedText.load(tmp_path / "out" / "changelog.npz").words == first.words + first.inserted_words
+
+
+def test_stage_directions_and_markup_are_no_words(tmp_path: Path) -> None:
+    line = "Well (laughs) the cat saw us. [applause] " * 12
+    write_corpus(tmp_path, "crd3", {"one": line})
+    (document,) = read_corpus(tmp_path, "crd3", lambda _: True)
+    assert set(document.words) == {"well", "the", "cat", "saw", "us"}
+
+
+def test_a_benchmark_mark_is_scored_on_the_last_token_of_a_joined_word(tmp_path: Path) -> None:
+    text = read_iwslt(made_up_corpora(tmp_path), "test2011asr")
+    assert text.words == ("it's", "done")
+    assert text.spread([Punctuation.COMMA, Punctuation.PERIOD]) == [0, 1, 2] == list(text.marks)
+
+
+def test_a_question_pair_is_tagged_by_its_fluent_half(tmp_path: Path) -> None:
+    pair = {"original": "Where is the cat?", "disfluent": "Where is the dog no sorry the cat?"}
+    write_archive(tmp_path, "disfl_qa", {"dev.json": json.dumps({"q": pair})})
+    (document,) = read_disfl_qa(tmp_path, "dev")
+    tags = [Disfluency(tag).published for tag in document.disfluency]
+    assert tags == ["O", "O", "B-RM", "I-RM", "B-IM", "I-IM", "O", "O"]
+    assert document.punctuation[-1] == Punctuation.QUESTION
+
+
+def test_a_verbatim_document_is_tagged_by_its_clean_edition(tmp_path: Path) -> None:
+    write_corpus(tmp_path, "rev16_verbatim", {"a/1.nlp": "So, um, we\u2026 we left the house. It was, uh, late."})
+    write_corpus(tmp_path, "rev16_clean", {"b/1.nlp": "So we left the house. It was late."})
+    (document,) = read_rev16(tmp_path, lambda _: True)
+    tagged = [word for word, tag in zip(document.words, document.disfluency, strict=True) if tag > 0]
+    assert tagged == ["um", "we", "uh"]
+    assert document.punctuation[document.words.index("house")] == Punctuation.PERIOD
+
+
+def test_an_archive_without_the_file_wanted_is_named(tmp_path: Path) -> None:
+    folder = made_up_corpora(tmp_path)
+    with pytest.raises(KeyError, match="dev2012"):
+        read_iwslt(folder, "dev2012")
