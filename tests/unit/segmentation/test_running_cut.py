@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.segmentation.units import dictionary_of
@@ -67,7 +67,6 @@ def test_a_run_cut_as_it_grows_is_cut_as_the_whole(dictionary: Dictionary, run: 
     assert cut(dictionary, run) == whole_cut(dictionary, run)
 
 
-@settings(deadline=None)  # the first example may load the dictionary
 @given(st.text(sorted(set("".join(SENTENCES))), max_size=30))
 def test_a_run_is_cut_as_the_whole_with_the_packaged_dictionary_too(run: str) -> None:
     assert cut(load_dictionary(), run) == whole_cut(load_dictionary(), run)

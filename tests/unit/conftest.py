@@ -1,4 +1,4 @@
-"""No test of core is timed: a loaded machine must not make a property fail."""
+"""No property is timed: a loaded machine must not make a property fail."""
 
 from __future__ import annotations
 
