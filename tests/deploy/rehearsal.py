@@ -1,0 +1,169 @@
+"""The runbook, rehearsed: its own command blocks, and workers started by the command, on real parts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from schemas.codec import decode_segment
+from schemas.segments import Segment
+from tests.deploy.places import DOCS, ROOT
+from tests.parts.kafka_part import Kafka
+from worker.adapters.kafka_reader import KafkaReader, Start
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.redis_settings import RedisSettings
+
+__all__ = ["Rehearsal", "RunningWorker", "blocks", "wait_for"]
+
+_DEADLINE_S = 60.0
+_SHIM = f'#!/bin/sh\nexec "{sys.executable}" -c "from worker.cli import main; main()" "$@"\n'
+
+
+def blocks(section: str) -> list[str]:
+    """Return the commands of a section of the runbook, as they stand there."""
+    text = (DOCS / "operations.md").read_text()
+    parts = re.split(r"^#{2,3} (.+)$", text, flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    return re.findall(r"^```sh\n(.*?)^```", sections[section], flags=re.MULTILINE | re.DOTALL)
+
+
+@dataclass
+class Rehearsal:
+    """One deployment on a real Kafka and Redis. What the runbook calls ``asr.`` has names of its own here."""
+
+    kafka: Kafka
+    redis_url: str
+    deployment: str
+    folder: Path
+    changes: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        (self.folder / "bin").mkdir(parents=True, exist_ok=True)
+        shim = self.folder / "bin" / "caesura"
+        shim.write_text(_SHIM)
+        shim.chmod(0o755)
+
+    def topic(self, name: str) -> str:
+        return f"{self.deployment}.{name}"
+
+    @property
+    def settings(self) -> dict[str, str]:
+        redis = RedisSettings.from_url(self.redis_url)
+        return {
+            "CAESURA_KAFKA_BOOTSTRAP_SERVERS": self.kafka.bootstrap,
+            "CAESURA_REDIS_ADDRESSES": redis.addresses[0],
+            "CAESURA_REDIS_DATABASE": str(redis.database),
+            "CAESURA_WORKER_DEPLOYMENT": self.deployment,
+            "CAESURA_WORKER_INPUT_TOPIC": self.topic("asr.words"),
+            "CAESURA_WORKER_SEGMENT_TOPIC": self.topic("asr.segments"),
+            "CAESURA_WORKER_DEAD_LETTER_TOPIC": self.topic("asr.words.dead"),
+            # A slow machine's pauses between commands are no silence.
+            "CAESURA_DECODING_FLUSH_AFTER_MS": "10000",
+            "CAESURA_DECODING_STALL_AFTER_MS": "10000",
+            **self.changes,
+        }
+
+    def follow(self, section: str, number: int = 0) -> str:
+        """Run a block of the runbook, its names made this deployment's own, and return what it printed."""
+        block = blocks(section)[number]
+        for name in ("asr.", "translate.", "DEPLOYMENT="):
+            own = f"{name}{self.deployment}-" if name == "DEPLOYMENT=" else f"{self.deployment}.{name}"
+            block = block.replace(name, own)
+        return self.shell(block)
+
+    def shell(self, commands: str, *, given: str = "") -> str:
+        """Run commands with the deployment's settings; the test fails where one fails."""
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+        path = f"{self.folder / 'bin'}:{clean['PATH']}"
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", commands],  # noqa: S607
+            cwd=ROOT,
+            env={**clean, **self.settings, "PATH": path, "NO_COLOR": "1"},
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def say(self, *lines: str, speed: str = "0") -> None:
+        """Send word events as JSON lines."""
+        self.shell(f'caesura replay - --prefix "" --speed {speed} --epoch 0', given="\n".join(lines) + "\n")
+
+    def segments(self, topic: str = "asr.segments") -> list[Segment]:
+        """Return the committed segments of a topic, partition by partition."""
+        settings = KafkaSettings(bootstrap_servers=self.kafka.bootstrap, group_id=f"{self.deployment}-outside")
+        with KafkaReader(settings, self.topic(topic)) as reader:
+            records = sorted(reader.read(Start(), follow=False), key=lambda one: (one.partition, one.offset))
+        return [decode_segment(record.value or b"") for record in records]
+
+    @contextmanager
+    def worker(self, ordinal: int = 0, *, settings: Mapping[str, str] | None = None) -> Iterator[RunningWorker]:
+        """Run ``caesura worker`` until the end of the block, then kill it if it still lives."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        environ = {**os.environ, **self.settings, **(settings or {})}
+        environ |= {"CAESURA_WORKER_ORDINAL": str(ordinal), "CAESURA_WORKER_HTTP_PORT": str(port)}
+        log = self.folder / f"worker-{ordinal}-{port}.log"
+        with log.open("w") as out:
+            process = subprocess.Popen([self.folder / "bin" / "caesura", "worker"], cwd=ROOT, env=environ, stdout=out)
+        try:
+            yield RunningWorker(process, port, log)
+        finally:
+            process.kill()
+            process.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class RunningWorker:
+    """A worker in a process of its own."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    log: Path
+
+    def wait_until_ready(self) -> None:
+        wait_for(lambda: self.reasons() == [], lambda: f"not ready: {self.reasons()}\n{self.log.read_text()[-3000:]}")
+
+    def reasons(self) -> list[str] | None:
+        """Return why it is not ready, or None where it does not answer."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/ready", timeout=5) as answer:
+                return list(json.load(answer)["reasons"])
+        except urllib.error.HTTPError as error:
+            return list(json.load(error)["reasons"])
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return None
+
+    def lines(self, event: str) -> list[dict[str, object]]:
+        """Return the log's lines of one event."""
+        found = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        return [line for line in found if line.get("event") == event]
+
+    def stop(self) -> None:
+        """Stop it as an orchestrator does; the test fails where it does not end well."""
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(timeout=_DEADLINE_S) == 0, self.log.read_text()[-3000:]
+
+
+def wait_for(reached: Callable[[], bool], otherwise: Callable[[], str]) -> None:
+    """Wait until something is so; the test fails with ``otherwise()`` where it never is."""
+    ends_s = time.monotonic() + _DEADLINE_S
+    while not reached():
+        assert time.monotonic() < ends_s, otherwise()
+        time.sleep(0.3)

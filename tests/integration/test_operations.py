@@ -1,0 +1,218 @@
+"""The runbook's sections, rehearsed on a real Kafka and Redis with the blocks that stand in docs/operations.md."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka.cimpl import NewPartitions
+from redis import Redis
+
+from schemas.segments import Segment
+from tests.deploy.places import ROOT
+from tests.deploy.rehearsal import Rehearsal, RunningWorker, wait_for
+from tests.parts.kafka_part import Kafka
+from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
+
+pytestmark = pytest.mark.timeout(300)
+_SHIPPED = ROOT / "models" / "shipped" / "en"
+_SPOKEN = "so the first point is that we moved the shelves to the left and the lights work now as they should"
+_WORDS = _SPOKEN.split()
+
+
+@pytest.fixture
+def rehearsal(kafka: Kafka, redis_url: str, deployment: str, tmp_path: Path) -> Rehearsal:
+    return Rehearsal(kafka, redis_url, deployment, tmp_path)
+
+
+def events(sessions: Iterable[str], *, first: int, last: int, end: bool = False) -> Iterator[str]:
+    """Yield JSON lines: words ``first`` to ``last`` of each session, one an event, numbered from ``first``."""
+    for session in sessions:
+        for number in range(first, last):
+            word = _WORDS[number % len(_WORDS)]
+            yield json.dumps({"session": session, "seq": number, "epoch": 0, "words": [word]})
+        if end:
+            yield json.dumps({"session": session, "seq": last, "epoch": 0, "words": [], "session_end": True})
+
+
+def words_by_session(segments: Iterable[Segment]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for segment in segments:
+        found.setdefault(segment.session, []).extend(word.text for word in segment.words)
+    return found
+
+
+def whole(sessions: Iterable[str], words: int) -> dict[str, list[str]]:
+    return {session: [_WORDS[number % len(_WORDS)] for number in range(words)] for session in sessions}
+
+
+def wait_for_ends(rehearsal: Rehearsal, count: int, worker: RunningWorker, topic: str = "asr.segments") -> None:
+    def ended() -> int:
+        return sum(segment.session_end for segment in rehearsal.segments(topic))
+
+    wait_for(lambda: ended() == count, lambda: f"{ended()} of {count} ended\n{worker.log.read_text()[-3000:]}")
+
+
+def two_versions(folder: Path, *, active: str) -> Path:
+    """Make a models folder with the shipped model under two versions, one of them active."""
+    for version in ("1.0.0", "2.0.0"):
+        made = folder / f"en-{version}"
+        shutil.copytree(_SHIPPED, made)
+        manifest = json.loads((made / "manifest.json").read_text())
+        manifest |= {"version": version, "active": version == active}
+        (made / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def test_before_the_first_start(rehearsal: Rehearsal) -> None:
+    assert "made" in rehearsal.follow("Before the first start", 0)
+    assert "BAD" not in rehearsal.follow("Before the first start", 1)
+
+
+def test_a_model_is_upgraded_and_rolled_back_in_mid_stream(rehearsal: Rehearsal, tmp_path: Path) -> None:
+    rehearsal.follow("Before the first start", 0)
+    old = {"CAESURA_WORKER_MODELS_DIR": str(two_versions(tmp_path / "old", active="1.0.0"))}
+    new = {"CAESURA_WORKER_MODELS_DIR": str(two_versions(tmp_path / "new", active="2.0.0"))}
+    sessions = [f"call-{number}" for number in range(6)]
+    for phase, (first, last) in zip((old, new, old), ((0, 30), (30, 60), (60, 90)), strict=True):
+        with rehearsal.worker(settings=phase) as worker:
+            worker.wait_until_ready()
+            rehearsal.say(*events(sessions, first=first, last=last, end=last == 90))
+            if last == 90:
+                wait_for_ends(rehearsal, len(sessions), worker)
+            else:
+                wait_for(lambda: bool(worker.lines("checkpoint")), lambda: worker.log.read_text()[-3000:])
+            worker.stop()
+    segments = rehearsal.segments()
+    assert words_by_session(segments) == whole(sessions, 90)
+    assert {segment.model.version for segment in segments if segment.model is not None} >= {"1.0.0"}
+
+
+def test_replay_of_dead_letters(rehearsal: Rehearsal) -> None:
+    rehearsal.follow("Before the first start", 0)
+    sessions = [f"call-{number}" for number in range(4)]
+    # The producers choose by CRC32 and the deployment expects Java's way.
+    rehearsal.changes = {"CAESURA_WORKER_PARTITIONER": "crc32"}
+    rehearsal.say(*events(sessions, first=0, last=12, end=True))
+    rehearsal.changes = {}
+    with rehearsal.worker() as worker:
+        worker.wait_until_ready()
+        wait_for(lambda: len(worker.lines("dead_letter")) > 0, lambda: worker.log.read_text()[-3000:])
+        settled = words_by_session(rehearsal.segments())
+        assert len(settled) < len(sessions)
+        wait_for(lambda: _all_refused(rehearsal, worker, sessions), lambda: worker.log.read_text()[-3000:])
+        said = rehearsal.follow("Replay of dead letters")
+        assert "wrong_partition" in said
+        wait_for_ends(rehearsal, len(sessions), worker)
+        worker.stop()
+    assert words_by_session(rehearsal.segments()) == whole(sessions, 12)
+
+
+def _all_refused(rehearsal: Rehearsal, worker: RunningWorker, sessions: list[str]) -> bool:
+    """Tell whether every event was either applied or refused."""
+    ended = sum(segment.session_end for segment in rehearsal.segments())
+    return len(worker.lines("dead_letter")) == 13 * (len(sessions) - ended)
+
+
+def test_blue_green_labels_the_same_input_into_topics_of_its_own(rehearsal: Rehearsal, tmp_path: Path) -> None:
+    rehearsal.follow("Before the first start", 0)
+    sessions = [f"call-{number}" for number in range(4)]
+    with rehearsal.worker() as blue:
+        blue.wait_until_ready()
+        rehearsal.say(*events(sessions, first=0, last=20))
+        rehearsal.follow("Blue-green")
+        green = Rehearsal(rehearsal.kafka, rehearsal.redis_url, rehearsal.deployment, tmp_path / "green")
+        green.changes = {
+            "CAESURA_WORKER_DEPLOYMENT": f"{rehearsal.deployment}-green",
+            "CAESURA_WORKER_SEGMENT_TOPIC": rehearsal.topic("asr.segments.green"),
+            "CAESURA_WORKER_DEAD_LETTER_TOPIC": rehearsal.topic("asr.words.dead.green"),
+        }
+        with green.worker() as other:
+            other.wait_until_ready()
+            rehearsal.say(*events(sessions, first=20, last=40, end=True))
+            wait_for_ends(rehearsal, len(sessions), blue)
+            wait_for_ends(rehearsal, len(sessions), other, "asr.segments.green")
+            other.stop()
+        blue.stop()
+    assert words_by_session(rehearsal.segments()) == whole(sessions, 40)
+    assert words_by_session(rehearsal.segments("asr.segments.green")) == whole(sessions, 40)
+
+
+def test_a_topic_that_grew_parks_its_partitions_and_a_second_deployment_takes_the_new_sessions(
+    rehearsal: Rehearsal, tmp_path: Path
+) -> None:
+    rehearsal.follow("Before the first start", 0)
+    with rehearsal.worker() as worker:
+        worker.wait_until_ready()
+        rehearsal.say(*events(["old"], first=0, last=12, end=True))
+        wait_for_ends(rehearsal, 1, worker)
+        grown = rehearsal.kafka.admin.create_partitions([NewPartitions(rehearsal.topic("asr.words"), 24)])
+        for future in grown.values():
+            future.result(30)
+        wait_for(
+            lambda: any("partition_count_changed" in reason for reason in worker.reasons() or []),
+            lambda: f"{worker.reasons()}",
+        )
+    rehearsal.follow("More partitions")
+    second = Rehearsal(rehearsal.kafka, rehearsal.redis_url, rehearsal.deployment, tmp_path / "second")
+    second.changes = {
+        "CAESURA_WORKER_DEPLOYMENT": f"{rehearsal.deployment}-speech2",
+        "CAESURA_WORKER_INPUT_TOPIC": rehearsal.topic("asr.words.2"),
+        "CAESURA_WORKER_SEGMENT_TOPIC": rehearsal.topic("asr.segments.2"),
+        "CAESURA_WORKER_DEAD_LETTER_TOPIC": rehearsal.topic("asr.words.dead.2"),
+    }
+    with second.worker() as other:
+        other.wait_until_ready()
+        second.say(*events(["new"], first=0, last=12, end=True))
+        wait_for_ends(second, 1, other, "asr.segments.2")
+        other.stop()
+    assert words_by_session(second.segments("asr.segments.2")) == whole(["new"], 12)
+
+
+@pytest.mark.skipif(find_redis_server() is None, reason="it needs two redis-servers of its own")
+def test_a_redis_that_moves(kafka: Kafka, deployment: str, tmp_path: Path) -> None:
+    sessions = [f"call-{number}" for number in range(6)]
+    with EmbeddedRedis() as here, EmbeddedRedis() as there:
+        rehearsal = Rehearsal(kafka, here.url, deployment, tmp_path)
+        rehearsal.follow("Before the first start", 0)
+        with rehearsal.worker() as worker:
+            worker.wait_until_ready()
+            rehearsal.say(*events(sessions, first=0, last=20))
+            wait_for(lambda: bool(worker.lines("checkpoint")), lambda: worker.log.read_text()[-3000:])
+            worker.stop()
+        rehearsal.redis_url = there.url
+        with rehearsal.worker() as worker:
+            worker.wait_until_ready()
+            rehearsal.say(*events(sessions, first=20, last=40, end=True))
+            wait_for_ends(rehearsal, len(sessions), worker)
+            assert worker.lines("rebuilt")
+            worker.stop()
+    assert words_by_session(rehearsal.segments()) == whole(sessions, 40)
+
+
+def test_erasing_a_session(rehearsal: Rehearsal, kafka: Kafka) -> None:
+    del kafka
+    rehearsal.follow("Before the first start", 0)
+    said = "unmistakable"
+    with rehearsal.worker() as worker:
+        worker.wait_until_ready()
+        rehearsal.say(
+            json.dumps({"session": "call-17", "seq": 0, "epoch": 0, "words": ["it", "was", said]}),
+            json.dumps({"session": "call-18", "seq": 0, "epoch": 0, "words": ["this", "stays"]}),
+        )
+        wait_for(lambda: said.encode() in _stored(rehearsal), lambda: "never stored")
+        rehearsal.follow("Erasing a session")
+        wait_for(lambda: said.encode() not in _stored(rehearsal), lambda: "still stored")
+        assert b"stays" in _stored(rehearsal)
+        worker.stop()
+    assert words_by_session(rehearsal.segments())["call-17"] == ["it", "was", said]
+
+
+def _stored(rehearsal: Rehearsal) -> bytes:
+    """Return everything that Redis holds of the deployment."""
+    with Redis.from_url(rehearsal.redis_url) as client:
+        keys = client.scan_iter(f"caesura:{{{rehearsal.deployment}:*")
+        return b"".join(value for key in keys for value in client.hgetall(key).values())
