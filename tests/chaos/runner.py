@@ -41,6 +41,12 @@ class Plan:
     folder: Path | None = None
     say: Callable[[str], None] = lambda _: None
 
+    def note(self, line: str) -> None:
+        """Write a line beside the diaries, where they are kept; times are theirs."""
+        if self.folder is not None:
+            with (self.folder / "faults.log").open("a") as notes:
+                notes.write(line + "\n")
+
 
 @dataclass(slots=True, kw_only=True)
 class Report:
@@ -93,6 +99,7 @@ def run(plan: Plan) -> Report:
         try:
             plan.say(f"brokers, Redis and topics are up after {time.monotonic() - began_s:.0f} s")
             _disturb(plan, faults, world=world, load=load, watch=watch, actions=actions)
+            complaints += actions.end()
             plan.say("all faults are over; the last words are said")
             load.finish()
             if not world.fleet.await_(lambda: _drained(world), _DRAINED_WITHIN_S):
@@ -130,6 +137,7 @@ def _disturb(plan: Plan, faults: list[Fault], *, world: ChaosWorld, load: Load, 
         raise RuntimeError("the workers did not bring anything out of every partition")
     for number, fault in enumerate(faults):
         strike = actions.begin(fault)
+        plan.note(f"{strike.at_s:.3f} {strike.number} {strike.kind} {sorted(strike.affected)} {fault}")
         if not fault.overlaps:
             recovered = world.fleet.await_(
                 lambda one=strike: one.over and watch.all_recovered(one.affected, one.at_ms),  # type: ignore[misc]
@@ -142,7 +150,6 @@ def _disturb(plan: Plan, faults: list[Fault], *, world: ChaosWorld, load: Load, 
         time.sleep(fault.pause_s)
         if load.error:
             raise RuntimeError(f"the load failed: {load.error}")
-    actions.end()
 
 
 def _drained(world: ChaosWorld) -> bool:

@@ -28,7 +28,8 @@ class KafkaPeerTransactions:
             admin = AdminClient(cast("dict[str, Any]", self._settings.client_options()))
             asked = ConsumerGroupTopicPartitions(group_id)
             answers = admin.list_consumer_group_offsets([asked], require_stable=False, request_timeout=timeout_s)
-            places = answers[group_id].result(timeout_s).topic_partitions or ()
+            # Bounded by the request's own time-out: a client that is dropped while it still waits ends the process.
+            places = answers[group_id].result().topic_partitions or ()
         return {place.partition: place.metadata or "" for place in places if _counts(place, self._topic)}
 
     def end(self, transactional_id: str, timeout_s: float) -> None:

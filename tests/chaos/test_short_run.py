@@ -1,0 +1,27 @@
+"""A short form of ``make chaos``: the runner itself works, and a few faults of every area change nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.chaos.runner import Plan, run
+from tests.parts.kafka_broker import find_jars, find_java
+from tests.parts.lookup import NotFound, missing
+from worker.adapters.embedded_redis import find_redis_server
+
+pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(900)]
+
+
+@pytest.mark.parametrize(("protocol", "redis", "seed"), [("classic", "pair", 5), ("consumer", "cluster", 6)])
+def test_a_few_faults_change_nothing(protocol: str, redis: str, seed: int) -> None:
+    try:
+        find_jars(find_java())
+    except NotFound as why:
+        missing(f"three brokers of our own: {why}")
+    if find_redis_server() is None:
+        missing("no redis-server on this machine to mistreat")
+    report = run(Plan(seed=seed, faults=6, protocol=protocol, redis=redis, events_a_s=25.0))
+    assert report.complaints == []
+    assert report.violations == []
+    assert len(report.strikes) == 6
+    assert report.words > 0
