@@ -82,6 +82,14 @@ def test_a_full_buffer_without_a_comma_is_cut_at_its_settled_prefix() -> None:
     assert (segment.cause, len(segment.words), segment.sentence_end) == (Cause.LENGTH, 24 - 9, False)
 
 
+def test_a_comma_that_would_not_make_room_for_the_next_step_is_passed_over() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(max_buffer_words=24))
+    driver.give(event(0, "early-comma " + _numbered(23)))
+
+    (segment,) = driver.segments
+    assert (segment.cause, len(segment.words)) == (Cause.LENGTH, 24 - 9)
+
+
 def test_a_flush_labels_again_what_the_last_step_left_after_a_cut_and_nothing_else() -> None:
     driver = Driver(engine=MARKED)
     driver.give(event(0, "one two-stop " + _numbered(7), utterance_end=True))
