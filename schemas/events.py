@@ -17,6 +17,7 @@ __all__ = [
     "MAX_WORD_CHARACTERS",
     "Emission",
     "SessionOptions",
+    "Target",
     "Word",
     "WordsEvent",
 ]
@@ -28,7 +29,8 @@ MAX_TARGETS = 32
 # The largest integer that every language's JSON and most of its numbers hold exactly.
 _Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 _Name = Annotated[str, Meta(max_length=128)]
-_Target = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+Target = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+"""What a translation route may be called, by producers and by the operator."""
 
 
 class Emission(StrEnum):
@@ -77,7 +79,7 @@ class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     heard_until_ms: _Count | None = None
     utterance_end: bool = False
     session_end: bool = False
-    targets: Annotated[tuple[_Target, ...], Meta(max_length=MAX_TARGETS)] | None = None
+    targets: Annotated[tuple[Target, ...], Meta(max_length=MAX_TARGETS)] | None = None
     options: SessionOptions | None = None
     conversation: _Name | None = None
     speaker: _Name | None = None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated
 
-from msgspec import Meta
-
+from schemas.events import Target
 from worker.core.rendering import Style
 
 __all__ = ["Route", "require_topic"]
 
+_TARGET = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
@@ -23,13 +22,15 @@ class Route:
     what ``fluent`` leaves in.
     """
 
-    target: Annotated[str, Meta(min_length=1, max_length=64)]
+    target: Target
     topic: str
     rendering: Style = Style.FLUENT
     keep_fillers: bool = False
     keep_reparanda: bool = False
 
     def __post_init__(self) -> None:
+        if not _TARGET.fullmatch(self.target):
+            raise ValueError("target: a route's name has 1 to 64 of A-Z a-z 0-9 . _ -")
         require_topic("topic", self.topic)
 
     def __str__(self) -> str:
