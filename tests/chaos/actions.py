@@ -26,7 +26,10 @@ _MEMBER_WITHIN_S = 30.0
 
 @dataclass(slots=True, kw_only=True)
 class Strike:
-    """A fault that was begun. kind: what it came to be (who cannot leave joins). affected: partitions that it hit. at_ms, at_s: wall and monotonic clock."""
+    """A fault that was begun; at_ms by the wall clock, at_s by the monotonic one.
+
+    kind: what it came to be (who cannot leave joins). affected: partitions that it hit.
+    """
 
     number: int
     kind: FaultKind
@@ -60,7 +63,7 @@ class Actions:
         return strike
 
     def end(self) -> list[str]:
-        """Wait until every fault is over and everything that was away is back; return a complaint for each that is not."""
+        """Wait until every fault is over and everything is back; return a complaint for each that is not."""
         for strike in self.strikes:
             if strike.thread is not None:
                 strike.thread.join(_WHOLE_WITHIN_S * 2)

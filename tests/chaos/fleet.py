@@ -29,8 +29,9 @@ _EXPECTED_ENDS = {0, HUNG, -signal.SIGKILL, 128 + signal.SIGKILL}
 class Member:
     """One worker's place in the fleet: a number, and the process that has it now, if any."""
 
-    def __init__(self, ordinal: int, config: dict[str, object], folder: Path) -> None:
+    def __init__(self, ordinal: int, config: dict[str, object], folder: Path, module: str) -> None:
         self.ordinal = ordinal
+        self._module = module
         self.wanted = False
         self.busy = threading.Lock()
         self.not_before_s = 0.0
@@ -47,6 +48,12 @@ class Member:
         return self._process is not None and self._process.alive
 
     @property
+    def pid(self) -> int | None:
+        """The worker's process; None where it has not said so yet."""
+        self.held()
+        return self._pid if self.lives else None
+
+    @property
     def exit_status(self) -> int | None:
         """How the process ended; None where it lives or never was."""
         return None if self._process is None or self._process.alive else self._process.exit_status
@@ -55,7 +62,7 @@ class Member:
         """Start a process for this place."""
         self._held.clear()
         self._pid = None
-        command = [sys.executable, "-m", "tests.chaos.member", str(self._config)]
+        command = [sys.executable, "-m", self._module, str(self._config)]
         environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYTHONUNBUFFERED": "1"}
         self._process = GuardedProcess(command, log=self._diary, env=environment)
 
@@ -107,14 +114,20 @@ class Member:
 
 
 class Fleet:
-    """All places. ``close`` ends every process; so does the end of this one."""
+    """All places. ``close`` ends every process; so does the end of this one. module: what a worker's process runs."""
 
-    def __init__(self, pipelines: list[Pipeline], redis: dict[str, object], folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        pipelines: list[Pipeline],
+        redis: dict[str, object],
+        folder: Path | None = None,
+        module: str = "tests.chaos.member",
+    ) -> None:
         self._own_folder = tempfile.TemporaryDirectory(prefix="caesura-chaos-")
         self.folder = folder or Path(self._own_folder.name)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.members = [
-            Member(pipeline.ordinal, {"pipeline": pipeline.as_json(), "redis": redis}, self.folder)
+            Member(pipeline.ordinal, {"pipeline": pipeline.as_json(), "redis": redis}, self.folder, module)
             for pipeline in pipelines
         ]
         self.ends: Counter[str] = Counter()

@@ -26,13 +26,14 @@ from worker.adapters.redis_store import connect
 from worker.adapters.system_clock import SystemClock
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
+from worker.ports import Engine
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.observer import CheckpointSummary, RebuildSummary, SilentObserver
 from worker.runtime.parts import Parts
 from worker.runtime.watchdog import InferenceWatchdog
 
-__all__ = ["HUNG"]
+__all__ = ["HUNG", "work"]
 
 HUNG = 3
 """Exit status of a member whose inference hung."""
@@ -92,19 +93,23 @@ class Diary(SilentObserver):
 
 
 def main() -> None:
-    config = json.loads(Path(sys.argv[1]).read_text())
+    engine = ChaoticEngine()
+    engine.obey_signals()
+    work(json.loads(Path(sys.argv[1]).read_text()), engine)
+
+
+def work(config: dict[str, dict[str, object]], engine: Engine) -> None:
+    """Work as a member of the fleet until SIGTERM; main thread only."""
     diary = Diary()
     diary.note("born", pid=os.getpid())
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
-    engine = ChaoticEngine()
-    engine.obey_signals()
-    worker = _build(Pipeline(**config["pipeline"]), config["redis"], engine, diary)
+    worker = _build(Pipeline(**config["pipeline"]), config["redis"], engine, diary)  # type: ignore[arg-type]
     worker.run(stopping.is_set)
     diary.note("ended")
 
 
-def _build(pipeline: Pipeline, redis: dict[str, object], engine: ChaoticEngine, diary: Diary) -> Worker:
+def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: Diary) -> Worker:
     settings, kafka = pipeline.settings(), pipeline.kafka_settings()
     addresses = redis["addresses"]
     assert isinstance(addresses, list)

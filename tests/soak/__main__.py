@@ -1,0 +1,171 @@
+"""``python -m tests.soak --minutes 10``: words without end through two workers; memory and Redis must stay flat.
+
+Writes the samples as CSV; ``tests.soak.plot`` draws them. The last line is one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tests.chaos.fleet import Fleet
+from tests.parts.kafka_part import Kafka, find_kafka, unique
+from tests.parts.redis_part import RedisServer, find_redis
+from tests.soak.listener import Listener
+from tests.soak.samples import Sample, outlived, resident_mib, sessions_stored, write_samples
+from tests.soak.speakers import Speakers
+from tests.workers.pipeline import Pipeline
+
+_PARTITIONS = 4
+_WORKERS = 2
+_FORGET_AFTER_S = 30.0
+_SLACK_S = 20.0
+_SAMPLE_EVERY_S = 5.0
+_MAX_BEHIND_WORDS = 40_000
+_WITHIN_S = 180.0
+_MAX_GROWTH = 0.15
+
+
+class Soak:
+    """One soak on parts that are up."""
+
+    def __init__(self, kafka: Kafka, redis: RedisServer) -> None:
+        self.deployment = unique("soak")
+        self._redis = redis
+        topics: dict[str, dict[str, str]] = {f"{self.deployment}.{name}": {} for name in ("segments", "dead", "de")}
+        topics[f"{self.deployment}.words"] = {"message.timestamp.type": "LogAppendTime"}
+        topics[f"{self.deployment}.ledger"] = {"cleanup.policy": "compact"}
+        kafka.create_topics_named(topics, _PARTITIONS)
+        pipelines = [self._pipeline(kafka.bootstrap, ordinal) for ordinal in range(_WORKERS)]
+        where: dict[str, object] = {
+            "addresses": [redis.url.removeprefix("redis://").partition("/")[0]],
+            "topology": "standalone",
+        }
+        self.fleet = Fleet(pipelines, where, module="tests.soak.member")
+        self.speakers = Speakers(
+            kafka.bootstrap,
+            f"{self.deployment}.words",
+            partitions=_PARTITIONS,
+            max_behind_words=_MAX_BEHIND_WORDS,
+        )
+        self.listener = Listener(kafka.bootstrap, f"{self.deployment}.segments", _PARTITIONS, self._heard)
+        self.samples: list[Sample] = []
+        self.outlived: set[str] = set()
+
+    def _pipeline(self, bootstrap: str, ordinal: int) -> Pipeline:
+        return Pipeline(
+            bootstrap=bootstrap,
+            redis_url="",
+            deployment=self.deployment,
+            ordinal=ordinal,
+            changes={"commit_interval_ms": 200},
+            kafka_changes={"session_timeout_ms": 10_000, "transaction_timeout_ms": 10_000},
+            rules={"forget_after_ms": round(_FORGET_AFTER_S * 1000)},
+        )
+
+    def _heard(self, words: int) -> None:
+        self.speakers.words_out += words
+
+    def run(self, minutes: float, say: Callable[[str], None]) -> list[str]:
+        """Soak; return what went wrong."""
+        began_s = time.monotonic()
+        self.fleet.start(_WORKERS)
+        self.listener.start()
+        self.speakers.start()
+        while time.monotonic() - began_s < minutes * 60:
+            time.sleep(_SAMPLE_EVERY_S)
+            self._sample(began_s, say)
+        self.speakers.stop()
+        wrong = []
+        if not self.fleet.await_(lambda: self.listener.ended_sessions == self.speakers.sessions, _WITHIN_S):
+            wrong.append(f"{self.listener.ended_sessions} of {self.speakers.sessions} sessions came to their end")
+        if not self.fleet.await_(lambda: not self._stored(), _FORGET_AFTER_S + _WITHIN_S):
+            wrong.append(f"{len(self._stored())} sessions are stored for ever")
+        self._sample(began_s, say)
+        wrong += self.fleet.stop(60.0)
+        self.listener.close()
+        wrong += self.fleet.tails + self.listener.wrong
+        if self.speakers.words_in != self.speakers.words_out:
+            wrong.append(f"{self.speakers.words_in} words in, {self.speakers.words_out} words out")
+        if self.outlived:
+            wrong.append(f"{len(self.outlived)} sessions outlived forget_after")
+        grown = growth([sample.resident_mib for sample in self.samples])
+        if grown > _MAX_GROWTH:
+            wrong.append(f"resident memory has grown by {grown:.0%}")
+        return wrong
+
+    def _stored(self) -> list[str]:
+        with self._redis.client() as client:
+            return sessions_stored(client, self.deployment, f"{self.deployment}.words", _PARTITIONS)
+
+    def _sample(self, began_s: float, say: Callable[[str], None]) -> None:
+        stored = self._stored()
+        self.outlived.update(outlived(stored, self.speakers.ended_s, time.monotonic(), _FORGET_AFTER_S + _SLACK_S))
+        pids = [member.pid for member in self.fleet.members]
+        with self._redis.client() as client:
+            redis_mib = int(client.info("memory")["used_memory"]) / 2**20
+        sample = Sample(
+            at_s=round(time.monotonic() - began_s, 1),
+            words=self.speakers.words_out,
+            resident_mib=round(max((resident_mib(pid) for pid in pids if pid is not None), default=0.0), 1),
+            sessions=len(stored),
+            redis_mib=round(redis_mib, 2),
+        )
+        self.samples.append(sample)
+        say(str(sample))
+
+    def close(self) -> None:
+        self.fleet.close()
+
+
+def growth(values: Sequence[float]) -> float:
+    """Return by how much the last quarter's median lies above the second's, as a share."""
+    quarter = len(values) // 4
+    if quarter < 2:
+        return 0.0
+    return statistics.median(values[-quarter:]) / statistics.median(values[quarter : 2 * quarter]) - 1.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--samples", type=Path, default=Path("docs/soak.csv"))
+    given = parser.parse_args()
+    kafka, redis = find_kafka(), find_redis()
+    soak = Soak(kafka, redis)
+
+    def say(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+    try:
+        wrong = soak.run(given.minutes, say)
+    finally:
+        soak.close()
+        kafka.close()
+        redis.close()
+    write_samples(soak.samples, given.samples)
+    for line in wrong[:20]:
+        say(f"WRONG {line}")
+    summary = {
+        "minutes": given.minutes,
+        "words": soak.speakers.words_out,
+        "sessions": soak.speakers.sessions,
+        "resident_mib": [soak.samples[1].resident_mib, soak.samples[-2].resident_mib],
+        "resident_growth": round(growth([sample.resident_mib for sample in soak.samples[:-1]]), 3),
+        "sessions_stored_most": max(sample.sessions for sample in soak.samples),
+        "sessions_stored_last": soak.samples[-1].sessions,
+        "outlived": len(soak.outlived),
+        "wrong": len(wrong),
+    }
+    say(json.dumps(summary))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

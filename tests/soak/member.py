@@ -1,0 +1,43 @@
+"""``python -m tests.soak.member CONFIG``: a worker of the soak, whose engine costs next to nothing.
+
+What is soaked is the worker, not a network: its labels are looked up word by word, so that millions of words
+go through.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from schemas.labels import Punctuation
+from tests.chaos.member import work
+from tests.soak.vocabulary import VOCABULARY
+from worker.adapters.memory_engine import ScriptedEngine
+from worker.core.labelling import LabelRequest, Labels
+
+__all__ = ["LookUpEngine"]
+
+_MARKS = {
+    word: Punctuation.PERIOD.value if number % 13 == 0 else Punctuation.COMMA.value if number % 7 == 0 else 0
+    for number, word in enumerate(VOCABULARY)
+}
+
+
+class LookUpEngine(ScriptedEngine):
+    """Labels each word by itself: one in thirteen of the vocabulary ends a sentence."""
+
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        """Label each request, in their order."""
+        return [
+            Labels(
+                punctuation=bytes(map(_MARKS.__getitem__, request.words)),
+                disfluency=bytes(len(request.words)),
+            )
+            for request in requests
+        ]
+
+
+if __name__ == "__main__":
+    work(json.loads(Path(sys.argv[1]).read_text()), LookUpEngine())

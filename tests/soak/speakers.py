@@ -1,0 +1,91 @@
+"""Sessions that open, speak and close without end, as fast as their words come out again."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from dataclasses import dataclass
+
+from confluent_kafka import Producer
+
+from schemas.codec import encode_event
+from schemas.events import Word, WordsEvent
+from tests.soak.vocabulary import VOCABULARY
+from worker.core.partitioning import murmur2_partition
+
+__all__ = ["Speakers"]
+
+_OPEN_SESSIONS = 400
+_WORDS_AN_EVENT = 8
+_EVENTS_A_SESSION = (4, 40)
+_WAIT_S = 0.01
+
+
+@dataclass(slots=True)
+class _Speaker:
+    session: str
+    partition: int
+    events_left: int
+    seq: int = 0
+
+
+class Speakers:
+    """A producer in a thread of its own. It waits where more than ``max_behind_words`` have not come out yet."""
+
+    def __init__(self, bootstrap: str, topic: str, *, partitions: int, max_behind_words: int) -> None:
+        self._topic = topic
+        self._partitions = partitions
+        self._max_behind_words = max_behind_words
+        self._drawn = random.Random(1)
+        self._producer = Producer(
+            {"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 20, "log_level": 0}
+        )
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="speakers", daemon=True)
+        self.words_in = 0
+        self.words_out = 0
+        self.sessions = 0
+        self.ended_s: dict[str, float] = {}
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let every session come to its end."""
+        self._stopping.set()
+        self._thread.join()
+        assert self._producer.flush(60) == 0
+
+    def _run(self) -> None:
+        speakers: list[_Speaker] = []
+        while speakers or not self._stopping.is_set():
+            while len(speakers) < _OPEN_SESSIONS and not self._stopping.is_set():
+                speakers.append(self._opened())
+            if self.words_in - self.words_out > self._max_behind_words:
+                self._producer.poll(0)
+                time.sleep(_WAIT_S)
+                continue
+            speakers = [one for one in speakers if self._speak(one)]
+
+    def _opened(self) -> _Speaker:
+        session = f"soak-{self.sessions}"
+        self.sessions += 1
+        partition = murmur2_partition(session.encode(), self._partitions)
+        return _Speaker(session, partition, self._drawn.randint(*_EVENTS_A_SESSION))
+
+    def _speak(self, speaker: _Speaker) -> bool:
+        """Say some words, or the end; tell whether there is more to come."""
+        ends = speaker.events_left == 0
+        words = () if ends else tuple(Word(text=text) for text in self._drawn.choices(VOCABULARY, k=_WORDS_AN_EVENT))
+        event = WordsEvent(
+            version="1.0", session=speaker.session, seq=speaker.seq, lang="en", words=words, session_end=ends
+        )
+        self._producer.produce(self._topic, encode_event(event), speaker.session.encode(), speaker.partition)
+        self._producer.poll(0)
+        self.words_in += len(words)
+        speaker.seq += 1
+        speaker.events_left -= 1
+        if ends:
+            self.ended_s[speaker.session] = time.monotonic()
+        return not ends
