@@ -64,12 +64,16 @@ demo: setup ## Show it working in this terminal: embedded Kafka and Redis, sampl
 	@$(BIN)/caesura demo
 
 # --- tests and checks ------------------------------------------------------------------------------------------------
-.PHONY: test test-fast check format lint types contracts audit
+.PHONY: test test-fast test-deploy check format lint types contracts audit
 test: setup-dev ## All tests, on a real Kafka and Redis found or started (in CI a missing one is a failure)
 	@$(BIN)/python -m pytest
 
 test-fast: setup-dev ## Tests that need neither torch nor a real Kafka or Redis
 	@$(BIN)/python -m pytest -q -m "$(FAST)"
+
+test-deploy: setup-dev ## The deployment's files on real helm, promtool, etcd and Kubernetes (builds them with Go, long at first)
+	@PYTHON=$(abspath $(BIN))/python tests/deploy/tools/build.sh build/deploy/bin
+	@CAESURA_DEPLOY_TOOLS=$(abspath build/deploy/bin) $(BIN)/python -m pytest tests/deploy
 
 check: lint types contracts audit test ## What CI runs: format, lint, types, contracts, audit, tests
 

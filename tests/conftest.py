@@ -80,12 +80,19 @@ def deployment() -> str:
     return unique("test")
 
 
+def _parts_of(report: pytest.TestReport | pytest.CollectReport) -> set[str]:
+    """Return the markers of a skipped test, or of a file that was skipped as a whole for want of torch."""
+    if isinstance(report, pytest.CollectReport):
+        return {"torch"} if _TORCH_FOLDERS.intersection(report.nodeid.split("/")) else set()
+    return set(report.keywords)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what was left out and what would run it."""
     left_out: dict[str, int] = {}
     for report in terminalreporter.stats.get("skipped", []):
         for part in _REMEDIES:
-            if part in report.keywords:
+            if part in _parts_of(report):
                 left_out[part] = left_out.get(part, 0) + 1
     for report in terminalreporter.stats.get("deselected", []):
         for part in _REMEDIES:

@@ -1,0 +1,43 @@
+"""The README holds: its Python runs, its links lead somewhere, its commands exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_library_example_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    (example,) = blocks("python")
+    exec(compile(example, "README.md", "exec"), {})  # noqa: S102 - the example is the test
+    printed = capsys.readouterr().out
+    said = re.findall(r"'([^']+)'", printed)
+    assert said == ["good", "morning", "everybody", "can", "you", "hear", "me", "how", "are", "you", "today"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files_that_are_there(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?://|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_make_target_that_is_named_exists() -> None:
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set()
+    for page in PAGES:
+        named |= set(re.findall(r"(?:`|^)make ([a-z][a-z-]*)", page.read_text(encoding="utf-8"), re.MULTILINE))
+    assert named - targets == set()
+
+
+def test_no_placeholder_was_left() -> None:
+    assert re.search(r"TRANSCRIPT|LOREM|\bTBD\b", README) is None
