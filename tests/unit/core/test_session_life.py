@@ -67,7 +67,7 @@ def test_a_session_that_speaks_again_goes_on_counting_with_an_empty_buffer_and_a
     again = driver.segments[-1]
     assert (again.index, again.first_word, again.sentence, again.sentence_start) == (2, 1, 1, True)
     assert driver.requests[-1].words == ("two",)
-    assert driver.state().status is SessionStatus.OPEN
+    assert (driver.state().status, driver.state().closed_ms) == (SessionStatus.OPEN, None)
     assert driver.context.tally.reopened == 1
 
 
@@ -115,6 +115,19 @@ def test_a_forgotten_session_cannot_reuse_an_identity() -> None:
     first, second = driver.segments
     assert (first.index, second.index) == (0, 0)
     assert first.since != second.since
+
+
+def test_a_name_taken_again_before_its_tombstone_is_settled_is_a_living_session() -> None:
+    driver = Driver(rules=RULES)
+    driver.give(event(0, "one", session_end=True))
+    driver.wait(60_000)
+    driver.give(event(0, "two"))
+
+    state = driver.sessions.states(["s"])["s"]
+    assert state is not None
+    assert (state.since, len(driver.sessions), set(driver.sessions.replaced)) == (1, 1, {"s"})
+    driver.sessions.settle()
+    assert list(driver.sessions.names()) == ["s"]
 
 
 def test_a_name_taken_again_before_the_old_sessions_work_is_done_loses_none_of_it() -> None:

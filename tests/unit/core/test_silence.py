@@ -69,6 +69,14 @@ def test_a_timer_without_words_to_freeze_publishes_nothing() -> None:
     assert [one.cause for one in driver.segments] == [Cause.UTTERANCE]
 
 
+def test_after_the_end_of_an_utterance_no_silence_is_waited_for() -> None:
+    rules = DecodingRules()
+    driver = Driver(rules=rules, engine=MARKED)
+    driver.give(event(0, "one", utterance_end=True))
+
+    assert driver.sessions.next_due_ms == NOW_MS + rules.idle_after_ms
+
+
 def test_a_due_silence_fires_before_the_record_that_makes_it_due() -> None:
     driver = Driver(lazy=True)
     driver.give(event(0, "one"))
