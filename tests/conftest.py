@@ -32,7 +32,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out files that import torch where it is not installed; in CI it must be."""
     if not _TORCH_FOLDERS.intersection(collection_path.parts) or not collection_path.name.startswith("test_"):
         return None
-    if importlib.util.find_spec("torch") is not None or _in_ci():
+    if importlib.util.find_spec("torch") is not None or in_ci():
         return None
     _left_for_want_of_torch.append(collection_path.name)
     return True
