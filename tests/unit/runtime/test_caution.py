@@ -88,6 +88,25 @@ def test_a_careful_checkpoint_holds_one_record_and_the_rest_is_read_again() -> N
     assert caution.advise(4) is Advice.READ_AGAIN
 
 
+def test_each_careful_checkpoint_that_commits_doubles_the_next_and_a_new_claim_begins_with_one() -> None:
+    caution, next_offset, held = Caution(until_offset=100), 0, []
+    for _ in range(5):
+        assert caution.advise(next_offset) is Advice.READ_AGAIN
+        caution.committed(moved=False)
+        applied = 0
+        while caution.advise(next_offset + applied) is Advice.APPLY:
+            applied += 1
+        caution.committed(moved=True)
+        next_offset += applied
+        held.append(applied)
+    assert held == [1, 2, 4, 8, 16]
+    caution = Caution(until_offset=100, tries=1)
+    assert caution.advise(next_offset) is Advice.READ_AGAIN
+    caution.committed(moved=False)
+    advice = [caution.advise(next_offset), caution.advise(next_offset + 1)]
+    assert advice == [Advice.APPLY, Advice.READ_AGAIN]
+
+
 @pytest.mark.parametrize(("token", "committed_token", "claims"), [(1, None, 1), (5, 4, 1), (9, 4, 5)])
 def test_tokens_tell_how_often_a_partition_was_claimed_without_a_commit(
     token: int, committed_token: int | None, claims: int
