@@ -20,6 +20,8 @@ __all__ = ["Assignment"]
 
 _FIRST_WAIT_S = 0.05
 _LONGEST_WAIT_S = 2.0
+_AFTER_FENCE_S = 0.5
+_FENCED = frozenset({"save_refused", "aborted_fenced", "publisher_fenced"})
 
 
 @dataclass(slots=True)
@@ -87,7 +89,8 @@ class Assignment:
             return
         self._forget(partition)
         self._source.pause([partition])
-        self._want(partition)
+        # Where somebody newer stands in the way, the group may have news: hear it first, for a claim would fence them.
+        self._want(partition, after_s=_AFTER_FENCE_S if reason in _FENCED else 0.0)
         self._observer.waiting(partition, reason)
 
     def park(self, parked: Parked) -> None:
@@ -145,9 +148,11 @@ class Assignment:
             pending.rebuilding = loaded
         return pending.rebuilding.advance()
 
-    def _want(self, partition: int) -> None:
+    def _want(self, partition: int, *, after_s: float = 0.0) -> None:
         now_s = self._clock.monotonic_s()
-        self._claiming[partition] = _Pending(self._new_claim(partition), None, since_s=now_s, not_before_s=now_s)
+        self._claiming[partition] = _Pending(
+            self._new_claim(partition), None, since_s=now_s, not_before_s=now_s + after_s
+        )
 
     def _drop(self, partitions: Sequence[int], kind: str) -> None:
         for partition in partitions:

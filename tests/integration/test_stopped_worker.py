@@ -1,0 +1,98 @@
+"""A worker that is stopped past its session's time-out and then goes on: it changes nothing and publishes nothing."""
+
+from __future__ import annotations
+
+import signal
+import time
+import zlib
+from collections.abc import Callable
+
+import pytest
+import redis
+
+from tests.parts.kafka_part import Kafka
+from tests.workers.real import Kill, Process, RealWorker, RealWorld
+from tests.workers.speech import check_every_word_once, speech
+from worker.adapters.redis_store import partition_key
+from worker.runtime.observer import SeamStep
+
+_EVENTS = [one for name in ("ann", "ben", "cy") for one in speech(name, 40, a_time=2)]
+_RULES: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
+_SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms": 3_000}
+
+
+@pytest.mark.parametrize("step", [SeamStep.STAGED, SeamStep.SAVED, SeamStep.PUBLISHED, SeamStep.OFFSETS_SENT])
+@pytest.mark.parametrize("group_protocol", ["classic", "consumer"])
+def test_a_worker_stopped_past_its_session_changes_nothing_in_redis_and_publishes_nothing(
+    kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, step: SeamStep
+) -> None:
+    world = _world(kafka, redis_url, deployment, group_protocol)
+    with world.process(1, kill=Kill(at=step, number=signal.SIGSTOP)) as zombie:
+        successor = _succeeded(world, zombie)
+        stored, published = _stored(world), world.segments()
+        _goes_on(zombie, successor)
+        assert _stored(world) == stored
+        assert len(world.segments()) == len(published)
+    _finish(world, successor)
+
+
+def test_a_worker_stopped_while_it_claims_raises_the_token_at_most_and_the_owner_goes_on(
+    kafka: Kafka, redis_url: str, deployment: str
+) -> None:
+    world = _world(kafka, redis_url, deployment, "classic")
+    with world.process(1, kill=Kill(at=SeamStep.CLAIM_TOKEN_RAISED, number=signal.SIGSTOP)) as zombie:
+        successor = _succeeded(world, zombie)
+        stored, published = _stored(world), world.segments()
+        _goes_on(zombie, successor)
+        assert {**_stored(world), b"t": 0} == {**stored, b"t": 0}
+        assert len(world.segments()) == len(published)
+    _finish(world, successor)
+
+
+def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -> RealWorld:
+    world = RealWorld(
+        kafka, redis_url, deployment, partitions=1, group_protocol=group_protocol, kafka_changes=_SOON, rules=_RULES
+    )
+    world.send(*_EVENTS[:17])
+    first = world.worker(0)
+    first.turn_until(lambda: first.caught_up, timeout_s=60)
+    first.worker.drain()
+    world.send(*_EVENTS[17:41])
+    return world
+
+
+def _succeeded(world: RealWorld, zombie: Process) -> RealWorker:
+    _wait(lambda: zombie.is_stopped, lambda: None)
+    successor = world.worker(2)
+    successor.turn_until(lambda: successor.caught_up, timeout_s=90)
+    return successor
+
+
+def _goes_on(zombie: Process, successor: RealWorker) -> None:
+    """Let it go on until it has heard that its partition is another's, and a while longer."""
+    zombie.send_signal(signal.SIGCONT)
+    _wait(lambda: "lost" in zombie.told.partition("signal")[2], successor.worker.turn)
+    for _ in range(20):
+        successor.worker.turn()
+
+
+def _finish(world: RealWorld, successor: RealWorker) -> None:
+    world.send(*_EVENTS[41:])
+    successor.turn_until(lambda: successor.caught_up, timeout_s=60)
+    successor.worker.drain()
+    check_every_word_once(_EVENTS, world.segments())
+
+
+def _stored(world: RealWorld) -> dict[bytes, int]:
+    """Return a digest of each field of the partition's hash."""
+    with redis.Redis.from_url(world.redis_url) as client:
+        fields = client.hgetall(partition_key(world.deployment, world.words_topic, 0))
+    return {name: zlib.crc32(value) for name, value in fields.items()}
+
+
+def _wait(done: Callable[[], bool], meanwhile: Callable[[], None]) -> None:
+    ends_at_s = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < ends_at_s
+        meanwhile()
+        time.sleep(0.02)
