@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import redis
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import NewPartitions
 
 from schemas.codec import encode_event
@@ -69,6 +69,11 @@ class Stage(Protocol):
 
     def lose_a_session(self) -> None: ...
 
+    def lose_redis(self) -> None: ...
+
+    def outlive_transaction(self, ordinal: int) -> None:
+        """Come back when the broker has timed the open transaction out."""
+
 
 class TwinStage:
     """On twins: time passes as the test turns."""
@@ -108,6 +113,12 @@ class TwinStage:
 
     def lose_a_session(self) -> None:
         self.world.redis.partition(0).sessions.popitem()
+
+    def lose_redis(self) -> None:
+        self.world.redis.lose_everything()
+
+    def outlive_transaction(self, ordinal: int) -> None:
+        self.world.broker.expire_transaction(f"caesura-{ordinal}")
 
 
 class _TwinPlayer:
@@ -185,6 +196,25 @@ class RealStage:
             key = partition_key(self.world.deployment, self.world.words_topic, 0)
             field = next(name for name in client.hkeys(key) if name.startswith(b"s:"))
             client.hdel(key, field)
+
+    def lose_redis(self) -> None:
+        with redis.Redis.from_url(self.world.redis_url) as client:
+            client.delete(partition_key(self.world.deployment, self.world.words_topic, 0))
+
+    def outlive_transaction(self, ordinal: int) -> None:
+        del ordinal
+        place = TopicPartition(self.world.segments_topic, 0)
+        ends_at_s = time.monotonic() + 60
+        while self._end(place, "read_committed") < self._end(place, "read_uncommitted"):
+            assert time.monotonic() < ends_at_s
+            time.sleep(0.1)
+
+    def _end(self, place: TopicPartition, isolation_level: str) -> int:
+        options = {"bootstrap.servers": self.world.kafka.bootstrap, "group.id": "outside"}
+        consumer = Consumer({**options, "isolation.level": isolation_level})
+        _, end = consumer.get_watermark_offsets(place, timeout=30)
+        consumer.close()
+        return end
 
 
 class _RealPlayer:

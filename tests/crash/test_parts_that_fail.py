@@ -1,0 +1,126 @@
+"""The seam's rows where a part fails and not the worker: a producer timed out, a Redis silent, late, or robbed."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.crash.stages import RealStage, Stage, TwinStage
+from tests.parts.kafka_part import Kafka
+from tests.parts.lookup import missing
+from tests.workers.crashing import Interrupted
+from tests.workers.speech import check_every_word_once, speech
+from tests.workers.twin import World
+from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.adapters.memory_store import Fault
+from worker.runtime.observer import SeamStep
+
+_EVENTS = speech("ann", 40)
+
+
+@pytest.fixture(scope="module")
+def own_redis() -> Iterator[EmbeddedRedis]:
+    """A redis-server that may be stopped."""
+    if find_redis_server() is None:
+        missing("no redis-server on this machine to stop")
+    with EmbeddedRedis() as server:
+        yield server
+
+
+@pytest.fixture(params=["twin", "real"])
+def stage(request: pytest.FixtureRequest) -> Stage:
+    if request.param == "twin":
+        return TwinStage()
+    values = [request.getfixturevalue(name) for name in ("kafka", "redis_url", "deployment")]
+    return RealStage(*values)
+
+
+def test_a_producer_that_the_broker_timed_out_publishes_its_words_in_the_next_transaction(stage: Stage) -> None:
+    held = Interrupted(SeamStep.OFFSETS_SENT, lambda: stage.outlive_transaction(0))
+    player = stage.enter(0, observer=held)
+    stage.send(*_EVENTS[:4])
+    player.until(lambda: player.caught_up)
+    held.armed = True
+    stage.send(*_EVENTS[4:])
+    player.until(lambda: player.caught_up and not held.armed)
+    check_every_word_once(_EVENTS, stage.segments())
+
+
+def test_sessions_that_the_manifest_counts_and_redis_lacks_are_rebuilt(stage: Stage) -> None:
+    _robbed_between_two_owners(stage, stage.lose_a_session)
+
+
+def test_a_partition_that_redis_lost_is_rebuilt(stage: Stage) -> None:
+    _robbed_between_two_owners(stage, stage.lose_redis)
+
+
+def test_a_redis_lost_under_a_running_worker_is_rebuilt(stage: Stage) -> None:
+    player = stage.enter(0)
+    stage.send(*_EVENTS[:4])
+    player.until(lambda: player.caught_up)
+    stage.lose_redis()
+    stage.send(*_EVENTS[4:])
+    player.until(lambda: player.caught_up)
+    check_every_word_once(_EVENTS, stage.segments())
+
+
+def test_a_redis_that_is_silent_when_partitions_come_holds_the_claim_up_and_nothing_else(
+    kafka: Kafka, own_redis: EmbeddedRedis, deployment: str
+) -> None:
+    stage = RealStage(kafka, own_redis.url, deployment)
+    stage.send(*_EVENTS)
+    own_redis.signal(signal.SIGSTOP)
+    try:
+        player = stage.enter(0)
+        player.until(lambda: "claim: StoreError" in player.worker.unready())
+        assert player.worker.assignment.claiming == [0]
+        assert stage.segments() == []
+    finally:
+        own_redis.signal(signal.SIGCONT)
+    player.until(lambda: player.caught_up and player.worker.unready() == ())
+    check_every_word_once(_EVENTS, stage.segments())
+
+
+def test_a_redis_that_falls_silent_over_a_save_may_do_it_later_and_every_word_comes_once(
+    kafka: Kafka, own_redis: EmbeddedRedis, deployment: str
+) -> None:
+    stage = RealStage(kafka, own_redis.url, deployment)
+    player = stage.enter(0)
+    stage.send(*_EVENTS[:4])
+    player.until(lambda: player.caught_up)
+    own_redis.signal(signal.SIGSTOP)
+    try:
+        stage.send(*_EVENTS[4:])
+        player.until(lambda: "checkpoint: save_unanswered" in player.worker.unready())
+    finally:
+        own_redis.signal(signal.SIGCONT)
+    player.until(lambda: player.caught_up)
+    check_every_word_once(_EVENTS, stage.segments())
+
+
+@pytest.mark.parametrize("fault", list(Fault))
+def test_a_save_without_an_answer_counts_only_if_it_is_committed_whenever_it_lands(fault: Fault) -> None:
+    world = World()
+    twin = world.worker()
+    world.send(*_EVENTS[:4])
+    twin.settle()
+    twin.store.fail_next("write", fault)
+    world.send(*_EVENTS[4:])
+    twin.settle()
+    world.redis.land_late()
+    twin.turn(60)
+    check_every_word_once(_EVENTS, world.segments())
+
+
+def _robbed_between_two_owners(stage: Stage, rob: Callable[[], None]) -> None:
+    first = stage.enter(0)
+    stage.send(*_EVENTS[:4])
+    first.until(lambda: first.caught_up)
+    first.worker.drain()
+    rob()
+    stage.send(*_EVENTS[4:])
+    second = stage.enter(1)
+    second.until(lambda: second.caught_up)
+    check_every_word_once(_EVENTS, stage.segments())
