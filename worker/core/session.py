@@ -108,7 +108,7 @@ class Session:
     @property
     def replay_offset(self) -> int | None:
         """Return the first input offset that a rebuild needs beside the ledger; None: the ledger says it all."""
-        return replay_offset(self._writer, self._decoder)
+        return replay_offset(self._decoder)
 
     def offer(self, event: WordsEvent, origin: Origin) -> Admission:
         """Decide about an event and queue it if it is accepted. Timers due at or before its time have fired."""

@@ -95,13 +95,11 @@ def ledger_record(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> Le
     )
 
 
-def replay_offset(writer: SegmentWriter, decoder: Decoder) -> int | None:
+def replay_offset(decoder: Decoder) -> int | None:
     """Return the first input offset that a rebuild must read again for this session; None: none of it.
 
-    A session that has published nothing has no ledger record: it is read again from its first event.
+    A session that has published nothing has no ledger record; its ``unrecorded_offset`` is that of its first event.
     """
-    if writer.index == 0:
-        return writer.since
     start = decoder.start
     known = [
         offset for offset in (None if start is None else start[0], decoder.unrecorded_offset) if offset is not None

@@ -92,6 +92,19 @@ def test_work_that_was_not_done_and_segments_that_were_not_taken_go_with_an_abor
     assert len(driver.sessions) == 0
 
 
+def test_what_waits_behind_a_step_is_said_so_that_a_flood_can_be_served_last() -> None:
+    driver = Driver(lazy=True)
+    for seq in range(4):
+        driver.give(event(seq, "one two three"))
+    queued = []
+    while pending := driver.sessions.waiting(NOW_MS):
+        queued.append(pending[0].queued_words)
+        (labels,) = driver.engine.label([pending[0].request])
+        driver.sessions.resolve("s", labels, NOW_MS)
+
+    assert queued == [9, 6, 3, 0]
+
+
 def test_sessions_are_counted_by_where_they_are_in_their_life() -> None:
     driver = Driver(rules=DecodingRules(idle_after_ms=20_000))
     driver.give(event(0, "one", session="a"))
