@@ -193,8 +193,8 @@ def test_a_redis_that_moves(kafka: Kafka, deployment: str, tmp_path: Path) -> No
     assert words_by_session(rehearsal.segments()) == whole(sessions, 40)
 
 
-def test_erasing_a_session(rehearsal: Rehearsal, kafka: Kafka) -> None:
-    del kafka
+def test_erasing_a_session(rehearsal: Rehearsal) -> None:
+    rehearsal.changes = {"CAESURA_DECODING_FORGET_AFTER_MS": "1000"}
     rehearsal.follow("Before the first start", 0)
     said = "unmistakable"
     with rehearsal.worker() as worker:
