@@ -187,7 +187,7 @@ class Actions:
         """Have the preferred replicas lead. Those that cannot yet say so, and stay with whom they are."""
         topics = self.world.kafka.admin.list_topics(timeout=10).topics
         places = [TopicPartition(name, partition) for name, topic in topics.items() for partition in topic.partitions]
-        self.world.kafka.admin.elect_leaders(ElectionType.PREFERRED, places, request_timeout=10).result(15)
+        self.world.kafka.admin.elect_leaders(ElectionType.PREFERRED, places).result(15)
 
     def _await_in_sync(self) -> None:
         until = time.monotonic() + _WHOLE_WITHIN_S

@@ -140,7 +140,7 @@ def _disturb(plan: Plan, faults: list[Fault], *, world: ChaosWorld, load: Load, 
         plan.note(f"{strike.at_s:.3f} {strike.number} {strike.kind} {sorted(strike.affected)} {fault}")
         if not fault.overlaps:
             recovered = world.fleet.await_(
-                lambda one=strike: one.over and watch.all_recovered(one.affected, one.at_ms),  # type: ignore[misc]
+                lambda one=strike: watch.all_recovered(one.affected, one.at_ms),  # type: ignore[misc]
                 _RECOVERED_WITHIN_S,
             )
             if not recovered:

@@ -119,6 +119,7 @@ PASSING = GROUP_MOVED_ON | frozenset(
         KafkaError._TIMED_OUT_QUEUE,
         KafkaError._TRANSPORT,
         KafkaError._UNKNOWN_BROKER,
+        KafkaError._UNKNOWN_PARTITION,  # a broker that has not heard of a new topic yet says the same
         KafkaError._WAIT_CACHE,
         KafkaError._WAIT_COORD,
     }
