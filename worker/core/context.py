@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from schemas.events import Word
+from schemas.state import Unit
 from worker.core.rules import DecodingRules, ModelTable
 from worker.core.tally import Tally
 from worker.core.words import SegmenterFactory, whitespace_segmenters
@@ -31,3 +33,16 @@ class Origin:
     appended_ms: int
     polled_ms: int
     time_ms: int
+
+    def unit(self, word: Word, position: int) -> Unit:
+        """Return the event's word at ``position`` as a unit that knows where it came from."""
+        return Unit(
+            text=word.text,
+            start_ms=word.start_ms,
+            end_ms=word.end_ms,
+            confidence=word.confidence,
+            offset=self.offset,
+            position=position,
+            appended_ms=self.appended_ms,
+            polled_ms=self.polled_ms,
+        )

@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from schemas.events import Emission, Word, WordsEvent
+from schemas.events import Emission, WordsEvent
 from schemas.labels import Disfluency
 from schemas.segments import Cause
-from schemas.state import ChosenOptions, ModelWord, Unit
+from schemas.state import ChosenOptions, ModelWord
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext, Origin
 from worker.core.intake import PassedGap
@@ -114,7 +114,7 @@ class Decoder:
         self.writer.note_passing(event)
         for position, word in enumerate(event.words):
             yield from self._hear(word.start_ms if applied.hears else None)
-            yield from self._add(self.segmenter.push((_unit(word, position, origin),)))
+            yield from self._add(self.segmenter.push((origin.unit(word, position),)))
             self._note_audio(word.start_ms if word.end_ms is None else word.end_ms)
         if event.words and event.words[-1].start_ms is None and event.words[-1].end_ms is None:
             self._note_audio(event.heard_until_ms)
@@ -258,16 +258,3 @@ class Decoder:
             tally.freeze_delay_words[size - position - 1] += 1
         if self.model is None and cause is not Cause.FALLBACK:
             tally.unmodelled_words += max(end - start, 0)
-
-
-def _unit(word: Word, position: int, origin: Origin) -> Unit:
-    return Unit(
-        text=word.text,
-        start_ms=word.start_ms,
-        end_ms=word.end_ms,
-        confidence=word.confidence,
-        offset=origin.offset,
-        position=position,
-        appended_ms=origin.appended_ms,
-        polled_ms=origin.polled_ms,
-    )
