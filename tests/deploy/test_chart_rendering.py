@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from deploy.values_schema import schema
-from tests.deploy.places import CHART
-from tests.deploy.rendered import Objects, Refused, render
+from tests.deploy.places import CHART, tool
+from tests.deploy.rendered import NEEDED, Objects, Refused, render
 from tests.deploy.test_redis_acl import rule
 from worker.adapters.findings import Verdict
 from worker.adapters.kafka_topics import FoundTopic
@@ -265,3 +268,12 @@ def test_strimzis_user_may_use_every_topic_the_group_and_every_ordinal_and_no_mo
 def test_the_acl_in_the_chart_is_the_one_that_is_tried_on_a_real_redis() -> None:
     rendered = render({"redisAcl": {"enabled": True}}).of("ConfigMap", "-redis-acl")["data"]["users.acl"]
     assert rendered.strip() == f"user speech on {rule('speech')}"
+
+
+def test_helm_itself_has_nothing_to_say(tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump(NEEDED))
+    lint = [str(tool("helm")), "lint", "--strict", "--kube-version", "1.36.3", "--values", str(file), str(CHART)]
+    done = subprocess.run(lint, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stdout
+    assert "[WARNING]" not in done.stdout
