@@ -28,6 +28,7 @@ from worker.errors import (
 )
 
 __all__ = [
+    "DENIED",
     "FENCING",
     "GROUP_MOVED_ON",
     "INFORMATIONAL",
@@ -125,6 +126,16 @@ PASSING = GROUP_MOVED_ON | frozenset(
     }
 )
 """Kafka did not answer in time, or somebody else must act first; the same call may succeed later."""
+
+DENIED = frozenset(
+    {
+        KafkaError._AUTHENTICATION,
+        KafkaError._SSL,
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError.UNSUPPORTED_SASL_MECHANISM,
+    }
+)
+"""A broker refused the connection, or we its certificate: settings are wrong, and trying again is no use."""
 
 INFORMATIONAL = frozenset(
     {

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from worker.adapters.kafka_errors import consumer_error, delivery_error, error_of
+from worker.adapters.kafka_errors import DENIED, consumer_error, delivery_error, error_of
 from worker.errors import AbortableError, CaesuraError, FatalError
 from worker.ports import OutMessage
 
@@ -32,10 +32,11 @@ class Producing:
         queue_full_s: float,
         monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._options = {**options, "on_delivery": self._delivered, "error_cb": _ignore}
+        self._options = {**options, "on_delivery": self._delivered, "error_cb": self._heard}
         self._queue_full_s = queue_full_s
         self._monotonic_s = monotonic_s
         self._refused: CaesuraError | None = None
+        self._denied: CaesuraError | None = None
         self._producer: Producer | None = self._make()
 
     @property
@@ -76,6 +77,12 @@ class Producing:
         except KafkaException as exception:
             raise delivery_error(error_of(exception), doing) from exception
         return True
+
+    def raise_denied(self) -> None:
+        """Raise FatalError where brokers refused the connection itself: wrong password, or a certificate."""
+        self.live.poll(0)
+        if self._denied is not None:
+            raise self._denied
 
     def raise_refused(self) -> None:
         """Raise what the first record that was not taken means."""
@@ -118,6 +125,7 @@ class Producing:
         if error is not None and error.code() not in _PURGED and self._refused is None:
             self._refused = delivery_error(error, f"publishing to {message.topic()}")
 
-
-def _ignore(_: KafkaError) -> None:
-    """Take connection events; what matters comes back from the call that it spoils."""
+    def _heard(self, error: KafkaError) -> None:
+        """Take an event about a connection: nothing but a refusal matters, the rest librdkafka mends by itself."""
+        if error.code() in DENIED:
+            self._denied = consumer_error(error, "connecting")

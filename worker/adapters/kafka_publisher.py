@@ -25,7 +25,7 @@ from worker.adapters.kafka_errors import (
 from worker.adapters.kafka_membership import KafkaMembership
 from worker.adapters.kafka_producing import Producing
 from worker.adapters.kafka_settings import KafkaSettings
-from worker.errors import AbortableError, FatalError, FencedError
+from worker.errors import AbortableError, BrokerError, FatalError, FencedError
 from worker.ports import GroupMembership, NextOffset, OutMessage
 
 __all__ = ["KafkaPublisher"]
@@ -62,11 +62,14 @@ class KafkaPublisher:
         return self._transactional_id
 
     def init_transactions(self, timeout_s: float) -> None:
-        """Fence whoever else uses this id and end what it left open."""
+        """Fence whoever else uses this id and end what it left open; FatalError where credentials are refused."""
         try:
             self._producing.live.init_transactions(timeout_s)
         except KafkaException as exception:
-            raise init_error(error_of(exception)) from exception
+            error = init_error(error_of(exception))
+            if isinstance(error, BrokerError):
+                self._producing.raise_denied()
+            raise error from exception
         self._fresh = False
 
     def begin(self) -> None:

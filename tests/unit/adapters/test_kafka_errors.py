@@ -8,6 +8,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from worker.adapters.kafka_errors import (
+    DENIED,
     FENCING,
     GROUP_MOVED_ON,
     INFORMATIONAL,
@@ -88,6 +89,7 @@ def test_no_list_names_a_code_that_another_contradicts() -> None:
     assert not FENCING & PASSING
     assert GROUP_MOVED_ON <= PASSING
     assert INFORMATIONAL <= PASSING
+    assert not DENIED & PASSING
 
 
 @pytest.mark.parametrize("code", sorted(FENCING))

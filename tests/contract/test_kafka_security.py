@@ -1,0 +1,112 @@
+"""TLS and SASL on a real broker: each mechanism carries a whole checkpoint, wrong credentials are fatal and named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.contract.clusters import PATIENCE_S, Member, until
+from tests.contract.secure_kafka import PASSWORD, USER, SecureKafka, secure_kafka
+from tests.parts.kafka_part import unique
+from tests.parts.lookup import NotFound
+from worker.adapters.kafka_publisher import KafkaPublisher
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.kafka_source import KafkaWordSource
+from worker.errors import CaesuraError, FatalError
+from worker.ports import CommittedOffset, NextOffset, OutMessage
+
+pytestmark = pytest.mark.kafka
+
+Given = Callable[[SecureKafka], dict[str, Any]]
+
+
+def sasl(mechanism: str, password: str = PASSWORD, authority: str = "ca.crt") -> Given:
+    return lambda secure: {
+        "bootstrap_servers": secure.sasl,
+        "security_protocol": "SASL_SSL",
+        "ssl_ca_file": secure.pem(authority),
+        "sasl_mechanism": mechanism,
+        "sasl_username": USER,
+        "sasl_password": password,
+    }
+
+
+def certificate(secure: SecureKafka) -> dict[str, Any]:
+    return {
+        "bootstrap_servers": secure.tls,
+        "security_protocol": "SSL",
+        "ssl_ca_file": secure.pem("ca.crt"),
+        "ssl_certificate_file": secure.pem("client.crt"),
+        "ssl_key_file": secure.pem("client.key"),
+    }
+
+
+def settings_of(given: Given, secure: SecureKafka) -> KafkaSettings:
+    return KafkaSettings(group_id=unique("secure"), **given(secure))
+
+
+@pytest.fixture(scope="module")
+def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureKafka]:
+    """The broker of this module's tests."""
+    try:
+        with secure_kafka(tmp_path_factory.mktemp("certificates")) as broker:
+            yield broker
+    except NotFound as missing:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [sasl("PLAIN"), sasl("SCRAM-SHA-256"), sasl("SCRAM-SHA-512"), certificate],
+    ids=["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "client certificate"],
+)
+def test_a_whole_checkpoint_passes(secure: SecureKafka, given: Given) -> None:
+    settings = settings_of(given, secure)
+    words, segments = secure.kafka.create_topic("words"), secure.kafka.create_topic("segments")
+    publisher, source = KafkaPublisher(settings, unique("worker"), words), KafkaWordSource(settings, words)
+    publisher.init_transactions(PATIENCE_S)
+    member = Member(source)
+    until(lambda: member.held == {0}, member)
+    publisher.begin()
+    publisher.publish(OutMessage(topic=segments, partition=0, key=None, value=b"segment"))
+    publisher.send_offsets({0: NextOffset(next_offset=1, metadata="id")}, source.membership(), PATIENCE_S)
+    publisher.commit(PATIENCE_S)
+    assert source.committed([0], PATIENCE_S) == {0: CommittedOffset(next_offset=1, metadata="id")}
+    source.close()
+    publisher.close()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        sasl("SCRAM-SHA-512", password="wrong"),
+        sasl("PLAIN", password="wrong"),
+        sasl("PLAIN", authority="stranger-ca.crt"),
+    ],
+    ids=["wrong password", "wrong password, PLAIN", "wrong authority"],
+)
+def test_credentials_that_are_refused_are_fatal_for_publisher_and_source(secure: SecureKafka, given: Given) -> None:
+    settings = settings_of(given, secure)
+    publisher, source = KafkaPublisher(settings, unique("worker"), "words"), KafkaWordSource(settings, "words")
+    with pytest.raises(FatalError, match=r"_AUTHENTICATION|_SSL") as refused:
+        publisher.init_transactions(3)
+    assert PASSWORD not in str(refused.value)
+    with pytest.raises(FatalError, match=r"_AUTHENTICATION|_SSL"):
+        _poll_until_refused(source)
+    source.close()
+    publisher.close()
+
+
+def _poll_until_refused(source: KafkaWordSource) -> None:
+    for _ in range(200):
+        try:
+            source.poll(1, 0.1)
+        except FatalError:
+            raise
+        except CaesuraError:
+            continue
