@@ -14,7 +14,7 @@ import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -134,9 +134,17 @@ class KafkaProcess:
     """A broker of our own; after ``stop`` or ``kill`` a ``start`` brings it back with its log and its address.
 
     settings: further lines of server.properties, which override ours; cluster: the id of the cluster it belongs to.
+    scram: users and passwords that it knows from the start.
     """
 
-    def __init__(self, *, port: int | None = None, settings: str = "", cluster: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        port: int | None = None,
+        settings: str = "",
+        cluster: str | None = None,
+        scram: Mapping[str, str] | None = None,
+    ) -> None:
         self._java = find_java()
         self._jars = find_jars(self._java)
         self._folder = tempfile.TemporaryDirectory(prefix="caesura-kafka-", ignore_cleanup_errors=True)
@@ -146,14 +154,16 @@ class KafkaProcess:
         ours = _SETTINGS.format(port=port, controller=free_port(), folder=self._folder.name)
         self._properties.write_text(ours + settings)
         self._process: GuardedProcess | None = None
-        self._format(cluster or new_cluster_id())
+        self._format(cluster or new_cluster_id(), scram or {})
 
     def _command(self, main: str, *arguments: str) -> list[str]:
         return [str(self._java), *_JAVA_FLAGS, "-cp", f"{self._jars}/*", main, *arguments]
 
-    def _format(self, cluster: str) -> None:
+    def _format(self, cluster: str, scram: Mapping[str, str]) -> None:
+        users = [f"SCRAM-SHA-512=[name={name},password={password}]" for name, password in scram.items()]
+        known = [argument for user in users for argument in ("--add-scram", user)]
         subprocess.run(
-            self._command("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties)),
+            self._command("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties), *known),
             check=True,
             capture_output=True,
             timeout=60,

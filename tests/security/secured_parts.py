@@ -1,0 +1,100 @@
+"""A Kafka that wants TLS and SCRAM, and a Redis that wants TLS and an ACL user, each with a plain door for the test."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import redis
+
+from tests.parts.certificates import Certificates
+from tests.parts.kafka_broker import KafkaProcess
+from tests.parts.kafka_part import Kafka
+from tests.parts.lookup import NotFound, missing
+from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.adapters.guarded_process import free_port
+
+__all__ = ["SecuredKafka", "SecuredRedis", "secured_kafka", "secured_redis"]
+
+_ACL_COMMANDS = ("ping", "eval", "evalsha", "hscan", "hmget", "hset", "hdel", "info")
+"""What the worker and ``caesura check`` need of Redis, and nothing else (docs/security.md)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecuredKafka:
+    """plain: the door for the test. secured: the address that wants TLS and SASL."""
+
+    plain: Kafka
+    secured: str
+    user: str
+    password: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecuredRedis:
+    """plain_url: the door for the test. address: host and port that speak TLS alone, to this user alone."""
+
+    plain_url: str
+    address: str
+    user: str
+    password: str
+
+
+@contextmanager
+def secured_kafka(certificates: Certificates, *, user: str, password: str) -> Iterator[SecuredKafka]:
+    """Run a broker with a plain listener and one that wants TLS and SCRAM-SHA-512."""
+    port, secured, controller = free_port(), free_port(), free_port()
+    settings = f"""
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},SASL_SSL://127.0.0.1:{secured},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port},SASL_SSL://127.0.0.1:{secured}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL,CONTROLLER:PLAINTEXT
+sasl.enabled.mechanisms=SCRAM-SHA-512
+ssl.keystore.type=PEM
+ssl.keystore.location={certificates.server_pem}
+listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config=\
+org.apache.kafka.common.security.scram.ScramLoginModule required;
+"""
+    try:
+        process = KafkaProcess(port=port, settings=settings, scram={user: password})
+    except NotFound as why:
+        missing(str(why))
+    try:
+        process.start()
+        plain = Kafka(process.bootstrap, "this test's own", process, process.close)
+        yield SecuredKafka(plain=plain, secured=f"127.0.0.1:{secured}", user=user, password=password)
+    finally:
+        process.close()
+
+
+@contextmanager
+def secured_redis(certificates: Certificates, *, user: str, password: str, deployment: str) -> Iterator[SecuredRedis]:
+    """Run a Redis with a TLS port, and a user who may do what the worker does to the deployment's keys alone."""
+    port = free_port()
+    arguments = (
+        "--tls-port", str(port), "--tls-auth-clients", "no", "--tls-ca-cert-file", str(certificates.ca),
+        "--tls-cert-file", str(certificates.server_certificate), "--tls-key-file", str(certificates.server_key),
+    )  # fmt: skip
+    with EmbeddedRedis(_speaking_tls(), arguments=arguments) as server:
+        with redis.Redis.from_url(server.url) as admin:
+            commands = [f"+{name}" for name in _ACL_COMMANDS]
+            keys = f"~caesura:{{{deployment}:*"
+            admin.execute_command("ACL", "SETUSER", user, "on", f">{password}", "-@all", *commands, keys)
+        yield SecuredRedis(plain_url=server.url, address=f"127.0.0.1:{port}", user=user, password=password)
+
+
+def _speaking_tls() -> Path:
+    """Return a redis-server that was built with TLS; many packaged ones were not."""
+    found = find_redis_server()
+    if found is None or not _knows_tls(found):
+        missing("no redis-server with TLS on the PATH (Debian's redis-server package has it)")
+    return found
+
+
+def _knows_tls(server: Path) -> bool:
+    command = [str(server), "--port", "0", "--tls-port", "1"]
+    asked = subprocess.run(command, capture_output=True, timeout=20, check=False)
+    return b"Bad directive" not in asked.stdout + asked.stderr

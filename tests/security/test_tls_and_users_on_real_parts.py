@@ -1,0 +1,170 @@
+"""The worker over TLS with SCRAM and an ACL user of its own, on a real Kafka and a real Redis."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from tests.parts.certificates import Certificates, make_certificates
+from tests.parts.kafka_part import unique
+from tests.security.secured_parts import SecuredKafka, SecuredRedis, secured_kafka, secured_redis
+from tests.workers.real import RealWorld
+from tests.workers.speech import check_every_word_once, speech
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.kafka_source import KafkaWordSource
+from worker.adapters.redis_settings import RedisSettings
+from worker.adapters.redis_store import connect
+from worker.errors import BrokerError, FatalError, StoreError
+
+pytestmark = [pytest.mark.kafka, pytest.mark.redis]
+
+KAFKA_PASSWORD = "kafka-canary-4711"
+REDIS_PASSWORD = "redis-canary-4712"
+USER = "caesura"
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return make_certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="module")
+def deployment_of_the_module() -> str:
+    return unique("secure")
+
+
+@pytest.fixture(scope="module")
+def kafka_behind_tls(certificates: Certificates) -> Iterator[SecuredKafka]:
+    with secured_kafka(certificates, user=USER, password=KAFKA_PASSWORD) as secured:
+        yield secured
+
+
+@pytest.fixture(scope="module")
+def redis_behind_tls(certificates: Certificates, deployment_of_the_module: str) -> Iterator[SecuredRedis]:
+    with secured_redis(
+        certificates, user=USER, password=REDIS_PASSWORD, deployment=deployment_of_the_module
+    ) as secured:
+        yield secured
+
+
+def _kafka_settings(secured: SecuredKafka, ca: Path, *, password: str = KAFKA_PASSWORD) -> KafkaSettings:
+    return KafkaSettings(
+        bootstrap_servers=secured.secured,
+        security_protocol="SASL_SSL",
+        sasl_mechanism="SCRAM-SHA-512",
+        sasl_username=USER,
+        sasl_password=password,
+        ssl_ca_file=str(ca),
+        request_timeout_ms=3_000,
+    )
+
+
+def _redis_settings(secured: SecuredRedis, ca: Path, *, password: str = REDIS_PASSWORD) -> RedisSettings:
+    return RedisSettings(addresses=(secured.address,), tls=True, tls_ca_file=str(ca), username=USER, password=password)
+
+
+def _command(kafka: KafkaSettings, redis_settings: RedisSettings, deployment: str, *command: str) -> list[str]:
+    shown = (
+        "bootstrap_servers",
+        "security_protocol",
+        "sasl_mechanism",
+        "sasl_username",
+        "sasl_password",
+        "ssl_ca_file",
+    )
+    settings = {
+        **{f"kafka.{name}": getattr(kafka, name) for name in shown},
+        "redis.addresses": redis_settings.addresses[0],
+        "redis.tls": "true",
+        "redis.tls_ca_file": redis_settings.tls_ca_file,
+        "redis.username": USER,
+        "redis.password": redis_settings.password,
+        "worker.deployment": deployment,
+        "worker.input_topic": f"{deployment}.words",
+        "worker.segment_topic": f"{deployment}.segments",
+        "worker.dead_letter_topic": f"{deployment}.dead",
+        "worker.http_port": "0",
+    }
+    flags = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    return [str(Path(sys.executable).with_name("caesura")), *command, *flags]
+
+
+def test_the_command_publishes_over_tls_as_users_of_its_own_and_names_no_secret(
+    kafka_behind_tls: SecuredKafka,
+    redis_behind_tls: SecuredRedis,
+    certificates: Certificates,
+    deployment_of_the_module: str,
+) -> None:
+    deployment = deployment_of_the_module
+    world = RealWorld(kafka_behind_tls.plain, redis_behind_tls.plain_url, deployment, partitions=2)
+    events = speech("ann", 24)
+    world.send(*events)
+    kafka = _kafka_settings(kafka_behind_tls, certificates.ca)
+    store = _redis_settings(redis_behind_tls, certificates.ca)
+    checked = subprocess.run(_command(kafka, store, deployment, "check"), capture_output=True, timeout=120, check=False)
+    worker = subprocess.Popen(
+        _command(kafka, store, deployment, "worker"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    try:
+        segments = world.wait_for(lambda found: any(one.session_end for one in found), timeout_s=120.0)
+    finally:
+        worker.terminate()
+        logged, _ = worker.communicate(timeout=60)
+    check_every_word_once(events, segments)
+    assert b"sasl_password" in checked.stdout
+    for secret in (KAFKA_PASSWORD.encode(), REDIS_PASSWORD.encode()):
+        assert secret not in checked.stdout + checked.stderr + logged
+
+
+def test_the_acl_user_can_touch_no_other_deployments_keys_and_no_other_command(
+    redis_behind_tls: SecuredRedis, certificates: Certificates, deployment_of_the_module: str
+) -> None:
+    settings = _redis_settings(redis_behind_tls, certificates.ca)
+    own = connect(settings, deployment=deployment_of_the_module, topic="words")
+    assert own.claim(0, 0).token == 1
+    other = connect(settings, deployment="somebody-else", topic="words")
+    with pytest.raises(StoreError):
+        other.claim(0, 0)
+    host, port = redis_behind_tls.address.split(":")
+    with redis.Redis(
+        host=host, port=int(port), ssl=True, ssl_ca_certs=str(certificates.ca), username=USER, password=REDIS_PASSWORD
+    ) as client:
+        for command in (("FLUSHALL",), ("KEYS", "*"), ("CONFIG", "GET", "*"), ("ACL", "LIST")):
+            with pytest.raises(redis.exceptions.NoPermissionError):
+                client.execute_command(*command)
+    own.close()
+
+
+@pytest.mark.parametrize("wrong", ["password", "authority"])
+def test_a_wrong_password_or_a_server_nobody_vouches_for_is_refused_without_naming_the_secret(
+    redis_behind_tls: SecuredRedis, kafka_behind_tls: SecuredKafka, certificates: Certificates, wrong: str
+) -> None:
+    ca = certificates.stranger_ca if wrong == "authority" else certificates.ca
+    password = "canary-wrong-4713" if wrong == "password" else REDIS_PASSWORD
+    with pytest.raises(StoreError) as refused:
+        connect(_redis_settings(redis_behind_tls, ca, password=password), deployment="any", topic="words").ping()
+    kafka = _kafka_settings(kafka_behind_tls, ca, password=password if wrong == "password" else KAFKA_PASSWORD)
+    with pytest.raises((BrokerError, FatalError)) as unanswered:
+        KafkaWordSource(dataclasses.replace(kafka, request_timeout_ms=2_000), "any").partition_count(5.0)
+    for error in (refused.value, unanswered.value):
+        assert "canary" not in str(error)
+        assert "canary" not in repr(error)
+
+
+def test_settings_never_show_a_secret(certificates: Certificates) -> None:
+    kafka = KafkaSettings(
+        bootstrap_servers="x:1",
+        security_protocol="SASL_SSL",
+        sasl_mechanism="SCRAM-SHA-512",
+        sasl_username=USER,
+        sasl_password=KAFKA_PASSWORD,
+        ssl_ca_file=str(certificates.ca),
+    )
+    store = RedisSettings(username=USER, password=REDIS_PASSWORD)
+    assert "canary" not in repr(kafka) + repr(store)
