@@ -65,7 +65,7 @@ demo: setup ## Show it working in this terminal: embedded Kafka and Redis, sampl
 
 # --- tests and checks ------------------------------------------------------------------------------------------------
 .PHONY: test test-fast test-deploy check format lint types contracts audit
-test: setup-dev ## All tests, on a real Kafka and Redis found or started (in CI a missing one is a failure)
+test: setup-train ## All tests, on a real Kafka and Redis found or started (in CI a missing one is a failure)
 	@$(BIN)/python -m pytest
 
 test-fast: setup-dev ## Tests that need neither torch nor a real Kafka or Redis
