@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.parts.lookup import NotFound
 from worker.adapters.kafka_publisher import KafkaPublisher
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.kafka_source import KafkaWordSource
+from worker.adapters.kafka_topics import KafkaTopics
 from worker.errors import CaesuraError, FatalError
 from worker.ports import CommittedOffset, NextOffset, OutMessage
 
@@ -90,7 +92,7 @@ def test_a_whole_checkpoint_passes(secure: SecureKafka, given: Given) -> None:
     ],
     ids=["wrong password", "wrong password, PLAIN", "wrong authority"],
 )
-def test_credentials_that_are_refused_are_fatal_for_publisher_and_source(secure: SecureKafka, given: Given) -> None:
+def test_credentials_that_are_refused_are_fatal_for_every_client(secure: SecureKafka, given: Given) -> None:
     settings = settings_of(given, secure)
     publisher, source = KafkaPublisher(settings, unique("worker"), "words"), KafkaWordSource(settings, "words")
     with pytest.raises(FatalError, match=r"_AUTHENTICATION|_SSL") as refused:
@@ -100,6 +102,8 @@ def test_credentials_that_are_refused_are_fatal_for_publisher_and_source(secure:
         _poll_until_refused(source)
     source.close()
     publisher.close()
+    with pytest.raises(FatalError, match=r"_AUTHENTICATION|_SSL"):
+        KafkaTopics(replace(settings, request_timeout_ms=3_000)).brokers()
 
 
 def _poll_until_refused(source: KafkaWordSource) -> None:

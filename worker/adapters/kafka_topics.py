@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from confluent_kafka import KafkaError
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -15,8 +16,9 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from worker.adapters.kafka_errors import consuming
+from worker.adapters.kafka_errors import DENIED, consumer_error, consuming
 from worker.adapters.kafka_settings import KafkaSettings
+from worker.errors import BrokerError, CaesuraError
 
 __all__ = ["FoundTopic", "KafkaTopics", "WantedTopic"]
 
@@ -46,13 +48,21 @@ class KafkaTopics:
 
     def __init__(self, settings: KafkaSettings) -> None:
         self._timeout_s = settings.request_timeout_ms / 1000
+        self._denied: CaesuraError | None = None
         with consuming("making the administrator"):
-            self._admin = AdminClient(cast("dict[str, Any]", settings.client_options()))
+            options = {**settings.client_options(), "error_cb": self._heard}
+            self._admin = AdminClient(cast("dict[str, Any]", options))
 
     def brokers(self) -> dict[int, str]:
-        """Return the brokers: id to address."""
-        with consuming("asking for the brokers"):
-            found = self._admin.list_topics(timeout=self._timeout_s)
+        """Return the brokers: id to address; FatalError where they refuse our credentials."""
+        try:
+            with consuming("asking for the brokers"):
+                found = self._admin.list_topics(timeout=self._timeout_s)
+        except BrokerError:
+            self._admin.poll(0)
+            if self._denied is not None:
+                raise self._denied from None
+            raise
         return {broker.id: f"{broker.host}:{broker.port}" for broker in found.brokers.values()}
 
     def broker_options(self, broker: int, names: Collection[str]) -> dict[str, str]:
@@ -97,6 +107,11 @@ class KafkaTopics:
         resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=entries)
         with consuming(f"setting {name}"):
             self._admin.incremental_alter_configs([resource])[resource].result(self._timeout_s)
+
+    def _heard(self, error: KafkaError) -> None:
+        """Take an event about a connection; only a refusal says more than the call that it spoils."""
+        if error.code() in DENIED:
+            self._denied = consumer_error(error, "connecting")
 
     def _configs(self, resource: ConfigResource, doing: str) -> dict[str, str]:
         with consuming(doing):
