@@ -6,6 +6,7 @@ for the cause of a violation wants to read.
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import signal
@@ -38,6 +39,7 @@ __all__ = ["HUNG", "work"]
 HUNG = 3
 """Exit status of a member whose inference hung."""
 _INFERENCE_DEADLINE_S = 2.0
+_LONGEST_TURN_S = 3.0
 
 
 class Diary(SilentObserver):
@@ -45,6 +47,10 @@ class Diary(SilentObserver):
 
     def __init__(self) -> None:
         self._reasons: Sequence[str] = ()
+
+    def loop_moved(self) -> None:
+        """Have the loop's stack written where it does not turn again for long: which call blocks beyond its bounds?"""
+        faulthandler.dump_traceback_later(_LONGEST_TURN_S)
 
     def note(self, what: str, **fields: object) -> None:
         sys.stdout.write(json.dumps({"at_s": round(time.monotonic(), 3), "what": what, **fields}) + "\n")
