@@ -40,6 +40,7 @@ class PartitionLog:
     start: int = 0
     _entries: list[_Entry] = field(default_factory=list)
     _end: int = 0
+    _open: dict[Writer, int] = field(default_factory=dict)
 
     @property
     def end(self) -> int:
@@ -49,7 +50,7 @@ class PartitionLog:
     @property
     def stable_end(self) -> int:
         """The last stable offset: nobody under read_committed reads at or past it."""
-        return next((entry.record.offset for entry in self._entries if entry.state is _State.OPEN), self._end)
+        return min(self._open.values(), default=self._end)
 
     def append(
         self,
@@ -68,13 +69,17 @@ class PartitionLog:
             value=value,
             headers=tuple(headers),
         )
-        state = _State.COMMITTED if writer is None else _State.OPEN
+        state = _State.COMMITTED
+        if writer is not None:
+            state = _State.OPEN
+            self._open.setdefault(writer, record.offset)
         self._add(_Entry(record=record, writer=writer, state=state))
         return record.offset
 
     def end_transaction(self, writer: Writer, timestamp_ms: int, *, commit: bool) -> None:
         """Write the marker that commits or aborts what the writer left open here."""
-        for entry in self._entries:
+        first = self._open.pop(writer, self._end)
+        for entry in self._entries[max(first - self.start, 0) :]:
             if entry.writer == writer and entry.state is _State.OPEN:
                 entry.state = _State.COMMITTED if commit else _State.ABORTED
         marker = Record(partition=self.partition, offset=self._end, timestamp_ms=timestamp_ms, key=None, value=None)
