@@ -1,0 +1,86 @@
+"""The chart's options: what KEDA, the Prometheus operator, Strimzi and Redis are given."""
+
+from __future__ import annotations
+
+from tests.deploy.rendered import Objects, render
+from tests.deploy.test_redis_acl import rule
+from worker.adapters.findings import Verdict
+from worker.adapters.kafka_topics import FoundTopic
+from worker.commands.topic_plan import judge, wanted_topics
+from worker.config import Origin, load_settings
+
+_SCALED = {"autoscaling": {"enabled": True, "partitions": 12, "prometheusAddress": "http://prometheus:9090"}}
+
+
+def test_the_check_waits_for_upgrades_where_the_release_itself_makes_the_topics() -> None:
+    objects = render({"strimzi": {"cluster": "main", "topics": {"enabled": True}}})
+    assert objects.of("Job", "-check")["metadata"]["annotations"]["helm.sh/hook"] == "pre-upgrade"
+
+
+def test_the_scaler_owns_the_number_of_workers() -> None:
+    objects = render(_SCALED)
+    assert "replicas" not in objects.of("StatefulSet")["spec"]
+    scaled = objects.of("ScaledObject")["spec"]
+    assert scaled["scaleTargetRef"]["kind"] == "StatefulSet"
+    assert scaled["maxReplicaCount"] <= 12
+    behavior = scaled["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
+    assert behavior["scaleDown"]["policies"] == [{"type": "Pods", "value": 1, "periodSeconds": 300}]
+    assert [trigger["type"] for trigger in scaled["triggers"]] == ["cpu", "prometheus"]
+    query = scaled["triggers"][1]["metadata"]["query"]
+    assert query == ('max(caesura_oldest_unread_age_seconds{namespace="asr", pod=~"speech-caesura-[0-9]+"})')
+
+
+def test_alerts_in_the_cluster_name_their_page() -> None:
+    rules = {"enabled": True, "runbookUrl": "https://docs.example/alerts"}
+    groups = render({"monitoring": {"rules": rules}}).of("PrometheusRule")["spec"]["groups"]
+    alerts = [rule for group in groups for rule in group["rules"] if "alert" in rule]
+    assert alerts
+    for alert in alerts:
+        assert alert["annotations"]["runbook_url"] == f"https://docs.example/alerts#{alert['alert'].lower()}"
+
+
+def found_topics(objects: Objects) -> dict[str, FoundTopic]:
+    found = (
+        FoundTopic(
+            name=one["spec"]["topicName"],
+            partitions=one["spec"]["partitions"],
+            replication=one["spec"]["replicas"],
+            options={name: str(value) for name, value in one["spec"]["config"].items()},
+        )
+        for one in objects.all("KafkaTopic")
+    )
+    return {topic.name: topic for topic in found}
+
+
+def test_strimzi_makes_every_topic_as_the_check_wants_it() -> None:
+    values = {
+        "settings": {"worker": {"routes": ["de=translate.de", "fr=translate.fr:marked"]}},
+        "strimzi": {"cluster": "main", "topics": {"enabled": True, "partitions": 24}},
+    }
+    objects = render(values)
+    settings = load_settings(Origin(environ=objects.of("ConfigMap")["data"])).worker
+    found = found_topics(objects)
+    for wanted in wanted_topics(settings, partitions=24):
+        assert [finding.verdict for finding in judge(wanted, found.pop(wanted.name))] == [Verdict.GOOD]
+    assert found == {}, "and none that nobody asked for"
+
+
+def test_strimzis_user_may_use_every_topic_the_group_and_every_ordinal_and_no_more() -> None:
+    values = {
+        "settings": {"worker": {"routes": ["de=translate.de"]}},
+        "strimzi": {"cluster": "main", "user": {"enabled": True}},
+    }
+    acls = render(values).of("KafkaUser")["spec"]["authorization"]["acls"]
+    allowed = {(acl["resource"]["type"], acl["resource"].get("name", "")): set(acl["operations"]) for acl in acls}
+    assert allowed["topic", "asr.words"] == {"Read", "Describe", "DescribeConfigs"}
+    assert allowed["topic", "speech.ledger"] >= {"Read", "Write"}
+    for topic in ("asr.segments", "asr.words.dead", "translate.de"):
+        assert "Write" in allowed["topic", topic]
+        assert "Read" not in allowed["topic", topic]
+    assert "Read" in allowed["group", "speech"]
+    assert "Write" in allowed["transactionalId", "speech-"]
+
+
+def test_the_acl_in_the_chart_is_the_one_that_is_tried_on_a_real_redis() -> None:
+    rendered = render({"redisAcl": {"enabled": True}}).of("ConfigMap", "-redis-acl")["data"]["users.acl"]
+    assert rendered.strip() == f"user speech on {rule('speech')}"
