@@ -16,6 +16,7 @@ from tests.parts.kafka_part import Kafka
 from tests.workers.real import Kill, Process, RealWorld
 from tests.workers.speech import check_every_word_once, comparable, speech
 from tests.workers.twin import World
+from worker.adapters.onnxruntime_engine import OnnxEngine
 from worker.core.rules import DecodingRules
 from worker.ports import Engine
 from worker.runtime.observer import SeamStep
@@ -37,6 +38,21 @@ def test_twenty_thousand_words_come_out_once_with_the_bytes_of_an_undisturbed_ru
     check_every_word_once(events, segments)
     expected = comparable(_undisturbed(events))
     assert [encode_segment(one) for one in comparable(segments)] == [encode_segment(one) for one in expected]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("group_protocol", ["classic", "consumer"])
+def test_the_shipped_model_labels_as_it_does_undisturbed(
+    kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, tmp_path: Path
+) -> None:
+    if not any(_SHIPPED.glob("*")):
+        pytest.skip("models/shipped holds no model")
+    world = _world(kafka, redis_url, deployment, group_protocol)
+    # A network costs more than a script: the same sessions, a tenth of the words.
+    events = _spoken(words_each=10)
+    segments = _played(world, events, tmp_path / "now", engine="shipped")
+    check_every_word_once(events, segments)
+    assert comparable(segments) == comparable(_undisturbed(events, OnnxEngine(_SHIPPED)))
 
 
 def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -> RealWorld:
@@ -81,11 +97,12 @@ def _played(world: RealWorld, events: Sequence[WordsEvent], now: Path, *, engine
 
 def _send_until_it_dies(world: RealWorld, process: Process, events: Sequence[WordsEvent]) -> int:
     """Send a few events at a time until one of them was the last; return how many that were."""
-    for start in range(0, len(events), 60):
-        world.send(*events[start : start + 60])
-        if process.ends(timeout_s=2.0):
+    at_once = len(events) // 12
+    for sent in range(at_once, len(events) + 1, at_once):
+        world.send(*events[sent - at_once : sent])
+        if process.ends(timeout_s=3.0):
             assert process.wait() == -signal.SIGKILL
-            return start + 60
+            return sent
     raise AssertionError("it was never killed")
 
 

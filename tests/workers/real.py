@@ -141,6 +141,10 @@ class RealWorld:
         self._flush()
         return where
 
+    def partition_of(self, session: str) -> int:
+        """Return the partition that a session's events go to."""
+        return murmur2_partition(session.encode(), self.partitions)
+
     def _queue(
         self, key: bytes | None, value: bytes | None, *, partition: int | None = None, timestamp_ms: int | None = None
     ) -> int:

@@ -1,0 +1,57 @@
+"""Every way in which a record can be wrong, with the reason that its dead letter must name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from schemas.codec import encode_event
+from tests.workers.speech import event
+
+__all__ = ["BadRecord", "bad_records"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadRecord:
+    """A record and why it is refused. shift: how many partitions beside its key's it is sent to."""
+
+    name: str
+    reason: str
+    key: bytes | None
+    value: bytes | None
+    shift: int = 0
+
+
+def bad_records(session: str, word: str) -> list[BadRecord]:
+    """Return one record for each refusal, all in the name of a session, each carrying a word."""
+    key = session.encode()
+    good = encode_event(event(session, 0, word))
+
+    def bad(name: str, reason: str, value: bytes | None, of: bytes | None = key, shift: int = 0) -> BadRecord:
+        return BadRecord(name=name, reason=reason, key=of, value=value, shift=shift)
+
+    def changed(**fields: object) -> bytes:
+        return msgspec.msgpack.encode({**msgspec.msgpack.decode(good), **fields})
+
+    without_words = {name: value for name, value in msgspec.msgpack.decode(good).items() if name != "seq"}
+    return [
+        bad("no value", "malformed", None),
+        bad("empty", "malformed", b""),
+        bad("no MessagePack", "malformed", b"\xc1" + word.encode()),
+        bad("JSON", "malformed", b'{"words": ["' + word.encode() + b'"]}'),
+        bad("truncated", "malformed", good[:-3]),
+        bad("something after its end", "malformed", good + b"\x00"),
+        bad("words that are no list", "wrong_type", changed(words=word)),
+        bad("a seq that is text", "wrong_type", changed(seq=word)),
+        bad("no seq", "missing_field", msgspec.msgpack.encode(without_words)),
+        bad("a negative seq", "out_of_range", changed(seq=-1)),
+        bad("white space in a word", "forbidden_character", changed(words=[{"text": f"{word} {word}"}])),
+        bad("a word too long", "oversized", changed(words=[{"text": word * 20}])),
+        bad("too many bytes", "oversized", changed(attributes={"a": word * 400})),
+        bad("a version that is none", "unknown_version", changed(version=word)),
+        bad("a version before the first", "unknown_version", changed(version="0.9")),
+        bad("another's key", "key_mismatch", good, of=b"somebody"),
+        bad("no key", "key_mismatch", good, of=None),
+        bad("another partition", "wrong_partition", good, shift=1),
+    ]
