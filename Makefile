@@ -108,8 +108,15 @@ bench: setup-dev ## Words a second of the engine; delay and CPU time end to end,
 SEED ?=
 FAULTS ?= 100
 PROTOCOL ?= classic
-chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer); prints the seed and one JSON line
-	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --faults $(FAULTS) --protocol $(PROTOCOL)
+REDIS ?= pair
+chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster); ends with JSON
+	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --faults $(FAULTS) --protocol $(PROTOCOL) --redis $(REDIS)
+
+.PHONY: soak
+MINUTES ?= 10
+soak: setup-dev ## Words without end on real parts (MINUTES=10): memory and Redis flat; writes docs/soak.csv and its plot
+	@$(BIN)/python -m tests.soak --minutes $(MINUTES) --samples docs/soak.csv
+	@$(BIN)/python -m tests.soak.plot docs/soak.csv docs/soak.svg
 
 schemas: setup ## Write schemas/json anew from the types
 	@$(BIN)/python -m schemas
