@@ -149,6 +149,7 @@ def build(
     pipeline: Pipeline,
     observer: Observer | None = None,
     *,
+    engine: Engine | None = None,
     around: Callable[[Publisher], Publisher] = lambda publisher: publisher,
 ) -> tuple[Parts, Worker]:
     """Build a worker and its parts, something perhaps around its publisher; the worker is not started."""
@@ -163,7 +164,7 @@ def build(
         ),
         reader=KafkaLogReader(kafka),
         peers=KafkaPeerTransactions(kafka, settings.input_topic),
-        engine=_engine(pipeline.engine),
+        engine=engine or _engine(pipeline.engine),
         clock=clock,
         observer=observer or _observer(pipeline),
     )

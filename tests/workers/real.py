@@ -26,7 +26,7 @@ from tests.workers.pipeline import Pipeline, build
 from worker.adapters.kafka_reader import KafkaReader, Start
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.core.partitioning import murmur2_partition
-from worker.ports import Publisher, Record
+from worker.ports import Engine, Publisher, Record
 from worker.runtime.loop import Worker
 from worker.runtime.observer import Observer, SeamStep
 from worker.runtime.parts import Parts
@@ -108,11 +108,12 @@ class RealWorld:
         ordinal: int = 0,
         *,
         observer: Observer | None = None,
+        engine: Engine | None = None,
         around: Callable[[Publisher], Publisher] = lambda publisher: publisher,
         **changes: object,
     ) -> RealWorker:
         """Build a worker in this process; turn it by hand."""
-        return RealWorker(self, build(self.pipeline(ordinal, **changes), observer, around=around))
+        return RealWorker(self, build(self.pipeline(ordinal, **changes), observer, engine=engine, around=around))
 
     @contextmanager
     def process(

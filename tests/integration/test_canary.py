@@ -1,0 +1,180 @@
+"""Promise 5: a canary word goes through every refusal and every way to fail; nothing that is told of it shows it."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import pytest
+import redis
+from prometheus_client import generate_latest
+
+from schemas.codec import encode_event
+from tests.parts.kafka_part import Kafka
+from tests.workers.bad_events import bad_records
+from tests.workers.crashing import Crash
+from tests.workers.real import RealWorker, RealWorld
+from tests.workers.speech import event, said
+from tests.workers.unsure import Plan, UnsurePublisher
+from worker.adapters.memory_engine import ScriptedEngine
+from worker.adapters.redis_store import partition_key
+from worker.adapters.system_clock import SystemClock
+from worker.core.labelling import LabelRequest, Labels
+from worker.errors import EngineError
+from worker.runtime.observer import SeamStep
+from worker.telemetry.health import Health
+from worker.telemetry.log import forward_library_logs, log_uncaught, make_log
+from worker.telemetry.metrics import Metrics
+from worker.telemetry.observer import TelemetryObserver
+
+_CANARY = "zwieselhausen"
+_RULES: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
+
+
+class Told:
+    """Everything that a worker tells: its log, its metrics, its health."""
+
+    def __init__(self) -> None:
+        self.lines = io.StringIO()
+        self.metrics = Metrics()
+        self.health = Health(SystemClock().monotonic_s)
+        self.log = make_log(self.lines, deployment="canary", worker="canary-0")
+
+    def observer(self, crash_at: SeamStep | None = None) -> TelemetryObserver:
+        return _Crashing(self, crash_at)
+
+    def everything(self) -> str:
+        reasons = (*self.health.why_not_ready(), *self.health.why_not_alive())
+        return "\n".join((self.lines.getvalue(), generate_latest(self.metrics.registry).decode(), *reasons))
+
+
+class _Crashing(TelemetryObserver):
+    """Tells as a real one does, and crashes at a step of the seam."""
+
+    def __init__(self, told: Told, crash_at: SeamStep | None) -> None:
+        super().__init__(log=told.log, metrics=told.metrics, health=told.health)
+        self._crash_at = crash_at
+
+    def seam(self, step: str) -> None:
+        if step == self._crash_at:
+            raise Crash
+
+
+class FailingEngine(ScriptedEngine):
+    """Fails whenever the canary is to be labelled, for a cause that quotes it."""
+
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        if any("fails" in request.session for request in requests):
+            raise EngineError("the network failed") from ValueError(str(requests))
+        return super().label(requests)
+
+
+@pytest.fixture
+def told() -> Iterator[Told]:
+    """What is told, libraries' debug lines included; logging is as it was afterwards."""
+    told = Told()
+    root = logging.getLogger()
+    before = root.handlers, root.level, sys.excepthook
+    forward_library_logs(told.log, level=logging.DEBUG)
+    log_uncaught(told.log)
+    yield told
+    root.handlers, (root.level, sys.excepthook) = before[0], before[1:]
+
+
+def test_no_refusal_and_no_failure_tells_what_was_said(
+    kafka: Kafka, redis_url: str, deployment: str, told: Told, capfd: pytest.CaptureFixture[str]
+) -> None:
+    world = RealWorld(kafka, redis_url, deployment, partitions=1, rules=_RULES)
+    _refusals(world, told)
+    _outcomes_unknown(world, told)
+    _crash(world, told)
+    _unreadable_state(world, told)
+    _foreign_key(world, told)
+    _failing_engine(world, told)
+    _newer_event(world, told)
+    sys.excepthook(ValueError, ValueError(_CANARY), None)
+    assert _CANARY in said(world.segments()), "the canary never flew"
+    assert "parked" in told.lines.getvalue()
+    assert "rebuilt" in told.lines.getvalue()
+    assert "failed" in told.lines.getvalue()
+    output = capfd.readouterr()
+    for told_text in (told.everything(), output.out, output.err):
+        assert _CANARY not in told_text.lower()
+    for topic in (world.segments_topic, world.dead_topic, world.german_topic, f"{deployment}.ledger"):
+        for record in world.records(topic):
+            assert _CANARY.encode() not in b"".join(value or b"" for _, value in record.headers)
+    for record in world.records(f"{deployment}.ledger"):
+        assert _CANARY.encode() not in (record.value or b"")
+
+
+def _refusals(world: RealWorld, told: Told) -> None:
+    for one in bad_records("bad", _CANARY):
+        if not one.shift:
+            world.send_bytes(one.key, one.value, partition=0)
+    world.send(
+        event("ann", 0, _CANARY, "and", targets=("de", "elsewhere")),
+        event("ann", 2, "on", _CANARY),
+        event("ann", 1, _CANARY),
+        event("ann", 0, _CANARY, epoch=1, lang="xx"),
+        event("ann", 5, _CANARY, epoch=0),
+        event("ann", 1, _CANARY, epoch=1, session_end=True),
+        event("ann", 2, _CANARY, epoch=1),
+    )
+    worker = world.worker(observer=told.observer())
+    worker.turn_until(lambda: worker.caught_up)
+    worker.worker.drain()
+
+
+def _outcomes_unknown(world: RealWorld, told: Told) -> None:
+    plans = [Plan.ABORTS, Plan.NEVER_COMMITS, Plan.COMMITS_UNTOLD]
+    worker = world.worker(observer=told.observer(), around=lambda sure: UnsurePublisher(sure, *plans))
+    world.send(event("ben", 0, _CANARY, "once"))
+    worker.turn_until(lambda: worker.caught_up)
+    worker.worker.drain()
+
+
+def _crash(world: RealWorld, told: Told) -> None:
+    worker = world.worker(observer=told.observer(crash_at=SeamStep.OFFSETS_SENT))
+    world.send(event("ben", 1, _CANARY, "twice"))
+    with pytest.raises(Crash):
+        worker.turn_until(lambda: False)
+    worker.leave()
+
+
+def _unreadable_state(world: RealWorld, told: Told) -> None:
+    key = partition_key(world.deployment, world.words_topic, 0)
+    with redis.Redis.from_url(world.redis_url) as client:
+        client.hset(key, "s:ben", _CANARY.encode())
+    _works(world.worker(observer=told.observer()))
+
+
+def _foreign_key(world: RealWorld, told: Told) -> None:
+    key = partition_key(world.deployment, world.words_topic, 0)
+    with redis.Redis.from_url(world.redis_url) as client:
+        client.set(key, _CANARY)
+        worker = world.worker(observer=told.observer())
+        worker.turn_until(lambda: "claim: StoreError" in worker.worker.unready())
+        client.delete(key)
+    _works(worker)
+
+
+def _failing_engine(world: RealWorld, told: Told) -> None:
+    worker = world.worker(observer=told.observer(), engine=FailingEngine())
+    world.send(event("fails", 0, _CANARY, "is", "what", "fails", session_end=True))
+    _works(worker)
+
+
+def _newer_event(world: RealWorld, told: Told) -> None:
+    newer = {**msgspec.msgpack.decode(encode_event(event("cy", 0, _CANARY))), "version": "7.0"}
+    worker = world.worker(observer=told.observer())
+    world.send_bytes(b"cy", msgspec.msgpack.encode(newer), partition=0)
+    worker.turn_until(lambda: bool(worker.worker.assignment.parked))
+    worker.worker.drain()
+
+
+def _works(worker: RealWorker) -> None:
+    worker.turn_until(lambda: worker.caught_up)
+    worker.worker.drain()
