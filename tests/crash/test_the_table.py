@@ -1,0 +1,27 @@
+"""The table of docs/seam.md: it names every step, and tests that exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from worker.runtime.observer import SeamStep
+
+_ROOT = Path(__file__).parents[2]
+_PAGE = (_ROOT / "docs" / "seam.md").read_text()
+
+
+def test_the_table_has_a_row_for_every_step_of_the_seam_and_for_none_that_is_none() -> None:
+    assert re.findall(r"^\| \d+ \| `([a-z0-9_]+)` \|", _PAGE, re.MULTILINE) == [step.value for step in SeamStep]
+
+
+def test_the_rows_are_numbered_without_a_hole() -> None:
+    numbers = [int(number) for number in re.findall(r"^\| (\d+) \|", _PAGE, re.MULTILINE)]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_every_test_that_the_page_names_exists() -> None:
+    named = re.findall(r"`(tests/[a-z_/0-9]+\.py)::(test_[a-z_0-9]+)`", _PAGE)
+    assert len(named) > 20
+    missing = [name for path, name in named if f"\ndef {name}(" not in (_ROOT / path).read_text()]
+    assert missing == []
