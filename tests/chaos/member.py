@@ -81,8 +81,8 @@ class Diary(SilentObserver):
     def waiting(self, partition: int, reason: str) -> None:
         self.note("waiting", partition=partition, reason=reason)
 
-    def parked(self, partition: int, reason: str) -> None:
-        self.note("parked", partition=partition, reason=reason)
+    def parked(self, partition: int, reason: str, detail: str) -> None:
+        self.note("parked", partition=partition, reason=reason, detail=detail)
 
     def engine_failed(self, sessions: int) -> None:
         self.note("engine_failed", sessions=sessions)

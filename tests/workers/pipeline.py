@@ -109,8 +109,8 @@ class Telling(SilentObserver):
     def waiting(self, partition: int, reason: str) -> None:
         self._say("waiting", partition, reason)
 
-    def parked(self, partition: int, reason: str) -> None:
-        self._say("parked", partition, reason)
+    def parked(self, partition: int, reason: str, detail: str) -> None:
+        self._say("parked", partition, reason, detail)
 
     def publisher_rebuilt(self, reason: str) -> None:
         self._say("producer rebuilt", reason)

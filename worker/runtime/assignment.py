@@ -100,7 +100,7 @@ class Assignment:
         self._forget(parked.partition)
         self._source.pause([parked.partition])
         self._parked[parked.partition] = parked
-        self._observer.parked(parked.partition, parked.reason)
+        self._observer.parked(parked.partition, parked.reason, parked.detail)
 
     def unpark(self, partition: int) -> None:
         """Claim a parked partition again."""

@@ -245,16 +245,30 @@ class Worker:
             case PartitionEnd():
                 residents.reached_end(item.next_offset)
             case PartitionStalled():
-                self.assignment.park(Parked(partition=item.partition, reason="offset_out_of_range", detail=item.reason))
+                self._park_out_of_range(residents, item.reason)
+
+    def _park_out_of_range(self, residents: Residents, reason: str) -> None:
+        """Park a partition whose next record retention has taken, with the range that is there."""
+        partition = residents.partition
+        try:
+            low, end = self._source.watermarks(partition, self._settings.claim_timeout_s)
+        except RetriableError as error:
+            self._vitals.failed("poll", error)
+            self.assignment.claim_again(partition, type(error).__name__)
+            return
+        detail = f"{reason}: next is {residents.next_offset}, there is {low} to {end}; see docs/operations.md"
+        self.assignment.park(Parked(partition=partition, reason="offset_out_of_range", detail=detail))
 
     def _tick(self) -> None:
+        answered = True
         for residents in self.assignment.loaded.values():
             try:
                 residents.tick()
             except RetriableError as error:  # the leader did not confirm the end: no timer fires on a guess
                 self._vitals.failed("leader", error)
-            else:
-                self._vitals.mended("leader")
+                answered = False
+        if answered:
+            self._vitals.mended("leader")
 
     def _label(self) -> None:
         loaded = self.assignment.loaded.items()

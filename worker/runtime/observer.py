@@ -93,8 +93,8 @@ class Observer(Protocol):
         """Note a partition that cannot be claimed yet."""
         ...
 
-    def parked(self, partition: int, reason: str) -> None:
-        """Note a partition that waits for an operator."""
+    def parked(self, partition: int, reason: str, detail: str) -> None:
+        """Note a partition that waits for an operator: a stable name of why, and what he needs to know."""
         ...
 
     def let_go(self, partition: int) -> None:
@@ -176,7 +176,7 @@ class SilentObserver:
     def waiting(self, partition: int, reason: str) -> None:
         """Say nothing."""
 
-    def parked(self, partition: int, reason: str) -> None:
+    def parked(self, partition: int, reason: str, detail: str) -> None:
         """Say nothing."""
 
     def let_go(self, partition: int) -> None:

@@ -150,9 +150,9 @@ class TelemetryObserver:
         self._metrics.add("caesura_claims_waiting_total", reason=reason)
         self._enter(partition, "claiming")
 
-    def parked(self, partition: int, reason: str) -> None:
-        """Note a partition that waits for an operator."""
-        self._log.error("parked", partition=partition, reason=reason)
+    def parked(self, partition: int, reason: str, detail: str) -> None:
+        """Note a partition that waits for an operator; ``detail`` is our own text, and says what to do."""
+        self._log.error("parked", partition=partition, reason=reason, detail=detail)
         self._enter(partition, "parked")
         self._metrics.set_of(partition, "caesura_partition_parked", 1, reason=reason)
 

@@ -9,6 +9,15 @@ from tests.workers.speech import event, said
 from tests.workers.twin import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
 from worker.ports import NextOffset
+from worker.runtime.observer import SilentObserver
+
+
+class _Heard(SilentObserver):
+    def __init__(self) -> None:
+        self.parkings: list[tuple[int, str, str]] = []
+
+    def parked(self, partition: int, reason: str, detail: str) -> None:
+        self.parkings.append((partition, reason, detail))
 
 
 def _other_partition(world: World, name: str) -> str:
@@ -55,6 +64,23 @@ def test_too_many_malformed_events_park_the_partition_and_those_read_are_dead_le
     worker.settle()
     assert _reasons(worker) == ["dead_letter_limit"]
     assert len(world.records("asr.words.dead")) == 6
+
+
+def test_an_offset_that_retention_has_passed_parks_the_partition_and_the_range_is_told() -> None:
+    world = World()
+    world.send(event("ann", 0, "one", "two"))
+    first = world.worker()
+    first.settle()
+    first.worker.drain()
+    world.send(*(event("ann", seq, "more") for seq in (1, 2, 3)))
+    world.broker.delete_before("asr.words", 0, 3)
+    heard = _Heard()
+    worker = world.worker(1, observer=heard)
+    worker.settle()
+    ((partition, reason, detail),) = heard.parkings
+    assert (partition, reason) == (0, "offset_out_of_range")
+    assert "next is 1, there is 3 to 4" in detail
+    assert world.records("asr.words.dead") == []
 
 
 def test_a_released_partition_is_claimed_again_and_goes_on() -> None:

@@ -127,7 +127,7 @@ def test_a_partition_is_in_one_phase_and_leaves_no_gauge_behind(watched: Watched
     watched.observer.rebalanced("assigned", [1, 0])
     assert phases() == [2, 0, 0]
     watched.observer.claimed(0, "good", 12, 0.02)
-    watched.observer.parked(1, "state_behind_log")
+    watched.observer.parked(1, "state_behind_log", "12 before, 24 now")
     assert phases() == [0, 1, 1]
     assert watched.value("caesura_partition_parked", partition="1", reason="state_behind_log") == 1
     watched.observer.waiting(1, "unparked")
@@ -143,6 +143,7 @@ def test_a_partition_is_in_one_phase_and_leaves_no_gauge_behind(watched: Watched
     assert watched.value("caesura_lag_records", partition="0") is None
     assert watched.value("caesura_sessions", partition="0", status="open") is None
     assert [line["event"] for line in watched.lines()] == ["rebalance", "claimed", "parked", "claim_waits"]
+    assert watched.lines()[2]["detail"] == "12 before, 24 now"
 
 
 def test_readiness_is_a_line_only_where_it_changes(watched: Watched) -> None:
@@ -187,7 +188,7 @@ def test_a_word_that_strays_into_a_reason_gets_into_neither_line_nor_metric(watc
     said = f"well {CANARY}, I mean"
     watched.observer.dead_letter(2, 77, said)
     watched.observer.waiting(1, said)
-    watched.observer.parked(1, said)
+    watched.observer.parked(1, said, "")
     watched.observer.claimed(1, said, 1, 0.1)
     watched.observer.rebalanced(said, [1])
     watched.observer.publisher_rebuilt(said)
