@@ -1,0 +1,102 @@
+"""Promise 5, told by the command itself: what ``caesura worker`` writes and serves, searched for a canary word."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import redis
+
+from tests.parts.kafka_part import Kafka
+from tests.workers.bad_events import bad_records
+from tests.workers.real import RealWorld
+from tests.workers.speech import event, said
+from worker.adapters.guarded_process import free_port
+from worker.adapters.redis_settings import RedisSettings
+from worker.adapters.redis_store import partition_key
+
+_CANARY = "zwieselhausen"
+_ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.timeout(300)
+def test_the_command_logs_serves_and_prints_nothing_that_was_said(
+    kafka: Kafka, redis_url: str, deployment: str, tmp_path: Path
+) -> None:
+    world = RealWorld(kafka, redis_url, deployment, partitions=1)
+    port = free_port()
+    environ = _environ(world, port)
+    output = tmp_path / "output"
+    bad = [one for one in bad_records("bad", _CANARY) if not one.shift]
+    world.send(event("ann", 0, _CANARY, "and", "on", session_end=True), event("ann", 1, _CANARY))
+    for one in bad:
+        world.send_bytes(one.key, one.value, partition=0)
+    world.send(event("ben", 0, _CANARY, "last", session_end=True))
+    with _command(environ, output) as worker:
+        world.wait_for(lambda segments: sum(one.session_end for one in segments) == 2, timeout_s=120)
+        served = [_served(port, path) for path in ("/metrics", "/live", "/ready")]
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(60) == 0
+    with redis.Redis.from_url(redis_url) as client:
+        client.set(partition_key(deployment, world.words_topic, 0), _CANARY)
+    with _command(environ, output) as worker:
+        _wait_for(output, b"claim_waits")
+        worker.kill()
+        worker.wait(60)
+    assert said(world.segments()).count(_CANARY) == 2
+    assert len(world.records(world.dead_topic)) == len(bad) + 1
+    told = output.read_bytes()
+    assert told.count(b'"dead_letter"') >= len(bad)
+    assert b"caesura_dead_letters_total" in served[0]
+    assert _CANARY.encode() not in b"".join((told, *served)).lower()
+
+
+def _environ(world: RealWorld, port: int) -> dict[str, str]:
+    address = RedisSettings.from_url(world.redis_url)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+    return clean | {
+        "CAESURA_KAFKA_BOOTSTRAP_SERVERS": world.kafka.bootstrap,
+        "CAESURA_REDIS_ADDRESSES": address.addresses[0],
+        "CAESURA_REDIS_DATABASE": str(address.database),
+        "CAESURA_WORKER_DEPLOYMENT": world.deployment,
+        "CAESURA_WORKER_INPUT_TOPIC": world.words_topic,
+        "CAESURA_WORKER_SEGMENT_TOPIC": world.segments_topic,
+        "CAESURA_WORKER_DEAD_LETTER_TOPIC": world.dead_topic,
+        "CAESURA_WORKER_HTTP_PORT": str(port),
+    }
+
+
+@contextmanager
+def _command(environ: Mapping[str, str], output: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with output.open("ab") as stream:
+        command = [sys.executable, "-c", "from worker.cli import main; main()", "worker"]
+        process = subprocess.Popen(command, cwd=_ROOT, env=environ, stdout=stream, stderr=subprocess.STDOUT)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait(30)
+
+
+def _served(port: int, path: str) -> bytes:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as answer:
+            return bytes(answer.read())
+    except urllib.error.HTTPError as refusal:
+        return refusal.read()
+
+
+def _wait_for(output: Path, text: bytes) -> None:
+    ends_at_s = time.monotonic() + 90
+    while text not in output.read_bytes():
+        assert time.monotonic() < ends_at_s, output.read_text()
+        time.sleep(0.2)
