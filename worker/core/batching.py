@@ -40,13 +40,17 @@ class BatchLimits:
     like_length_words: int = 16
     flood_words: int = 300
 
+    def is_flood(self, one: PendingLabels) -> bool:
+        """Tell whether a session floods: it is served after all others."""
+        return one.queued_words > self.flood_words
+
 
 def form_batches(pending: Sequence[PendingLabels], limits: BatchLimits) -> list[list[PendingLabels]]:
     """Return every pending session in one batch each, in the order in which the batches are to be run.
 
     The first of a batch is the one that has waited longest of those left; others of like length join it, oldest first.
     """
-    waiting = sorted(pending, key=lambda one: (one.queued_words > limits.flood_words, one.waiting_since_ms))
+    waiting = sorted(pending, key=lambda one: (limits.is_flood(one), one.waiting_since_ms))
     ranges: dict[int, list[PendingLabels]] = {}
     for one in waiting:
         ranges.setdefault(_range(one, limits), []).append(one)

@@ -24,6 +24,10 @@ from worker.runtime.residents import Staged
 __all__ = ["Checkpoint", "CheckpointResult"]
 
 
+_LEAST_S = 1.0
+"""A transaction is given so much time at least: one that is begun too late would only be done again."""
+
+
 @dataclass(slots=True)
 class CheckpointResult:
     """What became of a checkpoint.
@@ -57,8 +61,10 @@ class Checkpoint:
         self._observer = observer
         self._timeout_s = timeout_s
 
-    def take(self, staged: Sequence[Staged], *, stage_ms: float = 0.0) -> CheckpointResult:
-        """Take one checkpoint over these partitions; blocks at most about the time-out.
+    def take(
+        self, staged: Sequence[Staged], *, stage_ms: float = 0.0, deadline: Deadline | None = None
+    ) -> CheckpointResult:
+        """Take one checkpoint over these partitions; blocks at most about the time-out, or until a nearer deadline.
 
         FatalError where an invariant or a setting is broken; everything else is in the result.
         """
@@ -70,7 +76,7 @@ class Checkpoint:
         timer.lap("save")
         if saved:
             self._observer.seam(SeamStep.SAVED)
-            self._transact(saved, result, timer)
+            self._transact(saved, result, timer, deadline)
         self._observer.checkpoint(_summary(staged, result, timer.step_ms))
         return result
 
@@ -88,8 +94,11 @@ class Checkpoint:
                 result.dropped[one.partition] = "save_refused"
         return saved
 
-    def _transact(self, saved: Sequence[Staged], result: CheckpointResult, timer: _StepTimer) -> None:
-        deadline = Deadline.after(self._clock, self._timeout_s)
+    def _transact(
+        self, saved: Sequence[Staged], result: CheckpointResult, timer: _StepTimer, until: Deadline | None
+    ) -> None:
+        left_s = self._timeout_s if until is None else min(self._timeout_s, max(_LEAST_S, until.left_s))
+        deadline = Deadline.after(self._clock, left_s)
         try:
             self._publish(saved)
             timer.lap("publish")

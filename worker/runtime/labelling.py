@@ -10,6 +10,7 @@ from worker.core.labelling import Labels
 from worker.core.partition import PartitionSessions
 from worker.errors import EngineError
 from worker.ports import Clock, Engine
+from worker.runtime.deadline import Deadline
 from worker.runtime.observer import Observer
 from worker.runtime.watchdog import InferenceWatchdog
 
@@ -28,11 +29,20 @@ class Labelling:
     watchdog: InferenceWatchdog
     limits: BatchLimits
 
-    def run(self, partitions: Mapping[int, PartitionSessions]) -> None:
-        """Label until no session of these partitions wants labels. Blocks as long as that takes."""
-        while pending := self._pending(partitions):
+    def run(self, partitions: Mapping[int, PartitionSessions], deadline: Deadline | None = None) -> bool:
+        """Label until no session of these partitions wants labels. Blocks as long as that takes.
+
+        False where the deadline passed first: sessions are left in the midst of their work then.
+        """
+        pending = self._pending(partitions)
+        self.observer.flooding({one.request.session: one.queued_words for one in pending if self.limits.is_flood(one)})
+        while pending:
             for batch in form_batches(pending, self.limits):
+                if deadline is not None and deadline.passed:
+                    return False
                 self._resolve(batch, partitions)
+            pending = self._pending(partitions)
+        return True
 
     def fall_back(self, partitions: Mapping[int, PartitionSessions]) -> None:
         """Let every session of these partitions that wants labels go on without, until none wants any."""

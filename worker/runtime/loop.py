@@ -128,13 +128,15 @@ class Worker:
         self._observer.readiness(self.unready())
 
     def drain(self) -> None:
-        """Finish what was read, publish it, and leave the group."""
+        """Finish what was read, publish it, and leave the group.
+
+        What cannot be done within the deadline is left to the next owner, who reads it again.
+        """
         self._draining = True
         self._observer.readiness(self.unready())
         deadline = Deadline.after(self._clock, self._settings.drain_deadline_s)
-        if self._publisher_lost is None and not deadline.passed:
-            self._label()
-            self.checkpoint()
+        if self._publisher_lost is None and self._label(deadline):
+            self.checkpoint(deadline)
         self._source.close()
         self._publisher.close()
         self._store.close()
@@ -152,14 +154,14 @@ class Worker:
         reasons += [f"partition {one.partition} parked: {one.reason}" for one in self.assignment.parked.values()]
         return tuple(reasons)
 
-    def checkpoint(self) -> None:
+    def checkpoint(self, deadline: Deadline | None = None) -> None:
         """Take a checkpoint over everything that is staged; nothing staged, nothing done."""
         started_s = self._clock.monotonic_s()
         staged = [one for residents in self.assignment.loaded.values() if (one := residents.stage()) is not None]
         self._staged_since_s = None
         if staged:
             stage_ms = (self._clock.monotonic_s() - started_s) * 1000.0
-            self._adopt(self._checkpoint.take(staged, stage_ms=stage_ms))
+            self._adopt(self._checkpoint.take(staged, stage_ms=stage_ms, deadline=deadline))
         self._park()
 
     def _park(self) -> None:
@@ -270,10 +272,10 @@ class Worker:
         if answered:
             self._vitals.mended("leader")
 
-    def _label(self) -> None:
+    def _label(self, deadline: Deadline | None = None) -> bool:
         loaded = self.assignment.loaded.items()
         self._labelling.fall_back({number: one.sessions for number, one in loaded if one.unlabelled})
-        self._labelling.run({number: one.sessions for number, one in loaded})
+        return self._labelling.run({number: one.sessions for number, one in loaded}, deadline)
 
     def _due(self) -> bool:
         """Tell whether the commit interval since the first uncheckpointed change has passed."""

@@ -137,6 +137,10 @@ class Observer(Protocol):
         """Note how long the oldest session of a batch waited for it."""
         ...
 
+    def flooding(self, queued_words: Mapping[str, int]) -> None:
+        """Note which sessions flood as of this turn, perhaps none, and how many words of theirs wait."""
+        ...
+
     def faulted(self, part: str, call: str, error: str) -> None:
         """Note a call that failed and is tried again: ``part`` is ``store`` or ``broker``."""
         ...
@@ -207,6 +211,9 @@ class SilentObserver:
         """Say nothing."""
 
     def queued(self, oldest_s: float) -> None:
+        """Say nothing."""
+
+    def flooding(self, queued_words: Mapping[str, int]) -> None:
         """Say nothing."""
 
     def faulted(self, part: str, call: str, error: str) -> None:

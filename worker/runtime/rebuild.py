@@ -72,7 +72,7 @@ class Rebuild:
         reader: LogReader,
         clock: Clock,
         settings: RuntimeSettings,
-        label: Callable[[PartitionSessions], None],
+        label: Callable[[PartitionSessions], object],
     ) -> None:
         self._context = context
         self._replay_offset = state.replay_offset

@@ -1,7 +1,8 @@
 """Turns what the runtime tells of itself into canonical log lines, metrics and health.
 
 It has the shape of ``worker.runtime.observer.Observer`` and stands below the runtime, which it does not import. Lines:
-one a checkpoint, a rebalance, a claim, a dead letter, a change of readiness; none a word, none a session.
+one a checkpoint, a rebalance, a claim, a dead letter, a change of readiness; none a word; of sessions only one that
+begins to flood is named.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class TelemetryObserver:
         self._health = health
         self._unready: tuple[str, ...] | None = None
         self._phases: dict[int, str] = {}
+        self._flooding: frozenset[str] = frozenset()
         metrics.set("caesura_ready", 0)
         self._count_phases()
 
@@ -181,6 +183,13 @@ class TelemetryObserver:
     def queued(self, oldest_s: float) -> None:
         """Note how long the oldest session of a batch waited for it."""
         self._metrics.observe("caesura_queue_age_seconds", oldest_s)
+
+    def flooding(self, queued_words: Mapping[str, int]) -> None:
+        """Name a session in a line when it begins to flood, and not again before it has stopped."""
+        for session, words in queued_words.items():
+            if session not in self._flooding:
+                self._log.warning("session_floods", session=session, words=words)
+        self._flooding = frozenset(queued_words)
 
     def engine_failed(self, sessions: int) -> None:
         """Note a batch that the engine refused."""

@@ -166,6 +166,16 @@ def test_the_engines_work_is_measured(watched: Watched) -> None:
     assert watched.value("caesura_engine_failures_total") == 1
 
 
+def test_a_session_that_floods_is_named_when_it_begins_and_not_again_before_it_has_stopped(watched: Watched) -> None:
+    for flooding in ({"call-17": 900}, {"call-17": 1200, "call-9": 301}, {}, {"call-17": 400}):
+        watched.observer.flooding(flooding)
+    assert [(line["event"], line["session"], line["words"]) for line in watched.lines()] == [
+        ("session_floods", "call-17", 900),
+        ("session_floods", "call-9", 301),
+        ("session_floods", "call-17", 400),
+    ]
+
+
 def test_faults_and_refusals_are_counted_by_their_names(watched: Watched) -> None:
     watched.observer.faulted("store", "ping", "StoreError")
     watched.observer.faulted("broker", "poll", "BrokerError")
