@@ -16,6 +16,7 @@ from schemas.segments import Segment
 from worker.adapters.onnxruntime_engine import OnnxEngine
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.progress import counted
 from worker.config import load_local_settings, models_folder
 from worker.core.rendering import Style, render_segment
 from worker.core.rules import DecodingRules, primary_language
@@ -72,7 +73,10 @@ def punctuate(
         keep_fillers=keep_fillers,
         keep_reparanda=keep_reparanda,
     )
-    for number, line in enumerate(read_lines(file), start=1):
+    given = read_lines(file)
+    if file != "-" and not sys.stdout.isatty():  # else the text itself shows how far it has come
+        given = counted(given, doing="lines")
+    for number, line in enumerate(given, start=1):
         sys.stdout.write(lines.punctuated(line, session=f"line-{number}"))
         sys.stdout.flush()
 
