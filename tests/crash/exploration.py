@@ -18,7 +18,7 @@ from worker.adapters.memory_engine import ScriptedEngine
 from worker.adapters.memory_store import Fault
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError, BrokerError, FatalError, OutcomeUnknownError
-from worker.runtime.observer import Observer, SilentObserver
+from worker.runtime.observer import Observer
 
 __all__ = ["Exploration", "Violation", "draw", "explore", "shorten"]
 
@@ -31,7 +31,10 @@ _RULES = DecodingRules(
     idle_after_ms=10_000,
     forget_after_ms=8_000,
 )
-_OWNERS = (0, 1)
+_OWNERS = (0, 1, 2)
+_ORDINALS = 2
+"""Owners 0 and 2 have the same ordinal, as a process has that was given up and lives on."""
+
 _SESSIONS = ("a", "b")
 _WEIGHTS = {
     "advance {owner} 1": 30,
@@ -120,7 +123,7 @@ class Exploration:
             self._crash(str(owner))
             self._expire(str(owner))
         self._land()
-        last = self._worker(2)(SilentObserver())
+        last = self.world.worker(_ORDINALS, engine=ScriptedEngine(look_ahead_words=1), commit_interval_ms=10)
         for _ in range(12):
             last.turn(4)
             self.world.clock.pass_s(0.4)
@@ -136,7 +139,7 @@ class Exploration:
     def _worker(self, ordinal: int) -> Callable[[Observer], TwinWorker]:
         def make(observer: Observer) -> TwinWorker:
             engine = ScriptedEngine(look_ahead_words=1)
-            return self.world.worker(ordinal, observer=observer, engine=engine, commit_interval_ms=10)
+            return self.world.worker(ordinal % _ORDINALS, observer=observer, engine=engine, commit_interval_ms=10)
 
         return make
 
@@ -179,8 +182,8 @@ class Exploration:
             self.world.broker.expel("caesura", "asr.words", twin.source.member_id)
 
     def _expire(self, owner: str) -> None:
-        if self.world.broker.transaction_open(f"caesura-{owner}"):
-            self.world.broker.expire_transaction(f"caesura-{owner}")
+        if self.world.broker.transaction_open(_transactional_id(owner)):
+            self.world.broker.expire_transaction(_transactional_id(owner))
 
     def _save(self, owner: str, fault: str) -> None:
         if (twin := self._twin(owner)) is not None:
@@ -196,10 +199,10 @@ class Exploration:
     def _commit(self, owner: str, what: str, happened: str = "") -> None:
         errors = {"unknown": OutcomeUnknownError, "retriable": BrokerError, "aborted": AbortableError}
         error = errors[what]("as planned")
-        self.world.broker.fail("commit", error, happened=bool(happened), of=f"caesura-{owner}")
+        self.world.broker.fail("commit", error, happened=bool(happened), of=_transactional_id(owner))
 
     def _offsets(self, owner: str, what: str) -> None:
-        self.world.broker.fail("send_offsets", AbortableError(what), of=f"caesura-{owner}")
+        self.world.broker.fail("send_offsets", AbortableError(what), of=_transactional_id(owner))
 
     def _lose(self) -> None:
         self.world.redis.lose_everything()
@@ -209,6 +212,10 @@ class Exploration:
 
     def _fail_over(self) -> None:
         self.world.redis.fail_over_to(self._replica)
+
+
+def _transactional_id(owner: str) -> str:
+    return f"caesura-{int(owner) % _ORDINALS}"
 
 
 def draw(seed: int, length: int, *, losses: bool) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -112,6 +113,29 @@ def test_a_save_without_an_answer_counts_only_if_it_is_committed_whenever_it_lan
     world.redis.land_late()
     twin.turn(60)
     check_every_word_once(_EVENTS, world.segments())
+
+
+def test_a_commit_that_the_broker_does_not_answer_in_time_is_looked_up(
+    kafka: Kafka, redis_url: str, deployment: str
+) -> None:
+    if not kafka.owned:
+        pytest.skip("needs a broker of our own: unset KAFKA_BOOTSTRAP_SERVERS")
+    stage = RealStage(kafka, redis_url, deployment)
+    awake = threading.Timer(4.0, kafka.signal, (signal.SIGCONT,))
+
+    def fall_silent() -> None:
+        kafka.signal(signal.SIGSTOP)
+        awake.start()
+
+    silenced = Interrupted(SeamStep.OFFSETS_SENT, fall_silent)
+    player = stage.enter(0, observer=silenced, commit_timeout_s=1.0)
+    stage.send(*_EVENTS[:4])
+    player.until(lambda: player.caught_up)
+    stage.send(*_EVENTS[4:])
+    silenced.armed = True
+    player.until(lambda: player.caught_up and not silenced.armed)
+    awake.join()
+    check_every_word_once(_EVENTS, stage.segments())
 
 
 def _robbed_between_two_owners(stage: Stage, rob: Callable[[], None]) -> None:
