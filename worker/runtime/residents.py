@@ -20,7 +20,7 @@ from worker.core.tally import Tally
 from worker.core.timeline import PartitionTime
 from worker.core.writing import OutSegment
 from worker.errors import BadEventError
-from worker.ports import Clock, NextOffset, OutMessage, Record, StoreWrite, WordSource
+from worker.ports import Clock, NextOffset, OutMessage, Record, SegmentSpan, StoreWrite, Tracer, WordSource
 from worker.runtime.caution import Advice, Caution
 from worker.runtime.claim import ClaimedState, Parked
 from worker.runtime.intake import POISON, WRONG_PARTITION, DeadLetters, MalformedLimit, read_event
@@ -47,6 +47,7 @@ class Staged:
     next: NextOffset
     slots: dict[str, Slot]
     segments: list[Segment]
+    spans: list[SegmentSpan]
     dead_letters: int
 
 
@@ -62,6 +63,7 @@ class Surroundings:
     source: WordSource
     clock: Clock
     observer: Observer
+    tracer: Tracer
     publishing: Publishing
     dead_letters: DeadLetters
     partitions: int
@@ -93,6 +95,7 @@ class Residents:
         self._source = surroundings.source
         self._clock = surroundings.clock
         self._observer = surroundings.observer
+        self._tracer = surroundings.tracer
         self._publishing = surroundings.publishing
         self._dead_letters = surroundings.dead_letters
         self._partitions = surroundings.partitions
@@ -124,7 +127,7 @@ class Residents:
     @property
     def changed(self) -> bool:
         """Tell whether a checkpoint would have anything to write."""
-        owes = self._owes_checkpoint or self._caution.owes_checkpoint
+        owes = self._owes_checkpoint or self._caution.owes_checkpoint or self._stored.owes_drop
         return owes or self._next_offset != self._committed_offset or bool(self.sessions.touched)
 
     @property
@@ -173,7 +176,13 @@ class Residents:
         if advice is Advice.GIVE_UP:
             raise BadEventError(POISON, "the record was tried alone, again and again, and never committed")
         event = read_event(record, partitions=self._partitions, partitioner=self._settings.partitioner)
-        origin = Origin(offset=record.offset, appended_ms=record.timestamp_ms, polled_ms=polled_ms, time_ms=time_ms)
+        origin = Origin(
+            offset=record.offset,
+            appended_ms=record.timestamp_ms,
+            polled_ms=polled_ms,
+            time_ms=time_ms,
+            trace=self._tracer.context_of(record),
+        )
         admission = self.sessions.offer(event, origin)
         if admission.outcome is Outcome.REPEAT:
             self._observer.repeated(self.partition)
@@ -223,15 +232,17 @@ class Residents:
             return None
         checkpoint = self._stored.next_id()
         out = self.sessions.take_segments()
+        spans = [self._tracer.begin(one) for one in out]
         slots = self._stored.new_slots(checkpoint, self.sessions.states(self.sessions.touched))
         return Staged(
             partition=self.partition,
             id=checkpoint,
             write=self._stored.write(checkpoint, slots),
-            messages=[*self._letters, *self._messages(out, slots)],
+            messages=[*self._letters, *self._messages(out, spans, slots)],
             next=NextOffset(next_offset=self._next_offset, metadata=self._metadata(checkpoint).encode()),
             slots=slots,
             segments=[one.segment for one in out],
+            spans=spans,
             dead_letters=len(self._letters),
         )
 
@@ -246,8 +257,10 @@ class Residents:
             transactional_id=self._settings.transactional_id,
         )
 
-    def _messages(self, out: list[OutSegment], slots: dict[str, Slot]) -> list[OutMessage]:
-        messages = [message for one in out for message in self._publishing.segment(self.partition, one)]
+    def _messages(self, out: list[OutSegment], spans: list[SegmentSpan], slots: dict[str, Slot]) -> list[OutMessage]:
+        messages: list[OutMessage] = []
+        for one, span in zip(out, spans, strict=True):
+            messages += self._publishing.segment(self.partition, one, span.headers)
         spoken = {one.segment.session for one in out} | {name for name, slot in slots.items() if slot.state is None}
         through = self._next_offset - 1
         for name, record in self.sessions.ledger_states(sorted(spoken.union(self.sessions.replaced))).items():
@@ -261,6 +274,8 @@ class Residents:
         self._owes_checkpoint = False
         self._letters = self._letters[staged.dead_letters :]
         self._stored.adopt(staged.id, staged.slots)
+        for span in staged.spans:
+            span.end(self._clock.wall_ms())
         for name, slot in staged.slots.items():
             if slot.state is None:
                 self._forget(name)

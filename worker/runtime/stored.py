@@ -31,6 +31,11 @@ class StoredSlots:
         """The sessions that have a committed snapshot."""
         return list(self._committed)
 
+    @property
+    def owes_drop(self) -> bool:
+        """Tell whether fields wait for a write to drop them: without words and timers there would be none."""
+        return bool(self._dropping)
+
     def next_id(self) -> CheckpointId:
         """Return the id of the next checkpoint; no two attempts share one."""
         self._n += 1
