@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--protocol", choices=("classic", "consumer"), default="classic")
     parser.add_argument("--redis", choices=("pair", "cluster"), default="pair")
     parser.add_argument("--rate", type=float, default=40.0, help="events a second")
+    parser.add_argument("--minutes", type=float, default=None, help="begin no more faults after so long")
     parser.add_argument("--folder", type=Path, default=None, help="where to keep the workers' diaries")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
@@ -38,6 +39,7 @@ def main() -> int:
         protocol=given.protocol,
         redis=given.redis,
         events_a_s=given.rate,
+        minutes=given.minutes,
         folder=given.folder,
         say=say,
     )

@@ -31,13 +31,14 @@ _COMMITTED_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to run. folder: where the workers' diaries are kept; None: nowhere."""
+    """What to run. minutes: after so long no more faults are begun. folder: where the workers' diaries are kept; None: nowhere."""
 
     seed: int
     faults: int
     protocol: str = "classic"
     redis: str = "pair"
     events_a_s: float = 40.0
+    minutes: float | None = None
     folder: Path | None = None
     say: Callable[[str], None] = lambda _: None
 
@@ -135,7 +136,11 @@ def _disturb(plan: Plan, faults: list[Fault], *, world: ChaosWorld, load: Load, 
     everything = frozenset(range(world.partitions))
     if not world.fleet.await_(lambda: watch.all_recovered(everything, 0), _UP_WITHIN_S):
         raise RuntimeError("the workers did not bring anything out of every partition")
+    began_s = time.monotonic()
     for number, fault in enumerate(faults):
+        if plan.minutes is not None and time.monotonic() - began_s > plan.minutes * 60:
+            plan.say(f"time is up after {number} faults")
+            break
         strike = actions.begin(fault)
         plan.note(f"{strike.at_s:.3f} {strike.number} {strike.kind} {sorted(strike.affected)} {fault}")
         if not fault.overlaps:
