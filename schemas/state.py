@@ -30,7 +30,8 @@ __all__ = [
     "encode_state",
 ]
 
-STATE_VERSION = "1.0"
+STATE_VERSION = "1.1"
+"""1.1: a snapshot may hold ``traces``."""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -170,11 +171,13 @@ class SessionState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
     """A session's snapshot.
 
     buffer: model words since the last cut. punctuation, disfluency: the labels of as many of its first words as the
-    last step labelled. held: what the segmenter keeps.
+    last step labelled. held: what the segmenter keeps. traces: (offset, trace context) of events with words that are
+    not published yet, where traces are on; as opaque to core as the records' bytes.
     """
 
     buffer: tuple[ModelWord, ...] = ()
     held: HeldBack = HeldBack()
+    traces: tuple[tuple[int, str], ...] = ()
 
 
 class LedgerState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):

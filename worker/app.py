@@ -20,12 +20,14 @@ from worker.adapters.system_clock import SystemClock
 from worker.config import Settings, models_folder
 from worker.core.dictionary import load_dictionary
 from worker.core.segmentation import segmenters
-from worker.errors import CaesuraError, FencedError
-from worker.ports import Clock, Publisher, SessionStore
+from worker.errors import CaesuraError, FatalError, FencedError
+from worker.ports import Clock, Publisher, SessionStore, Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.observer import Observer
 from worker.runtime.parts import Parts
+from worker.runtime.settings import RuntimeSettings, Traces
+from worker.runtime.untraced import Untraced
 from worker.runtime.watchdog import InferenceWatchdog
 from worker.telemetry.health import Health
 from worker.telemetry.http_server import TelemetryServer
@@ -33,7 +35,7 @@ from worker.telemetry.log import Log, failure_fields, forward_library_logs, log_
 from worker.telemetry.metrics import Metrics
 from worker.telemetry.observer import TelemetryObserver
 
-__all__ = ["ExitStatus", "StopSignals", "build_worker", "run_worker"]
+__all__ = ["ExitStatus", "StopSignals", "build_worker", "opened_tracer", "run_worker"]
 
 
 class ExitStatus:
@@ -89,7 +91,8 @@ def run_worker(settings: Settings) -> int:
         stop = stack.enter_context(StopSignals().caught())
         observer = TelemetryObserver(log=log, metrics=metrics, health=health)
         try:
-            worker, watchdog = build_worker(settings, clock=clock, observer=observer, log=log)
+            tracer = stack.enter_context(opened_tracer(runtime))
+            worker, watchdog = build_worker(settings, clock=clock, observer=observer, log=log, tracer=tracer)
             watchdog.start()
             stack.callback(watchdog.stop)
             log.info("started")
@@ -109,6 +112,7 @@ def build_worker(
     log: Log,
     publisher_of: Callable[[Settings, KafkaWordSource], Publisher] | None = None,
     store: SessionStore | None = None,
+    tracer: Tracer | None = None,
 ) -> tuple[Worker, InferenceWatchdog]:
     """Build a worker from settings, its engine warm. FatalError where models or settings cannot be used.
 
@@ -129,6 +133,7 @@ def build_worker(
         engine=engine,
         clock=clock,
         observer=observer,
+        tracer=tracer or Untraced(),
     )
 
     def hung() -> None:
@@ -138,6 +143,25 @@ def build_worker(
     watchdog = InferenceWatchdog(deadline_s=runtime.inference_deadline_ms / 1000.0, clock=clock, on_overrun=hung)
     worker = assemble(parts, settings=runtime, rules=settings.decoding, segmenters=segmenters, watchdog=watchdog)
     return worker, watchdog
+
+
+@contextmanager
+def opened_tracer(runtime: RuntimeSettings) -> Iterator[Tracer]:
+    """Open what ``worker.traces`` asks for; OpenTelemetry is imported here or never. FatalError: it is missing."""
+    if runtime.traces is Traces.NONE:
+        yield Untraced()
+        return
+    try:
+        from worker.telemetry.traces import SegmentTracer, otlp_processor  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise FatalError(f"worker.traces needs the extra traces, caesura[traces]: no module {error.name}") from error
+    tracer = SegmentTracer(
+        otlp_processor(), topic=runtime.input_topic, group=runtime.group, instance=runtime.transactional_id
+    )
+    try:
+        yield tracer
+    finally:
+        tracer.close()
 
 
 def _transactional(settings: Settings, source: KafkaWordSource) -> Publisher:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from schemas.checkpoint import CheckpointId
 from worker.core.labelling import LabelRequest, Labels
+from worker.core.writing import OutSegment
 
 __all__ = [
     "Claimed",
@@ -29,8 +30,10 @@ __all__ = [
     "Publisher",
     "RebalanceListener",
     "Record",
+    "SegmentSpan",
     "SessionStore",
     "StoreWrite",
+    "Tracer",
     "WordSource",
 ]
 
@@ -347,6 +350,31 @@ class Engine(Protocol):
 
     def warm_up(self) -> None:
         """Run each model once, so that the first session does not pay for it. Blocks; FatalError."""
+        ...
+
+
+class SegmentSpan(Protocol):
+    """The span of a segment that is staged; one that is never ended was never there."""
+
+    @property
+    def headers(self) -> tuple[tuple[str, bytes], ...]:
+        """Return what the segment's records carry, so that their readers go on with the trace."""
+        ...
+
+    def end(self, wall_ms: int) -> None:
+        """Note that the segment's checkpoint has committed. Neither blocks nor raises."""
+        ...
+
+
+class Tracer(Protocol):
+    """Traces segments back to their events. Neither blocks nor raises: a trace is never worth a segment."""
+
+    def context_of(self, record: Record) -> str:
+        """Return a record's trace context, opaque and at most 64 characters long; empty: it has none."""
+        ...
+
+    def begin(self, out: OutSegment) -> SegmentSpan:
+        """Begin the span of a segment that is staged, linked to its events' contexts."""
         ...
 
 

@@ -27,12 +27,16 @@ class DecodingContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where an event stood in the input. appended_ms, polled_ms: wall clock. time_ms: partition time it brought."""
+    """Where an event stood in the input. appended_ms, polled_ms: wall clock. time_ms: partition time it brought.
+
+    trace: the event's trace context, opaque here; empty where it has none, or traces are off.
+    """
 
     offset: int
     appended_ms: int
     polled_ms: int
     time_ms: int
+    trace: str = ""
 
     def unit(self, word: Word, position: int) -> Unit:
         """Return the event's word at ``position`` as a unit that knows where it came from."""

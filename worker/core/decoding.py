@@ -112,6 +112,8 @@ class Decoder:
             self.audio_end_ms = None
         self.writer.note_origin(origin)
         self.writer.note_passing(event)
+        if event.words or event.session_end:
+            self.writer.note_trace(origin)
         for position, word in enumerate(event.words):
             yield from self._hear(word.start_ms if applied.hears else None)
             yield from self._add(self.segmenter.push((origin.unit(word, position),)))

@@ -47,6 +47,7 @@ def restored(state: SessionState, context: DecodingContext) -> tuple[Intake, Seg
         last_offset=state.last_offset,
         last_appended_ms=state.last_appended_ms,
         last_polled_ms=state.last_polled_ms,
+        traces=state.traces,
     )
     buffer = Buffer(
         state.buffer,
@@ -79,6 +80,7 @@ def snapshot(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> Session
         **_facts(intake, writer, decoder),
         buffer=tuple(buffer.words),
         held=decoder.segmenter.held,
+        traces=writer.traces,
     )
 
 

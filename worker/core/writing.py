@@ -7,6 +7,8 @@ Rules:
 3. A sentence's number rises after its end, and where the buffer was cleared before its end came.
 4. A gap stands in the segment that holds the word it comes before, or in the record that closes the session.
 5. A closing record goes to every route that the session has used, any other segment to its latest targets.
+6. A segment knows the trace contexts of all events that its words came in, a closing record of the one that ended the
+   session too; where traces are off there are none.
 """
 
 from __future__ import annotations
@@ -27,15 +29,22 @@ __all__ = ["OutSegment", "SegmentWriter"]
 _MARK_NAMES = tuple(mark.published for mark in Punctuation)
 _TAG_NAMES = tuple(tag.published for tag in Disfluency)
 _SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
+_MAX_TRACES = 1024
+"""Trace contexts that a session keeps for words that wait; the oldest go first. No buffer waits for so many events."""
+
 _INSIDE = {Disfluency.B_RM.value: Disfluency.I_RM.value, Disfluency.B_IM.value: Disfluency.I_IM.value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutSegment:
-    """A segment to publish. routes: where it goes besides the segments topic, with the index last sent there."""
+    """A segment to publish. routes: where it goes besides the segments topic, with the index last sent there.
+
+    traces: the trace contexts of its events, in the order of the input.
+    """
 
     segment: Segment
     routes: dict[str, int | None]
+    traces: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,6 +67,7 @@ class SegmentWriter:
     last_offset: int = 0
     last_appended_ms: int = 0
     last_polled_ms: int = 0
+    traces: tuple[tuple[int, str], ...] = ()
     written: list[OutSegment] = field(default_factory=list)
 
     def note_origin(self, origin: Origin) -> None:
@@ -73,6 +83,11 @@ class SegmentWriter:
         self.conversation = self.conversation if event.conversation is None else event.conversation
         self.speaker = self.speaker if event.speaker is None else event.speaker
         self.attributes = self.attributes if event.attributes is None else event.attributes
+
+    def note_trace(self, origin: Origin) -> None:
+        """Keep the trace context of an event until its words are published."""
+        if origin.trace:
+            self.traces = (*self.traces, (origin.offset, origin.trace))[-_MAX_TRACES:]
 
     def note_gap(self, gap: PassedGap, pieces_ahead: int) -> None:
         """Take note of a gap that lies after ``pieces_ahead`` pieces that are not published yet."""
@@ -135,7 +150,8 @@ class SegmentWriter:
             attributes=self.attributes,
             punctuated=punctuated,
         )
-        self.written.append(OutSegment(segment=segment, routes={name: self.routes.get(name) for name in targets}))
+        routes = {name: self.routes.get(name) for name in targets}
+        self.written.append(OutSegment(segment=segment, routes=routes, traces=self._take_traces(segment)))
         self.routes = {**self.routes, **dict.fromkeys(targets, self.index)}
         self.index += 1
         self.words += len(pieces)
@@ -151,6 +167,15 @@ class SegmentWriter:
     def _take_gaps(self, end: int, *, all_of_them: bool) -> tuple[Gap, ...]:
         taken = tuple(gap for gap in self.gaps if all_of_them or gap.before_word < end)
         self.gaps = self.gaps[len(taken) :]
+        return taken
+
+    def _take_traces(self, segment: Segment) -> tuple[str, ...]:
+        """Take the contexts of a segment's events; the last one stays, some of its words may still be to come."""
+        source = segment.source
+        last_offset = self.last_offset if segment.session_end else source.last_offset
+        taken = tuple(trace for offset, trace in self.traces if source.first_offset <= offset <= last_offset)
+        kept = () if segment.session_end else self.traces
+        self.traces = tuple(one for one in kept if one[0] >= last_offset)
         return taken
 
 

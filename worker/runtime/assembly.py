@@ -41,5 +41,6 @@ def assemble(
         labelling=labelling,
         clock=parts.clock,
         observer=parts.observer,
+        tracer=parts.tracer,
     )
     return Worker(parts, settings, loading=loading, labelling=labelling)

@@ -11,7 +11,7 @@ from worker.core.partition import PartitionSessions
 from worker.core.rules import DecodingRules, ModelTable
 from worker.core.timeline import PartitionTime
 from worker.core.words import SegmenterFactory
-from worker.ports import Clock, Engine, LogReader, WordSource
+from worker.ports import Clock, Engine, LogReader, Tracer, WordSource
 from worker.runtime.claim import ClaimedState
 from worker.runtime.intake import DeadLetters
 from worker.runtime.labelling import Labelling
@@ -50,6 +50,7 @@ class Loading:
     labelling: Labelling
     clock: Clock
     observer: Observer
+    tracer: Tracer
 
     def load(self, state: ClaimedState, *, partitions: int) -> Residents | Rebuilding:
         """Make sessions of a claimed partition's snapshots; a rebuild where they are lost or cannot be read."""
@@ -100,6 +101,7 @@ class Loading:
             source=self.source,
             clock=self.clock,
             observer=self.observer,
+            tracer=self.tracer,
             publishing=Publishing(settings=self.settings),
             dead_letters=DeadLetters(
                 source_topic=self.source.topic,

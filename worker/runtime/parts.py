@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from worker.ports import Clock, Engine, LogReader, PeerTransactions, Publisher, SessionStore, WordSource
+from worker.ports import Clock, Engine, LogReader, PeerTransactions, Publisher, SessionStore, Tracer, WordSource
 from worker.runtime.observer import Observer
+from worker.runtime.untraced import Untraced
 
 __all__ = ["Parts"]
 
@@ -22,3 +23,4 @@ class Parts:
     engine: Engine
     clock: Clock
     observer: Observer
+    tracer: Tracer = field(default_factory=Untraced)

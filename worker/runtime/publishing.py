@@ -27,18 +27,26 @@ class Publishing:
 
     settings: RuntimeSettings
 
-    def segment(self, partition: int, out: OutSegment) -> list[OutMessage]:
+    def segment(self, partition: int, out: OutSegment, headers: tuple[tuple[str, bytes], ...] = ()) -> list[OutMessage]:
         """Return a segment's records: one for the segments topic, and one for each route that it goes to."""
         segment = out.segment
         key = segment.session.encode()
         messages = [
-            OutMessage(topic=self.settings.segment_topic, partition=partition, key=key, value=encode_segment(segment))
+            OutMessage(
+                topic=self.settings.segment_topic,
+                partition=partition,
+                key=key,
+                value=encode_segment(segment),
+                headers=headers,
+            )
         ]
         for target, previous_index in out.routes.items():
             route = self.settings.route(target)
             if route is not None:
                 value = encode_translation(_translation(segment, route, previous_index))
-                messages.append(OutMessage(topic=route.topic, partition=partition, key=key, value=value))
+                messages.append(
+                    OutMessage(topic=route.topic, partition=partition, key=key, value=value, headers=headers)
+                )
         return messages
 
     def ledger(self, partition: int, session: str, record: LedgerState | None, *, through: int) -> OutMessage:

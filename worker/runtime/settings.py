@@ -14,7 +14,7 @@ from msgspec import Meta
 from worker.core.partitioning import crc32_partition, murmur2_partition
 from worker.runtime.routes import Route, require_topic
 
-__all__ = ["Partitioner", "Route", "RuntimeSettings", "StartAt"]
+__all__ = ["Partitioner", "Route", "RuntimeSettings", "StartAt", "Traces"]
 
 
 class StartAt(StrEnum):
@@ -34,6 +34,13 @@ class Partitioner(StrEnum):
     def place(self, key: bytes, partitions: int) -> int:
         """Return the partition of a key; where nobody checks, the one that Java producers choose."""
         return (crc32_partition if self is Partitioner.CRC32 else murmur2_partition)(key, partitions)
+
+
+class Traces(StrEnum):
+    """Where spans go; the values are those of ``OTEL_TRACES_EXPORTER``."""
+
+    NONE = "none"
+    OTLP = "otlp"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,6 +228,14 @@ class RuntimeSettings:
         int,
         Meta(ge=0, le=65_535, description="Port of metrics and health; 0: none.", extra={"change": "at a restart"}),
     ] = 9464
+    traces: Annotated[
+        Traces,
+        Meta(
+            description="Where OpenTelemetry spans go. `otlp` needs the extra `traces`; OpenTelemetry's own variables "
+            "(`OTEL_...`) name the collector.",
+            extra={"change": "at a restart"},
+        ),
+    ] = Traces.NONE
 
     def __post_init__(self) -> None:
         for name in ("input_topic", "segment_topic", "dead_letter_topic"):

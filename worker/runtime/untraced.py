@@ -1,0 +1,34 @@
+"""The tracer of a worker whose traces are off: no context is read, none is stored, no header is written."""
+
+from __future__ import annotations
+
+from worker.core.writing import OutSegment
+from worker.ports import Record, SegmentSpan
+
+__all__ = ["Untraced"]
+
+
+class Untraced:
+    """Traces nothing."""
+
+    def context_of(self, record: Record) -> str:
+        """Find none."""
+        del record
+        return ""
+
+    def begin(self, out: OutSegment) -> SegmentSpan:
+        """Begin nothing."""
+        del out
+        return _NO_SPAN
+
+
+class _NoSpan:
+    """The span of a segment that nobody traces."""
+
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+    def end(self, wall_ms: int) -> None:
+        """Note nothing."""
+
+
+_NO_SPAN = _NoSpan()
