@@ -31,7 +31,10 @@ _COMMITTED_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to run. minutes: after so long no more faults are begun. folder: where the workers' diaries are kept; None: nowhere."""
+    """What to run.
+
+    minutes: after so long no more faults are begun. folder: where the workers' diaries are kept; None: nowhere.
+    """
 
     seed: int
     faults: int
