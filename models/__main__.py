@@ -149,7 +149,7 @@ def _parity_buffers(corpora: Path) -> list[list[str]]:
 
 
 @app.command("evaluate")
-def evaluate(
+def evaluate(  # noqa: PLR0913 - a command's options
     *,
     models: Annotated[Path, typer.Option(help="The models folder.")] = _SHIPPED,
     corpora: Corpora = _CORPORA,
@@ -157,10 +157,11 @@ def evaluate(
     open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True,
     offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming.")] = True,
     max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 8_000,
+    threads: Annotated[int | None, typer.Option(help="For one inference; what the cgroup allows if not given.")] = None,
     json_file: Annotated[Path | None, typer.Option(help="Also write the figures here.")] = None,
 ) -> None:
     """Print P, R and F1 with 95 % intervals: IWSLT2011 and held-out open text, streaming (F=3, T=6) and offline."""
-    engine = OnnxEngine(models)
+    engine = OnnxEngine(models, threads=threads)
     engine.warm_up()
     figures: list[Figure] = []
     ways = (False, True) if offline else (False,)
