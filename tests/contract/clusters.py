@@ -11,15 +11,27 @@ from typing import Literal, Protocol
 from confluent_kafka import Producer, TopicPartition
 
 from tests.parts.kafka_part import Kafka, unique
+from worker.adapters.kafka_log_reader import KafkaLogReader
+from worker.adapters.kafka_peers import KafkaPeerTransactions
 from worker.adapters.kafka_publisher import KafkaPublisher
 from worker.adapters.kafka_reader import KafkaReader, Start
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.kafka_source import KafkaWordSource
 from worker.adapters.memory_broker import MemoryBroker
+from worker.adapters.memory_log_reader import MemoryLogReader
+from worker.adapters.memory_peers import MemoryPeerTransactions
 from worker.adapters.memory_publisher import MemoryPublisher
 from worker.adapters.memory_source import MemoryWordSource
 from worker.errors import BrokerError
-from worker.ports import PartitionEnd, PartitionStalled, Publisher, Record, WordSource
+from worker.ports import (
+    LogReader,
+    PartitionEnd,
+    PartitionStalled,
+    PeerTransactions,
+    Publisher,
+    Record,
+    WordSource,
+)
 
 __all__ = ["PATIENCE_S", "Cluster", "Member", "RealCluster", "TwinCluster", "until"]
 
@@ -66,6 +78,14 @@ class Cluster(Protocol):
 
     def delete_before(self, partition: int, offset: int) -> None:
         """Do what retention does."""
+        ...
+
+    def reader(self) -> LogReader:
+        """Make a reader of the log."""
+        ...
+
+    def peers(self) -> PeerTransactions:
+        """Make what looks at other members' transactions."""
         ...
 
 
@@ -194,6 +214,12 @@ class TwinCluster:
     def delete_before(self, partition: int, offset: int) -> None:
         self.broker.delete_before(self.topic, partition, offset)
 
+    def reader(self) -> LogReader:
+        return MemoryLogReader(self.broker)
+
+    def peers(self) -> PeerTransactions:
+        return MemoryPeerTransactions(self.broker, self.topic, group_id="group")
+
 
 class RealCluster:
     """A real broker; its group and ids have names that no other test has."""
@@ -268,3 +294,11 @@ class RealCluster:
     def delete_before(self, partition: int, offset: int) -> None:
         for future in self._kafka.admin.delete_records([TopicPartition(self.topic, partition, offset)]).values():
             future.result(PATIENCE_S)
+
+    def reader(self) -> LogReader:
+        reader = KafkaLogReader(self.settings())
+        self._clients.callback(reader.close)
+        return reader
+
+    def peers(self) -> PeerTransactions:
+        return KafkaPeerTransactions(self.settings(), self.topic)

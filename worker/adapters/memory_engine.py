@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from schemas.labels import Disfluency, Punctuation
 from worker.core.labelling import LabelRequest, Labels
-from worker.errors import EngineError
+from worker.errors import FatalError
 from worker.ports import EngineModel
 
 __all__ = ["Script", "ScriptedEngine", "hashed_labels", "marked_words"]
@@ -90,7 +90,7 @@ class ScriptedEngine:
         return self._models
 
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        """Label each request, in their order. EngineError where a model is not loaded or a request has no words."""
+        """Label each request, in their order. FatalError where a model is not loaded."""
         self.batch_sizes.append(len(requests))
         return [self._label(request) for request in requests]
 
@@ -102,8 +102,8 @@ class ScriptedEngine:
 
     def _label(self, request: LabelRequest) -> Labels:
         model = self._by_name.get(request.model_id)
-        if model is None or not request.words:
-            raise EngineError(f"model {request.model_id} is not loaded, or the request has no words")
+        if model is None:
+            raise FatalError(f"no model {request.model_id} is loaded")
         places = range(len(request.words))
         pairs = [self._script(model.name, request.words, place, model.look_ahead_words) for place in places]
         return Labels(punctuation=bytes(mark for mark, _ in pairs), disfluency=bytes(tag for _, tag in pairs))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from worker.adapters.memory_engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
-from worker.errors import EngineError
+from worker.errors import FatalError
 
 words = st.lists(st.sampled_from([f"w{number}" for number in range(9)]), min_size=1, max_size=30)
 
@@ -54,7 +54,7 @@ def test_sessions_that_share_a_batch_do_not_show() -> None:
 
 
 def test_a_model_that_is_not_loaded_is_an_error_that_names_no_word() -> None:
-    with pytest.raises(EngineError, match="gone@1") as error:
+    with pytest.raises(FatalError, match="gone@1") as error:
         _label(ScriptedEngine(), ["canary"], model="gone@1")
 
     assert "canary" not in str(error.value)

@@ -1,0 +1,92 @@
+"""What every engine promises, whether a script or the shipped network answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from worker.adapters.memory_engine import ScriptedEngine
+from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.core.labelling import LabelRequest
+from worker.core.rules import ModelTable
+from worker.errors import FatalError
+from worker.ports import Engine
+
+_SHIPPED = Path(__file__).parents[2] / "models" / "shipped"
+_WORDS = "so i went there on monday i mean tuesday and uh nobody was in what do you think we should do".split()  # noqa: SIM905
+
+
+@pytest.fixture(scope="module", params=["scripted", "shipped"])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    if request.param == "scripted":
+        return ScriptedEngine(languages=("en",))
+    return OnnxEngine(_SHIPPED, threads=1)
+
+
+def a_request(engine: Engine, words: Sequence[str], *, session: str = "one", start: int = 0) -> LabelRequest:
+    return LabelRequest(session=session, model_id=engine.models[0].name, buffer_start=start, words=tuple(words))
+
+
+def buffers(count: int) -> list[list[str]]:
+    rng = random.Random(7)
+    return [[rng.choice(_WORDS) for _ in range(rng.randint(1, 60))] for _ in range(count)]
+
+
+def test_each_request_has_its_answer_in_order_with_one_label_pair_a_word(engine: Engine) -> None:
+    requests = [a_request(engine, words) for words in buffers(20)]
+    answers = engine.label(requests)
+    sizes = [len(one.words) for one in requests]
+    assert [len(one.punctuation) for one in answers] == sizes
+    assert [len(one.disfluency) for one in answers] == sizes
+    assert engine.label(requests[::-1]) == answers[::-1]
+
+
+def test_an_answer_depends_on_words_and_model_alone(engine: Engine) -> None:
+    requests = [a_request(engine, words) for words in buffers(24)]
+    together = engine.label(requests)
+    alone = [engine.label([a_request(engine, one.words, session="other", start=30)])[0] for one in requests]
+    assert alone == together
+
+
+def test_a_label_with_look_ahead_words_after_it_stays_whatever_follows(engine: Engine) -> None:
+    look_ahead = engine.models[0].look_ahead_words
+    for words in buffers(8):
+        settled = max(0, len(words) - look_ahead)
+        (before,) = engine.label([a_request(engine, words)])
+        (after,) = engine.label([a_request(engine, [*words, *_WORDS])])
+        assert after.punctuation[:settled] == before.punctuation[:settled]
+        assert after.disfluency[:settled] == before.disfluency[:settled]
+
+
+def test_what_is_forgotten_is_answered_as_before(engine: Engine) -> None:
+    before = engine.label([a_request(engine, _WORDS)])
+    engine.forget("one")
+    engine.forget("a session that there never was")
+    assert engine.label([a_request(engine, _WORDS)]) == before
+
+
+def test_no_request_is_no_answer(engine: Engine) -> None:
+    assert engine.label([]) == []
+
+
+def test_warming_up_twice_is_harmless_and_changes_no_answer(engine: Engine) -> None:
+    before = engine.label([a_request(engine, _WORDS)])
+    engine.warm_up()
+    engine.warm_up()
+    assert engine.label([a_request(engine, _WORDS)]) == before
+
+
+def test_its_models_make_a_table(engine: Engine) -> None:
+    table = ModelTable.of(engine.models)
+    assert table.active["en"].name == engine.models[0].name
+    assert table.look_ahead_of(engine.models[0].name) == 9
+
+
+def test_a_model_that_is_not_loaded_is_fatal_and_no_word_is_named(engine: Engine) -> None:
+    asked = LabelRequest(session="one", model_id="other@9", buffer_start=0, words=("zwieselhausen",))
+    with pytest.raises(FatalError, match="no model other@9 is loaded") as caught:
+        engine.label([asked])
+    assert "zwieselhausen" not in str(caught.value)

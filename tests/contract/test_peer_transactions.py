@@ -1,0 +1,63 @@
+"""What a claim may ask of other members' transactions: whose metadata is committed, and an end to what is open."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.clusters import PATIENCE_S, Cluster, Member, until
+from worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError
+from worker.ports import CommittedOffset, NextOffset, OutMessage, Publisher
+
+
+def a_checkpoint(cluster: Cluster, publisher: Publisher, member: Member, topic: str, number: int) -> None:
+    """Publish and send an offset; leave the transaction open."""
+    publisher.begin()
+    publisher.publish(OutMessage(topic=topic, partition=0, key=None, value=b"said"))
+    offset = NextOffset(next_offset=number, metadata=f"by worker-0, number {number}")
+    publisher.send_offsets({0: offset}, member.source.membership(), PATIENCE_S)
+    cluster.send(publisher)
+
+
+def joined(cluster: Cluster) -> tuple[Member, Publisher]:
+    member = Member(cluster.source())
+    until(lambda: len(member.held) == 1, member)
+    publisher = cluster.publisher("worker-0")
+    publisher.init_transactions(PATIENCE_S)
+    return member, publisher
+
+
+def test_where_nothing_was_committed_there_is_no_metadata(cluster: Cluster) -> None:
+    joined(cluster)
+    assert cluster.peers().committed_metadata(PATIENCE_S) == {}
+
+
+def test_committed_metadata_is_told_while_a_transaction_is_open_on_the_offset(cluster: Cluster) -> None:
+    topic, (member, publisher) = cluster.output(), joined(cluster)
+    a_checkpoint(cluster, publisher, member, topic, 1)
+    publisher.commit(PATIENCE_S)
+    a_checkpoint(cluster, publisher, member, topic, 2)
+    with pytest.raises(BrokerError):
+        member.source.committed([0], 0.3)
+    assert cluster.peers().committed_metadata(PATIENCE_S) == {0: "by worker-0, number 1"}
+
+
+def test_a_transaction_that_is_ended_is_aborted_and_whoever_held_it_is_fenced(cluster: Cluster) -> None:
+    topic, (member, publisher) = cluster.output(), joined(cluster)
+    a_checkpoint(cluster, publisher, member, topic, 1)
+    publisher.commit(PATIENCE_S)
+    a_checkpoint(cluster, publisher, member, topic, 2)
+    cluster.peers().end(publisher.transactional_id, PATIENCE_S)
+    committed = member.source.committed([0], PATIENCE_S)[0]
+    assert committed == CommittedOffset(next_offset=1, metadata="by worker-0, number 1")
+    assert cluster.visible(topic) == ["said"]
+    with pytest.raises((FencedError, AbortableError, OutcomeUnknownError)):
+        publisher.commit(PATIENCE_S)
+    assert cluster.visible(topic) == ["said"]
+
+
+def test_an_id_that_nobody_uses_may_be_ended_too(cluster: Cluster) -> None:
+    topic, (member, publisher) = cluster.output(), joined(cluster)
+    cluster.peers().end("nobody", PATIENCE_S)
+    a_checkpoint(cluster, publisher, member, topic, 1)
+    publisher.commit(PATIENCE_S)
+    assert cluster.visible(topic) == ["said"]
