@@ -88,13 +88,15 @@ def test_an_abort_that_nobody_answers_is_called_again(kafka: Kafka, cluster: Rea
 
 
 def test_every_question_that_nobody_answers_may_be_asked_again(kafka: Kafka, cluster: RealCluster) -> None:
-    publisher, source = cluster.publisher("worker"), cluster.source()
+    publisher, source, reader = cluster.publisher("worker"), cluster.source(), cluster.reader()
     assert source.partition_count(PATIENCE_S) == 1
+    assert reader.bounds(cluster.topic, 0, PATIENCE_S) == (0, 0)
     questions: list[Callable[[float], object]] = [
         publisher.init_transactions,
         lambda timeout_s: source.committed([0], timeout_s),
         lambda timeout_s: source.watermarks(0, timeout_s),
         lambda timeout_s: source.at_end(0, 0, timeout_s),
+        lambda timeout_s: reader.bounds(cluster.topic, 0, timeout_s),
         source.partition_count,
     ]
     kafka.signal(signal.SIGSTOP)

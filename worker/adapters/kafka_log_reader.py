@@ -33,11 +33,13 @@ class KafkaLogReader:
 
     def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
         """Ask the leader for the earliest and the end offset, open transactions included."""
-        with consuming(f"asking for the bounds of {topic} [{partition}]"):
+        doing = f"asking for the bounds of {topic} [{partition}]"
+        with consuming(doing):
             place = TopicPartition(topic, partition)
-            consumer = self._consumer("read_uncommitted")
-            low, end = consumer.get_watermark_offsets(place, timeout=timeout_s, cached=False)
-        return low, end
+            answer = self._consumer("read_uncommitted").get_watermark_offsets(place, timeout=timeout_s, cached=False)
+        if answer is None:
+            raise BrokerError(f"{doing}: no answer in time")
+        return answer[0], answer[1]
 
     def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
         """Yield the committed records from ``start`` up to ``end``."""
