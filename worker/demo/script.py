@@ -36,8 +36,8 @@ TALKS = (
         lang="en",
         begins_ms=300,
         unit_ms=290,
-        text="good morning everybody can you all hear me all right | so let's start with the uh with the delivery it "
-        "arrived on tuesday I mean on wednesday and two of the boxes were damaged do we know who packed them",
+        text="good morning everybody can you all hear me | so let's talk about the uh the delivery two of the boxes "
+        "were damaged when they arrived do we know who packed them",
     ),
     Talk(
         speaker="Ben",
@@ -52,8 +52,8 @@ TALKS = (
         lang="en",
         begins_ms=8600,
         unit_ms=300,
-        text="I can take care of that I was going to drive to uh I was going to cycle to the depot tomorrow anyway do "
-        "you know what time they open",
+        text="I can take care of that because I uh I will be at the depot tomorrow do you know what time they open we "
+        "need we need a new plan for friday because um the customer is waiting",
     ),
     Talk(
         speaker="小陈",
