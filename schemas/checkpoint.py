@@ -46,6 +46,27 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     sessions: int
     sessions_before: int
 
+    @classmethod
+    def decode(cls, stored: bytes) -> Manifest:
+        """Read a stored manifest; ValueError where it is none of ours.
+
+        Of one that this release cannot read as a whole only version and id are taken, so that it can be replaced: it
+        counts -1 sessions and follows itself, so its state is behind the log whatever is committed.
+        """
+        try:
+            return msgspec.msgpack.decode(stored, type=cls)
+        except msgspec.DecodeError:
+            head = msgspec.msgpack.decode(stored, type=_ManifestHead)
+            CheckpointId.parse(head.id)
+            return cls(version=head.version, id=head.id, follows=head.id, touched=(), sessions=-1, sessions_before=-1)
+
+
+class _ManifestHead(msgspec.Struct, frozen=True, array_like=True):
+    """What every release's manifest begins with."""
+
+    version: str
+    id: str
+
 
 class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     """What the metadata of a committed offset says: atomically with the output, which snapshots count.

@@ -69,6 +69,10 @@ class Parked:
     detail: str
 
 
+class _UnreadableStateError(Exception):
+    """Somebody else wrote into the partition's hash: no write of ours could say what it follows."""
+
+
 class Claim:
     """One partition's way from assigned to loaded. ``advance`` until it answers something other than None."""
 
@@ -89,6 +93,12 @@ class Claim:
 
     def advance(self) -> ClaimedState | Parked:
         """Try once, in short calls. RetriableError: not yet, try again later; what was reached is kept."""
+        try:
+            return self._advance()
+        except _UnreadableStateError:
+            return self._park("state_unreadable", "its manifest in Redis is none that this release can read")
+
+    def _advance(self) -> ClaimedState | Parked:
         partitions = self._source.partition_count(self._timeout_s)
         if partitions != self._partitions:
             return self._park("partition_count_changed", f"{self._partitions} before, {partitions} now")
@@ -147,7 +157,10 @@ class Claim:
     def _raise_token(self, *, above: int) -> None:
         claimed = self._store.claim(self._partition, above)
         self._token = claimed.token
-        self._manifest = _read_manifest(claimed.manifest)
+        try:
+            self._manifest = Manifest.decode(claimed.manifest) if claimed.manifest is not None else None
+        except ValueError as error:
+            raise _UnreadableStateError from error
         self._observer.seam(SeamStep.CLAIM_TOKEN_RAISED)
 
     def _settle(
@@ -266,10 +279,6 @@ class Claim:
 def _age(slot: Slot) -> tuple[int, int]:
     checkpoint = CheckpointId.parse(slot.id)
     return checkpoint.token, checkpoint.n
-
-
-def _read_manifest(stored: bytes | None) -> Manifest | None:
-    return None if stored is None else msgspec.msgpack.decode(stored, type=Manifest)
 
 
 def _read_field(stored: bytes) -> SessionField:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from schemas.codec import encode_event
 from tests.workers.speech import event, said
@@ -81,6 +82,15 @@ def test_an_offset_that_retention_has_passed_parks_the_partition_and_the_range_i
     assert (partition, reason) == (0, "offset_out_of_range")
     assert "next is 1, there is 3 to 4" in detail
     assert world.records("asr.words.dead") == []
+
+
+@pytest.mark.parametrize("manifest", [b"somebody else's", msgspec.msgpack.encode(["1.0", "no id", None])])
+def test_a_manifest_that_is_nobodys_parks_its_partition(manifest: bytes) -> None:
+    world = World()
+    world.redis.partition_to_write(0).manifest = manifest
+    worker = world.worker()
+    worker.settle()
+    assert _reasons(worker) == ["state_unreadable"]
 
 
 def test_a_released_partition_is_claimed_again_and_goes_on() -> None:

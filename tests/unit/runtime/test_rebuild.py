@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from schemas.events import Emission
@@ -61,6 +62,27 @@ def test_a_fail_over_to_an_older_redis_is_noticed_and_made_good() -> None:
     world.redis.fail_over_to(older)
     world.send(*events[9:], timestamp_ms=NOON_MS)
     worker.settle()
+    check_every_word_once(events, world.segments())
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_manifest_that_only_another_release_can_read_is_state_behind_the_log(committed: bool) -> None:
+    events = speech("ann", 60)
+    world = World(rules=PATIENT)
+    first = world.worker()
+    world.send(*events[:9], timestamp_ms=NOON_MS)
+    first.settle()
+    first.worker.drain()
+    stored = world.redis.partition(0)
+    if not committed:
+        assert stored.id is not None
+        stored.id = f"{stored.token}.999.{stored.id.rpartition('.')[2]}"
+    stored.manifest = msgspec.msgpack.encode(["2.0", stored.id, {"follows": "said otherwise"}])
+    heard = Rebuilds()
+    second = world.worker(observer=heard)
+    world.send(*events[9:], timestamp_ms=NOON_MS)
+    second.settle()
+    assert len(heard.summaries) == 1
     check_every_word_once(events, world.segments())
 
 
