@@ -177,7 +177,8 @@ class RuntimeSettings:
         Meta(
             ge=0.5,
             le=600,
-            description="What a stop or a revoke may take for finishing the running checkpoint.",
+            description="What a stop may take to label and publish what was read; the rest is left to the next owner, who "
+            "reads it again.",
             extra={"change": "at a roll-out"},
         ),
     ] = 20.0
