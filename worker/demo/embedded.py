@@ -15,7 +15,7 @@ from worker.adapters.system_clock import SystemClock
 from worker.app import build_worker
 from worker.config import Origin, Settings, load_settings
 from worker.demo.script import TARGET
-from worker.errors import CaesuraError, FatalError
+from worker.errors import FatalError
 from worker.ports import Publisher, SessionStore
 from worker.runtime.loop import Worker
 from worker.runtime.observer import SilentObserver
@@ -32,7 +32,7 @@ class Cast:
     def __init__(self, settings: Settings, parts: str) -> None:
         self.settings = settings
         self.parts = parts
-        self.fault: CaesuraError | None = None
+        self.fault: Exception | None = None
         self.joined = threading.Event()
 
     def check(self) -> None:
@@ -108,7 +108,7 @@ def _running(cast: Cast, store: SessionStore | None) -> Iterator[None]:
 def _run(worker: Worker, stopping: threading.Event, cast: Cast) -> None:
     try:
         worker.run(stopping.is_set)
-    except CaesuraError as error:
+    except Exception as error:  # noqa: BLE001 - whatever ends this thread is raised again by ``Cast.check``
         cast.fault = error
 
 
