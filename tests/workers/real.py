@@ -31,7 +31,7 @@ from worker.runtime.loop import Worker
 from worker.runtime.observer import Observer, SeamStep
 from worker.runtime.parts import Parts
 
-__all__ = ["Kill", "Process", "RealWorld"]
+__all__ = ["Kill", "Process", "RealWorker", "RealWorld", "close_all"]
 
 _ROOT = Path(__file__).parents[2]
 
@@ -138,6 +138,8 @@ class RealWorld:
 
     def send_bytes(self, key: bytes | None, value: bytes | None, *, partition: int | None = None) -> int:
         """Send whatever bytes; return the partition, the key's unless it is given."""
+        if partition is not None and partition >= self.partitions:
+            del self._producer  # a fresh one asks for the topic's partitions
         where = self._queue(key, value, partition=partition)
         self._flush()
         return where
@@ -205,6 +207,7 @@ class RealWorker:
     def __init__(self, world: RealWorld, built: tuple[Parts, Worker]) -> None:
         self._world = world
         self.parts, self.worker = built
+        _OPEN.append(self)
         self.worker.start()
 
     @property
@@ -230,6 +233,23 @@ class RealWorker:
     def leave(self) -> None:
         """Vanish from the group without another write, as a crashed process does, only sooner noticed."""
         self.parts.source.close()
+
+    def close(self) -> None:
+        """Let go of every connection; harmless after ``leave`` and after a drain."""
+        self.parts.source.close()
+        self.parts.publisher.close()
+        self.parts.store.close()
+        self.parts.reader.close()
+
+
+_OPEN: list[RealWorker] = []
+"""Workers that were made and not closed yet: clients left to the garbage collector hold up whatever runs then."""
+
+
+def close_all() -> None:
+    """Close what a test has left open."""
+    while _OPEN:
+        _OPEN.pop().close()
 
 
 class Process:

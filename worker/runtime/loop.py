@@ -140,6 +140,7 @@ class Worker:
         self._source.close()
         self._publisher.close()
         self._store.close()
+        self._parts.reader.close()
 
     def unready(self) -> tuple[str, ...]:
         """Name every reason why this worker should not count as ready; none: it is."""
