@@ -18,7 +18,7 @@ from typing import Any
 
 from deploy.values_shapes import Schema, chart_values, reference
 from worker.config import open_settings
-from worker.settings.catalogue import Leaf
+from worker.settings.catalogue import Leaf, shown
 
 _TARGET = Path(__file__).with_name("chart") / "values.schema.json"
 _JSON_TYPES: Mapping[object, str] = {int: "integer", float: "number", bool: "boolean", str: "string"}
@@ -54,15 +54,9 @@ def _setting(leaf: Leaf) -> Schema:
     found = _of_type(leaf.type)
     if leaf.is_optional:
         found = {"anyOf": [found, {"type": "null"}]}
-    described = leaf.description if leaf.required else f"{leaf.description} Default: {_default(leaf)}."
+    default = shown(leaf, leaf.default) or "none"
+    described = leaf.description if leaf.required else f"{leaf.description} Default: {default}."
     return {"description": described, **found}
-
-
-def _default(leaf: Leaf) -> str:
-    value = leaf.default
-    if value in (None, "", ()) or (isinstance(value, Mapping) and not value):
-        return "none"
-    return value.value if isinstance(value, enum.Enum) else str(value)
 
 
 def _of_type(annotation: Any) -> Schema:  # noqa: ANN401 - an annotation can be any object
