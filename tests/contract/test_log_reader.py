@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 
 from tests.contract.clusters import PATIENCE_S, Cluster, text
@@ -94,3 +96,16 @@ def test_a_reader_may_be_closed_twice(cluster: Cluster) -> None:
     reader.bounds(cluster.topic, 0, PATIENCE_S)
     reader.close()
     reader.close()
+
+
+def test_two_stretches_that_are_read_by_turns_each_yield_all_of_theirs(two_partitions: Cluster) -> None:
+    values = [str(number) for number in range(2500)]
+    for partition in (0, 1):
+        two_partitions.append(*values, partition=partition)
+    reader = two_partitions.reader()
+    stretches = [reader.read(two_partitions.topic, partition, 0, len(values), PATIENCE_S) for partition in (0, 1)]
+    found: list[list[str]] = [[], []]
+    for _ in range(3):
+        for place, stretch in enumerate(stretches):
+            found[place] += [text(record) for record in islice(stretch, 1000)]
+    assert found == [values, values]

@@ -21,34 +21,48 @@ _MAX_MESSAGES = 1000
 
 
 class KafkaLogReader:
-    """Two consumers without a group, made when they are first needed.
+    """Consumers without a group: one, made when it is first needed, sees open transactions and tells the end.
 
-    One sees open transactions and tells the end; the other reads what was committed, up to there.
+    Each stretch is read by a consumer of its own, up to there and only what was committed: readings of two partitions
+    that take turns would take each other's records away from a shared one.
     """
 
     def __init__(self, settings: KafkaSettings, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self._options = settings.reader_options("rebuild")
         self._monotonic_s = monotonic_s
-        self._consumers: dict[str, Consumer] = {}
+        self._teller: Consumer | None = None
 
     def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
         """Ask the leader for the earliest and the end offset, open transactions included."""
         doing = f"asking for the bounds of {topic} [{partition}]"
         with consuming(doing):
             place = TopicPartition(topic, partition)
-            answer = self._consumer("read_uncommitted").get_watermark_offsets(place, timeout=timeout_s, cached=False)
+            if self._teller is None:
+                self._teller = self._new_consumer("read_uncommitted")
+            answer = self._teller.get_watermark_offsets(place, timeout=timeout_s, cached=False)
         if answer is None:
             raise BrokerError(f"{doing}: no answer in time")
         return answer[0], answer[1]
 
     def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
         """Yield the committed records from ``start`` up to ``end``."""
-        ends_at_s = self._monotonic_s() + timeout_s
-        consumer = self._consumer("read_committed")
+        if start >= end:
+            return
         doing = f"reading {topic} [{partition}]"
-        position = start
         with consuming(doing):
-            consumer.assign([TopicPartition(topic, partition, start)])
+            consumer = self._new_consumer("read_committed")
+        try:
+            with consuming(doing):
+                consumer.assign([TopicPartition(topic, partition, start)])
+            yield from self._stretch(consumer, partition, start, end, timeout_s, doing)
+        finally:
+            consumer.close()
+
+    def _stretch(
+        self, consumer: Consumer, partition: int, start: int, end: int, timeout_s: float, doing: str
+    ) -> Iterator[Record]:
+        ends_at_s = self._monotonic_s() + timeout_s
+        position = start
         while position < end:
             if self._monotonic_s() > ends_at_s:
                 raise BrokerError(f"{doing}: stands at {position}, not yet at {end}: a transaction is still open")
@@ -58,7 +72,7 @@ class KafkaLogReader:
                 offset, error = message.offset(), message.error()
                 if error is not None and error.code() != _EOF:
                     raise consumer_error(error, doing)
-                if offset is None or (message.topic(), message.partition()) != (topic, partition):
+                if offset is None:
                     continue
                 position = max(position, offset if error is not None else offset + 1)
                 ends_at_s = self._monotonic_s() + timeout_s
@@ -67,11 +81,9 @@ class KafkaLogReader:
 
     def close(self) -> None:
         """Close the connections; harmless twice."""
-        for consumer in self._consumers.values():
-            consumer.close()
-        self._consumers.clear()
+        if self._teller is not None:
+            self._teller.close()
+            self._teller = None
 
-    def _consumer(self, isolation_level: str) -> Consumer:
-        if isolation_level not in self._consumers:
-            self._consumers[isolation_level] = Consumer({**self._options, "isolation.level": isolation_level})
-        return self._consumers[isolation_level]
+    def _new_consumer(self, isolation_level: str) -> Consumer:
+        return Consumer({**self._options, "isolation.level": isolation_level})

@@ -137,7 +137,11 @@ class Assignment:
         return None
 
     def _advance(self, pending: _Pending) -> Residents | Parked | None:
-        """Go one step on the way to loaded; None: there is more to do at the next turn."""
+        """Go one step on the way to loaded; None: there is more to do at the next turn.
+
+        One partition is rebuilt after another: a rebuild's step may block until a transaction has ended, and a turn
+        that holds several of them would keep the loop from polling for too long.
+        """
         if pending.rebuilding is None:
             outcome = pending.claim.advance()
             if isinstance(outcome, Parked):
@@ -146,7 +150,8 @@ class Assignment:
             if isinstance(loaded, Residents):
                 return loaded
             pending.rebuilding = loaded
-        return pending.rebuilding.advance()
+        first = next(one for one in self._claiming.values() if one.rebuilding is not None)
+        return pending.rebuilding.advance() if pending is first else None
 
     def _want(self, partition: int, *, after_s: float = 0.0) -> None:
         now_s = self._clock.monotonic_s()
