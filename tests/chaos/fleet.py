@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.chaos.member import HUNG
+from tests.chaos.member import FENCED, HUNG
 from tests.workers.pipeline import Pipeline
 from worker.adapters.guarded_process import GuardedProcess
 
@@ -23,7 +23,7 @@ __all__ = ["Fleet", "Member"]
 _ROOT = Path(__file__).parents[2]
 _LOOK_EVERY_S = 0.1
 _RESTART_WAIT_S = 0.3
-_EXPECTED_ENDS = {0, HUNG, -signal.SIGKILL, 128 + signal.SIGKILL}
+_EXPECTED_ENDS = {0, HUNG, FENCED, -signal.SIGKILL, 128 + signal.SIGKILL}
 
 
 class Member:

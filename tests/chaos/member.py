@@ -28,6 +28,7 @@ from worker.adapters.system_clock import SystemClock
 from worker.core.dictionary import load_dictionary
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
+from worker.errors import FencedError
 from worker.ports import Engine
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
@@ -35,10 +36,15 @@ from worker.runtime.observer import CheckpointSummary, RebuildSummary, SilentObs
 from worker.runtime.parts import Parts
 from worker.runtime.watchdog import InferenceWatchdog
 
-__all__ = ["HUNG", "work"]
+__all__ = ["FENCED", "HUNG", "work"]
 
 HUNG = 3
 """Exit status of a member whose inference hung."""
+FENCED = 4
+"""Exit status of a member that found a newer one in its place: it stops without another write, and is started anew.
+
+A static member does so where the answer to its join was lost: it joins again, and its first join fences it.
+"""
 _INFERENCE_DEADLINE_S = 2.0
 _LONGEST_TURN_S = 3.0
 
@@ -113,7 +119,11 @@ def work(config: dict[str, dict[str, object]], engine: Engine) -> None:
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     worker = _build(Pipeline(**config["pipeline"]), config["redis"], engine, diary)  # type: ignore[arg-type]
-    worker.run(stopping.is_set)
+    try:
+        worker.run(stopping.is_set)
+    except FencedError as error:
+        diary.note("fenced", error=str(error))
+        sys.exit(FENCED)
     diary.note("ended")
 
 

@@ -23,7 +23,7 @@ from worker.ports import Record
 __all__ = ["Plan", "Report", "run"]
 
 _UP_WITHIN_S = 90.0
-_RECOVERED_WITHIN_S = 20.0
+_RECOVERED_WITHIN_S = 12.0
 _DRAINED_WITHIN_S = 240.0
 _ENDED_WITHIN_S = 60.0
 _COMMITTED_S = 5.0
