@@ -204,7 +204,7 @@ class RealStage:
     def outlive_transaction(self, ordinal: int) -> None:
         del ordinal
         place = TopicPartition(self.world.segments_topic, 0)
-        ends_at_s = time.monotonic() + 60
+        ends_at_s = time.monotonic() + 120
         while self._end(place, "read_committed") < self._end(place, "read_uncommitted"):
             assert time.monotonic() < ends_at_s
             time.sleep(0.1)
@@ -223,7 +223,7 @@ class _RealPlayer:
         self.worker = real.worker
 
     def until(self, done: Callable[[], bool]) -> None:
-        self._real.turn_until(done, timeout_s=60)
+        self._real.turn_until(done, timeout_s=120)
 
     @property
     def caught_up(self) -> bool:

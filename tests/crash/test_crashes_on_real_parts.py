@@ -16,6 +16,8 @@ from tests.workers.twin import World
 from worker.core.rules import DecodingRules
 from worker.runtime.observer import SeamStep
 
+pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
+
 _EVENTS = [one for name in ("ann", "ben", "cy") for one in speech(name, 40, a_time=2)]
 _FIRST = 17
 """So many events are committed by a worker that ends in good order, in the midst of a sentence."""
@@ -52,7 +54,7 @@ def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -
     )
     world.send(*_EVENTS[:_FIRST])
     first = world.worker(9)
-    first.turn_until(lambda: first.caught_up, timeout_s=60)
+    first.turn_until(lambda: first.caught_up, timeout_s=120)
     first.worker.drain()
     world.send(*_EVENTS[_FIRST:])
     return world
@@ -61,12 +63,12 @@ def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -
 def _fall_one_after_another(world: RealWorld, falls: Sequence[Fall], ordinals: Sequence[int]) -> None:
     for fall, ordinal in zip(falls, ordinals, strict=True):
         with world.process(ordinal, kill=Kill(at=fall.at)) as fallen:
-            assert fallen.wait(timeout_s=60) == -signal.SIGKILL
+            assert fallen.wait(timeout_s=120) == -signal.SIGKILL
 
 
 def _finish(world: RealWorld, ordinal: int) -> None:
     last = world.worker(ordinal)
-    last.turn_until(lambda: last.caught_up, timeout_s=60)
+    last.turn_until(lambda: last.caught_up, timeout_s=120)
     last.worker.drain()
     segments = world.segments()
     check_every_word_once(_EVENTS, segments)

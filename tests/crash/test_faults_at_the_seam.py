@@ -14,6 +14,8 @@ from tests.workers.speech import by_session, check_every_word_once, event, said,
 from tests.workers.unsure import Plan
 from worker.runtime.observer import SeamStep
 
+pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
+
 _LONG_AGO_MS = 30_000
 
 

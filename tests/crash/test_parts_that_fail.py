@@ -18,6 +18,8 @@ from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
 from worker.adapters.memory_store import Fault
 from worker.runtime.observer import SeamStep
 
+pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
+
 _EVENTS = speech("ann", 40)
 
 

@@ -15,6 +15,8 @@ from tests.workers.speech import by_session, check_every_word_once, comparable, 
 from tests.workers.twin import World
 from worker.core.rules import DecodingRules
 
+pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
+
 _RULES: dict[str, object] = {"flush_after_ms": 5_000, "stall_after_ms": 5_000, "idle_after_ms": 60_000}
 _PAUSE_MS = 600_000
 _EVERY_MS = 2_000
