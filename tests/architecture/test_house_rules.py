@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("schemas", "worker", "models")
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "base", "misc", "core_utils"}
-MAX_LINES = 310
+MAX_LINES = 330
 LONG = {"worker/ports.py"}  # all contracts on one page, more than half of it docstrings
 LEFT_BEHIND = re.compile(r"\b(?:TODO|FIXME|XXX|NotImplementedError)\b")
 FOREIGN_PATHS = re.compile(r"(?:^|[^A-Za-z0-9_.])/(?:work|farm|root|home)/")
