@@ -96,7 +96,7 @@ audit: setup-dev ## Known advisories against what is pinned (needs an advisory d
 	@$(BIN)/python .ci/audit.py requirements/demo.txt
 
 # --- figures and files made from the sources -------------------------------------------------------------------------
-.PHONY: evaluate bench chaos schemas docs lock
+.PHONY: evaluate bench chaos fuzz schemas docs lock
 evaluate: setup-dev ## P/R/F1 of the shipped model, streaming and offline (CORPORA=folder of the corpora)
 	@$(BIN)/python -m models evaluate $(if $(CORPORA),--corpora $(CORPORA))
 
@@ -117,6 +117,11 @@ MINUTES ?= 10
 soak: setup-dev ## Words without end on real parts (MINUTES=10): memory and Redis flat; writes docs/soak.csv and its plot
 	@$(BIN)/python -m tests.soak --minutes $(MINUTES) --samples docs/soak.csv
 	@$(BIN)/python -m tests.soak.plot docs/soak.csv docs/soak.svg
+
+MESSAGES ?=
+fuzz: setup-dev ## Bad input through the decode path, then a live worker (SEED=, MESSAGES=); a JSON line each
+	@$(BIN)/python -m tests.fuzz decode $(if $(SEED),--seed $(SEED)) $(if $(MESSAGES),--messages $(MESSAGES))
+	@$(BIN)/python -m tests.fuzz live $(if $(SEED),--seed $(SEED)) $(if $(MESSAGES),--messages $(MESSAGES))
 
 schemas: setup ## Write schemas/json anew from the types
 	@$(BIN)/python -m schemas

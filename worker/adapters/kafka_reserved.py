@@ -31,6 +31,7 @@ RESERVED_OPTIONS: Mapping[str, str] = {
     "partition.assignment.strategy": "the rebalance callbacks are written for cooperative-sticky",
     "group.remote.assignor": "the rebalance callbacks are written for the broker's default assignor",
     "allow.auto.create.topics": "a mistyped topic must fail, not come into being",
+    "message.max.bytes": "a record that only the producer finds too large would abort every transaction",
     "transactional.id": "it names the deployment and the ordinal of the worker",
     "test.mock.num.brokers": "a mock cluster knows no transactions",
     "bootstrap.servers": _OWN,

@@ -18,6 +18,8 @@ ClientOption = str | int | bool
 
 _OF_MEMBERS = frozenset({"group.instance.id", "heartbeat.interval.ms", "max.poll.interval.ms", "session.timeout.ms"})
 
+_ANY_BYTES = 1_000_000_000
+
 _SASL_WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
@@ -201,6 +203,9 @@ class KafkaSettings:
             "transactional.id": transactional_id,
             "enable.idempotence": True,
             "acks": "all",
+            # What is too large the topic says. librdkafka's own 1,000,000 is below a broker's default: the dead letter
+            # of an event near that limit, its origin beside its bytes, would abort every transaction that holds it.
+            "message.max.bytes": _ANY_BYTES,
             "transaction.timeout.ms": self.transaction_timeout_ms,
             # librdkafka wants a request to end before its transaction does.
             "socket.timeout.ms": min(self.request_timeout_ms, self.transaction_timeout_ms),

@@ -1,0 +1,91 @@
+"""The fuzzer over the decode path, in short; and that it would catch a decode path that is wrong."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from schemas.codec import decode_event
+from schemas.errors import InvalidEventError
+from schemas.events import WordsEvent
+from tests.fuzz.decoding import PARTITIONS, Decoding
+from tests.fuzz.field_changes import FIELD_CHANGES
+from tests.fuzz.generator import Generator
+from tests.fuzz.message import OUTCOMES
+from tests.fuzz.record_changes import LARGE_RECORDS, RECORD_CHANGES
+from worker.errors import BadEventError
+from worker.ports import Record
+from worker.runtime.intake import read_event
+from worker.runtime.settings import Partitioner
+
+
+def test_twenty_thousand_messages_are_each_an_event_or_a_refusal_with_its_bytes_and_its_reason() -> None:
+    run = Decoding()
+    run.run(seed=1, messages=20_000)
+    assert run.told == []
+    assert set(run.outcomes) == OUTCOMES
+
+
+@pytest.mark.parametrize("kind", LARGE_RECORDS)
+def test_what_is_as_large_as_may_be_or_larger_is_decided_like_anything_else(kind: str) -> None:
+    run, generator = Decoding(), Generator(1)
+    for _ in range(4):
+        run.take(generator.large(kind))
+    assert run.told == []
+
+
+def test_every_way_of_changing_an_event_is_drawn() -> None:
+    generator = Generator(1)
+    kinds = {generator.next().kind for _ in range(5000)}
+    assert kinds >= {*FIELD_CHANGES, *RECORD_CHANGES, "untouched", "bytes"}
+
+
+def test_the_same_seed_draws_the_same_messages() -> None:
+    one, same, other = Generator(5), Generator(5), Generator(6)
+    drawn = [one.next() for _ in range(200)]
+    assert [same.next() for _ in range(200)] == drawn
+    assert [other.next() for _ in range(200)] != drawn
+
+
+def _crashes(record: Record) -> WordsEvent:
+    """Raise whatever the decoder raises."""
+    return msgspec.msgpack.decode(record.value or b"", type=WordsEvent)
+
+
+def _checks_no_key(record: Record) -> WordsEvent:
+    try:
+        return decode_event(record.value or b"")
+    except InvalidEventError as error:
+        raise BadEventError(error.reason, error.detail) from None
+
+
+def _quotes(record: Record) -> WordsEvent:
+    try:
+        return _right(record)
+    except BadEventError as error:
+        raise BadEventError(error.reason, repr(record.value)) from None
+
+
+def _gives_no_reason(record: Record) -> WordsEvent:
+    try:
+        return _right(record)
+    except BadEventError as error:
+        raise BadEventError("bad", error.detail) from None
+
+
+def _right(record: Record) -> WordsEvent:
+    return read_event(record, partitions=PARTITIONS, partitioner=Partitioner.MURMUR2)
+
+
+@pytest.mark.parametrize("read", [_crashes, _checks_no_key, _quotes, _gives_no_reason])
+def test_a_decode_path_that_is_wrong_is_caught(read: object) -> None:
+    assert callable(read)
+    run = Decoding(read=read)
+    run.run(seed=1, messages=500)
+    assert run.violations > 0
+
+
+def test_the_same_messages_through_the_right_one_are_in_order() -> None:
+    run = Decoding(read=_right)
+    run.run(seed=1, messages=500)
+    assert run.violations == 0
