@@ -18,12 +18,13 @@ from worker.adapters.memory_store import MemoryRedis, MemorySessionStore
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
-from worker.ports import Engine, Publisher, Record
+from worker.ports import Engine, Publisher, Record, Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.observer import Observer, SilentObserver
 from worker.runtime.parts import Parts
 from worker.runtime.settings import Route, RuntimeSettings
+from worker.runtime.untraced import Untraced
 from worker.runtime.watchdog import InferenceWatchdog
 
 __all__ = ["ManualClock", "TwinWorker", "World"]
@@ -90,10 +91,11 @@ class World:
         engine: Engine | None = None,
         around: Callable[[Publisher], Publisher] = lambda publisher: publisher,
         start: bool = True,
+        tracer: Tracer | None = None,
         **changes: object,
     ) -> TwinWorker:
         settings = self.settings(ordinal, **changes)
-        worker = TwinWorker(self, settings, observer or SilentObserver(), engine or ScriptedEngine(), around)
+        worker = TwinWorker(self, settings, observer or SilentObserver(), engine or ScriptedEngine(), around, tracer)
         if start:
             worker.worker.start()
         return worker
@@ -109,6 +111,7 @@ class TwinWorker:
         observer: Observer,
         engine: Engine,
         around: Callable[[Publisher], Publisher],
+        tracer: Tracer | None = None,
     ) -> None:
         self.world = world
         self.store = MemorySessionStore(world.redis)
@@ -123,6 +126,7 @@ class TwinWorker:
             engine=engine,
             clock=world.clock,
             observer=observer,
+            tracer=tracer or Untraced(),
         )
         watchdog = InferenceWatchdog(deadline_s=60.0, clock=world.clock, on_overrun=lambda: None)
         self.worker: Worker = assemble(

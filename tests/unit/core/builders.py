@@ -56,13 +56,15 @@ def timed(text: str, start_ms: int, end_ms: int) -> Word:
 class Driver:
     """One partition's sessions, fed by hand and labelled by a scripted engine; keeps every segment and request.
 
-    lazy: events are queued and labelled only when ``work`` is called.
+    lazy: events are queued and labelled only when ``work`` is called. traced: each event has a trace context, its
+    offset in digits.
     """
 
     rules: DecodingRules = field(default_factory=DecodingRules)
     engine: ScriptedEngine = field(default_factory=ScriptedEngine)
     segmenters: SegmenterFactory = whitespace_segmenters
     lazy: bool = False
+    traced: bool = False
     out: list[OutSegment] = field(default_factory=list)
     requests: list[LabelRequest] = field(default_factory=list)
     offset: int = 0
@@ -86,7 +88,13 @@ class Driver:
     def give(self, one: WordsEvent, *, after_ms: int = 0) -> Admission:
         """Offer an event at the next offset, ``after_ms`` later than the last."""
         self.time_ms += after_ms
-        origin = Origin(offset=self.offset, appended_ms=self.time_ms, polled_ms=self.time_ms + 5, time_ms=self.time_ms)
+        origin = Origin(
+            offset=self.offset,
+            appended_ms=self.time_ms,
+            polled_ms=self.time_ms + 5,
+            time_ms=self.time_ms,
+            trace=str(self.offset) if self.traced else "",
+        )
         self.offset += 1
         admission = self.sessions.offer(one, origin)
         if not self.lazy:
