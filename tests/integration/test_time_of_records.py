@@ -50,7 +50,7 @@ def test_a_backlog_read_after_a_pause_of_ten_minutes_fires_only_what_the_records
 
 
 def test_a_producer_whose_clock_is_ten_minutes_fast_silences_nobody(world: RealWorld) -> None:
-    worker = world.worker(max_skew_ms=1_000)
+    worker = world.worker()
     worker.turn_until(lambda: len(worker.worker.assignment.loaded) == 1)
     now_ms = int(time.time() * 1000)
     world.send(event("right", 0, "we", "are"), timestamp_ms=now_ms)
@@ -64,6 +64,20 @@ def test_a_producer_whose_clock_is_ten_minutes_fast_silences_nobody(world: RealW
     assert {one.cause for found in spoken.values() for one in found} <= {"sentence", "end"}
     assert said(spoken["right"]) == ["we", "are", "talking", "still"]
     assert said(spoken["fast"]) == ["so", "are", "we", "still"]
+
+
+def test_one_fast_clock_silences_nobody_with_the_settings_as_they_come() -> None:
+    world = World()
+    worker = world.worker()
+    worker.turn(10)
+    now_ms = world.clock.wall_ms()
+    world.send(event("right", 0, "we", "are"), timestamp_ms=now_ms)
+    world.send(event("fast", 0, "so", "are", "we"), timestamp_ms=now_ms + _PAUSE_MS)
+    world.send(event("right", 1, "talking", session_end=True), timestamp_ms=now_ms + 10)
+    worker.turn(10)
+    assert [(one.session, one.cause, said([one])) for one in world.segments()] == [
+        ("right", "end", ["we", "are", "talking"])
+    ]
 
 
 def _spoken_over_ten_minutes(*, start_ms: int) -> list[tuple[int, WordsEvent]]:

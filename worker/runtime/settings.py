@@ -177,8 +177,8 @@ class RuntimeSettings:
         Meta(
             ge=0.5,
             le=600,
-            description="What a stop may take to label and publish what was read; the rest is left to the next owner, who "
-            "reads it again.",
+            description="What a stop may take to label and publish what was read; the rest is left to the next owner, "
+            "who reads it again.",
             extra={"change": "at a roll-out"},
         ),
     ] = 20.0
@@ -187,10 +187,11 @@ class RuntimeSettings:
         Meta(
             ge=0,
             le=600_000,
-            description="How far a record's time stamp may lie ahead of the worker's clock before it is cut back.",
+            description="How far a record's time stamp may lie ahead of the worker's clock before it is cut back; by "
+            "so much one producer's fast clock can bring everybody's silence forward.",
             extra={"change": "at a roll-out"},
         ),
-    ] = 2000
+    ] = 0
     dead_letter_limit: Annotated[
         int,
         Meta(
