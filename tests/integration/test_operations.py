@@ -15,6 +15,7 @@ from schemas.segments import Segment
 from tests.deploy.places import ROOT
 from tests.deploy.rehearsal import Rehearsal, RunningWorker, wait_for
 from tests.parts.kafka_part import Kafka
+from tests.parts.lookup import missing
 from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
 
 pytestmark = pytest.mark.timeout(300)
@@ -81,14 +82,15 @@ def test_a_model_is_upgraded_and_rolled_back_in_mid_stream(rehearsal: Rehearsal,
         with rehearsal.worker(settings=phase) as worker:
             worker.wait_until_ready()
             rehearsal.say(*events(sessions, first=first, last=last, end=last == 90))
-            if last == 90:
-                wait_for_ends(rehearsal, len(sessions), worker)
-            else:
-                wait_for(lambda: bool(worker.lines("checkpoint")), lambda: worker.log.read_text()[-3000:])
+            rehearsal.say(*events([f"short-{last}"], first=0, last=20, end=True))
+            wait_for_ends(rehearsal, {30: 1, 60: 2, 90: 3 + len(sessions)}[last], worker)
             worker.stop()
     segments = rehearsal.segments()
-    assert words_by_session(segments) == whole(sessions, 90)
-    assert {segment.model.version for segment in segments if segment.model is not None} >= {"1.0.0"}
+    spoken = words_by_session(segments)
+    assert {session: spoken[session] for session in sessions} == whole(sessions, 90)
+    began_under = {"short-30": "1.0.0", "short-60": "2.0.0", "short-90": "1.0.0"}
+    labelled_by = {(one.session, one.model.version) for one in segments if one.model and one.session in began_under}
+    assert labelled_by == set(began_under.items())
 
 
 def test_replay_of_dead_letters(rehearsal: Rehearsal) -> None:
@@ -172,8 +174,9 @@ def test_a_topic_that_grew_parks_its_partitions_and_a_second_deployment_takes_th
     assert words_by_session(second.segments("asr.segments.2")) == whole(["new"], 12)
 
 
-@pytest.mark.skipif(find_redis_server() is None, reason="it needs two redis-servers of its own")
 def test_a_redis_that_moves(kafka: Kafka, deployment: str, tmp_path: Path) -> None:
+    if find_redis_server() is None:
+        missing("no redis-server on this machine to start two of")
     sessions = [f"call-{number}" for number in range(6)]
     with EmbeddedRedis() as here, EmbeddedRedis() as there:
         rehearsal = Rehearsal(kafka, here.url, deployment, tmp_path)

@@ -45,8 +45,6 @@ def test_twenty_thousand_words_come_out_once_with_the_bytes_of_an_undisturbed_ru
 def test_the_shipped_model_labels_as_it_does_undisturbed(
     kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, tmp_path: Path
 ) -> None:
-    if not any(_SHIPPED.glob("*")):
-        pytest.skip("models/shipped holds no model")
     world = _world(kafka, redis_url, deployment, group_protocol)
     # A network costs more than a script: the same sessions, a tenth of the words.
     events = _spoken(words_each=10)
