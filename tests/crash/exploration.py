@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from schemas.segments import Segment
 from tests.workers.speech import event
@@ -16,6 +17,7 @@ from tests.workers.stepping import SteppedWorker
 from tests.workers.twin import TwinWorker, World
 from worker.adapters.memory_engine import ScriptedEngine
 from worker.adapters.memory_store import Fault
+from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError, BrokerError, FatalError, OutcomeUnknownError
 from worker.runtime.observer import Observer
@@ -35,7 +37,8 @@ _OWNERS = (0, 1, 2)
 _ORDINALS = 2
 """Owners 0 and 2 have the same ordinal, as a process has that was given up and lives on."""
 
-_SESSIONS = ("a", "b")
+_SESSIONS = ("a", "b", "d")
+"""The last is another partition's where there are two."""
 _WEIGHTS = {
     "advance {owner} 1": 30,
     "advance {owner} 4": 30,
@@ -65,13 +68,14 @@ class Violation(Exception):  # noqa: N818  # what it is, not what failed
 
 
 class Exploration:
-    """One way through the seam."""
+    """One way through the seam, over so many partitions."""
 
-    def __init__(self) -> None:
-        self.world = World(rules=_RULES)
+    def __init__(self, partitions: int = 1) -> None:
+        self.world = World(partitions=partitions, rules=_RULES)
         self._owners: dict[int, SteppedWorker] = {}
         self._said: dict[str, list[str]] = defaultdict(list)
-        self._in_order: list[str] = []
+        self._places: dict[tuple[int, int], str] = {}
+        self._ends: Counter[int] = Counter()
         self._seqs: Counter[str] = Counter()
         self._replica = self.world.redis.copy()
         self._seen = 0
@@ -114,8 +118,9 @@ class Exploration:
 
     def _given_up(self) -> set[str]:
         """Return the words that were set aside as never committing: a way may fail as often as that by itself."""
-        headers = [dict(one.headers) for one in self.world.records("asr.words.dead")]
-        return {self._in_order[int(one["caesura.offset"] or b"")] for one in headers}
+        letters = self.world.records("asr.words.dead")
+        places = [(one.partition, int(dict(one.headers)["caesura.offset"] or b"")) for one in letters]
+        return {self._places[place] for place in places}
 
     def finish(self) -> None:
         """Let everything end that is under way; then every word must come out. Violation."""
@@ -132,7 +137,7 @@ class Exploration:
         if last.worker.unready():
             raise Violation(f"the last worker does not work: {last.worker.unready()}")
         out = Counter(word.text for segment in self.world.segments() for word in segment.words)
-        lost = [word for word in self._in_order if word not in out and word not in self._given_up()]
+        lost = [word for word in self._places.values() if word not in out and word not in self._given_up()]
         if lost:
             raise Violation(f"never published: {lost}")
 
@@ -159,7 +164,9 @@ class Exploration:
         seq = self._seqs[session]
         self._seqs[session] += 1
         self._said[session].append(f"{session}{seq}")
-        self._in_order.append(f"{session}{seq}")
+        partition = murmur2_partition(session.encode(), self.world.partitions)
+        self._places[partition, self._ends[partition]] = f"{session}{seq}"
+        self._ends[partition] += 1
         self.world.send(event(session, seq, f"{session}{seq}"))
 
     def _time(self, seconds: str) -> None:
@@ -230,22 +237,22 @@ def explore(ways: int, *, first: int = 0, length: int = 60, losses: bool = False
     """Go so many ways, a seed each; None where every promise held, else what broke and the shortest way there."""
     for seed in range(first, first + ways):
         way = draw(seed, length, losses=losses)
-        broken = _broken(way)
-        if broken is not None:
-            shortest = shorten(way, lambda shorter: _broken(shorter) is not None)
-            return f"{_broken(shortest)} (seed {seed})\n  " + "\n  ".join(shortest)
+        broken = partial(_broken, partitions=1 + seed % 2)
+        if broken(way):
+            shortest = shorten(way, broken)
+            return f"{broken(shortest)} (seed {seed})\n  " + "\n  ".join(shortest)
     return None
 
 
-def shorten(way: Sequence[str], still: Callable[[Sequence[str]], bool]) -> list[str]:
-    """Leave out whatever is not needed for it to hold still."""
+def shorten(way: Sequence[str], broken: Callable[[Sequence[str]], object]) -> list[str]:
+    """Leave out whatever is not needed for it to break still."""
     kept = list(way)
     size = len(kept) // 2
     while size:
         start = 0
         while start < len(kept):
             shorter = kept[:start] + kept[start + size :]
-            if still(shorter):
+            if broken(shorter):
                 kept = shorter
             else:
                 start += size
@@ -253,9 +260,9 @@ def shorten(way: Sequence[str], still: Callable[[Sequence[str]], bool]) -> list[
     return kept
 
 
-def _broken(way: Sequence[str]) -> str | None:
+def _broken(way: Sequence[str], partitions: int) -> str | None:
     try:
-        Exploration().run(way)
+        Exploration(partitions).run(way)
     except Violation as violation:
         return str(violation)
     return None

@@ -15,7 +15,7 @@ from tests.crash.flaws import FLAWS, LOSS_FLAWS
 
 _WAYS = int(os.environ.get("SEAM_WAYS", "500"))
 _MANY = 4000
-_BEGIN_AT = {"unstable_offsets": 1330}
+_BEGIN_AT = {"unstable_offsets": 1665}
 """Where to begin looking, so that what is rare is found at once; the rest follows if the code has changed."""
 
 
