@@ -60,7 +60,7 @@ def _decode(seed: int, messages: int, say: Say) -> tuple[dict[str, object], list
         "newer_version": run.outcomes[NEWER],
         "refused": refused,
         "violations": run.violations,
-        "slowest_ms": round(run.slowest_ms, 1),
+        "slowest_cpu_ms": round(run.slowest_cpu_ms, 1),
         "slowest_kind": run.slowest_kind,
     }
     return summary, run.told

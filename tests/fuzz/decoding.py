@@ -52,7 +52,7 @@ class Decoding:
     outcomes: Counter[str] = field(default_factory=Counter)
     violations: int = 0
     told: list[str] = field(default_factory=list)
-    slowest_ms: float = 0.0
+    slowest_cpu_ms: float = 0.0
     slowest_kind: str = ""
 
     def run(self, seed: int, messages: int, progress: Callable[[str], None] = lambda _: None) -> None:
@@ -68,14 +68,14 @@ class Decoding:
         """Take one message through, and check what becomes of it."""
         record = placed(message, self.messages)
         self.messages += 1
-        began_s = time.perf_counter()
+        began_s = time.process_time()
         try:
             outcome = self._outcome(record)
         except Exception as error:  # noqa: BLE001 - a crash is what is looked for
             outcome = f"crash: {type(error).__name__}"
-        took_ms = (time.perf_counter() - began_s) * 1000
-        if took_ms > self.slowest_ms:
-            self.slowest_ms, self.slowest_kind = took_ms, message.kind
+        took_ms = (time.process_time() - began_s) * 1000
+        if took_ms > self.slowest_cpu_ms:
+            self.slowest_cpu_ms, self.slowest_kind = took_ms, message.kind
         self.outcomes[outcome] += 1
         if outcome not in OUTCOMES or (message.expected is not None and outcome not in message.expected):
             self._violation(message, outcome)
