@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from worker.adapters.kafka_errors import consuming
 from worker.adapters.kafka_settings import KafkaSettings
@@ -22,15 +19,21 @@ class KafkaPeerTransactions:
         self._topic = topic
 
     def committed_metadata(self, timeout_s: float) -> dict[int, str]:
-        """Return the metadata of the committed offsets; the admin client does not ask for stable ones."""
-        group_id = self._settings.group_id
+        """Return the metadata of the committed offsets; a consumer that reads uncommitted asks for no stable ones.
+
+        Not the admin client's call: one that times out can end the process with an assertion of librdkafka's.
+        """
+        options = self._settings.reader_options("peers")
+        options |= {"group.id": self._settings.group_id, "isolation.level": "read_uncommitted"}
         with consuming(f"asking who committed {self._topic}"):
-            admin = AdminClient(cast("dict[str, Any]", self._settings.client_options()))
-            asked = ConsumerGroupTopicPartitions(group_id)
-            answers = admin.list_consumer_group_offsets([asked], require_stable=False, request_timeout=timeout_s)
-            # Bounded by the request's own time-out: a client that is dropped while it still waits ends the process.
-            places = answers[group_id].result().topic_partitions or ()
-        return {place.partition: place.metadata or "" for place in places if _counts(place, self._topic)}
+            consumer = Consumer(options)
+            try:
+                known = consumer.list_topics(self._topic, timeout=timeout_s).topics[self._topic].partitions
+                asked = [TopicPartition(self._topic, partition) for partition in known]
+                places = consumer.committed(asked, timeout=timeout_s) if asked else []
+            finally:
+                consumer.close()
+        return {place.partition: place.metadata or "" for place in places if place.error is None and place.offset >= 0}
 
     def end(self, transactional_id: str, timeout_s: float) -> None:
         """Become this transactional id for a moment: ``init_transactions`` aborts and fences."""
@@ -39,7 +42,3 @@ class KafkaPeerTransactions:
         except KafkaException as exception:
             error = exception.args[0]
             raise BrokerError(f"ending the transactions of {transactional_id}: {error.name()}") from exception
-
-
-def _counts(place: TopicPartition, topic: str) -> bool:
-    return place.topic == topic and place.error is None and place.offset >= 0

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-
 import pytest
 
+from tests.unit.telemetry.collector import collecting
 from tests.unit.telemetry.tracing import PATIENT
 from tests.workers.speech import check_every_word_once, speech
 from tests.workers.twin import World
@@ -18,43 +13,6 @@ from worker.runtime.settings import RuntimeSettings, Traces
 
 CANARY = "zwieselhausen"
 SETTINGS = RuntimeSettings(deployment="blue", traces=Traces.OTLP)
-
-
-class Collector(ThreadingHTTPServer):
-    """Keeps what is posted to it, by path."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.posted: list[tuple[str, bytes]] = []
-
-    @property
-    def endpoint(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        compressed = self.headers.get("Content-Encoding") == "gzip"
-        assert isinstance(self.server, Collector)
-        self.server.posted.append((self.path, gzip.decompress(body) if compressed else body))
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server has it
-        pass
-
-
-@contextmanager
-def collecting() -> Iterator[Collector]:
-    with Collector() as collector:
-        thread = Thread(target=collector.serve_forever)
-        thread.start()
-        try:
-            yield collector
-        finally:
-            collector.shutdown()
-            thread.join()
 
 
 def test_spans_arrive_at_the_collector_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
