@@ -1,0 +1,85 @@
+"""A worker in a process of its own, to be stopped, killed and listened to."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.workers.pipeline import Pipeline
+
+__all__ = ["Process"]
+
+_ROOT = Path(__file__).parents[2]
+
+
+class Process:
+    """A worker in another process."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._told = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (it lives as long as the process; ``close``)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.workers.process"],
+            cwd=_ROOT,
+            stdin=subprocess.PIPE,
+            stderr=self._told,
+            env={**os.environ, "PYTHONPATH": str(_ROOT)},
+            text=True,
+        )
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(pipeline.as_json()))
+        self._process.stdin.close()
+
+    def send_signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
+    @property
+    def told(self) -> str:
+        """What the worker has told so far of its checkpoints, claims and rebalances."""
+        self._told.seek(0)
+        return self._told.read()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a SIGSTOP holds it."""
+        status = Path(f"/proc/{self._process.pid}/stat").read_text()
+        return status.rpartition(")")[2].split()[0] == "T"
+
+    def terminate(self, *, timeout_s: float = 30.0) -> int:
+        """Stop it in good order and return its exit status."""
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(timeout_s)
+
+    def ends(self, *, timeout_s: float) -> bool:
+        """Wait for it to end by itself; whether it has."""
+        try:
+            self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def wait(self, *, timeout_s: float = 60.0) -> int:
+        """Wait until it has ended by itself; minus the signal's number where one killed it."""
+        try:
+            return self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self._process.send_signal(signal.SIGUSR1)  # it writes where it stands to standard error
+            time.sleep(1.0)
+            raise
+
+    @property
+    def lives(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """Kill it if it still lives, and hand on what it told, for a test that failed."""
+        if self.lives:
+            self._process.kill()
+            self._process.wait(10)
+        sys.stderr.write(self.told)
+        self._told.close()
