@@ -31,32 +31,12 @@ from schemas.segments import Segment
 from tests.parts.kafka_part import find_kafka
 from tests.parts.redis_part import find_redis
 from tests.workers.real import RealWorld
-from tests.workers.speech import event
+from tests.workers.speech import speech, talk
 from worker.adapters.kafka_reader import KafkaReader, Start
 from worker.adapters.kafka_settings import KafkaSettings
 
-SENTENCES = (
-    "so the first thing we did was to ask everybody who had been there what they remembered",
-    "and uh it turned out that nobody agreed on anything at all",
-    "do you know how far it is from here",
-    "it's only three and a half kilometres i mean miles so we could walk",
-    "well the the second box was completely wet and the label had come off",
-    "i called the depot twice but they never answered",
-    "if you want we can meet again on thursday morning before the others arrive",
-    "no that is too early for me could we say eleven",
-)
 EVENT_WORDS = 2
 WORDS_A_SECOND = 2.5
-
-
-def speech(name: str, words: int, rng: random.Random) -> list[WordsEvent]:
-    """Return a session of so many words, two an event, drawn from the sentences; it ends with ``session_end``."""
-    spoken: list[str] = []
-    while len(spoken) < words:
-        spoken += rng.choice(SENTENCES).split()
-    chunks = [spoken[start : min(start + EVENT_WORDS, words)] for start in range(0, words, EVENT_WORDS)]
-    events = [event(name, seq, *chunk) for seq, chunk in enumerate(chunks)]
-    return [*events, event(name, len(events), session_end=True)]
 
 
 class Reader(threading.Thread):
@@ -143,7 +123,9 @@ def delays(world: RealWorld, reader: Reader) -> dict[str, dict[str, float]]:
 def measure(world: RealWorld, options: argparse.Namespace) -> dict[str, object]:
     """Run one measurement."""
     rng = random.Random(options.seed)  # noqa: S311 - the same speech in every run is wanted
-    talks = [speech(f"session-{number}", options.words, rng) for number in range(options.sessions)]
+    talks = [
+        speech(f"session-{number}", talk(options.words, rng), a_time=EVENT_WORDS) for number in range(options.sessions)
+    ]
     words = options.words * options.sessions
     reader = Reader(world.kafka.bootstrap, world.segments_topic, options.sessions)
     live = options.what == "delay"

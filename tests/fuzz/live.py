@@ -23,7 +23,8 @@ from tests.fuzz.good_sessions import GoodSessions
 from tests.fuzz.message import CANARY, Message
 from tests.fuzz.record_changes import LARGE_RECORDS
 from tests.parts.kafka_part import Kafka
-from tests.workers.real import Process, RealWorld
+from tests.workers.real import RealWorld
+from tests.workers.running import Process
 from tests.workers.speech import event, speech
 from worker.core.partitioning import murmur2_partition
 from worker.ports import Record

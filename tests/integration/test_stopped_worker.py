@@ -11,7 +11,8 @@ import pytest
 import redis
 
 from tests.parts.kafka_part import Kafka
-from tests.workers.real import Kill, Process, RealWorker, RealWorld
+from tests.workers.real import Kill, RealWorker, RealWorld
+from tests.workers.running import Process
 from tests.workers.speech import check_every_word_once, speech
 from worker.adapters.redis_store import partition_key
 from worker.runtime.observer import SeamStep

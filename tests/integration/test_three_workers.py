@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import signal
 from collections.abc import Sequence
 from itertools import chain, zip_longest
@@ -13,8 +14,9 @@ from schemas.codec import encode_segment
 from schemas.events import Emission, WordsEvent
 from schemas.segments import Segment
 from tests.parts.kafka_part import Kafka
-from tests.workers.real import Kill, Process, RealWorld
-from tests.workers.speech import check_every_word_once, comparable, speech
+from tests.workers.real import Kill, RealWorld
+from tests.workers.running import Process
+from tests.workers.speech import check_every_word_once, comparable, speech, talk
 from tests.workers.twin import World
 from worker.adapters.onnxruntime_engine import OnnxEngine
 from worker.core.rules import DecodingRules
@@ -33,7 +35,7 @@ def test_twenty_thousand_words_come_out_once_with_the_bytes_of_an_undisturbed_ru
     kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, tmp_path: Path
 ) -> None:
     world = _world(kafka, redis_url, deployment, group_protocol)
-    events = _spoken(words_each=100)
+    events = _spoken(*[100] * _SESSIONS)
     segments = _played(world, events, tmp_path / "now")
     check_every_word_once(events, segments)
     expected = comparable(_undisturbed(events))
@@ -46,8 +48,8 @@ def test_the_shipped_model_labels_as_it_does_undisturbed(
     kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, tmp_path: Path
 ) -> None:
     world = _world(kafka, redis_url, deployment, group_protocol)
-    # A network costs more than a script: the same sessions, a tenth of the words.
-    events = _spoken(words_each=10)
+    drawn = random.Random(7)
+    events = _spoken(*(talk(100, drawn) for _ in range(_SESSIONS)))
     segments = _played(world, events, tmp_path / "now", engine="shipped")
     check_every_word_once(events, segments)
     assert comparable(segments) == comparable(_undisturbed(events, OnnxEngine(_SHIPPED)))
@@ -65,11 +67,11 @@ def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -
     )
 
 
-def _spoken(*, words_each: int) -> list[WordsEvent]:
+def _spoken(*said: int | Sequence[str]) -> list[WordsEvent]:
     """Return all sessions' events, spoken at once: every other session wants its words as soon as they are settled."""
     emissions = (Emission.SENTENCE, Emission.SETTLED)
     sessions = [
-        speech(f"s{number:03}", words_each, a_time=5, emission=emissions[number % 2]) for number in range(_SESSIONS)
+        speech(f"s{number:03}", words, a_time=5, emission=emissions[number % 2]) for number, words in enumerate(said)
     ]
     return [one for one in chain.from_iterable(zip_longest(*sessions)) if one is not None]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from schemas.codec import decode_segment, encode_event
 from schemas.events import WordsEvent
@@ -188,7 +188,12 @@ class RealWorld:
 
     def _members(self) -> int:
         described = self.kafka.admin.describe_consumer_groups([self.deployment])[self.deployment]
-        members = described.result(30).members
+        try:
+            members = described.result(30).members
+        except KafkaException as error:
+            if not error.args[0].retriable() and error.args[0].code() != KafkaError.COORDINATOR_LOAD_IN_PROGRESS:
+                raise
+            return 0  # the coordinator is on its way: no member holds anything yet
         return sum(1 for one in members if one.assignment is not None and one.assignment.topic_partitions)
 
     def _settings(self) -> KafkaSettings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TypedDict, Unpack
@@ -11,7 +12,18 @@ import msgspec
 from schemas.events import Emission, SessionOptions, Word, WordsEvent
 from schemas.segments import Segment, Timing
 
-__all__ = ["by_session", "check_every_word_once", "comparable", "event", "said", "speech", "untimed"]
+__all__ = ["by_session", "check_every_word_once", "comparable", "event", "said", "speech", "talk", "untimed"]
+
+_SENTENCES = (
+    "so the first thing we did was to ask everybody who had been there what they remembered",
+    "and uh it turned out that nobody agreed on anything at all",
+    "do you know how far it is from here",
+    "it's only three and a half kilometres i mean miles so we could walk",
+    "well the the second box was completely wet and the label had come off",
+    "i called the depot twice but they never answered",
+    "if you want we can meet again on thursday morning before the others arrive",
+    "no that is too early for me could we say eleven",
+)
 
 
 class Rest(TypedDict, total=False):
@@ -32,18 +44,31 @@ def event(session: str, seq: int, *words: str, **rest: Unpack[Rest]) -> WordsEve
 
 
 def speech(
-    session: str, words: int, *, a_time: int = 4, end: bool = True, emission: Emission | None = None
+    session: str,
+    words: int | Sequence[str],
+    *,
+    a_time: int = 4,
+    end: bool = True,
+    emission: Emission | None = None,
 ) -> list[WordsEvent]:
-    """Return a session's events: so many words, some at a time, each word with a name of its own."""
-    names = [f"{session}-w{number}" for number in range(words)]
-    chunks = [names[start : start + a_time] for start in range(0, words, a_time)]
-    options = SessionOptions(emission=emission) if emission is not None else None
+    """Return a session's events, some words at a time. A number of words: each has a name of its own."""
+    names = [f"{session}-w{number}" for number in range(words)] if isinstance(words, int) else words
+    chunks = [names[start : start + a_time] for start in range(0, len(names), a_time)]
     events = [event(session, seq, *chunk) for seq, chunk in enumerate(chunks)]
+    options = SessionOptions(emission=emission) if emission is not None else None
     if options is not None:
         events[0] = msgspec.structs.replace(events[0], options=options)
     if end:
         events.append(event(session, len(events), session_end=True))
     return events
+
+
+def talk(words: int, drawn: random.Random) -> list[str]:
+    """Return so many words of plain English sentences: what a network reads at the cost that speech has."""
+    spoken: list[str] = []
+    while len(spoken) < words:
+        spoken += drawn.choice(_SENTENCES).split()
+    return spoken[:words]
 
 
 def by_session(segments: Iterable[Segment]) -> dict[str, list[Segment]]:
