@@ -109,8 +109,10 @@ SEED ?=
 FAULTS ?= 100
 PROTOCOL ?= classic
 REDIS ?= pair
-chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster); ends with JSON
-	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --faults $(FAULTS) --protocol $(PROTOCOL) --redis $(REDIS)
+BEFORE ?=
+chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster, BEFORE=commit); ends with JSON
+	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --faults $(FAULTS) --protocol $(PROTOCOL) --redis $(REDIS) \
+	  $(if $(BEFORE),--before $(BEFORE))
 
 .PHONY: soak
 MINUTES ?= 10

@@ -57,7 +57,9 @@ def prepare_text(
 def train_network(  # noqa: PLR0913 - a command's options
     *,
     vocabulary: Vocabulary,
-    start: Annotated[Path | None, typer.Option(help="safetensors of a BERT of the same shape to start from.")] = None,
+    start: Annotated[
+        Path | None, typer.Option(help="safetensors of a BERT of the same shape to start from, or a checkpoint (.pt).")
+    ] = None,
     data: Data = _DATA,
     checkpoint: Checkpoint = _CHECKPOINT,
     look_ahead: Annotated[str, typer.Option(help="L_i of each layer, in words.")] = "1,1,1,2,2,2",
@@ -72,7 +74,7 @@ def train_network(  # noqa: PLR0913 - a command's options
     import torch  # noqa: PLC0415 - the other commands run without it
 
     from models.networks.ct_transformer import CTConfig, CTTransformer  # noqa: PLC0415
-    from models.pretrained import start_from_bert  # noqa: PLC0415
+    from models.pretrained import start_from_bert, start_from_checkpoint  # noqa: PLC0415
     from models.training import TrainingPlan, train  # noqa: PLC0415
 
     pieces = _read_vocabulary(vocabulary)
@@ -80,7 +82,9 @@ def train_network(  # noqa: PLR0913 - a command's options
     spread = tuple(int(words) for words in look_ahead.split(","))
     network = CTTransformer(CTConfig(vocabulary_size=len(pieces), look_ahead=spread, positions=positions))
     leading = pieces.index(LEADING)
-    if start is not None:
+    if start is not None and start.suffix == ".pt":
+        start_from_checkpoint(network, start)
+    elif start is not None:
         start_from_bert(network, start, leading)
     text = load(data, DEFAULT_MIX)
     print(f"{text.words} words, {len(text.pieces)} pieces")

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from models.networks.ct_transformer import CTConfig, CTTransformer, sinusoids
 
-__all__ = ["start_from_bert"]
+__all__ = ["start_from_bert", "start_from_checkpoint"]
 
 _RIDGE = 10.0
 
@@ -43,6 +43,11 @@ def start_from_bert(network: CTTransformer, weights: Path, leading: int) -> None
     missing, unexpected = network.load_state_dict(state, strict=False)
     if unexpected or any(not name.startswith(("punctuation.", "disfluency.")) for name in missing):
         raise ValueError(f"{weights} does not fit: missing {missing}, unexpected {unexpected}")
+
+
+def start_from_checkpoint(network: CTTransformer, checkpoint: Path) -> None:
+    """Copy the network of an earlier run's checkpoint into ``network``: a new plan, a new optimiser, the same shape."""
+    network.load_state_dict(torch.load(checkpoint, weights_only=True)["network"])
 
 
 def _positions(config: CTConfig, learned: Tensor, segment: Tensor) -> dict[str, Tensor]:

@@ -24,6 +24,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=40.0, help="events a second")
     parser.add_argument("--minutes", type=float, default=None, help="begin no more faults after so long")
     parser.add_argument("--folder", type=Path, default=None, help="where to keep the workers' diaries")
+    parser.add_argument("--before", default=None, help="commit or tag of the release that every other worker runs")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
     began_s = time.monotonic()
@@ -32,7 +33,8 @@ def main() -> int:
         sys.stdout.write(f"{time.monotonic() - began_s:7.1f} s  {line}\n")
         sys.stdout.flush()
 
-    say(f"seed {seed}, {given.faults} faults, group protocol {given.protocol}, Redis as {given.redis}")
+    fleet = f"every other worker of release {given.before}" if given.before else "all workers of this release"
+    say(f"seed {seed}, {given.faults} faults, group protocol {given.protocol}, Redis as {given.redis}, {fleet}")
     plan = Plan(
         seed=seed,
         faults=given.faults,
@@ -41,6 +43,7 @@ def main() -> int:
         events_a_s=given.rate,
         minutes=given.minutes,
         folder=given.folder,
+        before=given.before,
         say=say,
     )
     report = run(plan)

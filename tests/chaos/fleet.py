@@ -29,9 +29,10 @@ _EXPECTED_ENDS = {0, HUNG, FENCED, -signal.SIGKILL, 128 + signal.SIGKILL}
 class Member:
     """One worker's place in the fleet: a number, and the process that has it now, if any."""
 
-    def __init__(self, ordinal: int, config: dict[str, object], folder: Path, module: str) -> None:
+    def __init__(self, ordinal: int, config: dict[str, object], folder: Path, module: str, root: Path) -> None:
         self.ordinal = ordinal
         self._module = module
+        self._root = root
         self.wanted = False
         self.busy = threading.Lock()
         self.not_before_s = 0.0
@@ -63,7 +64,8 @@ class Member:
         self._held.clear()
         self._pid = None
         command = [sys.executable, "-m", self._module, str(self._config)]
-        environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYTHONUNBUFFERED": "1"}
+        # Not the folder that the runner stands in: a release before this one comes from its own.
+        environment = {**os.environ, "PYTHONPATH": str(self._root), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
         self._process = GuardedProcess(command, log=self._diary, env=environment)
 
     def signal(self, number: int) -> None:
@@ -114,7 +116,10 @@ class Member:
 
 
 class Fleet:
-    """All places. ``close`` ends every process; so does the end of this one. module: what a worker's process runs."""
+    """All places. ``close`` ends every process; so does the end of this one.
+
+    module: what a worker's process runs. before: the folder of another release, which every other place runs.
+    """
 
     def __init__(
         self,
@@ -122,12 +127,19 @@ class Fleet:
         redis: dict[str, object],
         folder: Path | None = None,
         module: str = "tests.chaos.member",
+        before: Path | None = None,
     ) -> None:
         self._own_folder = tempfile.TemporaryDirectory(prefix="caesura-chaos-")
         self.folder = folder or Path(self._own_folder.name)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.members = [
-            Member(pipeline.ordinal, {"pipeline": pipeline.as_json(), "redis": redis}, self.folder, module)
+            Member(
+                pipeline.ordinal,
+                {"pipeline": pipeline.as_json(), "redis": redis},
+                self.folder,
+                module,
+                before if before is not None and pipeline.ordinal % 2 else _ROOT,
+            )
             for pipeline in pipelines
         ]
         self.ends: Counter[str] = Counter()

@@ -34,6 +34,7 @@ class Plan:
     """What to run.
 
     minutes: after so long no more faults are begun. folder: where the workers' diaries are kept; None: nowhere.
+    before: commit or tag of another release, which every other worker runs; None: all run this one.
     """
 
     seed: int
@@ -43,6 +44,7 @@ class Plan:
     events_a_s: float = 40.0
     minutes: float | None = None
     folder: Path | None = None
+    before: str | None = None
     say: Callable[[str], None] = lambda _: None
 
     def note(self, line: str) -> None:
@@ -88,7 +90,9 @@ def run(plan: Plan) -> Report:
     """Run a plan to its end; bounded in time: what hangs is a complaint."""
     began_s = time.monotonic()
     faults = draw_faults(plan.seed, plan.faults, static_members=plan.protocol == "classic")
-    with ChaosWorld(seed=plan.seed, protocol=plan.protocol, redis_form=plan.redis, folder=plan.folder) as world:
+    with ChaosWorld(
+        seed=plan.seed, protocol=plan.protocol, redis_form=plan.redis, folder=plan.folder, before=plan.before
+    ) as world:
         watch = Watch(world.kafka.bootstrap, f"{DEPLOYMENT}.segments", world.partitions)
         load = Load(
             world.kafka.bootstrap,

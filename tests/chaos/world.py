@@ -14,6 +14,7 @@ from tests.chaos.proxy import Proxy
 from tests.chaos.redis_fleet import RedisFleet, RedisPair
 from tests.chaos.redis_ring import RedisRing
 from tests.chaos.reference import RULES, output_of
+from tests.chaos.release import release
 from tests.parts.kafka_cluster import KafkaCluster
 from tests.workers.pipeline import Pipeline
 from worker.adapters.guarded_process import free_port
@@ -33,13 +34,21 @@ class ChaosWorld:
     """A context manager; whatever it started ends with it."""
 
     def __init__(
-        self, *, seed: int, protocol: str, redis_form: str, partitions: int = 6, folder: Path | None = None
+        self,
+        *,
+        seed: int,
+        protocol: str,
+        redis_form: str,
+        partitions: int = 6,
+        folder: Path | None = None,
+        before: str | None = None,
     ) -> None:
         self.partitions = partitions
         self.protocol = protocol
         self._seed = seed
         self._redis_form = redis_form
         self._folder = folder
+        self._before = before
         self._stack = ExitStack()
         self.redis: RedisFleet
 
@@ -69,7 +78,12 @@ class ChaosWorld:
         topics = {f"{DEPLOYMENT}.{name}": _STAMPED for name in ("words", "segments", "dead", "de")}
         self.kafka.create_topics({**topics, f"{DEPLOYMENT}.ledger": {"cleanup.policy": "compact"}}, self.partitions)
         where: dict[str, object] = {"addresses": self.redis.addresses, "topology": self.redis.topology}
-        self.fleet = Fleet([self._pipeline(ordinal) for ordinal in range(_PLACES)], where, self._folder)
+        self.fleet = Fleet(
+            [self._pipeline(ordinal) for ordinal in range(_PLACES)],
+            where,
+            self._folder,
+            before=None if self._before is None else self._stack.enter_context(release(self._before)),
+        )
         self._stack.callback(self.fleet.close)
 
     def _pipeline(self, ordinal: int) -> Pipeline:

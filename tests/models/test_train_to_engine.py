@@ -14,6 +14,7 @@ from models.data.packing import pack
 from models.labelling_runs import label_offline, label_streams
 from models.networks.ct_transformer import CTTransformer
 from models.parity import check_parity
+from models.pretrained import start_from_checkpoint
 from models.training import TrainingPlan, load_network, train
 from tests.models.builders import buffers, document, exported, tiny_config, tiny_network, tokenizer
 from worker.adapters.onnxruntime_engine import OnnxEngine
@@ -129,3 +130,14 @@ def test_the_engine_and_the_gate_read_words_alike(tmp_path: Path) -> None:
     engine = OnnxEngine(tmp_path, threads=1)
     request = LabelRequest(session="one", model_id="tiny@1", buffer_start=0, words=("", "cafe", "the", "\u4e2d\u6587"))
     assert len(engine.label([request])[0].punctuation) == 4
+
+
+def test_a_new_run_starts_from_what_an_earlier_one_learned(tmp_path: Path) -> None:
+    text = pack([document(60, seed=1)], tokenizer())
+    train(tiny_network(seed=1), text, plan(200), tmp_path / "earlier.pt")
+    learned, started = load_network(tmp_path / "earlier.pt"), tiny_network(seed=2)
+    start_from_checkpoint(started, tmp_path / "earlier.pt")
+    for name, weights in learned.state_dict().items():
+        assert torch.equal(started.state_dict()[name], weights), name
+    train(started, text, plan(400), tmp_path / "later.pt")  # a plan of its own, from its first step
+    assert not torch.equal(started.punctuation.weight, learned.punctuation.weight)
