@@ -29,6 +29,12 @@ from worker.runtime.parts import Parts
 
 __all__ = ["Kill", "RealWorker", "RealWorld", "close_all"]
 
+_COORDINATOR_ON_ITS_WAY = (
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
@@ -191,9 +197,9 @@ class RealWorld:
         try:
             members = described.result(30).members
         except KafkaException as error:
-            if not error.args[0].retriable() and error.args[0].code() != KafkaError.COORDINATOR_LOAD_IN_PROGRESS:
+            if error.args[0].code() not in _COORDINATOR_ON_ITS_WAY:
                 raise
-            return 0  # the coordinator is on its way: no member holds anything yet
+            return 0
         return sum(1 for one in members if one.assignment is not None and one.assignment.topic_partitions)
 
     def _settings(self) -> KafkaSettings:
