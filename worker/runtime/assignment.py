@@ -64,6 +64,11 @@ class Assignment:
         """Partitions on their way to be loaded."""
         return sorted(self._claiming)
 
+    @property
+    def rebuilding(self) -> bool:
+        """Tell whether a partition is on its way back from the log, and the next chunk of it can be done at once."""
+        return any(one.rebuilding is not None for one in self._claiming.values())
+
     def holds(self, partition: int) -> bool:
         """Tell whether the partition is assigned to this worker, in whatever phase."""
         return partition in self._claiming or partition in self.loaded or partition in self._parked

@@ -107,9 +107,12 @@ class Worker:
         return False
 
     def turn(self, timeout_s: float = _POLL_S) -> None:
-        """Turn once: blocks for the poll's time-out and for whatever came of it."""
+        """Turn once: blocks for the poll's time-out and for whatever came of it.
+
+        A rebuild is done in chunks, one a turn: while there is one, the poll between two of them waits for nothing.
+        """
         self._observer.loop_moved()
-        records = self._poll(timeout_s)
+        records = self._poll(0.0 if self.assignment.rebuilding else timeout_s)
         if self._publisher_lost is not None:
             self._mend_publisher()
         else:

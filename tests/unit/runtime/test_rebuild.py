@@ -131,3 +131,19 @@ def test_a_session_that_was_forgotten_is_not_raised_from_the_log() -> None:
         "ann": ["one", "two"],
         "ben": ["three", "four"],
     }
+
+
+def test_a_rebuild_of_many_chunks_waits_in_no_poll_between_them() -> None:
+    world = World(rules=PATIENT)
+    worker = world.worker()
+    world.send(*(event(f"ann-{number}", 0, "so", "far") for number in range(700)), timestamp_ms=NOON_MS)
+    worker.settle()
+    world.redis.lose_everything()
+    world.send(event("ben", 0, "there"), timestamp_ms=NOON_MS)
+    seen_s = []
+    for _ in range(80):
+        worker.turn()
+        if worker.worker.assignment.rebuilding:
+            seen_s.append(world.clock.monotonic_s())
+    assert len(seen_s) > 2
+    assert len(set(seen_s)) == 1
