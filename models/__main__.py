@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -10,8 +11,12 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.data.prepare import DEFAULT_MIX, held_out, load, prepare
-from models.evaluation import HELD_OUT, Figure, evaluate_benchmark, evaluate_held_out, table
+from models.chinese_evaluation import CHINESE_HELD_OUT, CHINESE_TESTS, evaluate_chinese
+from models.data.chinese_corpora import CHINESE_TEST
+from models.data.prepare import held_out, load, prepare
+from models.data.recipes import RECIPES
+from models.evaluation import HELD_OUT, Evaluation, Figure, evaluate_benchmark, evaluate_held_out, table
+from models.languages import LANGUAGES
 from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
 from worker.adapters.onnxruntime_engine import OnnxEngine
 from worker.adapters.wordpiece import WordPiece
@@ -21,31 +26,52 @@ app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=F
 Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
 Vocabulary = Annotated[Path, typer.Option(help="WordPiece vocabulary, a piece a line.")]
 Data = Annotated[Path, typer.Option(help="Folder of the packed text.")]
+Language = Annotated[str, typer.Option(help=f"One of {', '.join(LANGUAGES)}.")]
 Checkpoint = Annotated[Path, typer.Option(help="The checkpoint file; an existing one is gone on from.")]
 
 _CORPORA = Path("../shared/corpora")
 _DATA = Path("build/data")
 _CHECKPOINT = Path("build/en/checkpoint.pt")
 _SHIPPED = Path("models/shipped")
+_PARITY_CORPORA = {"en": ("changelog", "earnings22", "ami"), "zh": ("audreyt_train", "kdconv", "cs2w")}
 
 
 def _read_vocabulary(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").rstrip("\n").split("\n")
 
 
+@app.command("dequantise")
+def dequantise_start(
+    *,
+    source: Annotated[Path, typer.Option(help="int8 ONNX of a BERT.")],
+    tokenizer: Annotated[Path, typer.Option(help="Its tokenizer.json.")],
+    weights: Annotated[Path, typer.Option(help="Where the safetensors go.")],
+    vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes.")],
+) -> None:
+    """Make a start for training from a BERT that is to be had quantised only."""
+    from models.dequantised import write_dequantised  # noqa: PLC0415 - the other commands run without torch
+
+    print(f"{write_dequantised(source, tokenizer, weights, vocabulary)} pieces")
+
+
 @app.command("prepare")
 def prepare_text(
-    vocabulary: Vocabulary, corpora: Corpora = _CORPORA, data: Data = _DATA, scale: float = 1.0, seed: int = 1
+    vocabulary: Vocabulary,
+    language: Language = "en",
+    corpora: Corpora = _CORPORA,
+    data: Data = _DATA,
+    scale: float = 1.0,
+    seed: int = 1,
 ) -> None:
-    """Read the open English corpora into packed training text, and print what was read and what was dropped.
+    """Read the open corpora of a language into packed training text, and print what was read and what was dropped.
 
     scale multiplies the number of words taken of each corpus. What is there already is kept.
     """
     tokenizer = WordPiece(_read_vocabulary(vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
-    mix = {corpus: int(words * scale) for corpus, words in DEFAULT_MIX.items()}
+    mix = {corpus: int(words * scale) for corpus, words in RECIPES[language].mix.items()}
     with Progress() as bar:
         task = bar.add_task("corpora", total=len(mix))
-        for counts in prepare(corpora, data, tokenizer, mix, seed=seed):
+        for counts in prepare(corpora, data, tokenizer, mix, seed=seed, language=language):
             bar.advance(task)
             bar.print(
                 f"{counts.corpus}: {counts.documents} documents, {counts.words} words and {counts.inserted_words} "
@@ -62,8 +88,9 @@ def train_network(  # noqa: PLR0913 - a command's options
     ] = None,
     data: Data = _DATA,
     checkpoint: Checkpoint = _CHECKPOINT,
-    look_ahead: Annotated[str, typer.Option(help="L_i of each layer, in words.")] = "1,1,1,2,2,2",
-    positions: Annotated[str, typer.Option(help="sinusoidal or learned")] = "sinusoidal",
+    language: Language = "en",
+    look_ahead: Annotated[str | None, typer.Option(help="L_i of each layer, in words, if not the usual.")] = None,
+    positions: Annotated[str | None, typer.Option(help="sinusoidal or learned, if not the usual")] = None,
     max_words: Annotated[int, typer.Option(help="Words to train on.")] = 6_000_000,
     max_minutes: Annotated[float, typer.Option(help="Minutes of training, if they end sooner.")] = 600.0,
     learning_rate: float = 3e-4,
@@ -79,14 +106,23 @@ def train_network(  # noqa: PLR0913 - a command's options
 
     pieces = _read_vocabulary(vocabulary)
     torch.manual_seed(seed)
-    spread = tuple(int(words) for words in look_ahead.split(","))
-    network = CTTransformer(CTConfig(vocabulary_size=len(pieces), look_ahead=spread, positions=positions))
+    model = LANGUAGES[language]
+    config = CTConfig(
+        vocabulary_size=len(pieces),
+        width=model.width,
+        heads=model.heads,
+        inner_width=model.inner_width,
+        look_ahead=tuple(int(words) for words in look_ahead.split(",")) if look_ahead else model.look_ahead,
+        positions=positions or model.positions,
+        punctuation_classes=model.punctuation_classes,
+    )
+    network = CTTransformer(config)
     leading = pieces.index(LEADING)
     if start is not None and start.suffix == ".pt":
         start_from_checkpoint(network, start)
     elif start is not None:
         start_from_bert(network, start, leading)
-    text = load(data, DEFAULT_MIX)
+    text = load(data, RECIPES[language].mix)
     print(f"{text.words} words, {len(text.pieces)} pieces")
     plan = TrainingPlan(
         max_words=max_words,
@@ -104,6 +140,7 @@ def export_network(
     *,
     vocabulary: Vocabulary,
     version: Annotated[str, typer.Option(help="The model's version.")],
+    language: Language = "en",
     checkpoint: Checkpoint = _CHECKPOINT,
     corpora: Corpora = _CORPORA,
     shipped: Annotated[Path, typer.Option(help="The models folder to write to.")] = _SHIPPED,
@@ -117,20 +154,20 @@ def export_network(
     pieces = _read_vocabulary(vocabulary)
     network = load_network(checkpoint)
     card = ModelCard(
-        id="en-ct-6x384",
+        id=LANGUAGES[language].id,
         version=version,
-        language="en",
-        licence="CC-BY-SA-4.0",
-        trained_on=tuple(DEFAULT_MIX),
+        language=language,
+        licence=LANGUAGES[language].licence,
+        trained_on=tuple(RECIPES[language].mix),
     )
-    small = export(network, pieces, shipped / "en", card, int8=True)
-    large = export(network, pieces, fp32 / "en", card, int8=False)
+    small = export(network, pieces, shipped / language, card, int8=True)
+    large = export(network, pieces, fp32 / language, card, int8=False)
     tokenizer = WordPiece(pieces, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
     parity = check_parity(
         network,
-        fp32 / "en" / large.weights,
-        shipped / "en" / small.weights,
-        _parity_buffers(corpora),
+        fp32 / language / large.weights,
+        shipped / language / small.weights,
+        _parity_buffers(corpora, language),
         tokenizer,
         tokenizer.number(LEADING),
     )
@@ -139,11 +176,12 @@ def export_network(
         raise SystemExit("the parity gate is shut: " + "; ".join(parity.failures))
 
 
-def _parity_buffers(corpora: Path) -> list[list[str]]:
+def _parity_buffers(corpora: Path, language: str) -> list[list[str]]:
     """Return held-out buffers of 3 to 150 words, about 12,000 words in all."""
     buffers: list[list[str]] = []
-    for corpus in ("changelog", "earnings22", "ami"):
-        words = [word for document in held_out(corpora, corpus, max_words=4000) for word in document.words][:4000]
+    for corpus in _PARITY_CORPORA[language]:
+        documents = held_out(corpora, corpus, max_words=4000, language=language)
+        words = [word for document in documents for word in document.words][:4000]
         length = 3
         while words:
             buffers.append(words[:length])
@@ -156,35 +194,43 @@ def _parity_buffers(corpora: Path) -> list[list[str]]:
 def evaluate(  # noqa: PLR0913 - a command's options
     *,
     models: Annotated[Path, typer.Option(help="The models folder.")] = _SHIPPED,
+    language: Annotated[str | None, typer.Option(help="One language's model only.")] = None,
     corpora: Corpora = _CORPORA,
-    benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR.")] = True,
+    benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR, and the Chinese test sets.")] = True,
     open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True,
     offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming.")] = True,
-    max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 8_000,
+    max_words: Annotated[int, typer.Option(help="Held-out words a corpus; Chinese characters likewise.")] = 8_000,
+    max_test_characters: Annotated[int, typer.Option(help="Characters of the Chinese spoken test.")] = 400_000,
     threads: Annotated[int | None, typer.Option(help="For one inference; what the cgroup allows if not given.")] = None,
     json_file: Annotated[Path | None, typer.Option(help="Also write the figures here.")] = None,
 ) -> None:
-    """Print P, R and F1 with 95 % intervals: IWSLT2011 and held-out open text, streaming (F=3, T=6) and offline."""
+    """Print P, R and F1 with 95 % intervals: test sets and held-out open text, streaming (F=3, T=6) and offline."""
     engine = OnnxEngine(models, threads=threads)
     engine.warm_up()
     figures: list[Figure] = []
-    ways = (False, True) if offline else (False,)
+    served = sorted(model.language for model in engine.models if model.active and language in (None, model.language))
+    limits = {CHINESE_TEST: max_test_characters}
     with Progress() as bar:
-        for way in ways:
-            decoding = "offline" if way else "streaming"
-            for name in ("REF", "ASR") if benchmark else ():
-                task = bar.add_task(f"{name}, {decoding}: words", total=None)
-                figures += evaluate_benchmark(engine, corpora, name, offline=way, progress=partial(bar.advance, task))
-            for corpus in HELD_OUT if open_text else ():
-                task = bar.add_task(f"{corpus}, {decoding}: words", total=None)
-                figures += evaluate_held_out(
-                    engine, corpora, corpus, offline=way, max_words=max_words, progress=partial(bar.advance, task)
-                )
-    print(f"model {engine.models[0].name}, {engine.threads} threads")
+        for way in (False, True) if offline else (False,):
+            for name, scored in _evaluations(served, benchmark=benchmark, open_text=open_text):
+                task = bar.add_task(f"{name}, {'offline' if way else 'streaming'}: words", total=None)
+                limit = limits.get(name, max_words)
+                figures += scored(engine, corpora, name, offline=way, limit=limit, progress=partial(bar.advance, task))
+    print(f"{', '.join(model.name for model in engine.models)}, {engine.threads} threads")
     print(table(figures))
     if json_file is not None:
         json_file.parent.mkdir(parents=True, exist_ok=True)
         json_file.write_text(json.dumps([figure.as_json() for figure in figures], indent=2) + "\n", encoding="utf-8")
+
+
+def _evaluations(languages: list[str], *, benchmark: bool, open_text: bool) -> Iterator[tuple[str, Evaluation]]:
+    """Yield the name of each text to be scored, and what scores it."""
+    if "en" in languages:
+        yield from ((name, evaluate_benchmark) for name in (("REF", "ASR") if benchmark else ()))
+        yield from ((name, evaluate_held_out) for name in (HELD_OUT if open_text else ()))
+    if "zh" in languages:
+        names = (CHINESE_TESTS if benchmark else ()) + (CHINESE_HELD_OUT if open_text else ())
+        yield from ((name, evaluate_chinese) for name in names)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The figures of a model: the IWSLT2011 benchmark and held-out open documents, as a stream and offline.
+"""The figures of the English model: the IWSLT2011 benchmark and held-out open documents, as a stream and offline.
 
 Streaming is what the product does: the words go through ``worker.core`` with F = 3 and T = 6, and the labels scored are
 the frozen ones. Offline reads windows of 200 words, of which 35 and 15 at the edges are context only.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from models.data.aligned import AlignedDocument
 from models.data.iwslt import read_iwslt
@@ -19,21 +19,34 @@ from models.scoring import Score, score
 from schemas.labels import Disfluency, Punctuation
 from worker.ports import Engine
 
-__all__ = ["BENCHMARKS", "HELD_OUT", "Figure", "evaluate_benchmark", "evaluate_held_out", "table"]
+__all__ = [
+    "BENCHMARKS",
+    "EITHER",
+    "HELD_OUT",
+    "MARK_CLASSES",
+    "TAG_CLASSES",
+    "Evaluation",
+    "Figure",
+    "evaluate_benchmark",
+    "evaluate_held_out",
+    "figures_of",
+    "label_texts",
+    "table",
+]
 
 BENCHMARKS = {"REF": "test2011", "ASR": "test2011asr", "dev2012": "dev2012"}
 HELD_OUT = ("changelog", "crd3", "cabnc", "earnings22", "ami", "bitcointranscripts", "rev16", "disfl_qa")
 
-_MARK_CLASSES = {
+MARK_CLASSES = {
     "comma": frozenset((int(Punctuation.COMMA),)),
     "period": frozenset((int(Punctuation.PERIOD),)),
     "question": frozenset((int(Punctuation.QUESTION),)),
 }
-_TAG_CLASSES = {
+TAG_CLASSES = {
     "reparandum": frozenset((int(Disfluency.B_RM), int(Disfluency.I_RM))),
     "interregnum": frozenset((int(Disfluency.B_IM), int(Disfluency.I_IM))),
 }
-_EITHER = {"either": _TAG_CLASSES["reparandum"] | _TAG_CLASSES["interregnum"]}
+EITHER = {"either": TAG_CLASSES["reparandum"] | TAG_CLASSES["interregnum"]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +64,30 @@ class Figure:
         return asdict(self)
 
 
+class Evaluation(Protocol):
+    """Scores one text, named; limit: how many words, or Chinese characters, of a text that may be cut."""
+
+    def __call__(
+        self, engine: Engine, corpora: Path, name: str, /, *, offline: bool, limit: int, progress: Progress
+    ) -> list[Figure]:
+        """Label the text and score the labels."""
+        ...
+
+
 def evaluate_benchmark(
-    engine: Engine, corpora: Path, name: str, *, offline: bool, progress: Progress = lambda _: None
+    engine: Engine,
+    corpora: Path,
+    name: str,
+    *,
+    offline: bool,
+    limit: int = 0,  # noqa: ARG001 - a benchmark is scored whole
+    progress: Progress = lambda _: None,
 ) -> list[Figure]:
-    """Score the marks of REF, ASR or dev2012 on the benchmark's own tokens."""
+    """Score the marks of REF, ASR or dev2012 on the benchmark's own tokens, all of them."""
     text = read_iwslt(corpora, BENCHMARKS[name])
-    labelled = _label(engine, [text.words], offline=offline, progress=progress)[0]
-    scores = score(text.marks, text.spread(labelled[0]), _MARK_CLASSES)
-    return list(_figures(name, offline, "punctuation", scores))
+    labelled = label_texts(engine, [text.words], language="en", offline=offline, progress=progress)[0]
+    scores = score(text.marks, text.spread(labelled[0]), MARK_CLASSES)
+    return list(figures_of(name, offline, "punctuation", scores))
 
 
 def evaluate_held_out(
@@ -67,19 +96,21 @@ def evaluate_held_out(
     corpus: str,
     *,
     offline: bool,
-    max_words: int,
+    limit: int,
     progress: Progress = lambda _: None,
 ) -> list[Figure]:
     """Score marks and tags on held-out documents of a corpus; words whose label nobody knows are not scored.
 
     Each document is one session. Tags are scored where gold ones exist: rev16 (verbatim against clean) and Disfl-QA.
     """
-    documents = held_out(corpora, corpus, max_words=max_words)
-    labelled = _label(engine, [document.words for document in documents], offline=offline, progress=progress)
+    documents = held_out(corpora, corpus, max_words=limit)
+    labelled = label_texts(
+        engine, [document.words for document in documents], language="en", offline=offline, progress=progress
+    )
     figures: list[Figure] = []
     marks = [mark for marks, _ in labelled for mark in marks]
     gold_marks = [mark for document in documents for mark in document.punctuation]
-    figures.extend(_figures(corpus, offline, "punctuation", score(gold_marks, marks, _MARK_CLASSES)))
+    figures.extend(figures_of(corpus, offline, "punctuation", score(gold_marks, marks, MARK_CLASSES)))
     if corpus in ("rev16", "disfl_qa"):
         figures.extend(_tag_figures(corpus, documents, labelled, offline=offline))
     return figures
@@ -90,20 +121,24 @@ def _tag_figures(
 ) -> Iterator[Figure]:
     tags = [tag for _, tags in labelled for tag in tags]
     gold = [tag for document in documents for tag in document.disfluency]
-    scores = score(gold, tags, _TAG_CLASSES)
-    scores["either"] = score(gold, tags, _EITHER)["either"]
+    scores = score(gold, tags, TAG_CLASSES)
+    scores["either"] = score(gold, tags, EITHER)["either"]
     del scores["overall"]
-    return _figures(corpus, offline, "disfluency", scores)
+    return figures_of(corpus, offline, "disfluency", scores)
 
 
-def _label(engine: Engine, texts: Sequence[Sequence[str]], *, offline: bool, progress: Progress) -> list[Labelled]:
-    model = next(model for model in engine.models if model.active)
-    if offline:
-        return [label_offline(engine, model.name, words, progress=progress) for words in texts]
-    return label_streams(engine, texts, language=model.language, progress=progress)
+def label_texts(
+    engine: Engine, texts: Sequence[Sequence[str]], *, language: str, offline: bool, progress: Progress
+) -> list[Labelled]:
+    """Return the labels of each text by the language's active model, as a stream or offline."""
+    if not offline:
+        return label_streams(engine, texts, language=language, progress=progress)
+    model = next(model for model in engine.models if model.active and model.language == language)
+    return [label_offline(engine, model.name, words, language=language, progress=progress) for words in texts]
 
 
-def _figures(text: str, offline: bool, kind: str, scores: dict[str, Score]) -> Iterator[Figure]:
+def figures_of(text: str, offline: bool, kind: str, scores: dict[str, Score]) -> Iterator[Figure]:
+    """Yield one row a class."""
     decoding = "offline" if offline else "streaming"
     for label, one in scores.items():
         yield Figure(text=text, decoding=decoding, kind=kind, label=label, score=one)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from models.data.units import as_units
 from schemas.events import Word, WordsEvent
 from schemas.labels import Disfluency, Punctuation
+from schemas.state import HeldBack
 from worker.core.context import DecodingContext, Origin
 from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules, ModelTable
+from worker.core.segmentation import segmenters
 from worker.core.session import Session
-from worker.core.view import model_view
 from worker.ports import Engine
 
 __all__ = ["Labelled", "Progress", "label_offline", "label_streams"]
@@ -37,7 +39,11 @@ def label_streams(
 ) -> list[Labelled]:
     """Return the frozen labels of each text, decoded as one session through ``worker.core``, all sessions at once."""
     context = DecodingContext(
-        topic="evaluation", partition=0, rules=rules or DecodingRules(), models=ModelTable.of(engine.models)
+        topic="evaluation",
+        partition=0,
+        rules=rules or DecodingRules(),
+        models=ModelTable.of(engine.models),
+        segmenters=segmenters,
     )
     sessions = [_opened(context, number, words, language) for number, words in enumerate(texts)]
     labelled: list[Labelled] = [([], []) for _ in texts]
@@ -87,10 +93,30 @@ def _collect(session: Session, labelled: Labelled) -> int:
 
 
 def label_offline(
-    engine: Engine, model_id: str, words: Sequence[str], *, progress: Progress = lambda _: None
+    engine: Engine,
+    model_id: str,
+    words: Sequence[str],
+    *,
+    language: str = "en",
+    progress: Progress = lambda _: None,
 ) -> Labelled:
-    """Return the labels of one text cut into windows of 200 words, of which 35 and 15 at the edges are context only."""
-    views = [model_view(word) for word in words]
+    """Return the labels of one text cut into windows of 200 words, of which 35 and 15 at the edges are context only.
+
+    words: the recogniser's, one label pair each. They are cut into the model's words as the worker cuts them; of
+    several that make one model word the last has its mark, and each its tag.
+    """
+    segmenter = segmenters(language, HeldBack())
+    cut = [*segmenter.push(as_units(words)), *segmenter.flush()]
+    cut_marks, cut_tags = _in_windows(engine, model_id, [word.view for word in cut], progress)
+    marks, tags = [0] * len(words), [0] * len(words)
+    for word, mark, tag in zip(cut, cut_marks, cut_tags, strict=True):
+        marks[word.pieces[-1].position] = mark
+        for piece in word.pieces:
+            tags[piece.position] = tag
+    return marks, tags
+
+
+def _in_windows(engine: Engine, model_id: str, views: Sequence[str], progress: Progress) -> Labelled:
     step = WINDOW_WORDS - LEFT_WORDS - RIGHT_WORDS
     starts = list(range(0, max(len(views) - LEFT_WORDS - RIGHT_WORDS, 1), step))
     marks, tags = [0] * len(views), [0] * len(views)

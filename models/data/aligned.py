@@ -13,9 +13,10 @@ UNKNOWN = -1
 
 _STRENGTH = {
     Punctuation.NONE: 0,
-    Punctuation.COMMA: 1,
-    Punctuation.PERIOD: 2,
-    Punctuation.QUESTION: 3,
+    Punctuation.ENUMERATION_COMMA: 1,
+    Punctuation.COMMA: 2,
+    Punctuation.PERIOD: 3,
+    Punctuation.QUESTION: 4,
 }
 
 
@@ -60,7 +61,7 @@ class AlignedDocument:
 
 
 def strongest(first: int, second: int) -> int:
-    """Return the stronger of two marks: question over period over comma over none; a known one over unknown."""
+    """Return the stronger of two marks: question, period, comma, enumeration comma, none; unknown last."""
     return max(first, second, key=lambda mark: _STRENGTH[Punctuation(mark)] if mark != UNKNOWN else -1)
 
 

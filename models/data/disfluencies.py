@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from models.data.aligned import UNKNOWN, AlignedDocument
 from schemas.labels import Disfluency, Punctuation
 
-__all__ = ["FILLED_PAUSES", "FUNCTION_WORDS", "insert_disfluencies"]
+__all__ = ["ENGLISH_SPEECH", "FILLED_PAUSES", "FUNCTION_WORDS", "SpeechHabits", "insert_disfluencies"]
 
 FILLED_PAUSES = frozenset("uh um er erm uhm hmm umm uhh".split())
 FUNCTION_WORDS = frozenset(
@@ -28,16 +29,55 @@ FUNCTION_WORDS = frozenset(
     "is are was were be do does did have has had will would can could should my your our his her their its it's i'm "
     "we're you're they're that's there there's what when where how who which as not i've we've i'll we'll just".split()
 )
-_FILLERS = (("uh",), ("um",), ("er",), ("erm",), ("hmm",), ("you", "know"), ("i", "mean"), ("uh", "you", "know"))
-_FILLER_WEIGHTS = (34, 34, 7, 4, 3, 9, 7, 2)
-_CORRECTIONS = (("i", "mean"), ("no",), ("sorry",), ("or", "rather"), ("no", "wait"), ("uh",), ("um",), ("well",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechHabits:
+    """What speakers of a language put in. Each filler has a weight beside it.
+
+    shortest_broken: how many letters or characters a word has at least that is broken off.
+    kept_unsaid: how many of its last ones a broken word lacks at least.
+    """
+
+    filled_pauses: frozenset[str]
+    function_words: frozenset[str]
+    fillers: tuple[tuple[tuple[str, ...], int], ...]
+    corrections: tuple[tuple[str, ...], ...]
+    shortest_broken: int
+    kept_unsaid: int
+
+    def filler(self, rng: random.Random) -> tuple[str, ...]:
+        """Draw a filler by its weight."""
+        words, weights = zip(*self.fillers, strict=True)
+        return rng.choices(words, weights)[0]  # type: ignore[no-any-return]
+
+
+ENGLISH_SPEECH = SpeechHabits(
+    filled_pauses=FILLED_PAUSES,
+    function_words=FUNCTION_WORDS,
+    fillers=(
+        (("uh",), 34),
+        (("um",), 34),
+        (("er",), 7),
+        (("erm",), 4),
+        (("hmm",), 3),
+        (("you", "know"), 9),
+        (("i", "mean"), 7),
+        (("uh", "you", "know"), 2),
+    ),
+    corrections=(("i", "mean"), ("no",), ("sorry",), ("or", "rather"), ("no", "wait"), ("uh",), ("um",), ("well",)),
+    shortest_broken=4,
+    kept_unsaid=2,
+)
 _LENGTHS = (1, 2, 3, 4)
 _LENGTH_WEIGHTS = (58, 27, 11, 4)
 
 _Tagged = list[tuple[str, int]]
 
 
-def insert_disfluencies(document: AlignedDocument, rng: random.Random, *, share: float) -> AlignedDocument:
+def insert_disfluencies(
+    document: AlignedDocument, rng: random.Random, *, share: float, habits: SpeechHabits = ENGLISH_SPEECH
+) -> AlignedDocument:
     """Return a copy in which about ``share`` of the sentences carry one or more inserted disfluencies."""
     out = AlignedDocument(document.corpus, document.name)
     starts = [*document.sentence_starts(), len(document.words)]
@@ -46,7 +86,7 @@ def insert_disfluencies(document: AlignedDocument, rng: random.Random, *, share:
         chosen = rng.random() < share
         for i in range(start, end):
             if chosen:
-                for word, tag in _before(document, i, start, end, openings, rng):
+                for word, tag in _before(document, i, start, end, openings, rng, habits):
                     out.add(word, Punctuation.NONE, tag)
             out.add(document.words[i], document.punctuation[i], document.disfluency[i])
             if i in document.turn_ends:
@@ -55,23 +95,29 @@ def insert_disfluencies(document: AlignedDocument, rng: random.Random, *, share:
 
 
 def _before(
-    document: AlignedDocument, i: int, start: int, end: int, openings: Sequence[list[str]], rng: random.Random
+    document: AlignedDocument,
+    i: int,
+    start: int,
+    end: int,
+    openings: Sequence[list[str]],
+    rng: random.Random,
+    habits: SpeechHabits,
 ) -> _Tagged:
     """Return the disfluent words to be put before word ``i``, mostly none."""
     word = document.words[i]
     chance = rng.random()
-    eager = 1.0 if word in FUNCTION_WORDS else 0.3
+    eager = 1.0 if word in habits.function_words else 0.3
     if document.disfluency[i] not in (Disfluency.O, UNKNOWN):
         return []
     if chance < 0.055 * eager:
-        return _repetition(document, i, end, rng)
+        return _repetition(document, i, end, rng, habits)
     if chance < 0.08 * eager and end - i > 2:
-        return _repair(document, i, end, rng)
+        return _repair(document, i, end, rng, habits)
     if i == start and 0.5 < chance < 0.54 and openings:
-        return _restart(openings, rng)
+        return _restart(openings, rng, habits)
     filler_rate = 0.08 if i == start else 0.055 if document.punctuation[i - 1] == Punctuation.COMMA else 0.035
     if chance > 1 - filler_rate:
-        return _interregnum(rng.choices(_FILLERS, _FILLER_WEIGHTS)[0])
+        return _interregnum(habits.filler(rng))
     return []
 
 
@@ -85,30 +131,34 @@ def _ahead(document: AlignedDocument, i: int, end: int, rng: random.Random) -> l
     return span
 
 
-def _repetition(document: AlignedDocument, i: int, end: int, rng: random.Random) -> _Tagged:
+def _repetition(document: AlignedDocument, i: int, end: int, rng: random.Random, habits: SpeechHabits) -> _Tagged:
     span = _ahead(document, i, end, rng)
-    if rng.random() < 0.15 and len(span[-1]) > 3:
-        span[-1] = span[-1][: rng.randint(1, len(span[-1]) - 2)]
+    if rng.random() < 0.15 and len(span[-1]) >= habits.shortest_broken:
+        span[-1] = span[-1][: rng.randint(1, len(span[-1]) - habits.kept_unsaid)]
     if rng.random() < 0.08 and len(span) == 1:
         span = span * 2
-    return _reparandum(span) + (_interregnum(rng.choices(_FILLERS, _FILLER_WEIGHTS)[0]) if rng.random() < 0.2 else [])
+    return _reparandum(span) + (_interregnum(habits.filler(rng)) if rng.random() < 0.2 else [])
 
 
-def _repair(document: AlignedDocument, i: int, end: int, rng: random.Random) -> _Tagged:
+def _repair(document: AlignedDocument, i: int, end: int, rng: random.Random, habits: SpeechHabits) -> _Tagged:
     span = _ahead(document, i, end, rng)
     place = len(span) - 1 if rng.random() < 0.7 else rng.randrange(len(span))
-    as_function_word = span[place] in FUNCTION_WORDS
+    as_function_word = span[place] in habits.function_words
     for _ in range(20):
         other = rng.choice(document.words)
-        if other != span[place] and (other in FUNCTION_WORDS) == as_function_word and other not in FILLED_PAUSES:
+        if (
+            other != span[place]
+            and (other in habits.function_words) == as_function_word
+            and other not in habits.filled_pauses
+        ):
             span[place] = other
             break
-    return _reparandum(span) + (_interregnum(rng.choice(_CORRECTIONS)) if rng.random() < 0.4 else [])
+    return _reparandum(span) + (_interregnum(rng.choice(habits.corrections)) if rng.random() < 0.4 else [])
 
 
-def _restart(openings: Sequence[list[str]], rng: random.Random) -> _Tagged:
+def _restart(openings: Sequence[list[str]], rng: random.Random, habits: SpeechHabits) -> _Tagged:
     span = rng.choice(openings)[: rng.randint(1, 4)]
-    return _reparandum(span) + (_interregnum(rng.choices(_FILLERS, _FILLER_WEIGHTS)[0]) if rng.random() < 0.3 else [])
+    return _reparandum(span) + (_interregnum(habits.filler(rng)) if rng.random() < 0.3 else [])
 
 
 def _reparandum(words: Sequence[str]) -> _Tagged:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from models.data.aligned import UNKNOWN, AlignedDocument, move_marks
+from models.data.corpora import read_texts
 from models.data.disfluencies import FILLED_PAUSES
-from models.data.english_corpora import read_texts
 from models.data.marks import MarkedWord, read_marks
 from schemas.labels import Disfluency, Punctuation
 
@@ -51,8 +51,8 @@ def read_disfl_qa(corpora: Path, split: str) -> Iterator[AlignedDocument]:
 
 def read_rev16(corpora: Path, keep: Callable[[str], bool]) -> Iterator[AlignedDocument]:
     """Yield rev16's verbatim documents whose name is to be kept, tagged by their clean edition."""
-    clean = {Path(name).name: text for name, text in read_texts(corpora, "rev16_clean")}
-    for name, text in read_texts(corpora, "rev16_verbatim"):
+    clean = {Path(name).name: text for name, text in read_texts(corpora, "en", "rev16_clean")}
+    for name, text in read_texts(corpora, "en", "rev16_verbatim"):
         if not keep(name):
             continue
         words = read_marks(text)

@@ -1,0 +1,26 @@
+"""Texts as the units of a recogniser: what the worker's segmenters take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schemas.state import Unit
+
+__all__ = ["as_units"]
+
+
+def as_units(texts: Iterable[str]) -> list[Unit]:
+    """Return one unit a text, numbered in ``position``; times and offsets mean nothing here."""
+    return [
+        Unit(
+            text=text,
+            start_ms=None,
+            end_ms=None,
+            confidence=None,
+            offset=0,
+            position=position,
+            appended_ms=0,
+            polled_ms=0,
+        )
+        for position, text in enumerate(texts)
+    ]
