@@ -74,12 +74,13 @@ class ControlPlane:
         node = {"apiVersion": "v1", "kind": "Node"}
         labels = [{"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": f"zone-{name}"} for name in names]
         self.apply([node | {"metadata": {"name": n, "labels": one}} for n, one in zip(names, labels, strict=True)])
-        self.wait(lambda: all(not node["spec"].get("taints") for node in self.get("nodes")["items"]), "nodes")
+        self.wait(lambda: all(_takes_pods(node) for node in self.get("nodes")["items"]), "nodes")
 
     def wait(self, reached: Any, what: str, within_s: float = _DEADLINE_S) -> None:  # noqa: ANN401 - any question
         """Wait until ``reached()`` is true; AssertionError naming ``what`` after the deadline."""
         ends_s = time.monotonic() + within_s
         while not reached():
+            self._check_that_all_run()
             assert time.monotonic() < ends_s, f"{what}: not within {within_s:.0f} s"
             time.sleep(0.1)
 
@@ -136,10 +137,12 @@ class ControlPlane:
             "--node-lease-duration-seconds=40",
         )
 
-    def _answers(self) -> bool:
+    def _check_that_all_run(self) -> None:
         for name, process in self._processes.items():
             if process.poll() is not None:
                 raise AssertionError(f"{name} ended: {self._last_words(name)}")
+
+    def _answers(self) -> bool:
         request = urllib.request.Request(f"https://127.0.0.1:{self._port}/readyz")
         request.add_header("Authorization", f"Bearer {_TOKEN}")
         trusting = create_default_context()
@@ -178,6 +181,12 @@ class ControlPlane:
         if done.returncode:
             raise Failed(done.stderr + done.stdout)
         return done.stdout
+
+
+def _takes_pods(node: Mapping[str, Any]) -> bool:
+    conditions = node["status"].get("conditions", ())
+    ready = any((one["type"], one["status"]) == ("Ready", "True") for one in conditions)
+    return ready and not node["spec"].get("taints")
 
 
 def _free_port() -> int:

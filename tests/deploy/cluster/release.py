@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -81,7 +82,7 @@ class Release:
             "metadata": {"name": pod, "namespace": self.namespace},
         }
         path = f"/api/v1/namespaces/{self.namespace}/pods/{pod}/eviction"
-        self.cluster.kubectl("create", "--raw", path, "--filename", "-", given=yaml.safe_dump(eviction))
+        self.cluster.kubectl("create", "--raw", path, "--filename", "-", given=json.dumps(eviction))
 
     def left(self) -> set[str]:
         """Return what of the release is still there, as kind/name."""

@@ -2,21 +2,21 @@
 # Builds the tools that the deployment's tests run, from the Go module proxy: versions and hashes stand in each
 # folder's go.mod and go.sum. What is built for these is kept; a changed go.mod builds anew.
 #
-#   build.sh FOLDER [TOOL...]    tools: helm promtool etcd kwok kubernetes compose hadolint; without any, all of them
+#   build.sh FOLDER [TOOL...]    tools: helm promtool etcd kwok kubernetes compose otelcol hadolint; without any, all of them
 #
 # PYTHON is a Python with pip, for hadolint (python3).
 set -euo pipefail
 bin="$(mkdir -p "$1" && cd "$1" && pwd)"
 shift
 tools=("$@")
-((${#tools[@]})) || tools=(hadolint helm compose etcd kwok promtool kubernetes)
+((${#tools[@]})) || tools=(hadolint helm compose otelcol etcd kwok promtool kubernetes)
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 command -v go >/dev/null || { echo "Go is needed to build ${tools[*]} (https://go.dev/dl)" >&2; exit 1; }
 
 packages() {
   case $1 in
-    compose) echo . ;;
+    compose | otelcol) echo . ;;
     *) sed -nE 's#^(tool |\t)([^ ]+/cmd/[^ ]+|go.etcd.io/etcd/server/v3)$#\2#p' "$1/go.mod" ;;
   esac
 }
