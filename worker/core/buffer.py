@@ -1,4 +1,4 @@
-"""A session's buffer: the model words since its last cut, their labels, and how many of them are frozen.
+"""A session's buffer: the model words since its last cut, left context before it, labels, and how many are frozen.
 
 Rules:
 
@@ -23,7 +23,7 @@ _COMMAS = frozenset((Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.valu
 
 
 class Buffer:
-    """Words since the last cut, oldest first; ``start`` is the session's count of model words before them."""
+    """Words since the last cut and their left context, oldest first; ``start`` is the session's count of model words before them."""
 
     __slots__ = ("disfluency", "frozen", "labelled_start", "punctuation", "settled", "start", "views", "words")
 
@@ -97,12 +97,9 @@ class Buffer:
         self.frozen = max(self.frozen, end)
         return tag
 
-    def first_cut(self, look_ahead_words: int) -> int | None:
-        """Return where the first sentence ends that has ``look_ahead_words`` words after it (Algorithm 1), or None."""
-        for position in range(min(len(self.punctuation), len(self.words) - look_ahead_words)):
-            if self.punctuation[position] in _SENTENCE_ENDS:
-                return position + 1
-        return None
+    def cuts(self, look_ahead_words: int) -> list[int]:
+        """Return where sentences end that have ``look_ahead_words`` words after them (Algorithm 1, over and over)."""
+        return self.sentence_ends(0, min(len(self.punctuation), len(self.words) - look_ahead_words))
 
     def sentence_ends(self, start: int, end: int) -> list[int]:
         """Return where sentences end among the words from ``start`` to ``end``, each as the count of words so far."""

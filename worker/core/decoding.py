@@ -7,9 +7,10 @@ labels.
 Rules:
 
 1. A step whenever the session's count of model words is a multiple of F, inside an event too, and on a flush.
-2. A step labels the buffer, cuts at each sentence end with T words after it until none is left, publishes what is
-   settled (mode ``settled``), and cuts by length where another step would not fit. After a cut the rest is not
-   relabelled before the next step.
+2. A step labels the buffer, cuts at each sentence end with T words after it, publishes what is settled (mode
+   ``settled``), and cuts by length where another step would not fit. After a cut the rest is not relabelled before
+   the next step. The last ``context_words`` words before a cut stay, frozen, as left context (ADR 0014; the paper
+   keeps none); they are the first to go where the buffer is full.
 3. A flush freezes the rest with the labels of its step; silence and utterance ends keep the words as left context,
    a language change and a session's end clear the buffer.
 4. A model is chosen when the buffer's start has moved; until then the buffer keeps the one that labelled it.
@@ -178,8 +179,10 @@ class Decoder:
             self._fall_back()
             return look_ahead
         self.buffer.relabel(labels, look_ahead_words=look_ahead)
-        while (end := self.buffer.first_cut(self.options.look_ahead_words)) is not None:
-            self._cut(end, Cause.SENTENCE)
+        for end in (cuts := self.buffer.cuts(self.options.look_ahead_words)):
+            self._publish(end, Cause.SENTENCE)
+        if cuts:
+            self.buffer.drop(max(cuts[-1] - self.context.rules.context_words, 0))
         return look_ahead
 
     def _labels(self) -> Generator[LabelRequest, Labels | None, Labels | None]:
@@ -222,11 +225,16 @@ class Decoder:
             self._publish(end, Cause.SETTLED)
 
     def _cut_by_length(self, look_ahead: int) -> None:
-        rules, size = self.context.rules, len(self.buffer)
-        too_many = size + rules.step_words - self.options.max_buffer_words
-        if too_many > 0:
-            comma = self.buffer.last_comma(self.options.look_ahead_words, too_many)
-            self._cut(comma or min(max(size - look_ahead, too_many), size), Cause.LENGTH)
+        buffer = self.buffer
+        too_many = len(buffer) + self.context.rules.step_words - self.options.max_buffer_words
+        if too_many <= 0:
+            return
+        past = buffer.sentence_ends(0, buffer.frozen)
+        if past and past[-1] >= too_many:
+            buffer.drop(past[-1])
+            return
+        comma = buffer.last_comma(self.options.look_ahead_words, too_many)
+        self._cut(comma or min(max(len(buffer) - look_ahead, too_many), len(buffer)), Cause.LENGTH)
 
     def _cut(self, end: int, cause: Cause) -> None:
         self._publish(end, cause)

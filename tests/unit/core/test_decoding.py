@@ -91,9 +91,9 @@ def test_a_comma_that_would_not_make_room_for_the_next_step_is_passed_over() -> 
 
 
 def test_a_flush_labels_again_what_the_last_step_left_after_a_cut_and_nothing_else() -> None:
-    driver = Driver(engine=MARKED)
+    driver = Driver(engine=MARKED, rules=DecodingRules(context_words=1))
     driver.give(event(0, "one two-stop " + _numbered(7), utterance_end=True))
-    assert [len(request.words) for request in driver.requests] == [3, 6, 9, 7]
+    assert [len(request.words) for request in driver.requests] == [3, 6, 9, 8]
 
     driver = Driver(engine=MARKED)
     driver.give(event(0, _numbered(9), utterance_end=True))
@@ -161,7 +161,7 @@ def test_mandarin_by_its_other_name_has_the_chinese_model() -> None:
 
 
 def test_the_active_model_takes_a_session_over_when_its_buffers_start_has_moved() -> None:
-    driver = Driver(engine=ScriptedEngine(models=[OLD], script=marked_words))
+    driver = Driver(engine=ScriptedEngine(models=[OLD], script=marked_words), rules=DecodingRules(context_words=0))
     driver.give(event(0, "one-stop " + _numbered(5)))
     driver.restart(ScriptedEngine(models=[RETIRED, NEW], script=marked_words))
     driver.give(event(1, _numbered(6)))

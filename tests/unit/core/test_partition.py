@@ -115,14 +115,14 @@ def test_sessions_are_counted_by_where_they_are_in_their_life() -> None:
 
 
 def test_a_ledger_record_has_no_words_text_and_says_where_the_buffer_starts() -> None:
-    driver = Driver(engine=MARKED)
+    driver = Driver(engine=MARKED, rules=DecodingRules(context_words=1))
     driver.give(event(0, "canary-one canary-stop " + "canary " * 7 + "canaries"))
     record = driver.sessions.ledger_states(["s"])["s"]
 
     assert record is not None
     assert b"canar" not in encode_ledger(record)
-    assert (record.start_offset, record.start_position, record.index, record.words) == (0, 2, 1, 2)
-    assert (record.model_words, record.frozen, record.lengths) == (10, 0, (6, 6, 6, 6, 6, 6, 6, 8))
+    assert (record.start_offset, record.start_position, record.index, record.words) == (0, 1, 1, 2)
+    assert (record.model_words, record.frozen, record.lengths) == (10, 1, (11, 6, 6, 6, 6, 6, 6, 6, 8))
 
 
 def test_a_ledger_record_has_the_labels_of_the_frozen_words_that_are_still_context() -> None:

@@ -150,7 +150,8 @@ def test_what_froze_as_settled_no_later_labelling_would_have_changed(
         state = driver.state()
         start = state.model_words - len(state.buffer)
         places = range(start, start + state.frozen)
-        frozen |= {place: state.punctuation[place - start] for place in places if place not in known}
+        settled = (place for place in places if place not in known and place + look_ahead < state.model_words)
+        frozen |= {place: state.punctuation[place - start] for place in settled}
         frozen = {place: mark for place, mark in frozen.items() if state.labelled_start == start <= place}
         known.update(places)
 
