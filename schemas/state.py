@@ -170,9 +170,9 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 class SessionState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
     """A session's snapshot.
 
-    buffer: model words since the last cut, and left context before it. punctuation, disfluency: the labels of as many of its first words as the
-    last step labelled. held: what the segmenter keeps. traces: (offset, trace context) of events with words that are
-    not published yet, where traces are on; as opaque to core as the records' bytes.
+    buffer: model words since the last cut, and left context before it. punctuation, disfluency: the labels of as many
+    of its first words as the last step labelled. held: what the segmenter keeps. traces: (offset, trace context) of
+    events with words that are not published yet, where traces are on; as opaque to core as the records' bytes.
     """
 
     buffer: tuple[ModelWord, ...] = ()

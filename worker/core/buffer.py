@@ -23,7 +23,7 @@ _COMMAS = frozenset((Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.valu
 
 
 class Buffer:
-    """Words since the last cut and their left context, oldest first; ``start`` is the session's count of model words before them."""
+    """Words since the last cut after their left context; ``start`` is the session's count of model words before."""
 
     __slots__ = ("disfluency", "frozen", "labelled_start", "punctuation", "settled", "start", "views", "words")
 
