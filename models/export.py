@@ -15,6 +15,7 @@ from models.onnx_graph import build_graph
 from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
 from schemas.labels import Disfluency, Punctuation
 from schemas.model_manifest import MANIFEST_VERSION, ModelFile, ModelManifest, WordPieceSettings
+from worker.core.dictionary import dictionary_sha256
 
 __all__ = ["ModelCard", "export"]
 
@@ -63,6 +64,7 @@ def export(
         ),
         licence=card.licence,
         trained_on=card.trained_on,
+        dictionary_sha256=dictionary_sha256() if card.language == "zh" else None,
     )
     text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
     (folder / "manifest.json").write_bytes(text + b"\n")

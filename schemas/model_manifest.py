@@ -10,7 +10,7 @@ import msgspec
 
 __all__ = ["MANIFEST_VERSION", "ModelFile", "ModelManifest", "WordPieceSettings"]
 
-MANIFEST_VERSION = "1.0"
+MANIFEST_VERSION = "1.1"
 
 
 class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +38,8 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     network: the name of the network; weights: the ONNX file among ``files``. look_ahead: the paper's L_i, in words.
     positions: ``sinusoidal``, which have no end, or ``learned``, whose last stands for all after it.
     punctuation, disfluency: published names of the classes, in the order of the scores.
-    trained_on: the corpora, all of a licence that allows the weights to be given away.
+    trained_on: the corpora, all of a licence that allows the weights to be given away. dictionary_sha256: of the word
+    list that its language is cut by (since 1.1); none where words are the recogniser's.
     """
 
     manifest: str
@@ -56,6 +57,7 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     wordpiece: WordPieceSettings
     licence: str
     trained_on: tuple[str, ...]
+    dictionary_sha256: str | None = None
 
     @property
     def name(self) -> str:

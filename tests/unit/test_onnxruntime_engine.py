@@ -141,8 +141,8 @@ def test_a_request_for_a_model_that_is_not_loaded_is_refused(engine: OnnxEngine)
 def test_the_engine_says_what_it_serves(engine: OnnxEngine) -> None:
     engine.warm_up()
     engine.forget("nobody")
-    (model,) = engine.models
-    assert (model.language, model.active, model.look_ahead_words) == ("en", True, 9)
+    served = {model.language: model for model in engine.models}
+    assert (served["en"].active, served["en"].look_ahead_words) == (True, 9)
     assert isinstance(engine.label([request(engine, ["yes"])])[0], Labels)
 
 

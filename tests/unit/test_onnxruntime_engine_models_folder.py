@@ -11,6 +11,7 @@ import pytest
 
 from worker.adapters.model_folder import read_models_folder
 from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.core.dictionary import dictionary_sha256
 from worker.errors import FatalError
 
 PIECES = "[UNK]\n[CLS]\na\nb\n"
@@ -53,6 +54,15 @@ def test_a_folder_that_is_what_its_manifest_says_is_read(tmp_path: Path) -> None
     assert stored.manifest.name == "en@1"
     assert stored.manifest.look_ahead_words == 9
     assert stored.vocabulary() == ["[UNK]", "[CLS]", "a", "b"]
+
+
+def test_a_model_of_another_dictionary_is_refused(tmp_path: Path) -> None:
+    same, other = tmp_path / "same", tmp_path / "other"
+    model(same, dictionary_sha256=dictionary_sha256())
+    model(other, dictionary_sha256="0" * 64)
+    assert len(read_models_folder(same)) == 1
+    with pytest.raises(FatalError, match="another dictionary"):
+        read_models_folder(other)
 
 
 def test_a_field_of_a_later_release_is_tolerated(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from schemas.model_manifest import MANIFEST_VERSION, ModelManifest
+from worker.core.dictionary import dictionary_sha256
 from worker.errors import FatalError
 
 __all__ = ["StoredModel", "read_models_folder"]
@@ -72,6 +73,9 @@ def _read_model(folder: Path) -> StoredModel:
         if Path(file.name).name != file.name:
             raise FatalError(f"{path} lists {file.name!r}, which is not a plain file name")
         _verify(folder / file.name, file.bytes, file.sha256)
+    wanted = manifest.dictionary_sha256
+    if wanted is not None and wanted != dictionary_sha256():
+        raise FatalError(f"{path}: the model was trained on words of another dictionary; install the pinned jieba")
     return StoredModel(folder=folder, manifest=manifest)
 
 
