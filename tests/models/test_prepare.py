@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import lzma
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -17,25 +14,10 @@ from models.data.packing import PackedText
 from models.data.prepare import CorpusCounts, held_out, prepare
 from schemas.labels import Disfluency, Punctuation
 from tests.models.builders import tokenizer
+from tests.models.corpora import write_archive, write_corpus
 
 TEST_WORDS = [f"item{k}" for k in range(30)]
 SENTENCE = "Well, the {} dog saw a bird; then we left. Where is it?"
-
-
-def write_corpus(corpora: Path, name: str, documents: dict[str, str]) -> None:
-    (corpora / "en").mkdir(parents=True, exist_ok=True)
-    with lzma.open(corpora / "en" / f"{name}.jsonl.xz", "wt", encoding="utf-8") as file:
-        for key, text in documents.items():
-            file.write(json.dumps({"id": key, "text": text}) + "\n")
-
-
-def write_archive(corpora: Path, name: str, files: dict[str, str]) -> None:
-    (corpora / "labelled").mkdir(parents=True, exist_ok=True)
-    with tarfile.open(corpora / "labelled" / f"{name}.tar.xz", "w:xz") as archive:
-        for key, text in files.items():
-            entry = tarfile.TarInfo(key)
-            entry.size = len(text.encode())
-            archive.addfile(entry, io.BytesIO(text.encode()))
 
 
 def made_up_corpora(folder: Path, *, documents: int = 120) -> Path:
