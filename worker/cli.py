@@ -6,6 +6,7 @@ import importlib.metadata
 import logging
 import os
 import sys
+from typing import Annotated
 
 import typer
 
@@ -33,6 +34,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # square brackets are text, and a paragraph is wrapped as one
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -52,6 +54,22 @@ app.command()(settings)
 def version() -> None:
     """Print the version."""
     typer.echo(f"caesura {importlib.metadata.version('caesura')}")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def _of_all(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    del version  # its callback has printed it
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from worker.settings.catalogue import Leaf, leaves, shown
 from worker.settings.sources import Given, build, gather
 
 __all__ = [
+    "MUST_BE_SET",
     "BrokerSettings",
     "LocalSettings",
     "Origin",
@@ -30,11 +31,13 @@ __all__ = [
     "load_broker_settings",
     "load_local_settings",
     "load_settings",
+    "load_settings_to_show",
     "models_folder",
     "open_settings",
     "settings_shown",
 ]
 
+MUST_BE_SET = "(must be set)"
 _DERIVED = {
     "kafka.group_id": "the group is the deployment (worker.deployment)",
     "kafka.client_id": "it is made of worker.deployment and worker.ordinal",
@@ -122,6 +125,15 @@ def models_folder(worker: RuntimeSettings) -> Path:
 def open_settings() -> list[Leaf]:
     """Return every setting that can be set."""
     return [leaf for leaf in leaves(Settings) if leaf.path not in _DERIVED]
+
+
+def load_settings_to_show(origin: Origin) -> list[SettingShown]:
+    """Return every setting as ``settings_shown`` does, one without default that is missing too. Raises FatalError."""
+    given = origin.given()
+    missing = {leaf.path: MUST_BE_SET for leaf in open_settings() if leaf.required and leaf.path not in given}
+    whole = dataclasses.replace(origin, flags={**origin.flags, **missing})
+    shown_all = settings_shown(load_settings(whole), whole)
+    return [dataclasses.replace(one, source="") if one.leaf.path in missing else one for one in shown_all]
 
 
 def settings_shown(settings: Settings, origin: Origin) -> list[SettingShown]:

@@ -97,6 +97,36 @@ def test_check_says_what_is_missing_and_what_is_good(operator: Operator) -> None
     assert "good     redis answer" in after
 
 
+@pytest.mark.parametrize("command", [("tail", "--no-follow"), ("dead-letters", "list"), ("replay", "README.md")])
+def test_a_command_whose_topic_is_missing_says_how_to_make_it(operator: Operator, command: tuple[str, ...]) -> None:
+    told = operator.run(*command, status=1).stderr
+    assert f"there is no topic {operator.deployment}." in told
+    assert "`caesura topics create` makes it" in told
+
+
+def test_no_dead_letters_are_said_to_be_none(operator: Operator) -> None:
+    operator.run("topics", "create", "--partitions", "1")
+    listed = operator.run("dead-letters", "list", "--reason", "malformed")
+    assert (listed.stdout, listed.stderr) == ("", "there are no dead letters of reason 'malformed'\n")
+    assert operator.run("dead-letters", "replay", "--all").stderr == "there are no dead letters\n"
+
+
+def test_only_a_partition_that_there_is_can_be_unparked(operator: Operator) -> None:
+    operator.run("topics", "create", "--partitions", "2")
+    assert "has no partition 2, only 0 to 1" in operator.run("unpark", "2", status=1).stderr
+    assert "partition 1 of" in operator.run("unpark", "1").stdout
+
+
+def test_a_broker_or_redis_that_is_away_is_named_by_its_address(operator: Operator) -> None:
+    operator.run("topics", "create", "--partitions", "1")
+    operator.environ["CAESURA_REDIS_ADDRESSES"] = "127.0.0.1:1"
+    assert "(Redis at 127.0.0.1:1)" in operator.run("unpark", "0", status=1).stderr
+    assert "asking 127.0.0.1:1 for a sign of life" in operator.run("check", status=1).stdout
+    operator.environ["CAESURA_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:2"
+    operator.environ["CAESURA_KAFKA_REQUEST_TIMEOUT_MS"] = "1000"
+    assert "asking 127.0.0.1:2 for the topic" in operator.run("tail", "--no-follow", status=1).stderr
+
+
 def test_check_never_shows_a_secret(operator: Operator) -> None:
     operator.environ["CAESURA_REDIS_USERNAME"] = "worker"
     operator.environ["CAESURA_REDIS_PASSWORD"] = "open-sesame"

@@ -13,6 +13,7 @@ from typing import Self
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, TopicPartition
 
 from worker.adapters.kafka_errors import consumer_error, consuming
+from worker.adapters.kafka_partitions import topic_found
 from worker.adapters.kafka_readings import record_of
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.errors import FatalError
@@ -39,6 +40,7 @@ class KafkaReader:
     def __init__(self, settings: KafkaSettings, topic: str) -> None:
         # What retention took away while reading is passed over.
         options = settings.reader_options("reader") | {"auto.offset.reset": "earliest"}
+        self._settings = settings
         self._topic = topic
         self._timeout_s = settings.request_timeout_ms / 1000
         with consuming("making the reader"):
@@ -46,13 +48,7 @@ class KafkaReader:
 
     def partitions(self) -> list[int]:
         """Return the topic's partitions. BrokerError, FatalError where there is no such topic."""
-        with consuming(f"asking for the topic {self._topic}"):
-            found = self._consumer.list_topics(self._topic, timeout=self._timeout_s).topics[self._topic]
-        if found.error is not None:
-            raise consumer_error(found.error, f"asking for the topic {self._topic}")
-        if not found.partitions:
-            raise FatalError(f"there is no topic {self._topic}")
-        return sorted(found.partitions)
+        return sorted(topic_found(self._consumer, self._topic, self._settings, self._timeout_s).partitions)
 
     def assign(self, start: Start) -> list[int]:
         """Begin to read; return the partitions. BrokerError, FatalError."""

@@ -12,8 +12,9 @@ from typing import Self
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from worker.adapters.kafka_errors import consumer_error, consuming, error_of
+from worker.adapters.kafka_partitions import topic_found
 from worker.adapters.kafka_settings import KafkaSettings
-from worker.errors import BrokerError, CaesuraError, FatalError
+from worker.errors import BrokerError, CaesuraError
 
 __all__ = ["KafkaSender"]
 
@@ -31,12 +32,7 @@ class KafkaSender:
         with consuming("making the producer"):
             options = settings.client_options() | {"enable.idempotence": True, "linger.ms": settings.linger_ms}
             self._producer = Producer(options)
-            found = self._producer.list_topics(topic, timeout=self._timeout_s).topics[topic]
-        if found.error is not None:
-            raise consumer_error(found.error, f"asking for the topic {topic}")
-        if not found.partitions:
-            raise FatalError(f"there is no topic {topic}; `caesura topics create` makes it")
-        self.partitions = len(found.partitions)
+        self.partitions = len(topic_found(self._producer, topic, settings, self._timeout_s).partitions)
 
     def send(
         self,

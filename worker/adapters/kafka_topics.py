@@ -47,6 +47,7 @@ class KafkaTopics:
     """An administrator's view of the topics. Every call may block for the request time-out; BrokerError, FatalError."""
 
     def __init__(self, settings: KafkaSettings) -> None:
+        self._servers = settings.bootstrap_servers
         self._timeout_s = settings.request_timeout_ms / 1000
         self._denied: CaesuraError | None = None
         with consuming("making the administrator"):
@@ -56,7 +57,7 @@ class KafkaTopics:
     def brokers(self) -> dict[int, str]:
         """Return the brokers: id to address; FatalError where they refuse our credentials."""
         try:
-            with consuming("asking for the brokers"):
+            with consuming(f"asking {self._servers} for its brokers"):
                 found = self._admin.list_topics(timeout=self._timeout_s)
         except BrokerError:
             self._admin.poll(0)

@@ -28,7 +28,8 @@ def check_redis(settings: RedisSettings, *, deployment: str) -> list[Finding]:
         client = make_client(settings)
         ping(client, settings)
     except FOREIGN as error:
-        return [_bad("answer", str(store_error(error, "asking for a sign of life")))]
+        asked = ", ".join(settings.addresses)
+        return [_bad("answer", str(store_error(error, f"asking {asked} for a sign of life")))]
     try:
         found = [Finding(subject="answer", verdict=Verdict.GOOD, reason="it answers")]
         found += _checked("permissions", lambda: _permissions(client, deployment))

@@ -40,13 +40,15 @@ def list_letters(
     settings = load_broker_settings(origin_of(config, assignments))
     with _reader(settings) as reader:
         letters = [letter for letter in _letters(reader, Start()) if reason in (None, letter.reason)]
+    if not letters:
+        typer.echo(_none(reason), err=True)
     by_partition: dict[int, list[Letter]] = {}
     for letter in letters:
         by_partition.setdefault(letter.record.partition, []).append(letter)
     newest = [letter for of_partition in by_partition.values() for letter in of_partition[-limit:]]
     for letter in sorted(newest, key=lambda letter: letter.record.timestamp_ms):
         typer.echo(
-            f"{_time(letter)}  {letter.place:>12}  {letter.reason:16}  {letter.length:>8} bytes  {letter.origin}"
+            f"{_time(letter)}  {letter.place:>12}  {letter.reason:19}  {letter.length:>8} bytes  {letter.origin}"
         )
     for name, count in Counter(letter.reason for letter in letters).most_common():
         typer.echo(f"{count} {name}", err=True)
@@ -104,6 +106,9 @@ def replay_letters(
             chosen = [_letter(reader, place) for place in places]
         else:
             chosen = [letter for letter in _letters(reader, Start()) if reason in (None, letter.reason)]
+    if not chosen:
+        typer.echo(_none(reason), err=True)
+        return
     sent = _send_again(settings, chosen)
     typer.echo(f"sent {sent} of {len(chosen)} again", err=True)
     if sent < len(chosen):
@@ -150,6 +155,10 @@ def _letter(reader: KafkaReader, place: str) -> Letter:
     if letter is None or letter.record.offset != int(offset):
         raise FatalError(f"there is no dead letter {place} (any more)")
     return letter
+
+
+def _none(reason: str | None) -> str:
+    return f"there are no dead letters{f' of reason {reason!r}' if reason else ''}"
 
 
 def _time(letter: Letter) -> str:

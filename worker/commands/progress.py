@@ -10,7 +10,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-__all__ = ["counted"]
+__all__ = ["counted", "counted_noun"]
 
 _Item = TypeVar("_Item")
 _EVERY_S = 5.0
@@ -29,3 +29,8 @@ def counted(items: Iterable[_Item], *, doing: str, total: int | None = None) -> 
         if time.monotonic() - said_s > _EVERY_S:
             said_s = time.monotonic()
             sys.stderr.write(f"{doing}: {number}{f' of {total}' if total else ''}\n")
+
+
+def counted_noun(count: int, noun: str) -> str:
+    """Return ``1 event``, ``2 events``."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")

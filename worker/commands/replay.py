@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import tee
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from schemas.codec import encode_event
 from worker.adapters.kafka_sender import KafkaSender
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.progress import counted
+from worker.commands.progress import counted, counted_noun
 from worker.config import load_broker_settings
 from worker.replay.pacing import paced
 from worker.replay.speech_file import Pace, TimedEvent, ended, events_of_json_lines, events_of_text
@@ -55,8 +55,9 @@ def replay(
 ) -> None:
     """Send a file of speech into the input topic, as a recogniser would.
 
-    In a text each line is one session. In JSON lines each line is one word event: `{"session": "a", "words": ["so",
-    "um", "yes"], "at_ms": 900}` is enough; everything that docs/produce.md lists may be given.
+    In a text each line is one session. In JSON lines (a name that ends in .jsonl or .ndjson, or a brace as the first
+    character) each line is one word event: `{"session": "a", "words": ["so", "um", "yes"], "at_ms": 900}` is enough;
+    everything that docs/produce.md lists may be given.
     """
     settings = load_broker_settings(origin_of(config, assignments))
     reading = _Reading(
@@ -81,7 +82,8 @@ def replay(
             sessions.add(one.event.session)
             sent, words = sent + 1, words + len(one.event.words)
     took_s = time.monotonic() - began_s
-    typer.echo(f"{sent} events, {words} words, {len(sessions)} sessions in {took_s:.1f} s", err=True)
+    told = ", ".join((counted_noun(sent, "event"), counted_noun(words, "word"), counted_noun(len(sessions), "session")))
+    typer.echo(f"{told} in {took_s:.1f} s", err=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +96,11 @@ class _Reading:
     pace: Pace
 
     def events(self, lines: Iterator[str], file: str) -> Iterator[TimedEvent]:
-        """Yield the events of JSON lines, or of text where the first character is no brace."""
-        first = next((line for line in lines if line.strip()), "")
-        every = chain([first], lines)
-        if first.lstrip().startswith("{"):
+        """Yield the events of JSON lines, by the file's name or because a brace comes first; else those of text."""
+        every, ahead = tee(lines)
+        first = next((line for line in ahead if line.strip()), "")
+        del ahead  # or all lines would be kept for it
+        if file.endswith((".jsonl", ".ndjson")) or first.lstrip().startswith("{"):
             return events_of_json_lines(
                 every,
                 prefix=self.prefix or "",

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.config import load_settings, open_settings, settings_shown
+from worker.config import load_settings_to_show, open_settings
 from worker.settings.catalogue import Leaf, shown
 
 __all__ = ["settings", "settings_reference"]
@@ -62,7 +62,7 @@ def settings(
         return
     origin = origin_of(config, assignments)
     table = Table("setting", "value", "from", "what for", box=None, pad_edge=False)
-    for setting in settings_shown(load_settings(origin), origin):
+    for setting in load_settings_to_show(origin):
         table.add_row(setting.leaf.path, setting.value, setting.source, setting.leaf.description)
     Console(width=None if os.isatty(1) else 160).print(table)
 

@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from worker.adapters.kafka_reader import KafkaReader
 from worker.adapters.redis_store import connect
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.config import load_settings
+from worker.errors import FatalError, StoreError
 
 __all__ = ["unpark"]
 
@@ -21,12 +23,19 @@ def unpark(
     """Let parked partitions be claimed again, once what stopped them was mended.
 
     The worker that holds a partition hears of it within five seconds. One that still cannot go on is parked again.
+    A partition that is not parked is left as it is.
     """
     settings = load_settings(origin_of(config, assignments))
+    with KafkaReader(settings.kafka, settings.worker.input_topic) as reader:
+        there = reader.partitions()
+    for partition in set(partitions) - set(there):
+        raise FatalError(f"{settings.worker.input_topic} has no partition {partition}, only 0 to {max(there)}")
     store = connect(settings.redis, deployment=settings.worker.deployment, topic=settings.worker.input_topic)
     try:
         for partition in partitions:
             store.release(partition)
-            typer.echo(f"partition {partition} of {settings.worker.input_topic} is released")
+            typer.echo(f"partition {partition} of {settings.worker.input_topic}: to be claimed again, if it is parked")
+    except StoreError as error:
+        raise StoreError(f"{error} (Redis at {', '.join(settings.redis.addresses)})") from None
     finally:
         store.close()

@@ -3,11 +3,13 @@
 Text: a line is a session, its words parted by white space, one event a word, evenly in time, ended at its last word.
 JSON lines: a line is a word event as ``docs/produce.md`` describes it, with these liberties: ``version``, ``seq``,
 ``epoch`` and ``lang`` may be left out (numbered by session, in the file's order), ``words`` may be a string, and
-``at_ms`` may say when the event is sent, from the file's start; else its last word's ``end_ms``, else evenly.
+``at_ms`` may say when the event is sent, from the file's start; else its last word's ``end_ms``, else evenly. A field
+that no event has is a slip of the hand and refused, but in a line with a ``version``: that one was recorded.
 """
 
 from __future__ import annotations
 
+import difflib
 import heapq
 import json
 from collections.abc import Iterable, Iterator
@@ -15,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from schemas.codec import decode_event, encode_event
 from schemas.events import WordsEvent
 from schemas.versions import EVENT_VERSION
 from worker.errors import FatalError
@@ -22,6 +25,7 @@ from worker.errors import FatalError
 __all__ = ["Pace", "TimedEvent", "ended", "events_of_json_lines", "events_of_text"]
 
 _MS_A_MINUTE = 60_000
+_FIELDS = (*WordsEvent.__struct_fields__, "at_ms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +83,7 @@ def events_of_json_lines(
         if not line.strip():
             continue
         fields = _object(line, number)
+        _refuse_slips(fields, where=f"line {number}")
         at_ms = fields.pop("at_ms", None)
         session = prefix + str(fields.get("session", "1"))
         fields = {"version": EVENT_VERSION, "lang": lang, "epoch": epoch, "seq": next_seq.get(session, 0)} | fields
@@ -110,6 +115,14 @@ def _object(line: str, number: int) -> dict[str, object]:
     return fields
 
 
+def _refuse_slips(fields: dict[str, object], *, where: str) -> None:
+    unknown = [] if "version" in fields else [name for name in fields if name not in _FIELDS]
+    if unknown:
+        close = difflib.get_close_matches(unknown[0], _FIELDS, n=1)
+        meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(_FIELDS)}"
+        raise FatalError(f"{where} has a field that no event has; {meant}")  # its name may be what somebody said
+
+
 def _event(fields: dict[str, object], *, where: str) -> WordsEvent:
     words = fields.get("words", [])
     if isinstance(words, str):
@@ -117,6 +130,6 @@ def _event(fields: dict[str, object], *, where: str) -> WordsEvent:
     if isinstance(words, list):
         fields = fields | {"words": [{"text": word} if isinstance(word, str) else word for word in words]}
     try:
-        return msgspec.convert(fields, WordsEvent)
-    except msgspec.ValidationError as error:
+        return decode_event(encode_event(msgspec.convert(fields, WordsEvent)))
+    except ValueError as error:
         raise FatalError(f"{where} is no word event: {error}") from None

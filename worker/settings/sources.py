@@ -102,12 +102,22 @@ def build(tree: type[_Tree], given: Mapping[str, Given]) -> _Tree:
 def meant(name: str, known: Iterable[str]) -> str:
     """Return ``; did you mean ...?`` where something known is close, else nothing."""
     known = list(known)
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    if not close:  # the right name in the wrong section, or without one
-        last = name.rpartition(".")[2]
-        close = difflib.get_close_matches(last, [path.rpartition(".")[2] for path in known], n=1, cutoff=0.8)
-        close = [path for path in known if close and path.rpartition(".")[2] == close[0]][:1]
-    return f"; did you mean {close[0]}?" if close else ""
+    field = _field(name)
+    fields = difflib.get_close_matches(field, map(_field, known), n=1, cutoff=0.7)
+    close = [path for path in known if _field(path) in fields]  # perhaps in another section, or given without one
+    if close:
+        close = difflib.get_close_matches(name, close, n=1, cutoff=0.9) or close
+    else:  # a long section alone makes names look alike, so the fields must be a little alike as well
+        alike = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+        close = [path for path in alike if difflib.get_close_matches(field, [_field(path)], cutoff=0.5)]
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def _field(name: str) -> str:
+    """Return a setting's name without its section: of ``worker.ordinal`` and of ``CAESURA_WORKER_ORDINAL``."""
+    if name.startswith(PREFIX):
+        return name.removeprefix(PREFIX).partition("_")[2] or name
+    return name.rpartition(".")[2]
 
 
 def _file_values(file: Path) -> Iterator[tuple[str, object]]:

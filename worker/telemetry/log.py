@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import threading
 import traceback
@@ -24,6 +25,9 @@ __all__ = ["Log", "failure_fields", "forward_library_logs", "log_uncaught", "mak
 
 _KAFKA_LOGGER = "caesura.kafka"
 _MAX_FRAMES = 12
+_STATE_AND_COUNT = re.compile(r" \(after .*\)$")
+_ALIKE_S = 60.0
+_MAX_ALIKE = 200
 
 
 class Log(Protocol):
@@ -86,16 +90,28 @@ def forward_library_logs(log: Log, level: int = logging.WARNING) -> None:
 
 
 class _Forward(logging.Handler):
+    """librdkafka repeats itself ten times a second while a broker is away: of lines that are alike, one a minute."""
+
     def __init__(self, log: Log) -> None:
         super().__init__()
         self._log = log
+        self._said_s: dict[str, float] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         say = self._log.error if record.levelno >= logging.ERROR else self._log.warning
-        if record.name == _KAFKA_LOGGER:
-            say("kafka_log", kafka=record.getMessage()[:1000])
-        else:
+        if record.name != _KAFKA_LOGGER:
             say("foreign_log", logger=record.name, error=_kind(record))
+        elif not self._said_lately(text := record.getMessage()[:1000], record.created):
+            say("kafka_log", kafka=text)
+
+    def _said_lately(self, text: str, now_s: float) -> bool:
+        alike = _STATE_AND_COUNT.sub("", text)
+        if 0 <= now_s - self._said_s.get(alike, float("-inf")) < _ALIKE_S:
+            return True
+        if len(self._said_s) >= _MAX_ALIKE:
+            self._said_s.clear()
+        self._said_s[alike] = now_s
+        return False
 
 
 def _kind(record: logging.LogRecord) -> str:

@@ -15,7 +15,10 @@ import pytest
 from worker.cli import main
 
 ROOT = Path(__file__).parents[3]
-COMMANDS = ("demo", "worker", "punctuate", "topics", "check", "replay", "tail", "dead-letters", "settings", "version")
+COMMANDS = (
+    *("demo", "worker", "punctuate", "topics", "check", "replay", "tail", "dead-letters", "unpark", "settings"),
+    "version",
+)
 
 
 def caesura(*arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
@@ -130,12 +133,48 @@ def test_what_is_not_utf_8_is_refused(terminal: Terminal, tmp_path: Path) -> Non
 
 def test_the_version_is_printed(terminal: Terminal) -> None:
     assert terminal.run("version").out.startswith("caesura ")
+    assert terminal.run("--version").out.startswith("caesura ")
+
+
+def test_square_brackets_in_help_are_text(terminal: Terminal) -> None:
+    assert "[reparanda] and {fillers}" in terminal.run("punctuate", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.jsonl", "so yes\n", "line 1 is not JSON"),
+        ("a.jsonl", '\n\n{"session": "a", "wrds": []}\n', "line 3 has a field that no event has; did you mean words?"),
+        ("a.txt", '\n{"session": "a", "seq": "one"}\n', "line 2 is no word event"),
+    ],
+)
+def test_a_file_that_cannot_be_replayed_is_refused_by_line_before_any_broker_is_asked(
+    terminal: Terminal, tmp_path: Path, name: str, content: str, told: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    done = terminal.run("replay", str(tmp_path / name), CAESURA_KAFKA_BOOTSTRAP_SERVERS="127.0.0.1:1")
+    assert done.status == 1
+    assert told in done.err
 
 
 def test_settings_are_listed_with_where_they_came_from(terminal: Terminal) -> None:
     done = terminal.run("settings", CAESURA_KAFKA_BOOTSTRAP_SERVERS="broker:9092", CAESURA_WORKER_ORDINAL="7")
     line = next(line for line in done.out.splitlines() if line.startswith("worker.ordinal"))
     assert line.split()[1:3] == ["7", "CAESURA_WORKER_ORDINAL"]
+
+
+def test_settings_are_listed_where_one_that_must_be_set_is_missing(terminal: Terminal) -> None:
+    done = terminal.run("settings")
+    assert done.status == 0
+    line = next(line for line in done.out.splitlines() if line.startswith("kafka.bootstrap_servers"))
+    assert "(must be set)" in line
+
+
+def test_settings_that_do_not_fit_are_said_and_not_listed(terminal: Terminal) -> None:
+    done = terminal.run("settings", CAESURA_WORKER_ORDINAL="seven")
+    assert (done.status, done.out) == (1, "")
+    assert "CAESURA_WORKER_ORDINAL: 'seven' does not fit" in done.err
+    assert "bootstrap" not in done.err
 
 
 def test_punctuate_labels_standard_input_with_the_shipped_model() -> None:

@@ -80,6 +80,24 @@ def test_a_wrong_line_is_named_and_not_quoted(line: str) -> None:
     assert "xxx" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("slip", "meant"), [('"wrds": ["so"]', "did you mean words"), ('"zwieselhausen": 1', "there are version, session")]
+)
+def test_a_field_that_no_event_has_is_a_slip_and_the_answer_names_those_that_there_are(slip: str, meant: str) -> None:
+    with pytest.raises(FatalError, match=f"line 1 has a field that no event has; {meant}") as refused:
+        of_json(f'{{"session": "a", {slip}}}')
+    assert "zwieselhausen" not in str(refused.value)
+
+
+def test_a_recorded_event_may_have_fields_of_a_later_minor_version() -> None:
+    assert of_json('{"session": "a", "version": "1.7", "mood": "good"}')[0].event.version == "1.7"
+
+
+def test_a_word_that_no_worker_would_take_is_refused_before_anything_is_sent() -> None:
+    with pytest.raises(FatalError, match=r"line 1 is no word event: forbidden_character: words\[0\].text"):
+        of_json('{"session": "a", "words": ["so yes"]}')
+
+
 def test_sessions_can_be_ended_after_their_last_event() -> None:
     events = ended(of_json('{"session": "a"}', '{"session": "b"}', '{"session": "a"}'))
     assert [(one.event.session, one.event.session_end) for one in events] == [("a", False), ("b", True), ("a", True)]

@@ -115,6 +115,22 @@ def test_a_mistyped_name_in_a_file_or_flag_is_answered_with_what_was_meant(tmp_p
     assert "did you mean worker.commit_interval_ms?" in told
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("worker.emision", "; did you mean decoding.emission?"),
+        ("worker.look_ahead", "; did you mean decoding.look_ahead_words or bounds.look_ahead_words?"),
+        ("redis.adress", "; did you mean redis.addresses?"),
+        ("worker.zeal", ""),
+    ],
+)
+def test_a_field_in_the_wrong_section_is_found_and_one_that_is_like_none_is_not_guessed_at(
+    given: str, meant: str
+) -> None:
+    told = refusal(Origin(environ=BROKERS, flags={given: "1"}))
+    assert told == f"--set: there is no setting {given!r}{meant}"
+
+
 def test_variables_of_others_are_none_of_our_business() -> None:
     assert load_settings(Origin(environ=BROKERS | {"CAESURAX": "1", "PATH": "/bin"})) is not None
 

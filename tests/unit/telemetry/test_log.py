@@ -103,6 +103,22 @@ def test_what_libraries_log_loses_its_text_but_for_librdkafkas() -> None:
 
 
 @pytest.mark.usefixtures("logging_restored")
+def test_what_librdkafka_repeats_while_a_broker_is_away_is_one_line_a_minute() -> None:
+    stream = io.StringIO()
+    forward_library_logs(make_log(stream))
+
+    def say(text: str, at_s: float) -> None:
+        made = logging.makeLogRecord({"name": "caesura.kafka", "levelno": logging.ERROR, "msg": text, "created": at_s})
+        logging.getLogger().handlers[0].handle(made)
+
+    for at_s in range(59):
+        say(f"b-1:9092: refused (after {at_s}ms in state CONNECT, {at_s} identical error(s) suppressed)", 1000.0 + at_s)
+        say(f"b-2:9092: refused (after {at_s}ms in state CONNECT)", 1000.0 + at_s)
+    say("b-1:9092: refused (after 3ms in state CONNECT)", 1060.0)
+    assert [str(line["kafka"])[:8] for line in lines(stream)] == ["b-1:9092", "b-2:9092", "b-1:9092"]
+
+
+@pytest.mark.usefixtures("logging_restored")
 def test_an_uncaught_error_ends_in_a_line_without_its_text(capsys: pytest.CaptureFixture[str]) -> None:
     stream = io.StringIO()
     log_uncaught(make_log(stream))
