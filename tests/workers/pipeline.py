@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from tests.workers.deadly import DeadlyEngine, kill_process
 from worker.adapters.kafka_log_reader import KafkaLogReader
 from worker.adapters.kafka_peers import KafkaPeerTransactions
 from worker.adapters.kafka_publisher import KafkaPublisher
@@ -40,7 +41,7 @@ class Pipeline:
     """One worker. kill_at, kill_after: the seam's step at which it kills itself, and how often it passes it before.
 
     kill_with: the signal; SIGSTOP makes a zombie of it. kill_once: a file; before it exists nothing is counted.
-    engine: ``scripted`` or ``shipped``.
+    engine: ``scripted``, ``shipped``, or ``deadly``, which kills its process over a word.
     """
 
     bootstrap: str
@@ -183,4 +184,6 @@ def _observer(pipeline: Pipeline) -> Observer:
 def _engine(name: str) -> Engine:
     if name == "scripted":
         return ScriptedEngine()
+    if name == "deadly":
+        return DeadlyEngine(kill_process)
     return OnnxEngine(Path(__file__).parents[2] / "models" / "shipped")

@@ -10,6 +10,7 @@ Rules:
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, deque
 from collections.abc import Collection, Iterable
 
@@ -110,9 +111,13 @@ class PartitionSessions:
             self._note(event.session, session)
         return admission
 
-    def tick(self, now_ms: int) -> None:
-        """Let every timer fire that is due at partition time ``now_ms``, one by one in the order (due, session)."""
-        while (due := self._timers.next()) is not None and due[0] <= now_ms:
+    def tick(self, now_ms: int, *, most: int = sys.maxsize) -> None:
+        """Let the timers fire that are due at partition time ``now_ms``, one by one in the order (due, session).
+
+        most: of how many sessions at most; the rest stays due.
+        """
+        while most > 0 and (due := self._timers.next()) is not None and due[0] <= now_ms:
+            most -= 1
             due_ms, key = due
             session = self._sessions[key]
             session.fire(due_ms)

@@ -14,14 +14,14 @@ refused save and every commit whose outcome nobody knows: there is no other way 
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
 from worker.errors import BrokerError, StoreError
 from worker.ports import CommittedOffset, StoreWrite
-from worker.runtime.caution import MAX_CLAIMS_WITHOUT_COMMIT, claims_without_commit
+from worker.runtime.caution import MAX_CLAIMS_WITHOUT_COMMIT, Care, claims_without_commit
 from worker.runtime.first_start import why_not_new
 from worker.runtime.observer import SeamStep
 from worker.runtime.parts import Parts
@@ -38,7 +38,7 @@ class ClaimedState:
     """What a claim hands over: a partition's sessions as of its committed offset.
 
     id: the id that the stored manifest has now, None where there is none. slots: session -> committed snapshot.
-    replay_offset: where in the input a rebuild begins. careful_until_offset, tries: how it is to be read on.
+    replay_offset: where in the input a rebuild begins. care: how it is to go on.
     stale: sessions whose stored fields are worth nothing.
     """
 
@@ -50,8 +50,7 @@ class ClaimedState:
     next_offset: int
     slots: dict[str, Slot]
     replay_offset: int = 0
-    careful_until_offset: int = 0
-    tries: int = 0
+    care: Care = field(default_factory=Care)
     stale: tuple[str, ...] = ()
 
     def without_store(self) -> ClaimedState:
@@ -177,8 +176,7 @@ class Claim:
             next_offset=next_offset,
             slots={},
             replay_offset=metadata.replay_offset if metadata else next_offset,
-            careful_until_offset=self._careful_until(metadata, next_offset),
-            tries=metadata.tries if metadata else 0,
+            care=self._care(metadata, next_offset),
             stale=tuple(fields),
         )
         if verdict is Verdict.BEHIND:
@@ -260,13 +258,14 @@ class Claim:
         self._manifest = manifest
         return to
 
-    def _careful_until(self, metadata: OffsetMetadata | None, next_offset: int) -> int:
-        """Return the offset below which records are tried one by one (``worker.runtime.caution``)."""
-        before = metadata.careful_until_offset if metadata else 0
+    def _care(self, metadata: OffsetMetadata | None, next_offset: int) -> Care:
+        """Return the care to be taken: what the last commit noted, and more after claims without one."""
+        care = Care.noted(metadata, next_offset)
         if claims_without_commit(self._held_token, metadata) < MAX_CLAIMS_WITHOUT_COMMIT:
-            return before
+            return care
         _, end = self._source.watermarks(self._partition, self._timeout_s)
-        return max(before, min(end, next_offset + self._settings.max_poll_records))
+        until_offset = max(care.until_offset, min(end, next_offset + self._settings.max_poll_records))
+        return replace(care, until_offset=until_offset, of_timers=True)
 
     def _first_offset(self) -> int:
         low, end = self._source.watermarks(self._partition, self._timeout_s)

@@ -103,7 +103,7 @@ class Residents:
         self._forget = surroundings.forget
         self._malformed = MalformedLimit(limit=settings.dead_letter_limit, window_s=settings.dead_letter_window_s)
         self._stored = StoredSlots(state)
-        self._caution = Caution(until_offset=state.careful_until_offset, tries=state.tries)
+        self._caution = Caution(state.care)
         self._next_offset = state.next_offset
         self._committed_offset = state.next_offset
         self._letters: list[OutMessage] = []
@@ -132,7 +132,7 @@ class Residents:
 
     @property
     def careful(self) -> bool:
-        """Tell whether the next record waits for a checkpoint of its own."""
+        """Tell whether the next step waits for a checkpoint of its own."""
         return self._caution.busy
 
     def unread_ms(self, end_offset: int, wall_ms: int) -> int:
@@ -146,12 +146,18 @@ class Residents:
         """
         if self.parked is not None or record.offset < self._next_offset:
             return
+        if self._caution.stopped:  # nor is its time observed: what comes before it is applied first
+            self._caution.put_off()
+            return
+        polled_ms = self._clock.wall_ms()
+        time_ms = self._time.observe(record.timestamp_ms, polled_ms)
+        if not self._fired(time_ms):
+            self._caution.put_off()
+            return
         advice = self._caution.advise(record.offset)
         if advice is Advice.READ_AGAIN:
             return
         self.unlabelled = advice is Advice.APPLY_UNLABELLED
-        polled_ms = self._clock.wall_ms()
-        time_ms = self._time.observe(record.timestamp_ms, polled_ms)
         try:
             self._apply(record, advice, polled_ms=polled_ms, time_ms=time_ms)
         except NewerVersionError as error:
@@ -217,7 +223,20 @@ class Residents:
         if not fresh and not self._confirm_end():
             self._time.left_end()
             return
-        self.sessions.tick(self._time.now_ms(self._clock.monotonic_s()))
+        time_ms = self._time.now_ms(self._clock.monotonic_s())
+        if self._fired(time_ms):
+            self.sessions.tick(time_ms)
+
+    def _fired(self, time_ms: int) -> bool:
+        """Where timers are fired with care, fire some of those that are due; False: a checkpoint has to come first."""
+        due_ms = self.sessions.next_due_ms
+        if not self._caution.of_timers or due_ms is None or due_ms > time_ms:
+            return True
+        advice = self._caution.advise_timers()
+        if advice is not Advice.READ_AGAIN:
+            self.unlabelled = advice is Advice.APPLY_UNLABELLED
+            self.sessions.tick(time_ms, most=self._caution.max_timers)
+        return False
 
     def _confirm_end(self) -> bool:
         end_offset = max(self._next_offset, self._end_offset)
@@ -248,12 +267,13 @@ class Residents:
 
     def _metadata(self, checkpoint: CheckpointId) -> OffsetMetadata:
         replay_offset = self.sessions.replay_offset
+        careful_until_offset, tries = self._caution.noted(self._next_offset)
         return OffsetMetadata(
             id=checkpoint,
             replay_offset=self._next_offset if replay_offset is None else replay_offset,
             partitions=self._partitions,
-            careful_until_offset=self._caution.until_offset,
-            tries=self._caution.tries,
+            careful_until_offset=careful_until_offset,
+            tries=tries,
             transactional_id=self._settings.transactional_id,
         )
 
@@ -269,7 +289,6 @@ class Residents:
 
     def adopt(self, staged: Staged) -> None:
         """Make a staged checkpoint the committed one. BrokerError: the partition must be claimed again."""
-        moved = staged.next.next_offset != self._committed_offset
         self._committed_offset = staged.next.next_offset
         self._owes_checkpoint = False
         self._letters = self._letters[staged.dead_letters :]
@@ -280,7 +299,8 @@ class Residents:
             if slot.state is None:
                 self._forget(name)
         self.sessions.settle()
-        if self._caution.committed(moved=moved):
+        self.unlabelled = False
+        if self._caution.committed():
             self._source.seek(self.partition, self._next_offset)
 
     def let_go(self) -> None:

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata
 from schemas.segments import Cause
+from tests.workers.deadly import DeadlyEngine, Killed
 from tests.workers.speech import by_session, event, said, speech
 from tests.workers.twin import World
-from worker.adapters.memory_engine import ScriptedEngine
-from worker.core.labelling import LabelRequest, Labels
-from worker.runtime.caution import Advice, Caution, claims_without_commit
-
-
-class Killed(BaseException):
-    """The process is gone."""
-
-
-class DeadlyEngine(ScriptedEngine):
-    """Kills the process that labels a certain word."""
-
-    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        if any("deadly" in request.words for request in requests):
-            raise Killed
-        return super().label(requests)
+from worker.runtime.caution import Advice, Care, Caution, claims_without_commit
 
 
 def _run_workers_until_they_live(world: World, most: int = 40) -> int:
@@ -55,17 +39,17 @@ def test_a_record_that_kills_the_process_goes_out_unlabelled_and_everybody_else_
 
 
 def test_a_record_that_nothing_can_commit_is_given_up_after_it_was_tried_alone() -> None:
-    caution, told = Caution(until_offset=10, tries=0), []
+    caution, told = Caution(Care(until_offset=10)), []
     for _ in range(12):
         advice = caution.advise(5)
         told.append(advice)
         if advice is Advice.GIVE_UP:
             break
         if advice is Advice.READ_AGAIN:
-            caution.committed(moved=False)  # the announcement commits; the record itself never does
-            tries = caution.tries
+            caution.committed()  # the announcement commits; the record itself never does
+            _, tries = caution.noted(5)
         else:
-            caution = Caution(until_offset=10, tries=tries)  # a new owner, who read the announcement
+            caution = Caution(Care(until_offset=10, record_tries=tries))  # a new owner, who read the announcement
     assert told == [
         *[Advice.READ_AGAIN, Advice.APPLY] * 3,
         Advice.READ_AGAIN,
@@ -75,34 +59,34 @@ def test_a_record_that_nothing_can_commit_is_given_up_after_it_was_tried_alone()
 
 
 def test_beyond_where_care_ends_nothing_is_slowed() -> None:
-    caution = Caution(until_offset=10)
+    caution = Caution(Care(until_offset=10))
     assert [caution.advise(offset) for offset in (10, 11, 12)] == [Advice.APPLY] * 3
 
 
 def test_a_careful_checkpoint_holds_one_record_and_the_rest_is_read_again() -> None:
-    caution = Caution(until_offset=10)
+    caution = Caution(Care(until_offset=10))
     assert caution.advise(3) is Advice.READ_AGAIN
-    assert caution.committed(moved=False)
+    assert caution.committed()
     assert [caution.advise(offset) for offset in (3, 4, 5)] == [Advice.APPLY, Advice.READ_AGAIN, Advice.READ_AGAIN]
-    assert caution.committed(moved=True)
+    assert caution.committed()
     assert caution.advise(4) is Advice.READ_AGAIN
 
 
 def test_each_careful_checkpoint_that_commits_doubles_the_next_and_a_new_claim_begins_with_one() -> None:
-    caution, next_offset, held = Caution(until_offset=100), 0, []
+    caution, next_offset, held = Caution(Care(until_offset=100)), 0, []
     for _ in range(5):
         assert caution.advise(next_offset) is Advice.READ_AGAIN
-        caution.committed(moved=False)
+        caution.committed()
         applied = 0
         while caution.advise(next_offset + applied) is Advice.APPLY:
             applied += 1
-        caution.committed(moved=True)
+        caution.committed()
         next_offset += applied
         held.append(applied)
     assert held == [1, 2, 4, 8, 16]
-    caution = Caution(until_offset=100, tries=1)
+    caution = Caution(Care(until_offset=100, record_tries=1))
     assert caution.advise(next_offset) is Advice.READ_AGAIN
-    caution.committed(moved=False)
+    caution.committed()
     advice = [caution.advise(next_offset), caution.advise(next_offset + 1)]
     assert advice == [Advice.APPLY, Advice.READ_AGAIN]
 

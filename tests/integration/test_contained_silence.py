@@ -1,0 +1,42 @@
+"""A silence flush that kills its process, on a real Kafka and a real Redis: found, and nobody else's loss."""
+
+from __future__ import annotations
+
+import signal
+
+from schemas.segments import Cause
+from tests.parts.kafka_part import Kafka
+from tests.parts.redis_part import RedisServer
+from tests.workers.deadly import DEADLY
+from tests.workers.real import RealWorld
+from tests.workers.speech import by_session, event, said
+
+_MOST_DEATHS = 9
+
+
+def test_a_silence_flush_that_kills_its_process_again_and_again_goes_out_unlabelled_and_the_rest_labelled(
+    kafka: Kafka, redis_server: RedisServer, deployment: str
+) -> None:
+    rules: dict[str, object] = {"flush_after_ms": 500, "stall_after_ms": 500}
+    world = RealWorld(kafka, redis_server.url, deployment, partitions=1, rules=rules)
+    names = [f"ann-{number}" for number in range(6)]
+    world.send(*(event(name, 0, "we", "wait") for name in names[:3]), event("ben", 0, "a", DEADLY))
+    world.send(*(event(name, 0, "we", "wait") for name in names[3:]))
+    deaths = 0
+    while len(world.segments()) < len(names) + 1:
+        assert deaths < _MOST_DEATHS
+        with world.process(engine="deadly") as process:
+            while process.lives and len(world.segments()) < len(names) + 1:
+                process.ends(timeout_s=1.0)
+            deaths += not process.lives
+            if not process.lives:
+                assert process.wait() == -signal.SIGKILL
+    assert deaths >= 3
+    found = by_session(world.segments())
+    assert {name: said(segments) for name, segments in found.items()} == {
+        "ben": ["a", DEADLY],
+        **{name: ["we", "wait"] for name in names},
+    }
+    assert [one.cause for one in found["ben"]] == [Cause.FALLBACK]
+    assert {one.cause for name in names for one in found[name]} == {Cause.SILENCE}
+    assert world.records(world.dead_topic) == []
