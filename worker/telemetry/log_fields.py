@@ -22,7 +22,6 @@ EventName = Literal[
     "fault",
     "foreign_log",
     "kafka_log",
-    "log",
     "not_ready",
     "parked",
     "producer_rebuilt",
@@ -32,7 +31,6 @@ EventName = Literal[
     "session_floods",
     "started",
     "stopped",
-    "stopping",
     "took_over",
 ]
 """The events that there are; one line each, the canonical ones (checkpoint, rebalance, dead_letter) among them."""

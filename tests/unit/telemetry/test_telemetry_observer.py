@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
+from collections import Counter
+from dataclasses import fields, replace
 
 import pytest
 from prometheus_client import CollectorRegistry
 
 from schemas.segments import Cause, Segment, SegmentWord, Source, Timing
 from worker.core.tally import Tally
-from worker.runtime.observer import CheckpointSummary, Observer, SeamStep
+from worker.runtime.observer import CheckpointSummary, Observer, RebuildSummary, SeamStep
 from worker.telemetry.health import Health
 from worker.telemetry.log import make_log
+from worker.telemetry.metric_table import METRICS
 from worker.telemetry.metrics import Metrics
 from worker.telemetry.observer import TelemetryObserver
 
@@ -187,6 +189,36 @@ def test_faults_and_refusals_are_counted_by_their_names(watched: Watched) -> Non
     assert watched.value("caesura_dead_letters_total", reason="malformed") == 1
     assert watched.value("caesura_repeats_total") == 1
     assert watched.value("caesura_producer_rebuilds_total", reason="commit_unknown") == 1
+
+
+def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watched) -> None:
+    told = watched.observer
+    told.loop_moved()
+    told.readiness([])
+    told.rebalanced("assigned", [0, 1])
+    told.waiting(0, "store_away")
+    told.took_over(0, "blue-1")
+    told.rebuilt(
+        0, RebuildSummary(sessions=1, ledger_records=1, input_records=1, lost_sessions=1, lost_words=1), took_s=0.5
+    )
+    told.claimed(0, "good", 12, 0.5)
+    told.parked(1, "state_behind_log", "")
+    told.position(0, 10, 14, 2500)
+    told.sessions(0, {"open": 3})
+    told.labelled(sessions=8, words=120, took_s=0.5)
+    told.queued(0.5)
+    told.engine_failed(8)
+    told.faulted("broker", "poll", "BrokerError")
+    told.dead_letter(0, 77, "malformed")
+    told.repeated(0)
+    told.publisher_rebuilt("commit_unknown")
+    told.checkpoint(replace(COMMITTED, outcome="save_unanswered", dropped={0: "save_unanswered", 1: "save_refused"}))
+    told.published(0, [a_segment()])
+    counted = {field.name: 1 for field in fields(Tally) if field.name not in ("segments", "freeze_delay_words")}
+    told.tallied(Tally(**counted, freeze_delay_words=Counter({11: 1})))  # type: ignore[arg-type]
+
+    moved = {family.name for family in watched.metrics.registry.collect() if any(s.value for s in family.samples)}
+    assert {metric.name.removesuffix("_total") for metric in METRICS} == moved
 
 
 def test_a_seam_step_needs_no_line_of_its_own(watched: Watched) -> None:

@@ -1,0 +1,53 @@
+"""What any page names exists: files, tests, settings, variables, metrics, commands; a stale name fails here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from worker.config import open_settings
+from worker.telemetry.metric_table import METRICS
+
+ROOT = Path(__file__).parents[3]
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "deploy/README.md", ROOT / "models/README.md"]
+)
+FOLDERS = "tests|worker|schemas|models|deploy|docs|bench|requirements"
+SETTINGS = {leaf.path for leaf in open_settings()}
+VARIABLES = {leaf.variable for leaf in open_settings()} | {"CAESURA_CONFIG"}
+OTHER_VARIABLES = {
+    "CAESURA_CHAOS": "lets the short chaos run be collected",
+    "CAESURA_CORPORA": "where training finds its corpora",
+    "CAESURA_DEPLOY_TOOLS": "where the tests of the deployment find helm and its like",
+}
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+@every_page
+def test_files_and_tests_that_are_named_are_there(page: Path) -> None:
+    named = re.findall(rf"`((?:{FOLDERS})/[\w./*-]*\w\.\w+)(?:::(test_\w+))?`", page.read_text(encoding="utf-8"))
+    missing = []
+    for file, test in named:
+        found = list(ROOT.glob(file))
+        if not found or (test and f"def {test}(" not in found[0].read_text(encoding="utf-8")):
+            missing.append(f"{file} {test}")
+    assert missing == []
+
+
+@every_page
+def test_settings_and_variables_that_are_named_can_be_set(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    settings = set(re.findall(r"`(?:settings\.)?((?:decoding|bounds|kafka|redis)\.[a-z_]+)[`=]", text))
+    settings |= set(re.findall(r"`((?:worker\.(?!core|app|cli|ports|config|errors))[a-z_]+)[`=]", text))
+    assert settings - SETTINGS == set()
+    assert set(re.findall(r"CAESURA_[A-Z_]+[A-Z]", text)) - VARIABLES - set(OTHER_VARIABLES) == set()
+
+
+@every_page
+def test_metrics_that_are_named_are_served(page: Path) -> None:
+    served = {metric.name for metric in METRICS}
+    served |= {f"{name}_{part}" for name in served for part in ("bucket", "sum", "count")}
+    assert set(re.findall(r"`(caesura_[a-z_]+)", page.read_text(encoding="utf-8"))) - served == set()
