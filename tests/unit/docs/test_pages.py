@@ -48,6 +48,5 @@ def test_settings_and_variables_that_are_named_can_be_set(page: Path) -> None:
 
 @every_page
 def test_metrics_that_are_named_are_served(page: Path) -> None:
-    served = {metric.name for metric in METRICS}
-    served |= {f"{name}_{part}" for name in served for part in ("bucket", "sum", "count")}
+    served = {f"{metric.name}{part}" for metric in METRICS for part in ("", "_bucket", "_sum", "_count")}
     assert set(re.findall(r"`(caesura_[a-z_]+)", page.read_text(encoding="utf-8"))) - served == set()
