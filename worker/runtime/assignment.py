@@ -21,6 +21,7 @@ __all__ = ["Assignment"]
 _FIRST_WAIT_S = 0.05
 _LONGEST_WAIT_S = 2.0
 _AFTER_FENCE_S = 0.5
+_TURN_S = 10.0
 _FENCED = frozenset({"save_refused", "aborted_fenced", "publisher_fenced"})
 
 
@@ -31,6 +32,8 @@ class _Pending:
     since_s: float
     not_before_s: float
     wait_s: float = _FIRST_WAIT_S
+    ready: Residents | None = None
+    ready_since_s: float = 0.0
 
 
 class Assignment:
@@ -124,6 +127,8 @@ class Assignment:
             try:
                 reached = self._advance(pending)
                 if isinstance(reached, Residents):
+                    if self._must_wait(pending, reached):
+                        continue
                     self._source.seek(partition, reached.next_offset)
             except RetriableError as error:
                 pending.rebuilding = None
@@ -147,6 +152,8 @@ class Assignment:
         One partition is rebuilt after another: a rebuild's step may block until a transaction has ended, and a turn
         that holds several of them would keep the loop from polling for too long.
         """
+        if pending.ready is not None:
+            return pending.ready
         if pending.rebuilding is None:
             outcome = pending.claim.advance()
             if isinstance(outcome, Parked):
@@ -157,6 +164,19 @@ class Assignment:
             pending.rebuilding = loaded
         first = next(one for one in self._claiming.values() if one.rebuilding is not None)
         return pending.rebuilding.advance() if pending is first else None
+
+    def _must_wait(self, pending: _Pending, reached: Residents) -> bool:
+        """Hold a partition back that tries a step again, while another one of this worker does: they take turns.
+
+        A step that kills the process or aborts the transaction is counted against all that are tried at once. A turn
+        ends when its step has committed, and after some time, for it may be a timer that is not due for long.
+        """
+        if not reached.suspects or not any(one.suspects for one in self.loaded.values()):
+            return False
+        if pending.ready is None:
+            pending.ready, pending.rebuilding = reached, None
+            pending.ready_since_s = self._clock.monotonic_s()
+        return self._clock.monotonic_s() - pending.ready_since_s < _TURN_S
 
     def _want(self, partition: int, *, after_s: float = 0.0) -> None:
         now_s = self._clock.monotonic_s()

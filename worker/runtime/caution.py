@@ -16,6 +16,8 @@ must the flush of a session that only fell silent. So a *step* is a record, or t
    cause ``fallback``. A record that fails that, too, goes to the dead letters as reason and digest; a timer is tried
    on, because its words were taken in already. That the announcements committed shows that it is the step, not the
    brokers or Redis.
+5. A step that was tried before is tried by one partition of a worker at a time (``worker.runtime.assignment``): what
+   kills the process, or aborts a transaction, would be counted against all of them.
 
 The metadata tells of which kind the step was: where ``careful_until_offset`` is beyond the offset, of a record.
 """
@@ -97,7 +99,7 @@ class _Trial:
 
 
 class Caution:
-    """How one loaded partition goes on."""
+    """How one loaded partition goes on. suspects: the step that is next has been tried before, and did not commit."""
 
     def __init__(self, care: Care) -> None:
         self._until_offset = care.until_offset
@@ -108,6 +110,7 @@ class Caution:
         self._busy = False
         self._read_again = False
         self._left = 0
+        self.suspects = care.record_tries > 0 or care.timer_tries > 0
         self.owes_checkpoint = False
 
     @property
@@ -152,6 +155,7 @@ class Caution:
         if self._records.tries > _MAX_LABELLED_TRIES:
             self._records.tries = 0
             self._busy = True
+            self.suspects = False
             return Advice.GIVE_UP
         self._announce(self._records)
         return self.put_off()
@@ -178,6 +182,7 @@ class Caution:
         if self._trying is not None:
             self._trying.went_well()
             self._trying = None
+            self.suspects = False
             self._of_timers = self._of_timers and self._timers.together <= _MAX_TIMERS_TOGETHER
         return read_again
 

@@ -101,8 +101,10 @@ class Rebuild:
     def _run(self) -> Iterator[None]:
         yield from self._read_ledger()
         yield from self._read_input()
-        for session in list(self._recoveries):
+        for count, session in enumerate(list(self._recoveries), start=1):
             self._restore(session)
+            if count % _CHUNK_RECORDS == 0:
+                yield
         self._label(self._rebuilt.sessions)
         self._rebuilt.sessions.touch_all()
         self._context.tally.drain()

@@ -135,6 +135,11 @@ class Residents:
         """Tell whether the next step waits for a checkpoint of its own."""
         return self._caution.busy
 
+    @property
+    def suspects(self) -> bool:
+        """Tell whether the next step has been tried before, and did not commit: others had better wait."""
+        return self._caution.suspects
+
     def unread_ms(self, end_offset: int, wall_ms: int) -> int:
         """Return about how old the oldest unread record is: as old as the last one read, where more is there."""
         return wall_ms - self._read_to_ms if end_offset > max(self._next_offset, self._end_offset) else 0

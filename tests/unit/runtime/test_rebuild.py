@@ -104,6 +104,21 @@ def test_chinese_sessions_come_back_with_the_same_segmentation() -> None:
         assert _ordered(robbed) == _ordered(alone), loss_after
 
 
+def test_sessions_that_only_the_ledger_knows_of_are_restored_in_chunks_too() -> None:
+    world = World(rules=PATIENT)
+    worker = world.worker()
+    world.send(*(event(f"ann-{number}", 0, "so", utterance_end=True) for number in range(700)), timestamp_ms=NOON_MS)
+    worker.settle()
+    world.redis.lose_everything()
+    world.send(event("ben", 0, "there"), timestamp_ms=NOON_MS)
+    turns = 0
+    for _ in range(80):
+        worker.turn()
+        turns += worker.worker.assignment.rebuilding
+    assert turns >= 700 // 200 * 3  # the ledger, the input, the sessions
+    assert len(worker.worker.assignment.loaded[0].sessions) == 701
+
+
 def test_words_that_retention_took_are_counted_and_the_rest_goes_on() -> None:
     world = World(rules=DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000))
     heard = Rebuilds()
