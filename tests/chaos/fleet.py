@@ -60,7 +60,8 @@ class Member:
         return None if self._process is None or self._process.alive else self._process.exit_status
 
     def start(self) -> None:
-        """Start a process for this place."""
+        """Start a process for this place; what is left of the one before it goes."""
+        self.kill()
         self._held.clear()
         self._pid = None
         command = [sys.executable, "-m", self._module, str(self._config)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.chaos.runner import Plan, run
@@ -11,13 +9,7 @@ from tests.parts.kafka_broker import find_jars, find_java
 from tests.parts.lookup import NotFound, missing
 from worker.adapters.embedded_redis import find_redis_server
 
-pytestmark = [
-    pytest.mark.kafka,
-    pytest.mark.redis,
-    pytest.mark.timeout(900),
-    # Three brokers, a cluster of Redis and six workers want the machine to themselves; docs/faults.md has their runs.
-    pytest.mark.skipif("CAESURA_CHAOS" not in os.environ, reason="set CAESURA_CHAOS=1, or `make chaos`"),
-]
+pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(900)]
 
 
 @pytest.mark.parametrize(("protocol", "redis", "seed"), [("classic", "pair", 5), ("consumer", "cluster", 6)])
