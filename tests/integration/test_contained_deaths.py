@@ -1,8 +1,10 @@
-"""A silence flush that kills its process, on a real Kafka and a real Redis: found, and nobody else's loss."""
+"""A record or a flush that kills its process, on a real Kafka and a real Redis: found, and nobody else's loss."""
 
 from __future__ import annotations
 
 import signal
+
+import pytest
 
 from schemas.segments import Cause
 from tests.parts.kafka_part import Kafka
@@ -14,13 +16,15 @@ from tests.workers.speech import by_session, event, said
 _MOST_DEATHS = 9
 
 
-def test_a_silence_flush_that_kills_its_process_again_and_again_goes_out_unlabelled_and_the_rest_labelled(
-    kafka: Kafka, redis_server: RedisServer, deployment: str
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("words", [("a", DEADLY, "word"), ("a", DEADLY)], ids=["record", "silence flush"])
+def test_what_kills_its_process_again_and_again_goes_out_unlabelled_and_the_rest_labelled(
+    kafka: Kafka, redis_server: RedisServer, deployment: str, words: tuple[str, ...]
 ) -> None:
     rules: dict[str, object] = {"flush_after_ms": 500, "stall_after_ms": 500}
     world = RealWorld(kafka, redis_server.url, deployment, partitions=1, rules=rules)
     names = [f"ann-{number}" for number in range(6)]
-    world.send(*(event(name, 0, "we", "wait") for name in names[:3]), event("ben", 0, "a", DEADLY))
+    world.send(*(event(name, 0, "we", "wait") for name in names[:3]), event("ben", 0, *words))
     world.send(*(event(name, 0, "we", "wait") for name in names[3:]))
     deaths = 0
     while len(world.segments()) < len(names) + 1:
@@ -34,7 +38,7 @@ def test_a_silence_flush_that_kills_its_process_again_and_again_goes_out_unlabel
     assert deaths >= 3
     found = by_session(world.segments())
     assert {name: said(segments) for name, segments in found.items()} == {
-        "ben": ["a", DEADLY],
+        "ben": list(words),
         **{name: ["we", "wait"] for name in names},
     }
     assert [one.cause for one in found["ben"]] == [Cause.FALLBACK]
