@@ -165,7 +165,9 @@ def opened_tracer(runtime: RuntimeSettings) -> Iterator[Tracer]:
 
 
 def _transactional(settings: Settings, source: KafkaWordSource) -> Publisher:
-    return KafkaPublisher(settings.kafka, settings.worker.transactional_id, source.topic)
+    worker = settings.worker
+    outputs = {worker.segment_topic, worker.dead_letter_topic, worker.ledger, *(one.topic for one in worker.routes)}
+    return KafkaPublisher(settings.kafka, worker.transactional_id, source.topic, outputs=outputs)
 
 
 def _say_why(log: Log, error: CaesuraError) -> None:

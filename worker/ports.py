@@ -221,7 +221,10 @@ class Publisher(Protocol):
         ...
 
     def init_transactions(self, timeout_s: float) -> None:
-        """Fence whoever else uses this id and end what it left open. May block; BrokerError, FatalError."""
+        """Fence whoever else uses this id and end what it left open. May block; BrokerError, FatalError.
+
+        FatalError, too, where a topic that it was made to publish to is missing.
+        """
         ...
 
     def begin(self) -> None:

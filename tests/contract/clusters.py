@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Literal, Protocol
@@ -60,7 +60,7 @@ class Cluster(Protocol):
         """Make one more member of the group; not subscribed."""
         ...
 
-    def publisher(self, name: str, *, topic: str | None = None) -> Publisher:
+    def publisher(self, name: str, *, topic: str | None = None, outputs: Collection[str] = ()) -> Publisher:
         """Make a publisher; not initialised. ``name`` tells transactional ids of this test apart."""
         ...
 
@@ -197,8 +197,8 @@ class TwinCluster:
     def source(self, *, instance_id: str | None = None, topic: str | None = None) -> WordSource:
         return MemoryWordSource(self.broker, topic or self.topic, group_id="group", instance_id=instance_id)
 
-    def publisher(self, name: str, *, topic: str | None = None) -> Publisher:
-        return MemoryPublisher(self.broker, name, topic or self.topic)
+    def publisher(self, name: str, *, topic: str | None = None, outputs: Collection[str] = ()) -> Publisher:
+        return MemoryPublisher(self.broker, name, topic or self.topic, outputs=outputs)
 
     def send(self, publisher: Publisher) -> None:
         del publisher  # the twin keeps nothing back
@@ -273,8 +273,8 @@ class RealCluster:
         self._clients.callback(source.close)
         return source
 
-    def publisher(self, name: str, *, topic: str | None = None) -> Publisher:
-        publisher = KafkaPublisher(self.settings(), f"{self.deployment}-{name}", topic or self.topic)
+    def publisher(self, name: str, *, topic: str | None = None, outputs: Collection[str] = ()) -> Publisher:
+        publisher = KafkaPublisher(self.settings(), f"{self.deployment}-{name}", topic or self.topic, outputs=outputs)
         self._clients.callback(publisher.close)
         return publisher
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.contract.clusters import PATIENCE_S, Cluster
-from worker.errors import AbortableError, FatalError, FencedError, OutcomeUnknownError
+from worker.errors import AbortableError, BrokerError, FatalError, FencedError, OutcomeUnknownError
 from worker.ports import OutMessage, Publisher
 
 
@@ -13,6 +15,17 @@ def ready(cluster: Cluster, name: str = "publisher") -> Publisher:
     publisher = cluster.publisher(name)
     publisher.init_transactions(PATIENCE_S)
     return publisher
+
+
+def initialised(publisher: Publisher) -> None:
+    """Initialise as the loop does: again, as long as it is the broker's fault."""
+    while True:
+        try:
+            publisher.init_transactions(PATIENCE_S)
+        except BrokerError:
+            time.sleep(0.2)
+        else:
+            return
 
 
 def publish(publisher: Publisher, topic: str, *values: str, partition: int = 0) -> None:
@@ -24,6 +37,13 @@ def whole_transaction(publisher: Publisher, topic: str, *values: str) -> None:
     publisher.begin()
     publish(publisher, topic, *values)
     publisher.commit(PATIENCE_S)
+
+
+def test_a_topic_to_publish_to_that_is_missing_is_named_before_anything_is_begun(cluster: Cluster) -> None:
+    there = cluster.output()
+    with pytest.raises(FatalError, match="no-such-topic"):
+        initialised(cluster.publisher("lacks", outputs=(there, "no-such-topic")))
+    initialised(cluster.publisher("lacks nothing", outputs=(there,)))
 
 
 def test_what_is_committed_is_seen_in_order_and_nothing_of_it_before(cluster: Cluster) -> None:

@@ -104,6 +104,15 @@ def test_a_command_whose_topic_is_missing_says_how_to_make_it(operator: Operator
     assert "`caesura topics create` makes it" in told
 
 
+def test_a_worker_without_a_topic_to_publish_to_refuses_to_start_and_names_it(operator: Operator) -> None:
+    operator.run("topics", "create", "--partitions", "1")
+    operator.environ["CAESURA_WORKER_ROUTES"] = f"de={operator.deployment}.nowhere"
+    told = [json.loads(line) for line in operator.run("worker", status=1).stdout.splitlines()]
+    assert "ready" not in {line["event"] for line in told}
+    assert told[-1]["event"] == "failed"
+    assert f"there is no topic {operator.deployment}.nowhere" in told[-1]["detail"]
+
+
 def test_no_dead_letters_are_said_to_be_none(operator: Operator) -> None:
     operator.run("topics", "create", "--partitions", "1")
     listed = operator.run("dead-letters", "list", "--reason", "malformed")

@@ -10,7 +10,7 @@ transaction, an innocent one. So the abort of such a transaction makes a new pro
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from confluent_kafka import KafkaException, TopicPartition
 
@@ -23,6 +23,7 @@ from worker.adapters.kafka_errors import (
     offsets_error,
 )
 from worker.adapters.kafka_membership import KafkaMembership
+from worker.adapters.kafka_partitions import topic_found
 from worker.adapters.kafka_producing import Producing
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.errors import AbortableError, BrokerError, FatalError, FencedError
@@ -30,11 +31,14 @@ from worker.ports import GroupMembership, NextOffset, OutMessage
 
 __all__ = ["KafkaPublisher"]
 
+_NEWS_TRAVEL_S = 5.0
+
 
 class KafkaPublisher:
     """Publishes in transactions of one id; offsets go to ``input_topic`` in the group that a membership names.
 
-    monotonic_s tells how old a transaction is.
+    outputs: topics without which the first ``init_transactions`` refuses to go on. monotonic_s tells how old a
+    transaction is.
     """
 
     def __init__(
@@ -43,11 +47,15 @@ class KafkaPublisher:
         transactional_id: str,
         input_topic: str,
         *,
+        outputs: Collection[str] = (),
         monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._transactional_id = transactional_id
         self._input_topic = input_topic
         self._monotonic_s = monotonic_s
+        self._settings = settings
+        self._missing = set(outputs)
+        self._missing_since_s: float | None = None
         self._lifetime_s = settings.transaction_timeout_ms / 1000
         self._began_s = 0.0
         self._gap = False
@@ -62,7 +70,11 @@ class KafkaPublisher:
         return self._transactional_id
 
     def init_transactions(self, timeout_s: float) -> None:
-        """Fence whoever else uses this id and end what it left open; FatalError where credentials are refused."""
+        """Fence whoever else uses this id and end what it left open.
+
+        FatalError where credentials are refused or a topic to publish to is missing.
+        """
+        self._look_for_outputs(timeout_s)
         try:
             self._producing.live.init_transactions(timeout_s)
         except KafkaException as exception:
@@ -71,6 +83,26 @@ class KafkaPublisher:
                 self._producing.raise_denied()
             raise error from exception
         self._fresh = False
+
+    def _look_for_outputs(self, timeout_s: float) -> None:
+        """Look for each once; without it every transaction would fail, and none say why.
+
+        A broker may not have heard yet of a topic that was just made: for some seconds that is a BrokerError.
+        """
+        try:
+            for topic in sorted(self._missing):
+                topic_found(self._producing.live, topic, self._settings, timeout_s)
+                self._missing.discard(topic)
+        except BrokerError:
+            self._producing.raise_denied()
+            raise
+        except FatalError as error:
+            now_s = self._monotonic_s()
+            if self._missing_since_s is None:
+                self._missing_since_s = now_s
+            if now_s - self._missing_since_s < _NEWS_TRAVEL_S:
+                raise BrokerError(str(error)) from None
+            raise
 
     def begin(self) -> None:
         """Begin a transaction; FencedError or FatalError where the producer is done for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 
 from worker.adapters.memory_broker import Call, MemoryBroker, MemoryMembership
@@ -24,12 +24,15 @@ class _State(Enum):
 
 
 class MemoryPublisher:
-    """Publishes in transactions of one id; offsets go to ``input_topic``."""
+    """Publishes in transactions of one id; offsets go to ``input_topic``. outputs: topics that must be there."""
 
-    def __init__(self, broker: MemoryBroker, transactional_id: str, input_topic: str) -> None:
+    def __init__(
+        self, broker: MemoryBroker, transactional_id: str, input_topic: str, *, outputs: Collection[str] = ()
+    ) -> None:
         self._broker = broker
         self._transactional_id = transactional_id
         self._input_topic = input_topic
+        self._outputs = outputs
         self._writer: Writer = (transactional_id, -1)
         self._state = _State.NEW
 
@@ -42,6 +45,8 @@ class MemoryPublisher:
         """Fence whoever else uses this id and end what it left open."""
         del timeout_s
         self._demand("init_transactions", _State.NEW)
+        for topic in self._outputs:
+            self._broker.logs(topic)
         self._do("init_transactions", self._initialise)
 
     def begin(self) -> None:
