@@ -86,8 +86,9 @@ class Member:
                 if not line.endswith(b"\n"):
                     break
                 self._read_to += len(line)
+                # A process that died in the midst of a line leaves its half before the next one's first entry.
                 with contextlib.suppress(ValueError):
-                    self._heed(json.loads(line))
+                    self._heed(json.loads(line[line.find(b"{") :]))
         return frozenset(self._held) if self.lives else frozenset()
 
     def _heed(self, entry: dict[str, object]) -> None:
