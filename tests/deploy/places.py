@@ -18,16 +18,17 @@ TOOLS = Path(os.environ.get("CAESURA_DEPLOY_TOOLS", ROOT / "build" / "deploy" / 
 
 
 def tool(name: str) -> Path:
-    """Return a built tool; without it the test is left to ``make test-deploy``, which has them all.
+    """Return a tool that was built; without it the test is left to ``make test-deploy``, which has them all.
 
-    ``CAESURA_DEPLOY_TOOLS`` names the folder and says that they must be there.
+    ``CAESURA_DEPLOY_TOOLS`` names the folder and says that they must be there. Where it is not set nothing is taken
+    from the folder that they are built in: somebody may be building there.
     """
-    path = TOOLS / name
-    if path.exists():
-        return path
     if "CAESURA_DEPLOY_TOOLS" in os.environ:
-        pytest.fail(f"{path} is missing: `make test-deploy` builds it", pytrace=False)
+        path = TOOLS / name
+        if not path.exists():
+            pytest.fail(f"{path} is missing: `make test-deploy` builds it", pytrace=False)
+        return path
     found = shutil.which(name)
     if found is None:
-        pytest.skip(f"{name} is not built: `make test-deploy` builds it and runs this")
+        pytest.skip(f"{name} is not at hand: `make test-deploy` builds it and runs this")
     return Path(found)

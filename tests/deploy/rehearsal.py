@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,15 +16,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from confluent_kafka import ConsumerGroupTopicPartitions
+
 from schemas.codec import decode_segment
 from schemas.segments import Segment
 from tests.deploy.places import DOCS, ROOT
 from tests.parts.kafka_part import Kafka
+from worker.adapters.guarded_process import free_port
 from worker.adapters.kafka_reader import KafkaReader, Start
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.redis_settings import RedisSettings
 
-__all__ = ["Rehearsal", "RunningWorker", "blocks", "wait_for"]
+__all__ = ["Rehearsal", "RunningWorker", "blocks", "outside", "wait_for"]
 
 _DEADLINE_S = 60.0
 _SHIM = f'#!/bin/sh\nexec "{sys.executable}" -c "from worker.cli import main; main()" "$@"\n'
@@ -37,6 +39,11 @@ def blocks(section: str) -> list[str]:
     parts = re.split(r"^#{2,3} (.+)$", text, flags=re.MULTILINE)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     return re.findall(r"^```sh\n(.*?)^```", sections[section], flags=re.MULTILINE | re.DOTALL)
+
+
+def outside() -> dict[str, str]:
+    """Return this process's environment without anything that is a setting."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
 
 
 @dataclass
@@ -85,7 +92,7 @@ class Rehearsal:
 
     def shell(self, commands: str, *, given: str = "") -> str:
         """Run commands with the deployment's settings; the test fails where one fails."""
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+        clean = outside()
         path = f"{self.folder / 'bin'}:{clean['PATH']}"
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],  # noqa: S607
@@ -111,17 +118,28 @@ class Rehearsal:
             records = sorted(reader.read(Start(), follow=False), key=lambda one: (one.partition, one.offset))
         return [decode_segment(record.value or b"") for record in records]
 
+    def committed(self) -> int:
+        """Return how many events are committed, of all partitions."""
+        asked = self.kafka.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(self.deployment)])
+        (answer,) = asked.values()
+        return sum(max(0, one.offset) for one in answer.result(30).topic_partitions)
+
     @contextmanager
-    def worker(self, ordinal: int = 0, *, settings: Mapping[str, str] | None = None) -> Iterator[RunningWorker]:
-        """Run ``caesura worker`` until the end of the block, then kill it if it still lives."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
-        environ = {**os.environ, **self.settings, **(settings or {})}
+    def worker(
+        self, ordinal: int = 0, *, settings: Mapping[str, str] | None = None, release: Path = ROOT
+    ) -> Iterator[RunningWorker]:
+        """Run ``caesura worker`` until the end of the block, then kill it if it still lives.
+
+        release: the sources that it runs from.
+        """
+        port = free_port()
+        environ = {**outside(), **self.settings, **(settings or {})}
         environ |= {"CAESURA_WORKER_ORDINAL": str(ordinal), "CAESURA_WORKER_HTTP_PORT": str(port)}
         log = self.folder / f"worker-{ordinal}-{port}.log"
         with log.open("w") as out:
-            process = subprocess.Popen([self.folder / "bin" / "caesura", "worker"], cwd=ROOT, env=environ, stdout=out)
+            process = subprocess.Popen(
+                [self.folder / "bin" / "caesura", "worker"], cwd=release, env=environ, stdout=out
+            )
         try:
             yield RunningWorker(process, port, log)
         finally:
@@ -138,7 +156,11 @@ class RunningWorker:
     log: Path
 
     def wait_until_ready(self) -> None:
-        wait_for(lambda: self.reasons() == [], lambda: f"not ready: {self.reasons()}\n{self.log.read_text()[-3000:]}")
+        def reached() -> bool:
+            assert self.process.poll() is None, f"it ended with {self.process.poll()}: {self.log.read_text()[-3000:]}"
+            return self.reasons() == []
+
+        wait_for(reached, lambda: f"not ready: {self.reasons()}\n{self.log.read_text()[-3000:]}")
 
     def reasons(self) -> list[str] | None:
         """Return why it is not ready, or None where it does not answer."""

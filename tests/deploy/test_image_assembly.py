@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
@@ -17,8 +16,11 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.assembled import WHY_NOT, assemble, confined, environment
+from tests.deploy.served import families_served
+from tests.deploy.test_metrics_named import families
 from tests.parts.kafka_part import Kafka
 from tests.parts.redis_part import RedisServer
+from worker.adapters.guarded_process import free_port
 
 pytestmark = [
     pytest.mark.skipif("CAESURA_DEPLOY_TOOLS" not in os.environ, reason="`make test-deploy` runs it"),
@@ -60,9 +62,7 @@ def run(image: Path, settings: Mapping[str, str], *arguments: str, given: str = 
 
 @contextmanager
 def worker(image: Path, settings: Mapping[str, str], ordinal: int) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     own = {**settings, "CAESURA_WORKER_ORDINAL": str(ordinal), "CAESURA_WORKER_HTTP_PORT": str(port)}
     process = subprocess.Popen(
         confined(image, "worker"), env=environment(image, own), stdout=subprocess.PIPE, text=True
@@ -127,6 +127,8 @@ def test_it_works_without_rights_and_with_nothing_to_write(
         spare, spare_port = stack.enter_context(worker(image, settings, 1))
         # One partition: the second has nothing to do, and a rolling update must not wait for it.
         wait_until_ready(spare_port)
+        # What dashboard, alerts and scaler are held against is what a worker that works serves.
+        assert families_served(port) == families()
         sent = run(image, settings, "replay", "-", "--speed", "0", given="so we begin with the numbers for october\n")
         assert sent.returncode == 0, sent.stderr
         ends_s = time.monotonic() + _READY_S

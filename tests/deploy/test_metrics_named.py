@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import urllib.request
 from collections.abc import Iterator
 
 import pytest
 import yaml
-from prometheus_client.parser import text_string_to_metric_families
 
 from deploy.dashboard import dashboard
 from tests.deploy.places import CHART
+from tests.deploy.served import families_served
 from worker.telemetry.health import Health
 from worker.telemetry.http_server import TelemetryServer
 from worker.telemetry.metric_table import METRICS
@@ -25,20 +24,14 @@ _OF_THE_SCRAPE = {"namespace", "deployment", "pod", "le", "job", "instance"}
 
 
 def families() -> dict[str, str]:
-    """Return what a worker serves on /metrics: sample name without its ending to kind."""
+    """Return what a worker serves on /metrics; a worker that runs on real parts serves the same (the image's test)."""
     metrics = Metrics()
     server = TelemetryServer("127.0.0.1", 0, registry=metrics.registry, health=Health(lambda: 0.0))
     server.start()
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics", timeout=10) as answer:
-            text = answer.read().decode()
+        return families_served(server.port)
     finally:
         server.close()
-    return {
-        family.name + ("_total" if family.type == "counter" else ""): family.type
-        for family in text_string_to_metric_families(text)
-        if family.name.startswith("caesura_") and not family.name.endswith("_created")  # when a counter began
-    }
 
 
 def rule_expressions() -> Iterator[str]:

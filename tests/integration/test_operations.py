@@ -4,57 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from confluent_kafka.cimpl import NewPartitions
-from redis import Redis
 
-from schemas.segments import Segment
 from tests.deploy.places import ROOT
 from tests.deploy.rehearsal import Rehearsal, RunningWorker, wait_for
+from tests.integration.sessions import events, stored, wait_for_ends, whole, words_by_session
 from tests.parts.kafka_part import Kafka
 from tests.parts.lookup import missing
 from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
 
 pytestmark = pytest.mark.timeout(300)
 _SHIPPED = ROOT / "models" / "shipped" / "en"
-_SPOKEN = "so the first point is that we moved the shelves to the left and the lights work now as they should"
-_WORDS = _SPOKEN.split()
-
-
-@pytest.fixture
-def rehearsal(kafka: Kafka, redis_url: str, deployment: str, tmp_path: Path) -> Rehearsal:
-    return Rehearsal(kafka, redis_url, deployment, tmp_path)
-
-
-def events(sessions: Iterable[str], *, first: int, last: int, end: bool = False) -> Iterator[str]:
-    """Yield JSON lines: words ``first`` to ``last`` of each session, one an event, numbered from ``first``."""
-    for session in sessions:
-        for number in range(first, last):
-            word = _WORDS[number % len(_WORDS)]
-            yield json.dumps({"session": session, "seq": number, "epoch": 0, "words": [word]})
-        if end:
-            yield json.dumps({"session": session, "seq": last, "epoch": 0, "words": [], "session_end": True})
-
-
-def words_by_session(segments: Iterable[Segment]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for segment in segments:
-        found.setdefault(segment.session, []).extend(word.text for word in segment.words)
-    return found
-
-
-def whole(sessions: Iterable[str], words: int) -> dict[str, list[str]]:
-    return {session: [_WORDS[number % len(_WORDS)] for number in range(words)] for session in sessions}
-
-
-def wait_for_ends(rehearsal: Rehearsal, count: int, worker: RunningWorker, topic: str = "asr.segments") -> None:
-    def ended() -> int:
-        return sum(segment.session_end for segment in rehearsal.segments(topic))
-
-    wait_for(lambda: ended() == count, lambda: f"{ended()} of {count} ended\n{worker.log.read_text()[-3000:]}")
 
 
 def two_versions(folder: Path, *, active: str) -> Path:
@@ -206,16 +169,9 @@ def test_erasing_a_session(rehearsal: Rehearsal) -> None:
             json.dumps({"session": "call-17", "seq": 0, "epoch": 0, "words": ["it", "was", said]}),
             json.dumps({"session": "call-18", "seq": 0, "epoch": 0, "words": ["this", "stays"]}),
         )
-        wait_for(lambda: said.encode() in _stored(rehearsal), lambda: "never stored")
+        wait_for(lambda: said.encode() in stored(rehearsal), lambda: "never stored")
         rehearsal.follow("Erasing a session")
-        wait_for(lambda: said.encode() not in _stored(rehearsal), lambda: "still stored")
-        assert b"stays" in _stored(rehearsal)
+        wait_for(lambda: said.encode() not in stored(rehearsal), lambda: "still stored")
+        assert b"stays" in stored(rehearsal)
         worker.stop()
     assert words_by_session(rehearsal.segments())["call-17"] == ["it", "was", said]
-
-
-def _stored(rehearsal: Rehearsal) -> bytes:
-    """Return everything that Redis holds of the deployment."""
-    with Redis.from_url(rehearsal.redis_url) as client:
-        keys = client.scan_iter(f"caesura:{{{rehearsal.deployment}:*")
-        return b"".join(value for key in keys for value in client.hgetall(key).values())

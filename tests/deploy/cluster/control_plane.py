@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -20,6 +19,7 @@ from typing import Any
 import yaml
 
 from tests.deploy.places import tool
+from worker.adapters.guarded_process import free_port
 
 __all__ = ["ControlPlane", "Failed"]
 
@@ -38,7 +38,7 @@ class ControlPlane:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="control-plane-"))
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._port = _free_port()
+        self._port = free_port()
         try:
             self._start()
         except BaseException:
@@ -101,7 +101,7 @@ class ControlPlane:
         subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)  # noqa: S607
         (self.folder / "tokens.csv").write_text(f"{_TOKEN},admin,admin,system:masters\n")
         self._write_kubeconfig()
-        etcd, peers = _free_port(), _free_port()
+        etcd, peers = free_port(), free_port()
         self._spawn(
             "etcd",
             f"--data-dir={self.folder}/etcd",
@@ -187,10 +187,3 @@ def _takes_pods(node: Mapping[str, Any]) -> bool:
     conditions = node["status"].get("conditions", ())
     ready = any((one["type"], one["status"]) == ("Ready", "True") for one in conditions)
     return ready and not node["spec"].get("taints")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

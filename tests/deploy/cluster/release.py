@@ -30,8 +30,9 @@ class Release:
     def full_name(self) -> str:
         return f"{self.name}-caesura"
 
-    def install(self, *changes: Mapping[str, Any]) -> None:
-        self._helm("install", self.name, str(CHART), *_WAIT, "--values", "-", given=_yaml(*changes))
+    def install(self, *changes: Mapping[str, Any], wait: bool = True) -> None:
+        waiting = _WAIT if wait else ()
+        self._helm("install", self.name, str(CHART), *waiting, "--values", "-", given=_yaml(*changes))
 
     def upgrade_or_install(self, *changes: Mapping[str, Any], within: str) -> None:
         waiting = ("--install", "--wait", "--timeout", within)
@@ -57,6 +58,17 @@ class Release:
 
     def stateful_set(self) -> dict[str, Any]:
         return self.cluster.get("statefulset", self.full_name, self.namespace)
+
+    def ready(self) -> int:
+        """Return how many pods are ready."""
+        return int(self.stateful_set()["status"].get("readyReplicas", 0))
+
+    def rolled_out(self) -> bool:
+        """Tell whether every pod is of the newest revision, as ``kubectl rollout status`` does."""
+        found = self.stateful_set()
+        status = found["status"]
+        seen = bool(status.get("observedGeneration") == found["metadata"]["generation"])
+        return seen and bool(status.get("updatedReplicas", 0) == found["spec"]["replicas"] == status["replicas"])
 
     def pods(self) -> dict[str, dict[str, Any]]:
         """Return the workers' pods by name."""

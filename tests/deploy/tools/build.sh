@@ -11,6 +11,9 @@ shift
 tools=("$@")
 ((${#tools[@]})) || tools=(hadolint helm compose otelcol etcd kwok promtool kubernetes)
 cd "$(dirname "${BASH_SOURCE[0]}")"
+# One at a time: continuous integration begins it beside other steps, and the step that needs the tools waits here.
+exec 9>"$bin/.lock"
+flock 9
 
 command -v go >/dev/null || { echo "Go is needed to build ${tools[*]} (https://go.dev/dl)" >&2; exit 1; }
 
@@ -59,7 +62,7 @@ for tool in "${tools[@]}"; do
   now="$({ inputs "$tool"; flags "$tool"; } | sha256sum)"
   [[ -f $stamp && "$(<"$stamp")" == "$now" ]] && continue
   began=$SECONDS
-  build "$tool"
+  build "$tool" 9>&- # nobody who is left behind keeps the lock
   echo "$now" >"$stamp"
   echo "built $tool in $((SECONDS - began)) s"
 done

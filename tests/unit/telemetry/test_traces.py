@@ -6,15 +6,12 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from itertools import accumulate
 from pathlib import Path
 
 import pytest
 from opentelemetry.trace import SpanKind
 
-from schemas.events import WordsEvent
-from schemas.segments import Segment
-from tests.unit.telemetry.tracing import PATIENT, Traced, context, header, linked, own, segment_of, send
+from tests.unit.telemetry.tracing import PATIENT, Traced, context, events_of, header, linked, own, segment_of, send
 from tests.workers.speech import check_every_word_once, event, speech
 from tests.workers.twin import World
 from tests.workers.unsure import Plan, UnsurePublisher
@@ -24,27 +21,13 @@ ROOT = Path(__file__).parents[3]
 CANARY = "zwieselhausen"
 
 
-def _events_of(segment: Segment, events: list[WordsEvent]) -> list[str]:
-    """Return the contexts of the events that a segment's words came in, and of the one that ended the session."""
-    ends = list(accumulate(len(one.words) for one in events))
-    first, end = segment.first_word, segment.first_word + len(segment.words)
-    found = [
-        number
-        for number, (one, its_end) in enumerate(zip(events, ends, strict=True))
-        if one.words and its_end - len(one.words) < end and its_end > first
-    ]
-    if segment.session_end:
-        found.append(len(events) - 1)
-    return [context(number) for number in found]
-
-
 def test_a_segments_span_links_all_events_that_its_words_came_in() -> None:
     traced, events = Traced(), speech("ann", 60)
     traced.send(events)
     traced.world.worker(tracer=traced.tracer()).settle()
     segments = traced.world.segments()
     assert len(segments) > 3
-    assert [linked(span) for span in traced.spans] == [_events_of(one, events) for one in segments]
+    assert [linked(span) for span in traced.spans] == [events_of(one, events) for one in segments]
 
 
 def test_the_spans_context_goes_on_in_the_headers_of_segments_and_routes() -> None:
@@ -65,7 +48,7 @@ def test_links_of_words_that_wait_survive_hand_overs() -> None:
         worker = traced.world.worker(ordinal, tracer=traced.tracer(ordinal))
         worker.settle()
         worker.worker.drain()
-    assert [linked(span) for span in traced.spans] == [_events_of(one, events) for one in traced.world.segments()]
+    assert [linked(span) for span in traced.spans] == [events_of(one, events) for one in traced.world.segments()]
 
 
 def test_what_does_not_commit_is_not_exported_and_links_are_found_again() -> None:
@@ -79,7 +62,7 @@ def test_what_does_not_commit_is_not_exported_and_links_are_found_again() -> Non
     check_every_word_once(events, traced.world.segments())
     records = traced.world.records("asr.segments")
     assert [own(span) for span in traced.spans] == [header(one) for one in records]
-    assert [linked(span) for span in traced.spans] == [_events_of(segment_of(one), events) for one in records]
+    assert [linked(span) for span in traced.spans] == [events_of(segment_of(one), events) for one in records]
 
 
 def test_a_loss_of_redis_loses_contexts_of_words_that_waited_and_nothing_else() -> None:
@@ -91,7 +74,7 @@ def test_a_loss_of_redis_loses_contexts_of_words_that_waited_and_nothing_else() 
     traced.send(events[8:], start=8)
     worker.settle()
     check_every_word_once(events, traced.world.segments())
-    expected = [_events_of(one, events) for one in traced.world.segments()]
+    expected = [events_of(one, events) for one in traced.world.segments()]
     found = [linked(span) for span in traced.spans]
     assert all(set(some) <= set(every) for some, every in zip(found, expected, strict=True))
     assert found[-1] == expected[-1]

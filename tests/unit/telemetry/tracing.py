@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -78,3 +79,17 @@ def header(record: Record) -> str:
 def segment_of(record: Record) -> Segment:
     """Return the segment that a record holds."""
     return decode_segment(record.value or b"")
+
+
+def events_of(segment: Segment, events: Sequence[WordsEvent]) -> list[str]:
+    """Return the contexts of the events that a segment's words came in, and of the one that ended the session."""
+    ends = list(accumulate(len(one.words) for one in events))
+    first, end = segment.first_word, segment.first_word + len(segment.words)
+    found = [
+        number
+        for number, (one, its_end) in enumerate(zip(events, ends, strict=True))
+        if one.words and its_end - len(one.words) < end and its_end > first
+    ]
+    if segment.session_end:
+        found.append(len(events) - 1)
+    return [context(number) for number in found]

@@ -1,0 +1,20 @@
+"""What a worker serves on its port: the metrics by name and kind."""
+
+from __future__ import annotations
+
+import urllib.request
+
+from prometheus_client.parser import text_string_to_metric_families
+
+__all__ = ["families_served"]
+
+
+def families_served(port: int) -> dict[str, str]:
+    """Return what is on /metrics of a worker on this machine: sample name without its ending to kind."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    return {
+        family.name + ("_total" if family.type == "counter" else ""): family.type
+        for family in text_string_to_metric_families(text)
+        if family.name.startswith("caesura_") and not family.name.endswith("_created")  # when a counter began
+    }

@@ -1,0 +1,58 @@
+"""An upgrade and a roll-back in mid-stream between releases that write different minors of the stored state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import CalledProcessError
+
+import pytest
+
+from schemas.events import WordsEvent
+from tests.chaos.release import release
+from tests.deploy.places import ROOT
+from tests.deploy.rehearsal import Rehearsal, wait_for
+from tests.integration.sessions import send_with_contexts, stored
+from tests.workers.speech import check_every_word_once, speech
+
+pytestmark = pytest.mark.timeout(300)
+_WROTE_1_0 = "cd1fd76426d5fe7e13945bee8004e3fbe7d04e2c"
+"""A commit whose snapshots are of version 1.0; 1.1 added the contexts of words that wait."""
+
+
+@pytest.fixture
+def former() -> Iterator[Path]:
+    try:
+        with release(_WROTE_1_0) as folder:
+            yield folder
+    except CalledProcessError:
+        pytest.skip("this clone lacks the history that holds the former release")
+
+
+def test_sessions_go_on_through_upgrades_and_a_roll_back_of_the_state_that_is_stored(
+    rehearsal: Rehearsal, former: Path
+) -> None:
+    # It had no model yet.
+    rehearsal.changes = {"CAESURA_WORKER_MODELS_DIR": str(ROOT / "models" / "shipped")}
+    rehearsal.follow("Before the first start", 0)
+    sessions = [speech(f"call-{number}", 60) for number in range(6)]
+    # Switched on, traces are what 1.1 stores and 1.0 does not know; nobody listens for the spans.
+    traced = {
+        "CAESURA_WORKER_TRACES": "otlp",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
+    }
+    wrote_1_1 = []
+    sent: list[WordsEvent] = []
+    for phase, (sources, settings) in enumerate(((former, {}), (ROOT, traced), (former, {}), (ROOT, traced))):
+        with rehearsal.worker(settings=settings, release=sources) as worker:
+            worker.wait_until_ready()
+            now = [event for session in sessions for event in session[phase * 4 : phase * 4 + 4]]
+            send_with_contexts(rehearsal, now, start=len(sent))
+            sent.extend(now)
+            wait_for(lambda: rehearsal.committed() == len(sent), worker.log.read_text)
+            worker.stop()
+            assert worker.lines("rebuilt") == []
+        wrote_1_1.append(b"\xa31.1" in stored(rehearsal))
+    assert wrote_1_1[:2] == [False, True]
+    check_every_word_once(sent, rehearsal.segments())

@@ -1,0 +1,116 @@
+"""Traces of the command on a real Kafka and Redis: read by OpenTelemetry's own types, sent on by its own Collector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from schemas.events import WordsEvent
+from tests.deploy.opentelemetry_collector import forwarding
+from tests.deploy.rehearsal import Rehearsal, wait_for
+from tests.integration.otlp import Received, received
+from tests.integration.sessions import send_with_contexts
+from tests.parts.kafka_part import Kafka
+from tests.unit.telemetry.collector import Collector, collecting
+from tests.unit.telemetry.tracing import context, events_of, header, segment_of
+from tests.workers.speech import speech
+from worker.adapters.kafka_reader import KafkaReader, Start
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.ports import Record
+
+pytestmark = pytest.mark.timeout(300)
+_CANARY = "zwieselhausen"
+_CONSUMER = 5
+"""SpanKind of OTLP."""
+
+
+@contextmanager
+def _receiver(way: str, folder: Path) -> Iterator[tuple[Collector, str]]:
+    """Yield what spans end up at, and the endpoint that the worker is told."""
+    with collecting() as collector:
+        if way == "straight":
+            yield collector, collector.endpoint
+            return
+        with forwarding(collector.endpoint, folder) as endpoint:
+            yield collector, endpoint
+
+
+def _records(rehearsal: Rehearsal) -> list[Record]:
+    settings = KafkaSettings(bootstrap_servers=rehearsal.kafka.bootstrap, group_id=f"{rehearsal.deployment}-outside")
+    with KafkaReader(settings, rehearsal.topic("asr.segments")) as reader:
+        return list(reader.read(Start(), follow=False))
+
+
+@pytest.mark.parametrize("way", ["straight", "through an OpenTelemetry Collector"])
+def test_every_segment_leads_to_the_events_of_its_words_across_a_crash_and_no_word_leaves(
+    kafka: Kafka, redis_url: str, deployment: str, tmp_path: Path, way: str
+) -> None:
+    rehearsal = Rehearsal(kafka, redis_url, deployment, tmp_path)
+    rehearsal.follow("Before the first start", 0)
+    events = _speech(60)
+    half = len(events) // 2
+    with _receiver(way, tmp_path) as (collector, endpoint):
+        rehearsal.changes = {
+            # Words wait for their utterance's end, however long the crash takes.
+            "CAESURA_DECODING_FLUSH_AFTER_MS": "240000",
+            "CAESURA_DECODING_STALL_AFTER_MS": "240000",
+            "CAESURA_WORKER_TRACES": "otlp",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
+            "OTEL_BSP_SCHEDULE_DELAY": "100",
+        }
+        with rehearsal.worker() as first:
+            first.wait_until_ready()
+            send_with_contexts(rehearsal, events[:half], baggage=_CANARY)
+            wait_for(lambda: rehearsal.committed() == half, first.log.read_text)
+            wait_for(lambda: bool(collector.posted), first.log.read_text)
+            first.process.kill()
+        with rehearsal.worker() as second:
+            second.wait_until_ready()
+            send_with_contexts(rehearsal, events[half:], start=half, baggage=_CANARY)
+            wait_for(lambda: rehearsal.committed() == len(events), second.log.read_text)
+            second.stop()
+        bodies = [body for _, body in collector.posted]
+    spans = {span.context: span for span in received(bodies)}
+    records = _records(rehearsal)
+    assert _numbers(header(one) for one in records) == list(spans)
+    links = [list(span.links) for span in spans.values()]
+    assert links == [_numbers(events_of(segment_of(one), events)) for one in records]
+    both = set(_numbers([context(half - 1), context(half)]))
+    assert any(both <= set(one) for one in links), "one has events of before and after the crash"
+    for span, record in zip(spans.values(), records, strict=True):
+        assert (span.name, span.kind, span.parent) == (f"process {rehearsal.topic('asr.words')}", _CONSUMER, b"")
+        assert _messaging(span) == _conventions(rehearsal, record)
+    assert _CANARY.encode() not in b"".join(bodies)
+
+
+def _speech(words: int) -> list[WordsEvent]:
+    """Return a session of which name and words hold the canary; every fifth event ends an utterance."""
+    spoken = [f"{_CANARY}{number}" if number % 4 == 2 else f"word{number}" for number in range(words)]
+    events = speech(f"{_CANARY}-session", spoken)
+    return [msgspec.structs.replace(one, utterance_end=number % 5 == 4) for number, one in enumerate(events)]
+
+
+def _numbers(contexts: Iterable[str]) -> list[str]:
+    """Return the trace's and the span's number of each ``traceparent``; exporters do not all send its flags."""
+    return ["-".join(one.split("-")[1:3]) for one in contexts]
+
+
+def _messaging(span: Received) -> dict[str, object]:
+    return {name: value for name, value in span.attributes.items() if name.startswith("messaging.")}
+
+
+def _conventions(rehearsal: Rehearsal, record: Record) -> dict[str, object]:
+    """Return what OpenTelemetry's conventions for messaging call what the span is about."""
+    return {
+        "messaging.system": "kafka",
+        "messaging.operation.name": "process",
+        "messaging.operation.type": "process",
+        "messaging.destination.name": rehearsal.topic("asr.words"),
+        "messaging.destination.partition.id": str(record.partition),
+        "messaging.consumer.group.name": rehearsal.deployment,
+        "messaging.client.id": f"{rehearsal.deployment}-0",
+    }
