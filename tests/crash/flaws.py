@@ -15,6 +15,7 @@ from worker.adapters.memory_source import MemoryWordSource
 from worker.adapters.memory_store import StoredPartition
 from worker.ports import CommittedOffset, StoreWrite
 from worker.runtime import claim as claiming
+from worker.runtime.caution import Caution
 from worker.runtime.checkpoint import Checkpoint
 from worker.runtime.claim import Claim
 from worker.runtime.deadline import Deadline
@@ -123,9 +124,28 @@ def unknown_is_committed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Checkpoint, "_commit", commit)
 
 
+def no_reading_again(patch: pytest.MonkeyPatch) -> None:
+    """A record that was put off until its announcement has committed is not read again."""
+
+    def committed(caution: Caution) -> bool:
+        honest(caution)
+        return False
+
+    honest = Caution.committed
+    patch.setattr(Caution, "committed", committed)
+
+
 FLAWS: dict[str, Flaw] = {
     one.__name__: one
-    for one in (no_roll_back, no_fence, one_slot, unstable_offsets, no_seek_back, unknown_is_committed)
+    for one in (
+        no_roll_back,
+        no_fence,
+        one_slot,
+        unstable_offsets,
+        no_seek_back,
+        unknown_is_committed,
+        no_reading_again,
+    )
 }
 LOSS_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (no_follows, low_token, no_ledger)}
 """Flaws that show only where Redis is lost, or goes on from an older copy."""

@@ -176,6 +176,7 @@ class Assignment:
         if pending.ready is None:
             pending.ready, pending.rebuilding = reached, None
             pending.ready_since_s = self._clock.monotonic_s()
+            self._observer.waiting(reached.partition, "turn")
         return self._clock.monotonic_s() - pending.ready_since_s < _TURN_S
 
     def _want(self, partition: int, *, after_s: float = 0.0) -> None:
