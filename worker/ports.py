@@ -223,7 +223,7 @@ class Publisher(Protocol):
     def init_transactions(self, timeout_s: float) -> None:
         """Fence whoever else uses this id and end what it left open. May block; BrokerError, FatalError.
 
-        FatalError, too, where a topic that it was made to publish to is missing.
+        FatalError, too, where a topic that it was made to publish to is missing or has fewer partitions than the input.
         """
         ...
 

@@ -44,8 +44,8 @@ class Cluster(Protocol):
 
     topic: str
 
-    def output(self, *, max_message_bytes: int = 1_048_588) -> str:
-        """Create a topic of as many partitions as the input has."""
+    def output(self, *, partitions: int = 0, max_message_bytes: int = 1_048_588) -> str:
+        """Create a topic, of as many partitions as the input has unless told otherwise."""
         ...
 
     def append(self, *values: str, partition: int = 0) -> None:
@@ -182,9 +182,9 @@ class TwinCluster:
         self._partitions = partitions
         self.broker.create_topic(self.topic, partitions)
 
-    def output(self, *, max_message_bytes: int = 1_048_588) -> str:
+    def output(self, *, partitions: int = 0, max_message_bytes: int = 1_048_588) -> str:
         topic = unique("output")
-        self.broker.create_topic(topic, self._partitions, max_message_bytes=max_message_bytes)
+        self.broker.create_topic(topic, partitions or self._partitions, max_message_bytes=max_message_bytes)
         return topic
 
     def append(self, *values: str, partition: int = 0) -> None:
@@ -255,8 +255,8 @@ class RealCluster:
             transaction_timeout_ms=self._transaction_timeout_ms,
         )
 
-    def output(self, *, max_message_bytes: int = 1_048_588) -> str:
-        return self._kafka.create_topic("output", self._partitions, max_message_bytes=max_message_bytes)
+    def output(self, *, partitions: int = 0, max_message_bytes: int = 1_048_588) -> str:
+        return self._kafka.create_topic("output", partitions or self._partitions, max_message_bytes=max_message_bytes)
 
     def append(self, *values: str, partition: int = 0) -> None:
         producer = Producer({"bootstrap.servers": self._kafka.bootstrap, "linger.ms": 0})

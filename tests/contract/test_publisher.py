@@ -46,6 +46,14 @@ def test_a_topic_to_publish_to_that_is_missing_is_named_before_anything_is_begun
     initialised(cluster.publisher("lacks nothing", outputs=(there,)))
 
 
+def test_a_topic_with_fewer_partitions_than_the_input_is_named_before_anything_is_begun(
+    six_partitions: Cluster,
+) -> None:
+    small = six_partitions.output(partitions=5)
+    with pytest.raises(FatalError, match=small):
+        initialised(six_partitions.publisher("has too few", outputs=(six_partitions.output(), small)))
+
+
 def test_what_is_committed_is_seen_in_order_and_nothing_of_it_before(cluster: Cluster) -> None:
     topic, publisher = cluster.output(), ready(cluster)
     publisher.begin()

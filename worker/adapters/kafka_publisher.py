@@ -37,8 +37,7 @@ _NEWS_TRAVEL_S = 5.0
 class KafkaPublisher:
     """Publishes in transactions of one id; offsets go to ``input_topic`` in the group that a membership names.
 
-    outputs: topics without which the first ``init_transactions`` refuses to go on. monotonic_s tells how old a
-    transaction is.
+    outputs: topics without which ``init_transactions`` refuses to go on. monotonic_s tells how old a transaction is.
     """
 
     def __init__(
@@ -54,8 +53,8 @@ class KafkaPublisher:
         self._input_topic = input_topic
         self._monotonic_s = monotonic_s
         self._settings = settings
-        self._missing = set(outputs)
-        self._missing_since_s: float | None = None
+        self._outputs = sorted(outputs)
+        self._refused_since_s: float | None = None
         self._lifetime_s = settings.transaction_timeout_ms / 1000
         self._began_s = 0.0
         self._gap = False
@@ -72,7 +71,7 @@ class KafkaPublisher:
     def init_transactions(self, timeout_s: float) -> None:
         """Fence whoever else uses this id and end what it left open.
 
-        FatalError where credentials are refused or a topic to publish to is missing.
+        FatalError where credentials are refused, or a topic to publish to is missing or has too few partitions.
         """
         self._look_for_outputs(timeout_s)
         try:
@@ -85,24 +84,36 @@ class KafkaPublisher:
         self._fresh = False
 
     def _look_for_outputs(self, timeout_s: float) -> None:
-        """Look for each once; without it every transaction would fail, and none say why.
+        """Raise where a topic to publish to is missing or too small: every transaction with it would be aborted.
 
         A broker may not have heard yet of a topic that was just made: for some seconds that is a BrokerError.
         """
         try:
-            for topic in sorted(self._missing):
-                topic_found(self._producing.live, topic, self._settings, timeout_s)
-                self._missing.discard(topic)
+            self._refuse_outputs(timeout_s)
         except BrokerError:
             self._producing.raise_denied()
             raise
         except FatalError as error:
             now_s = self._monotonic_s()
-            if self._missing_since_s is None:
-                self._missing_since_s = now_s
-            if now_s - self._missing_since_s < _NEWS_TRAVEL_S:
+            if self._refused_since_s is None:
+                self._refused_since_s = now_s
+            if now_s - self._refused_since_s < _NEWS_TRAVEL_S:
                 raise BrokerError(str(error)) from None
             raise
+        self._refused_since_s = None
+
+    def _refuse_outputs(self, timeout_s: float) -> None:
+        if not self._outputs:
+            return
+        live, settings = self._producing.live, self._settings
+        wanted = len(topic_found(live, self._input_topic, settings, timeout_s).partitions)
+        for topic in self._outputs:
+            found = len(topic_found(live, topic, settings, timeout_s).partitions)
+            if found < wanted:
+                raise FatalError(
+                    f"{topic} has {found} partitions and {self._input_topic} {wanted}: a record goes to its input's "
+                    "partition number (docs/operations.md: more partitions)"
+                )
 
     def begin(self) -> None:
         """Begin a transaction; FencedError or FatalError where the producer is done for."""

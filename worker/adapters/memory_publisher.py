@@ -46,7 +46,7 @@ class MemoryPublisher:
         del timeout_s
         self._demand("init_transactions", _State.NEW)
         for topic in self._outputs:
-            self._broker.logs(topic)
+            self._broker.log(topic, len(self._broker.logs(self._input_topic)) - 1)
         self._do("init_transactions", self._initialise)
 
     def begin(self) -> None:
