@@ -1,0 +1,67 @@
+"""When a worker counts as ready: a member of the group, perhaps with nothing to do, its parts answering, not going."""
+
+from __future__ import annotations
+
+import io
+
+from tests.workers.speech import event
+from tests.workers.twin import TwinWorker, World
+from worker.errors import BrokerError
+from worker.telemetry.health import Health
+from worker.telemetry.log import make_log
+from worker.telemetry.metrics import Metrics
+from worker.telemetry.observer import TelemetryObserver
+
+_LONGER_THAN_A_PROBE_S = 6.0
+
+
+def watched(world: World, ordinal: int = 0) -> tuple[TwinWorker, Health]:
+    """Return a worker and what its readiness path would answer."""
+    health = Health(world.clock.monotonic_s)
+    observer = TelemetryObserver(log=make_log(io.StringIO()), metrics=Metrics(), health=health)
+    return world.worker(ordinal, observer=observer), health
+
+
+def test_a_worker_is_not_ready_before_it_is_a_member_and_is_once_it_is() -> None:
+    worker, health = watched(World())
+    assert health.why_not_ready() != ()
+    worker.turn(3)
+    assert health.why_not_ready() == ()
+
+
+def test_a_member_with_nothing_assigned_is_ready() -> None:
+    world = World(partitions=1)
+    first, _ = watched(world, 0)
+    first.turn(3)
+    second, health = watched(world, 1)
+    for _ in range(5):
+        first.turn()
+        second.turn()
+    assert sorted(len(one.worker.assignment.loaded) for one in (first, second)) == [0, 1]
+    assert health.why_not_ready() == ()
+
+
+def test_a_worker_that_is_going_is_not_ready_although_its_last_words_still_go_out() -> None:
+    world = World()
+    worker, health = watched(world)
+    worker.turn(3)
+    world.send(event("ann", 0, "one", session_end=True))
+    worker.turn()
+    worker.worker.drain()
+    assert "draining" in health.why_not_ready()
+    assert len(world.segments()) == 1
+
+
+def test_redis_and_brokers_that_do_not_answer_are_named_even_where_there_is_nothing_to_do() -> None:
+    world = World()
+    worker, health = watched(world)
+    worker.settle()
+    world.redis.away = True
+    world.broker.fail("partition_count", BrokerError("nobody answers"))
+    world.clock.pass_s(_LONGER_THAN_A_PROBE_S)
+    worker.turn()
+    assert set(health.why_not_ready()) == {"ping: StoreError", "probe: BrokerError"}
+    world.redis.away = False
+    world.clock.pass_s(_LONGER_THAN_A_PROBE_S)
+    worker.turn()
+    assert health.why_not_ready() == ()
