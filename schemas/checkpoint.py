@@ -72,8 +72,9 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     """What the metadata of a committed offset says: atomically with the output, which snapshots count.
 
     replay_offset: smallest offset at which a buffer of the partition starts. partitions: the input's partition
-    count. careful_until_offset, tries: below which offset records are read one by one, and how often the next one has
-    been tried (``worker.runtime.caution``). transactional_id: the writer's, for a takeover.
+    count. careful_until_offset: below which offset records are tried one by one. tries: how often the next one has been
+    tried; where care of records is over, the next timers (``worker.runtime.caution``). transactional_id: the writer's,
+    for a takeover.
     """
 
     id: CheckpointId

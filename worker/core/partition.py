@@ -111,19 +111,21 @@ class PartitionSessions:
             self._note(event.session, session)
         return admission
 
-    def tick(self, now_ms: int, *, most: int = sys.maxsize) -> None:
+    def tick(self, now_ms: int, *, most: int = sys.maxsize) -> int:
         """Let the timers fire that are due at partition time ``now_ms``, one by one in the order (due, session).
 
-        most: of how many sessions at most; the rest stays due.
+        most: of how many sessions at most; the rest stays due. Returns of how many.
         """
-        while most > 0 and (due := self._timers.next()) is not None and due[0] <= now_ms:
-            most -= 1
+        fired = 0
+        while fired < most and (due := self._timers.next()) is not None and due[0] <= now_ms:
+            fired += 1
             due_ms, key = due
             session = self._sessions[key]
             session.fire(due_ms)
             if session.status is SessionStatus.FORGOTTEN:
                 self._tombstones.add(key)
             self._note(key, session)
+        return fired
 
     def waiting(self, now_ms: int) -> list[PendingLabels]:
         """Work wherever no labels are wanted yet, and return what is wanted. now_ms: wall clock."""

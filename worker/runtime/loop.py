@@ -122,9 +122,9 @@ class Worker:
             elif not self.assignment.claiming:
                 self._vitals.mended("claim")
             began_s = self._clock.monotonic_s()
-            self._tick()
+            fired = self._tick()
             self._label()
-            self._pace.worked(records, self._clock.monotonic_s() - began_s)
+            self._pace.worked(records + fired, self._clock.monotonic_s() - began_s)
             if self._due():
                 self.checkpoint()
         self._probe()
@@ -265,16 +265,18 @@ class Worker:
         detail = f"{reason}: next is {residents.next_offset}, there is {low} to {end}; see docs/operations.md"
         self.assignment.park(Parked(partition=partition, reason="offset_out_of_range", detail=detail))
 
-    def _tick(self) -> None:
-        answered = True
+    def _tick(self) -> int:
+        """Fire timers that are due, no more than a turn can label; return of how many sessions."""
+        answered, fired = True, 0
         for residents in self.assignment.loaded.values():
             try:
-                residents.tick()
+                fired += residents.tick(self._pace.max_records - fired)
             except RetriableError as error:  # the leader did not confirm the end: no timer fires on a guess
                 self._vitals.failed("leader", error)
                 answered = False
         if answered:
             self._vitals.mended("leader")
+        return fired
 
     def _label(self, deadline: Deadline | None = None) -> bool:
         loaded = self.assignment.loaded.items()

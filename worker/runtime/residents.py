@@ -7,6 +7,7 @@ partition is claimed again.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -215,22 +216,22 @@ class Residents:
             # Beyond the last record where a transaction's marker ends the log; never an offset to commit.
             self._end_offset = next_offset
 
-    def tick(self) -> None:
+    def tick(self, most: int = sys.maxsize) -> int:
         """Fire what is due by the monotonic clock, once the leader confirms that nothing was appended meanwhile.
 
-        BrokerError: it did not answer, and nothing fires on a guess.
+        most: of how many sessions at most; what is left is due at the next turn. Returns of how many.
+        BrokerError: the leader did not answer, and nothing fires on a guess.
         """
         due_ms = self.sessions.next_due_ms
         now_s = self._clock.monotonic_s()
         if due_ms is None or not self._time.is_at_end or self._time.peek_ms(now_s) < due_ms:
-            return
+            return 0
         fresh = self._end_confirmed_s is not None and now_s - self._end_confirmed_s < self._end_is_fresh_s
         if not fresh and not self._confirm_end():
             self._time.left_end()
-            return
+            return 0
         time_ms = self._time.now_ms(self._clock.monotonic_s())
-        if self._fired(time_ms):
-            self.sessions.tick(time_ms)
+        return self.sessions.tick(time_ms, most=most) if self._fired(time_ms) else 0
 
     def _fired(self, time_ms: int) -> bool:
         """Where timers are fired with care, fire some of those that are due; False: a checkpoint has to come first."""

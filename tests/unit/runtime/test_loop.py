@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from schemas.segments import Segment
-from tests.workers.speech import check_every_word_once, event, speech, untimed
+from tests.workers.speech import by_session, check_every_word_once, event, speech, untimed
 from tests.workers.twin import World
 from worker.core.rules import DecodingRules
+from worker.runtime.observer import SilentObserver
+
+
+class Labelled(SilentObserver):
+    """Counts the sessions that were labelled."""
+
+    seen = 0
+
+    def labelled(self, sessions: int, words: int, took_s: float) -> None:
+        del words, took_s
+        self.seen += sessions
+
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
 NOON_MS = 1_700_000_000_000
@@ -54,6 +66,23 @@ def test_silence_freezes_words_without_new_input() -> None:
     assert world.segments() == []
     worker.turn(60)
     assert [one.cause for one in world.segments()] == ["silence"]
+
+
+def test_a_crowd_that_falls_silent_at_once_is_flushed_over_several_turns() -> None:
+    world = World()
+    names = [f"ann-{number}" for number in range(300)]
+    world.send(*(event(name, 0, "we", "wait") for name in names), timestamp_ms=world.clock.wall_ms())
+    heard = Labelled()
+    worker = world.worker(observer=heard)
+    worker.turn(20)
+    world.clock.pass_s(2.0)
+    most = 0
+    for _ in range(40):
+        before = heard.seen
+        worker.turn()
+        most = max(most, heard.seen - before)
+    assert 0 < most < len(names)
+    assert len(by_session(world.segments())) == len(names)
 
 
 def test_a_target_gets_its_translation_records_and_an_unknown_one_is_named() -> None:
