@@ -4,8 +4,8 @@
 
 Real Apache Kafka, real Redis, the shipped model. Every session has spoken and is open: it has a ledger record and words
 in its buffer. The topic also holds ``--old-words`` words of sessions that ended before, which a rebuild must not read.
-A word is sent as Redis is emptied. ``loss_to_next_commit_s`` runs from FLUSHALL to the first checkpoint that the
-rebuilt partition commits, ``loss_to_word_committed_s`` to the one that holds this word.
+A word is sent as Redis is emptied, and nobody falls silent. ``loss_to_next_commit_s`` runs from FLUSHALL to the first
+checkpoint that the rebuilt partition commits, ``loss_to_word_committed_s`` to the one that holds this word.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ class Stopwatch(SilentObserver):
 def measure(kafka: Kafka, redis: RedisServer, sessions: int, old_words: int) -> dict[str, object]:
     """Fill a partition, lose Redis, and time the way back."""
     world = RealWorld(kafka, redis.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=1)
-    world.rules = {"flush_after_ms": 10_000, "stall_after_ms": 10_000}
+    # Nobody falls silent meanwhile: the flush of every session at once is another measurement.
+    world.rules = {"flush_after_ms": 600_000, "stall_after_ms": 600_000, "idle_after_ms": 3_600_000}
+    world.kafka_changes = {"max_poll_interval_ms": 300_000}
     watch = Stopwatch()
     worker = RealWorker(world, build(world.pipeline(0).replaced(engine="shipped"), watch))
     old = [speech(f"old-{number}", 100) for number in range(old_words // 100)]
