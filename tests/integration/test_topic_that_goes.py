@@ -1,0 +1,52 @@
+"""A topic to publish to that somebody deletes under a running worker: named, and no event is blamed for it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.parts.kafka_part import Kafka, unique
+from worker.adapters.kafka_publisher import KafkaPublisher
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.errors import AbortableError, BrokerError, FatalError
+from worker.ports import OutMessage
+
+_PATIENCE_S = 30.0
+
+
+def test_after_a_refused_record_the_producer_goes_on_only_if_every_topic_is_still_there(kafka: Kafka) -> None:
+    words, kept, going = (kafka.create_topic(name) for name in ("words", "kept", "going"))
+    settings = KafkaSettings(bootstrap_servers=kafka.bootstrap, group_id=unique("group"))
+    publisher = KafkaPublisher(settings, unique("worker"), words, outputs=(kept, going))
+    publisher.init_transactions(_PATIENCE_S)
+    try:
+        _refused(publisher, kept)
+        publisher.abort(_PATIENCE_S)
+        kafka.admin.delete_topics([going])[going].result(30)
+        _refused(publisher, kept)
+        with pytest.raises(FatalError, match=going):
+            _aborted(publisher)
+    finally:
+        publisher.close()
+
+
+def _refused(publisher: KafkaPublisher, topic: str) -> None:
+    """Publish what the broker does not take; the commit tells."""
+    publisher.begin()
+    publisher.publish(OutMessage(topic=topic, partition=0, key=b"key", value=b"x" * 2_000_000))
+    with pytest.raises(AbortableError):
+        publisher.commit(_PATIENCE_S)
+
+
+def _aborted(publisher: KafkaPublisher) -> None:
+    """Abort as the worker does: a producer that cannot be aborted is made anew, as long as brokers fail."""
+    retry = publisher.abort
+    while True:
+        try:
+            retry(_PATIENCE_S)
+        except BrokerError:
+            time.sleep(0.2)
+            retry = publisher.rebuild
+        else:
+            return
