@@ -10,7 +10,6 @@ Rules:
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, deque
 from collections.abc import Collection, Iterable
 
@@ -111,13 +110,13 @@ class PartitionSessions:
             self._note(event.session, session)
         return admission
 
-    def tick(self, now_ms: int, *, most: int = sys.maxsize) -> int:
+    def tick(self, now_ms: int, *, most: int | None = None) -> int:
         """Let the timers fire that are due at partition time ``now_ms``, one by one in the order (due, session).
 
-        most: of how many sessions at most; the rest stays due. Returns of how many.
+        most: of how many sessions at most, None: of all; the rest stays due. Returns of how many.
         """
         fired = 0
-        while fired < most and (due := self._timers.next()) is not None and due[0] <= now_ms:
+        while (most is None or fired < most) and (due := self._timers.next()) is not None and due[0] <= now_ms:
             fired += 1
             due_ms, key = due
             session = self._sessions[key]
