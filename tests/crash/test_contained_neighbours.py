@@ -15,7 +15,7 @@ from tests.workers.unsure import UnsurePublisher
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError
-from worker.ports import GroupMembership, NextOffset, OutMessage
+from worker.ports import GroupMembership, NextOffset, OutMessage, Publisher
 
 _PARTITIONS = 4
 _NAMES = [f"ann-{number}" for number in range(99)]
@@ -29,6 +29,7 @@ _INNOCENT = [name for names in _IN_PARTITION.values() for name in names[1:]]
 class ChokingPublisher(UnsurePublisher):
     """Aborts every transaction that holds the word."""
 
+    choking = True
     _chokes = False
 
     def begin(self) -> None:
@@ -40,7 +41,7 @@ class ChokingPublisher(UnsurePublisher):
         super().publish(message)
 
     def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
-        if self._chokes:
+        if self._chokes and self.choking:
             raise AbortableError("as planned")
         super().send_offsets(offsets, membership, timeout_s)
 
@@ -99,6 +100,31 @@ def test_flushes_that_kill_the_process_in_two_partitions_at_once_are_both_found(
         **{name: {Cause.FALLBACK} for name in deadly},
         **{name: {Cause.SILENCE} for name in _INNOCENT},
     }
+
+
+def test_a_flush_that_no_transaction_can_hold_parks_its_partition_until_that_is_mended_and_loses_nothing() -> None:
+    world = World(partitions=_PARTITIONS, rules=DecodingRules(flush_after_ms=500, stall_after_ms=500))
+    deadly = _IN_PARTITION[2][0]
+    world.send(event(deadly, 0, "a", DEADLY))
+    world.send(*(event(name, 0, "we", "wait") for name in _INNOCENT))
+    sure: list[ChokingPublisher] = []
+
+    def choking(publisher: Publisher) -> Publisher:
+        sure.append(ChokingPublisher(publisher))
+        return sure[0]
+
+    worker = world.worker(around=choking)
+    worker.turn(3000)
+    assert [one.reason for one in worker.worker.assignment.parked.values()] == ["flush_fails"]
+    elsewhere = {name for name in _INNOCENT if name not in _IN_PARTITION[2]}
+    found = by_session(world.segments())
+    assert {name: said(found[name]) for name in elsewhere} == {name: ["we", "wait"] for name in elsewhere}
+    sure[0].choking = False
+    world.redis.partition(2).release()
+    worker.turn(1000)
+    found = by_session(world.segments())
+    assert said(found[deadly]) == ["a", DEADLY]
+    assert {name for name, segments in found.items() if segments[0].cause is Cause.SILENCE} == {deadly, *_INNOCENT}
 
 
 def test_a_partition_whose_suspected_step_does_not_come_holds_the_others_up_for_seconds_only() -> None:

@@ -32,6 +32,7 @@ class _Pending:
     since_s: float
     not_before_s: float
     wait_s: float = _FIRST_WAIT_S
+    released: bool = False
     ready: Residents | None = None
     ready_since_s: float = 0.0
 
@@ -114,6 +115,7 @@ class Assignment:
         """Claim a parked partition again."""
         if partition in self._parked:
             self.claim_again(partition, "unparked")
+            self._claiming[partition].released = True
 
     def advance_claims(self) -> RetriableError | None:
         """Try the claims that are due. Returns the first fault met; the rest waits for the next turn then.
@@ -140,6 +142,8 @@ class Assignment:
                 self.park(reached)
             elif reached is not None:
                 del self._claiming[partition]
+                if pending.released:
+                    reached.forgive()
                 self.loaded[partition] = reached
                 self._source.resume([partition])
                 took_s = self._clock.monotonic_s() - pending.since_s

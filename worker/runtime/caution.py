@@ -13,9 +13,9 @@ must the flush of a session that only fell silent. So a *step* is a record, or t
    for the brokers' or Redis's sake far more often than for a step's, and must not cost two commits a step. The next
    claim begins with one again, so the one that fails is found alone in the end.
 4. A step that was tried three times and never committed is tried without the engine: its words go out unlabelled,
-   cause ``fallback``. A record that fails that, too, goes to the dead letters as reason and digest; a timer is tried
-   on, because its words were taken in already. That the announcements committed shows that it is the step, not the
-   brokers or Redis.
+   cause ``fallback``. A record that fails that, too, goes to the dead letters as reason and digest; timers that fail it
+   three times park the partition, because their words were taken in already and cannot be dropped. That the
+   announcements committed shows that it is the step, not the brokers or Redis.
 5. A step that was tried before is tried by one partition of a worker at a time (``worker.runtime.assignment``): what
    kills the process, or aborts a transaction, would be counted against all of them.
 
@@ -34,6 +34,7 @@ __all__ = ["MAX_CLAIMS_WITHOUT_COMMIT", "Advice", "Care", "Caution", "claims_wit
 
 MAX_CLAIMS_WITHOUT_COMMIT = 3
 _MAX_LABELLED_TRIES = 3
+_MAX_TIMER_TRIES = 6
 _MAX_TIMERS_TOGETHER = 1024
 
 
@@ -161,13 +162,19 @@ class Caution:
         return self.put_off()
 
     def advise_timers(self) -> Advice:
-        """Say what to do with timers that are due; READ_AGAIN: nothing, before a checkpoint."""
+        """Say what to do with timers that are due. READ_AGAIN: nothing before a checkpoint. GIVE_UP: park."""
         if self._busy:
             return Advice.READ_AGAIN
         if self._timers.announced:
             return self._try(self._timers)
+        if self._timers.tries >= _MAX_TIMER_TRIES:
+            return Advice.GIVE_UP
         self._announce(self._timers)
         return Advice.READ_AGAIN
+
+    def forgive(self) -> None:
+        """Forget how often timers were tried: an operator says that what made them fail is mended."""
+        self._timers.tries = 0
 
     def put_off(self) -> Advice:
         """Leave a record, and whatever comes after it, to be read again after the next checkpoint."""

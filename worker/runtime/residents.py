@@ -109,8 +109,10 @@ class Residents:
         self._committed_offset = state.next_offset
         self._letters: list[OutMessage] = []
         # A first start commits our id at once, so that a restart goes on from here and nowhere else; a rebuild saves
-        # what it made.
-        self._owes_checkpoint = state.verdict is not Verdict.GOOD
+        # what it made. After a roll-back to a commit nothing is owed, and must not be: an empty commit between two
+        # claims would hide that they end without one.
+        rolled_back = state.verdict is Verdict.IN_DOUBT and state.id is not None and state.id.n > 0
+        self._owes_checkpoint = not (state.verdict is Verdict.GOOD or rolled_back)
         self._end_confirmed_s: float | None = None
         self._end_offset = state.next_offset
         self._read_to_ms = surroundings.clock.wall_ms()
@@ -239,7 +241,10 @@ class Residents:
         if not self._caution.of_timers or due_ms is None or due_ms > time_ms:
             return True
         advice = self._caution.advise_timers()
-        if advice is not Advice.READ_AGAIN:
+        if advice is Advice.GIVE_UP:
+            detail = "what a session's silence or end has to publish never commits; see docs/operations.md"
+            self.parked = Parked(partition=self.partition, reason="flush_fails", detail=detail)
+        elif advice is not Advice.READ_AGAIN:
             self.unlabelled = advice is Advice.APPLY_UNLABELLED
             self.sessions.tick(time_ms, most=self._caution.max_timers)
         return False
@@ -308,6 +313,10 @@ class Residents:
         self.unlabelled = False
         if self._caution.committed():
             self._source.seek(self.partition, self._next_offset)
+
+    def forgive(self) -> None:
+        """Try what failed again and again as if it never had: an operator has released the partition."""
+        self._caution.forgive()
 
     def let_go(self) -> None:
         """Drop what the engine keeps: another member, or a new claim, goes on from what is committed."""

@@ -20,16 +20,22 @@ def _committed(caution: Caution, next_offset: int) -> OffsetMetadata:
     )
 
 
-def test_timers_that_kill_are_announced_thrice_and_then_fired_without_the_engine_for_as_long_as_it_takes() -> None:
+def test_timers_that_fail_are_tried_thrice_with_the_engine_thrice_without_and_given_up_until_forgiven() -> None:
     care, told = Care(of_timers=True), []
-    for _ in range(5):
+    for _ in range(6):
         caution = Caution(care)
         told.append(caution.advise_timers())
         metadata = _committed(caution, 7)
         told.append(caution.advise_timers())
         care = Care.noted(metadata, 7)  # it died over it: a new owner reads the announcement
     again = Advice.READ_AGAIN
-    assert told == [*[again, Advice.APPLY] * 3, *[again, Advice.APPLY_UNLABELLED] * 2]
+    assert told == [*[again, Advice.APPLY] * 3, *[again, Advice.APPLY_UNLABELLED] * 3]
+    caution = Caution(care)
+    assert caution.advise_timers() is Advice.GIVE_UP
+    caution.forgive()
+    assert caution.advise_timers() is Advice.READ_AGAIN
+    caution.committed()
+    assert caution.advise_timers() is Advice.APPLY
 
 
 def test_while_a_checkpoint_is_awaited_neither_timers_nor_records_go_on() -> None:
