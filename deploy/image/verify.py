@@ -23,7 +23,7 @@ def findings(target: Path) -> Iterator[str]:
     for name in _UNWANTED:
         if importlib.util.find_spec(name) is not None:
             yield f"{name} is in the image and should not be"
-    folder = models_folder(RuntimeSettings())
+    folder = models_folder(RuntimeSettings()).resolve()
     if not folder.is_relative_to(target):
         yield f"the models come from {folder}, outside of {target}"
     try:

@@ -20,6 +20,8 @@ _NOBODY = "10001"
 _IN_A_CONTAINER = """
 set -eu
 mount --make-rprivate /
+# Set aside, since a checkout may lie under /tmp or under the home that go away below.
+mount --bind "$image" /mnt
 mount -t tmpfs tmpfs /tmp
 # A Python of somebody's home is out of a stranger's reach: then of that home nothing but the Python is left.
 if [ -n "$home" ]; then
@@ -28,8 +30,11 @@ if [ -n "$home" ]; then
   mount -t tmpfs -o mode=755 tmpfs "$home"
   mkdir -p "$python"
   mount --move /tmp/python "$python"
-  mount -o remount,ro "$home"
 fi
+mkdir -p "$image"
+mount --move /mnt "$image"
+mount -o remount,bind,ro "$image"
+[ -z "$home" ] || mount -o remount,ro "$home"
 mount -o remount,bind,ro /
 exec "$@"
 """
@@ -66,6 +71,6 @@ def confined(target: Path, *arguments: str) -> Sequence[str]:
 def environment(target: Path, settings: Mapping[str, str]) -> dict[str, str]:
     """Return the environment that the image and the chart give."""
     python, home = Path(sys.base_prefix), Path.home()
-    where = {"python": str(python), "home": str(home) if python.is_relative_to(home) else ""}
+    where = {"image": str(target), "python": str(python), "home": str(home) if python.is_relative_to(home) else ""}
     image = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "MALLOC_ARENA_MAX": "2"}
     return {"PATH": f"{target}/bin:/usr/bin:/bin:/usr/sbin:/sbin", **where, **image, **settings}
