@@ -5,7 +5,8 @@
 Real Apache Kafka, real Redis, the shipped model. Every session has spoken and is open: it has a ledger record and words
 in its buffer. The topic also holds ``--old-words`` words of sessions that ended before, which a rebuild must not read.
 A word is sent as Redis is emptied, and nobody falls silent. ``loss_to_next_commit_s`` runs from FLUSHALL to the first
-checkpoint that the rebuilt partition commits, ``loss_to_word_committed_s`` to the one that holds this word.
+checkpoint that the rebuilt partition commits, ``loss_to_word_committed_s`` to the one that holds this word. On a machine
+that others use, too, the processor's seconds (``_cpu_s``) say more than the clock's.
 """
 
 from __future__ import annotations
@@ -93,10 +94,10 @@ def measure(kafka: Kafka, redis: RedisServer, sessions: int, old_words: int) -> 
     second.turn_until(lambda: fresh.claim_s is not None, timeout_s=120.0)
     redis.flush()
     fresh.committed = 0
-    began_s = time.monotonic()
+    began_s, began_cpu_s = time.monotonic(), time.process_time()
     world.send(event("live-0", 2, "there"))
     second.turn_until(lambda: fresh.rebuild is not None and fresh.committed > 0, timeout_s=600.0)
-    next_commit_s = time.monotonic() - began_s
+    next_commit_s, next_commit_cpu_s = time.monotonic() - began_s, time.process_time() - began_cpu_s
     second.turn_until(lambda: _position(second.worker) == end + 1 and second.caught_up, timeout_s=60.0)
     word_s = time.monotonic() - began_s
     assert fresh.rebuild is not None
@@ -109,7 +110,9 @@ def measure(kafka: Kafka, redis: RedisServer, sessions: int, old_words: int) -> 
         "claim_s": round(fresh.claim_s or 0.0, 2),
         "rebuild_s": round(fresh.rebuild_s or 0.0, 2),
         "loss_to_next_commit_s": round(next_commit_s, 2),
+        "loss_to_next_commit_cpu_s": round(next_commit_cpu_s, 2),
         "loss_to_word_committed_s": round(word_s, 2),
+        "load_average": round(os.getloadavg()[0], 1),
     }
 
 
