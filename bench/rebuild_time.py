@@ -5,8 +5,8 @@
 Real Apache Kafka, real Redis, the shipped model. Every session has spoken and is open: it has a ledger record and words
 in its buffer. The topic also holds ``--old-words`` words of sessions that ended before, which a rebuild must not read.
 A word is sent as Redis is emptied, and nobody falls silent. ``loss_to_next_commit_s`` runs from FLUSHALL to the first
-checkpoint that the rebuilt partition commits, ``loss_to_word_committed_s`` to the one that holds this word. On a machine
-that others use, too, the processor's seconds (``_cpu_s``) say more than the clock's.
+checkpoint that the rebuilt partition commits, ``loss_to_word_committed_s`` to the one that holds this word. On a
+machine that others use, too, the processor's seconds (``_cpu_s``) say more than the clock's.
 """
 
 from __future__ import annotations
