@@ -10,7 +10,7 @@ import pytest
 
 from tests.contract.clusters import PATIENCE_S, Member, RealCluster, until
 from tests.parts.kafka_part import Kafka
-from worker.errors import BrokerError
+from worker.errors import AbortableError, BrokerError
 from worker.ports import CommittedOffset, NextOffset, OutMessage
 
 SHORT_S = 0.2
@@ -68,6 +68,30 @@ def test_the_outcome_of_a_commit_that_nobody_answered_is_what_is_read_back(kafka
     publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"next"))
     publisher.commit(PATIENCE_S)
     assert cluster.visible(output)[-1:] == ["next"]
+
+
+def test_a_send_of_offsets_whose_coordinator_has_gone_comes_back_and_the_next_transaction_commits(
+    kafka: Kafka, cluster: RealCluster
+) -> None:
+    output, publisher, member = cluster.output(), cluster.publisher("worker"), Member(cluster.source())
+    publisher.init_transactions(PATIENCE_S)
+    until(lambda: member.held == {0}, member)
+    membership = member.source.membership()
+    publisher.begin()
+    publisher.send_offsets({0: NextOffset(next_offset=0, metadata="first")}, membership, PATIENCE_S)
+    publisher.commit(PATIENCE_S)  # from here on librdkafka remembers who coordinates the group
+    publisher.begin()
+    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"aborted"))
+    kafka.kill()
+    with pytest.raises((AbortableError, BrokerError)):
+        publisher.send_offsets({0: NextOffset(next_offset=1, metadata="second")}, membership, SHORT_S)
+    kafka.start()
+    publisher.rebuild(PATIENCE_S)
+    publisher.begin()
+    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"good"))
+    publisher.commit(PATIENCE_S)
+    assert cluster.visible(output) == ["good"]
+    assert member.source.committed([0], PATIENCE_S) == {0: CommittedOffset(next_offset=0, metadata="first")}
 
 
 def test_an_abort_that_nobody_answers_is_called_again(kafka: Kafka, cluster: RealCluster) -> None:

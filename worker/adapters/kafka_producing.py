@@ -103,6 +103,11 @@ class Producing:
         self.close()
         self._producer = self._make()
 
+    def abandon(self) -> None:
+        """Make a producer of the same options, and leave the old one to the call that hangs in it."""
+        self._producer = self._make()
+        self._refused = None
+
     def close(self) -> None:
         """Let go without waiting; closing twice is harmless."""
         producer, self._producer = self._producer, None

@@ -4,7 +4,8 @@ What a failure means is decided in ``kafka_errors``. Here stand the order of cal
 broker that timed a transaction out looks like a newer producer, so only its age tells which of the two may be.
 
 After a record that a broker refused librdkafka (2.16) goes on with a gap in its sequence numbers, which fails the next
-transaction, an innocent one. So the abort of such a transaction makes a new producer.
+transaction, an innocent one. So the abort of such a transaction makes a new producer. So does the abort after a send of
+offsets that did not come back: the old producer is left to itself, and the new one's ``init_transactions`` fences it.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ from worker.adapters.kafka_membership import KafkaMembership
 from worker.adapters.kafka_partitions import topic_found
 from worker.adapters.kafka_producing import Producing
 from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.overdue_call import returns_within
 from worker.errors import AbortableError, BrokerError, FatalError, FencedError
 from worker.ports import GroupMembership, NextOffset, OutMessage
 
 __all__ = ["KafkaPublisher"]
 
 _NEWS_TRAVEL_S = 5.0
+_OVERDUE_S = 1.0
 
 
 class KafkaPublisher:
@@ -141,10 +144,19 @@ class KafkaPublisher:
             TopicPartition(self._input_topic, partition, offset.next_offset, metadata=offset.metadata)
             for partition, offset in offsets.items()
         ]
+        producer, metadata = self._producing.live, membership.metadata
         try:
-            self._producing.live.send_offsets_to_transaction(places, membership.metadata, timeout_s)
+            # librdkafka (2.16) forgets the time-out while the group's coordinator is away: its issue 5456.
+            answered = returns_within(
+                timeout_s + _OVERDUE_S,
+                lambda: producer.send_offsets_to_transaction(places, metadata, timeout_s),
+            )
         except KafkaException as exception:
             raise offsets_error(error_of(exception)) from exception
+        if not answered:
+            self._producing.abandon()
+            self._fresh = True
+            raise AbortableError("sending offsets into the transaction: the group's coordinator is away")
 
     def commit(self, timeout_s: float) -> None:
         """Flush and commit."""

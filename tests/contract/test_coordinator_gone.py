@@ -1,0 +1,104 @@
+"""The broker that coordinates the group goes for good in the midst of a transaction: a time-out that does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from confluent_kafka import KafkaException
+
+from tests.contract.clusters import PATIENCE_S, Member, text, until
+from tests.parts.kafka_broker import find_jars, find_java
+from tests.parts.kafka_cluster import KafkaCluster
+from tests.parts.lookup import NotFound, missing
+from worker.adapters.guarded_process import free_port
+from worker.adapters.kafka_publisher import KafkaPublisher
+from worker.adapters.kafka_reader import KafkaReader, Start
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.kafka_source import KafkaWordSource
+from worker.errors import AbortableError, BrokerError
+from worker.ports import CommittedOffset, NextOffset, OutMessage, Publisher
+
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
+
+_GROUP = "coordinated"
+
+
+@pytest.fixture
+def brokers() -> Iterator[KafkaCluster]:
+    """Three brokers of our own, one of which is going to be killed."""
+    try:
+        find_jars(find_java())
+    except NotFound as why:
+        missing(f"three brokers of our own: {why}")
+    ports = [free_port() for _ in range(3)]
+    with closing(KafkaCluster(ports, ports)) as cluster:
+        cluster.start()
+        cluster.create_topics({"words": {}, "segments": {}}, 1)
+        yield cluster
+
+
+def test_a_send_of_offsets_comes_back_and_the_next_transaction_commits(brokers: KafkaCluster) -> None:
+    settings = KafkaSettings(
+        bootstrap_servers=brokers.bootstrap, group_id=_GROUP, session_timeout_ms=30_000, transaction_timeout_ms=60_000
+    )
+    with (
+        closing(KafkaWordSource(settings, "words")) as source,
+        closing(KafkaPublisher(settings, "coordinated-0", "words")) as publisher,
+    ):
+        member = Member(source)
+        publisher.init_transactions(PATIENCE_S)
+        until(lambda: member.held == {0}, member)
+        _commit(publisher, member, 0)  # from here on librdkafka remembers who coordinates the group
+        publisher.begin()
+        _kill_coordinator(brokers, publisher)
+        with pytest.raises((AbortableError, BrokerError)):
+            publisher.send_offsets({0: NextOffset(next_offset=1, metadata="")}, source.membership(), 1.0)
+
+        until(lambda: _mended(publisher), member)
+        until(lambda: member.held == {0} and source.membership().current, member)
+        publisher.begin()
+        publisher.publish(OutMessage(topic="segments", partition=0, key=None, value=b"good"))
+        until(lambda: _sent(publisher, member, 2), member)
+        publisher.commit(PATIENCE_S)
+        assert source.committed([0], PATIENCE_S) == {0: CommittedOffset(next_offset=2, metadata="2")}
+    with KafkaReader(settings, "segments") as reader:
+        assert [text(record) for record in reader.read(Start(), follow=False)] == ["good"]
+
+
+def _commit(publisher: Publisher, member: Member, next_offset: int) -> None:
+    publisher.begin()
+    until(lambda: _sent(publisher, member, next_offset), member)
+    publisher.commit(PATIENCE_S)
+
+
+def _sent(publisher: Publisher, member: Member, next_offset: int) -> bool:
+    offset = NextOffset(next_offset=next_offset, metadata=str(next_offset))
+    try:
+        publisher.send_offsets({0: offset}, member.source.membership(), PATIENCE_S)
+    except BrokerError:
+        return False
+    return True
+
+
+def _mended(publisher: Publisher) -> bool:
+    try:
+        publisher.rebuild(1.0)
+    except BrokerError:
+        return False
+    return True
+
+
+def _kill_coordinator(brokers: KafkaCluster, publisher: KafkaPublisher) -> None:
+    """Kill the group's coordinator, and wait until the publisher knows of two brokers only."""
+    described = brokers.admin.describe_consumer_groups([_GROUP])[_GROUP].result(PATIENCE_S)
+    brokers.nodes[described.coordinator.id - 1].kill()
+    until(lambda: _brokers_known(publisher) == 2)
+
+
+def _brokers_known(publisher: KafkaPublisher) -> int | None:
+    try:
+        return len(publisher._producing.live.list_topics(timeout=2).brokers)
+    except KafkaException:
+        return None
