@@ -111,9 +111,10 @@ FAULTS ?= 100
 PROTOCOL ?= classic
 REDIS ?= pair
 BEFORE ?=
-chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster, BEFORE=commit); ends with JSON
+ONLY ?=
+chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster, BEFORE=commit, ONLY=kind)
 	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --faults $(FAULTS) --protocol $(PROTOCOL) --redis $(REDIS) \
-	  $(if $(BEFORE),--before $(BEFORE))
+	  $(if $(BEFORE),--before $(BEFORE)) $(if $(ONLY),--only $(ONLY))
 
 .PHONY: soak
 MINUTES ?= 10

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.chaos.checker import tally
 from tests.chaos.runner import Plan, Report, percentile, run
+from tests.chaos.schedule import FaultKind
 
 
 def main() -> int:
@@ -25,6 +26,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=None, help="begin no more faults after so long")
     parser.add_argument("--folder", type=Path, default=None, help="where to keep the workers' diaries")
     parser.add_argument("--before", default=None, help="commit or tag of the release that every other worker runs")
+    parser.add_argument("--only", type=FaultKind, choices=tuple(FaultKind), default=None, help="one kind of fault")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
     began_s = time.monotonic()
@@ -44,6 +46,7 @@ def main() -> int:
         minutes=given.minutes,
         folder=given.folder,
         before=given.before,
+        only=given.only,
         say=say,
     )
     report = run(plan)

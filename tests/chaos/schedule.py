@@ -79,10 +79,11 @@ class Fault:
     pause_s: float
 
 
-def draw_faults(seed: int, count: int, *, static_members: bool) -> list[Fault]:
-    """Draw a schedule. Where there are enough faults, every kind occurs."""
+def draw_faults(seed: int, count: int, *, static_members: bool, only: FaultKind | None = None) -> list[Fault]:
+    """Draw a schedule, of one kind where it is to be ``only`` that; else, where there are enough, every kind occurs."""
     drawn = random.Random(f"faults {seed}")
     kinds = [kind for kind in _WEIGHTS if static_members or kind is not FaultKind.WORKER_KILL_STATIC]
+    kinds = kinds if only is None else [only]
     weights = [_WEIGHTS[kind] for kind in kinds]
     chosen = kinds if count >= len(kinds) else drawn.sample(kinds, count)
     chosen = chosen + drawn.choices(kinds, weights, k=count - len(chosen))

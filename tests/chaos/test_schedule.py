@@ -30,6 +30,11 @@ def test_without_static_members_none_is_killed(seed: int) -> None:
     assert FaultKind.WORKER_KILL_STATIC not in kinds
 
 
+@given(SEEDS, st.sampled_from(FaultKind))
+def test_a_schedule_of_one_kind_has_no_other(seed: int, kind: FaultKind) -> None:
+    assert {fault.kind for fault in draw_faults(seed, 5, static_members=True, only=kind)} == {kind}
+
+
 @given(SEEDS, st.integers(min_value=0, max_value=10_000))
 def test_a_session_is_in_the_partition_of_its_key(seed: int, number: int) -> None:
     records = list(session_records(seed, number, 6))

@@ -18,7 +18,6 @@ FOLDERS = "tests|worker|schemas|models|deploy|docs|bench|requirements"
 SETTINGS = {leaf.path for leaf in open_settings()}
 VARIABLES = {leaf.variable for leaf in open_settings()} | {"CAESURA_CONFIG"}
 OTHER_VARIABLES = {
-    "CAESURA_CHAOS": "lets the short chaos run be collected",
     "CAESURA_CORPORA": "where training finds its corpora",
     "CAESURA_DEPLOY_TOOLS": "where the tests of the deployment find helm and its like",
 }
