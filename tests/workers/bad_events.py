@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import msgspec
@@ -34,6 +35,9 @@ def bad_records(session: str, word: str) -> list[BadRecord]:
     def changed(**fields: object) -> bytes:
         return msgspec.msgpack.encode({**msgspec.msgpack.decode(good), **fields})
 
+    nested: object = word
+    for _ in range(100):
+        nested = [nested]
     without_words = {name: value for name, value in msgspec.msgpack.decode(good).items() if name != "seq"}
     return [
         bad("no value", "malformed", None),
@@ -42,6 +46,10 @@ def bad_records(session: str, word: str) -> list[BadRecord]:
         bad("JSON", "malformed", b'{"words": ["' + word.encode() + b'"]}'),
         bad("truncated", "malformed", good[:-3]),
         bad("something after its end", "malformed", good + b"\x00"),
+        bad("a field twice", "duplicate_field", _one_more_field(good, "seq", 1)),
+        bad("text that is no UTF-8", "malformed", good.replace(word.encode(), b"\xff" + word.encode()[1:])),
+        bad("nested a hundred deep", "malformed", changed(attributes=nested)),
+        bad("a confidence that is no number", "out_of_range", changed(words=[{"text": word, "confidence": math.nan}])),
         bad("words that are no list", "wrong_type", changed(words=word)),
         bad("a seq that is text", "wrong_type", changed(seq=word)),
         bad("no seq", "missing_field", msgspec.msgpack.encode(without_words)),
@@ -55,3 +63,9 @@ def bad_records(session: str, word: str) -> list[BadRecord]:
         bad("no key", "key_mismatch", good, of=None),
         bad("another partition", "wrong_partition", good, shift=1),
     ]
+
+
+def _one_more_field(encoded: bytes, name: str, value: object) -> bytes:
+    """Return a small map with one more entry at its end, whether there is one of that name or not."""
+    assert 0x80 <= encoded[0] < 0x8F, "a map of fewer than fifteen fields"
+    return bytes([encoded[0] + 1]) + encoded[1:] + msgspec.msgpack.encode(name) + msgspec.msgpack.encode(value)
