@@ -35,6 +35,7 @@ def bad_records(session: str, word: str) -> list[BadRecord]:
     def changed(**fields: object) -> bytes:
         return msgspec.msgpack.encode({**msgspec.msgpack.decode(good), **fields})
 
+    before, _, after = good.rpartition(word.encode())
     nested: object = word
     for _ in range(100):
         nested = [nested]
@@ -47,7 +48,7 @@ def bad_records(session: str, word: str) -> list[BadRecord]:
         bad("truncated", "malformed", good[:-3]),
         bad("something after its end", "malformed", good + b"\x00"),
         bad("a field twice", "duplicate_field", _one_more_field(good, "seq", 1)),
-        bad("text that is no UTF-8", "malformed", good.replace(word.encode(), b"\xff" + word.encode()[1:])),
+        bad("text that is no UTF-8", "malformed", b"\xff".join((before, word[1:].encode() + after))),
         bad("nested a hundred deep", "malformed", changed(attributes=nested)),
         bad("a confidence that is no number", "out_of_range", changed(words=[{"text": word, "confidence": math.nan}])),
         bad("words that are no list", "wrong_type", changed(words=word)),
