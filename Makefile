@@ -98,7 +98,7 @@ audit: setup-dev ## Known advisories against what is pinned (needs an advisory d
 
 # --- figures and files made from the sources -------------------------------------------------------------------------
 .PHONY: evaluate bench chaos fuzz schemas docs lock
-evaluate: setup-dev ## P/R/F1 of the shipped model, streaming and offline (CORPORA=folder of the corpora)
+evaluate: setup-dev ## P/R/F1 of the shipped models, streaming and offline (CORPORA=folder of the corpora)
 	@$(BIN)/python -m models evaluate $(if $(CORPORA),--corpora $(CORPORA))
 
 bench: setup-dev ## Words a second of the engine; delay and CPU time end to end, on a real Kafka and Redis

@@ -200,7 +200,7 @@ def evaluate(  # noqa: PLR0913 - a command's options
     open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True,
     offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming.")] = True,
     max_words: Annotated[int, typer.Option(help="Held-out words a corpus; Chinese characters likewise.")] = 8_000,
-    max_test_characters: Annotated[int, typer.Option(help="Characters of the Chinese spoken test.")] = 400_000,
+    max_test_characters: Annotated[int, typer.Option(help="Characters of the Chinese spoken test.")] = 30_000,
     threads: Annotated[int | None, typer.Option(help="For one inference; what the cgroup allows if not given.")] = None,
     json_file: Annotated[Path | None, typer.Option(help="Also write the figures here.")] = None,
 ) -> None:
