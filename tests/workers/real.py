@@ -33,6 +33,8 @@ _COORDINATOR_ON_ITS_WAY = (
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
+    KafkaError._TIMED_OUT,
+    KafkaError.REQUEST_TIMED_OUT,
 )
 
 
@@ -193,9 +195,9 @@ class RealWorld:
             time.sleep(0.1)
 
     def _members(self) -> int:
-        described = self.kafka.admin.describe_consumer_groups([self.deployment])[self.deployment]
+        asked = self.kafka.admin.describe_consumer_groups([self.deployment], request_timeout=5)
         try:
-            members = described.result(30).members
+            members = asked[self.deployment].result(30).members
         except KafkaException as error:
             if error.args[0].code() not in _COORDINATOR_ON_ITS_WAY:
                 raise
