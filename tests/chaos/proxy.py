@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -21,6 +21,7 @@ class Proxy:
     """A context manager; ``link`` opens a port that leads to another."""
 
     def __init__(self) -> None:
+        self._links: list[Link] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
 
@@ -28,6 +29,7 @@ class Proxy:
         """Return a link to a port of the loopback interface; the port need not be served yet."""
         link = Link(self, target)
         self.call(link.open())
+        self._links.append(link)
         return link
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
@@ -42,17 +44,20 @@ class Proxy:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with contextlib.suppress(TimeoutError):
-            self.call(_cancel_all())
+            self.call(_end(self._links))
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_CALL_S)
         self._loop.close()
 
 
-async def _cancel_all() -> None:
+async def _end(links: Sequence[Link]) -> None:
+    for link in links:
+        link.close()
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.sleep(0.05)  # a transport that was aborted closes its socket in a later round of the loop
 
 
 class Link:
@@ -64,6 +69,7 @@ class Link:
         self._flowing = asyncio.Event()
         self._flowing.set()
         self._delay_s = 0.0
+        self._server: asyncio.Server | None = None
         self.target = target
         self.port = 0
 
@@ -71,6 +77,14 @@ class Link:
         """Begin to listen."""
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
+        self._server = server
+
+    def close(self) -> None:
+        """Listen no more and reset every connection; in the proxy's own thread."""
+        if self._server is not None:
+            self._server.close()
+        for writer in list(self._writers):
+            writer.transport.abort()
 
     def cut(self) -> None:
         """Reset every connection; new ones are taken."""
