@@ -8,8 +8,9 @@ import msgspec
 
 from schemas.checkpoint import OffsetMetadata
 from schemas.segments import Cause
-from tests.workers.deadly import DEADLY, DeadlyEngine, Killed
+from tests.workers.deadly import DEADLY
 from tests.workers.speech import by_session, event, said
+from tests.workers.succession import run_until_one_lives
 from tests.workers.twin import World
 from tests.workers.unsure import UnsurePublisher
 from worker.core.partitioning import murmur2_partition
@@ -54,19 +55,6 @@ def _world() -> World:
     return world
 
 
-def _live_on(world: World) -> int:
-    """Run one worker after the other, as a supervisor would, until one lives; return how many died."""
-    for died in range(30):
-        worker = world.worker(engine=DeadlyEngine())
-        try:
-            worker.turn(900)
-        except Killed:
-            world.broker.expel("caesura", "asr.words", worker.source.member_id)
-            continue
-        return died
-    raise AssertionError("they die for ever")
-
-
 def _check_the_innocent(world: World) -> None:
     found = by_session(world.segments())
     assert {name: said(found[name]) for name in _INNOCENT} == {name: ["we", "speak", "on"] for name in _INNOCENT}
@@ -75,7 +63,7 @@ def _check_the_innocent(world: World) -> None:
 
 def test_a_record_that_kills_the_process_costs_no_label_in_other_partitions() -> None:
     world = _world()
-    assert 3 <= _live_on(world) <= 12
+    assert 3 <= run_until_one_lives(world, turns=900, ordinals=1)[0] <= 12
     _check_the_innocent(world)
     assert world.records("asr.words.dead") == []
 
@@ -94,7 +82,7 @@ def test_flushes_that_kill_the_process_in_two_partitions_at_once_are_both_found(
     deadly = [_IN_PARTITION[partition][0] for partition in (1, 2)]
     world.send(*(event(name, 0, "a", DEADLY) for name in deadly))
     world.send(*(event(name, 0, "we", "wait") for name in _INNOCENT))
-    assert 3 <= _live_on(world) <= 16
+    assert 3 <= run_until_one_lives(world, turns=900, ordinals=1)[0] <= 16
     found = by_session(world.segments())
     assert {name: {one.cause for one in found[name]} for name in found} == {
         **{name: {Cause.FALLBACK} for name in deadly},

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from schemas.segments import Cause
-from tests.workers.deadly import DEADLY, DeadlyEngine, Killed
+from tests.workers.deadly import DEADLY, DeadlyEngine
 from tests.workers.speech import by_session, event, said
+from tests.workers.succession import run_until_one_lives
 from tests.workers.twin import World
 from worker.core.rules import DecodingRules
 
@@ -16,23 +17,15 @@ _RULES = DecodingRules(flush_after_ms=500, stall_after_ms=500)
 _MOST_DEATHS = 9
 
 
-def _live_on(world: World, *, meanwhile: Callable[[int], None] = lambda _: None) -> int:
-    """Run one worker after the other, as a supervisor would, until one lives; return how many died."""
-    for died in range(30):
-        meanwhile(died)
-        worker = world.worker(died % 2, engine=DeadlyEngine())
-        try:
-            worker.turn(300)
-        except Killed:
-            world.broker.expel("caesura", "asr.words", worker.source.member_id)
-            continue
-        worker.worker.drain()
-        return died
-    raise AssertionError("they die for ever")
-
-
 def _causes(world: World) -> dict[str, set[str]]:
     return {name: {one.cause for one in found} for name, found in by_session(world.segments()).items()}
+
+
+def _live_on(world: World, *, meanwhile: Callable[[int], None] = lambda _: None) -> int:
+    """Let workers die until one lives, and have that one drain; return how many died."""
+    died, worker = run_until_one_lives(world, turns=300, meanwhile=meanwhile)
+    worker.worker.drain()
+    return died
 
 
 def test_a_silence_flush_that_kills_the_process_goes_out_unlabelled_and_everybody_else_is_labelled() -> None:

@@ -6,30 +6,17 @@ import pytest
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata
 from schemas.segments import Cause
-from tests.workers.deadly import DeadlyEngine, Killed
 from tests.workers.speech import by_session, event, said, speech
+from tests.workers.succession import run_until_one_lives
 from tests.workers.twin import World
 from worker.runtime.caution import Advice, Care, Caution, claims_without_commit
-
-
-def _run_workers_until_they_live(world: World, most: int = 40) -> int:
-    """Run one worker after the other, as a supervisor would; return how many died."""
-    for died in range(most):
-        worker = world.worker(died % 2, engine=DeadlyEngine())
-        try:
-            worker.turn(400)
-        except Killed:
-            world.broker.expel("caesura", "asr.words", worker.source.member_id)
-            continue
-        return died
-    raise AssertionError("they die for ever")
 
 
 def test_a_record_that_kills_the_process_goes_out_unlabelled_and_everybody_else_is_untouched() -> None:
     world = World()
     good = speech("ann", 40)
     world.send(*good[:3], event("ben", 0, "a", "deadly", "word", session_end=True), *good[3:])
-    assert _run_workers_until_they_live(world) >= 3
+    assert run_until_one_lives(world, turns=400, most=40)[0] >= 3
     found = by_session(world.segments())
     assert said(found["ann"]) == [word.text for one in good for word in one.words]
     assert said(found["ben"]) == ["a", "deadly", "word"]
