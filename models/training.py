@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -21,7 +21,13 @@ from models.data.packing import PackedText
 from models.data.samples import Batch, batches
 from models.networks.ct_transformer import CTConfig, CTTransformer
 
-__all__ = ["TrainingPlan", "load_network", "losses", "train"]
+__all__ = ["TrainingPlan", "Watch", "load_network", "losses", "train"]
+
+Watch = Callable[[CTTransformer, float], bool]
+"""Looks at a network in evaluation mode when its checkpoint was just written; told the share of the plan that is done.
+
+True ends the training there. The time that it takes is no time of training.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +106,13 @@ def _loss(scores: Tensor, labels: Tensor) -> Tensor:
     return total / known
 
 
-def train(network: CTTransformer, text: PackedText, plan: TrainingPlan, checkpoint: Path) -> None:
-    """Train ``network`` in place; write ``checkpoint`` now and then and at the end; go on from one that is there."""
+def train(
+    network: CTTransformer, text: PackedText, plan: TrainingPlan, checkpoint: Path, *, watch: Watch | None = None
+) -> None:
+    """Train ``network`` in place; write ``checkpoint`` now and then and at the end; go on from one that is there.
+
+    ``watch`` is called after each checkpoint, and may end the training, which the checkpoint then stands for.
+    """
     torch.set_num_threads(plan.threads)
     optimisers = _Optimisers(network, plan)
     before = _resume(network, optimisers, checkpoint)
@@ -113,19 +124,36 @@ def train(network: CTTransformer, text: PackedText, plan: TrainingPlan, checkpoi
         share = progress.share(plan)
         recent.append(_step(network, optimisers, batch, _rate(plan, share)))
         if progress.step % 20 == 0:
-            speed = (progress.words - before.words) / (time.monotonic() - started)
-            marks, tags = (sum(pair[k] for pair in recent) / len(recent) for k in (0, 1))
-            print(
-                f"{share:.1%} step {progress.step} words {progress.words} loss {marks:.4f} + {tags:.4f} "
-                f"at {speed:.0f} words/s",
-                flush=True,
-            )
-            recent.clear()
+            _report(share, progress, before, recent)
         if time.monotonic() - saved > plan.checkpoint_s or share >= 1:
             _save(network, optimisers, checkpoint, progress)
+            asked = time.monotonic()
+            enough = watch is not None and _watched(network, share, watch)
             saved = time.monotonic()
+            started += saved - asked
+            if enough:
+                return
         if share >= 1:
             return
+
+
+def _report(share: float, progress: _Progress, before: _Progress, recent: list[tuple[float, float]]) -> None:
+    speed = (progress.words - before.words) / max(progress.seconds - before.seconds, 1e-3)
+    marks, tags = (sum(pair[k] for pair in recent) / len(recent) for k in (0, 1))
+    print(
+        f"{share:.1%} step {progress.step} words {progress.words} loss {marks:.4f} + {tags:.4f} at {speed:.0f} words/s",
+        flush=True,
+    )
+    recent.clear()
+
+
+def _watched(network: CTTransformer, share: float, watch: Watch) -> bool:
+    network.eval()
+    try:
+        with torch.no_grad():
+            return watch(network, share)
+    finally:
+        network.train()
 
 
 def _remaining(text: PackedText, plan: TrainingPlan, before: _Progress) -> Iterator[tuple[_Progress, Batch]]:

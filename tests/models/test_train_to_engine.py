@@ -141,3 +141,20 @@ def test_a_new_run_starts_from_what_an_earlier_one_learned(tmp_path: Path) -> No
         assert torch.equal(started.state_dict()[name], weights), name
     train(started, text, plan(400), tmp_path / "later.pt")  # a plan of its own, from its first step
     assert not torch.equal(started.punctuation.weight, learned.punctuation.weight)
+
+
+def test_a_watch_sees_the_network_as_it_labels_and_ends_the_training_with_its_checkpoint(tmp_path: Path) -> None:
+    text = pack([document(60, seed=1)], tokenizer())
+    network = CTTransformer(tiny_config())
+    seen: list[tuple[bool, bool, float]] = []
+
+    def enough(watched: CTTransformer, share: float) -> bool:
+        seen.append((watched.training, (tmp_path / "checkpoint.pt").exists(), share))
+        return len(seen) == 2
+
+    train(network, text, plan(100_000), tmp_path / "checkpoint.pt", watch=enough)
+    assert [sight[:2] for sight in seen] == [(False, True)] * 2
+    assert 0 < seen[0][2] < seen[1][2] < 1
+    assert network.training
+    for name, weights in load_network(tmp_path / "checkpoint.pt").state_dict().items():
+        assert torch.equal(network.state_dict()[name], weights), name
