@@ -65,8 +65,16 @@ class Member:
         self._held.clear()
         self._pid = None
         command = [sys.executable, "-m", self._module, str(self._config)]
-        # Not the folder that the runner stands in: a release before this one comes from its own.
-        environment = {**os.environ, "PYTHONPATH": str(self._root), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
+        environment = {
+            **os.environ,
+            # Not the folder that the runner stands in: a release before this one comes from its own.
+            "PYTHONPATH": str(self._root),
+            "PYTHONSAFEPATH": "1",
+            "PYTHONUNBUFFERED": "1",
+            # Bytecode is kept between starts, as it is where the worker is installed.
+            "PYTHONDONTWRITEBYTECODE": "",
+            "PYTHONPYCACHEPREFIX": str(self._config.with_name("bytecode")),
+        }
         self._process = GuardedProcess(command, log=self._diary, env=environment)
 
     def signal(self, number: int) -> None:

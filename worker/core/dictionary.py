@@ -2,8 +2,8 @@
 
 Only the list is jieba's: its module would keep a cache in the shared temporary folder, which is not to be trusted, and
 log to stderr. The list is as constant as the code: the version of jieba is pinned, its hash goes into the manifest of
-a model that reads it, and nothing is written anywhere. It is loaded once a process, when a Chinese session or the
-warm-up first asks.
+a model that reads it, and nothing is written anywhere. It is loaded once a process, half a second of work: a starting
+worker loads it on a thread of its own while it joins its group, and a Chinese session that comes sooner waits for that.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib.util import find_spec
-from io import BytesIO
 from pathlib import Path
 
 from worker.errors import FatalError
 
-__all__ = ["HAN", "LONGER", "WORD", "Dictionary", "dictionary_sha256", "load_dictionary"]
+__all__ = ["HAN", "LONGER", "WORD", "Dictionary", "dictionary_sha256", "load_dictionary", "load_dictionary_beside"]
 
 HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """The characters that words are made of, as the inside of a regular expression's class."""
@@ -29,7 +30,8 @@ LONGER = 1
 WORD = 2
 _COST_SHIFT = 2
 _COST_SCALE = 1 << 16
-_ALL_HAN = re.compile(f"[{HAN}]+")
+_WORDS = re.compile(f"^([{HAN}]+) ([0-9]+)", re.MULTILINE)
+_LOADING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +48,18 @@ class Dictionary:
     max_word_characters: int
 
     @classmethod
-    def of(cls, frequencies: Iterable[tuple[str, int]]) -> Dictionary:
+    def of(cls, counts: Mapping[str, int]) -> Dictionary:
         """Build from words and how often each occurs; a word's cost is minus the logarithm of its share."""
-        counts = {word: count for word, count in frequencies if _ALL_HAN.fullmatch(word)}
         total = max(1, sum(counts.values()))
-        packed: dict[int, int] = {}  # one integer object a frequency, not one a word
-        entries: dict[str, int] = {}
-        for word, count in counts.items():
-            entries[word] = packed.setdefault(count, _cost(count, total) << _COST_SHIFT | WORD)
+        packed = {count: _cost(count, total) << _COST_SHIFT | WORD for count in set(counts.values())}
+        entries = {word: packed[count] for word, count in counts.items()}
         for word in counts:
             for end in range(len(word) - 1, 0, -1):
-                entry = entries.get(word[:end], 0)
+                beginning = word[:end]
+                entry = entries.get(beginning, 0)
                 if entry & LONGER:
                     break
-                entries[word[:end]] = entry | LONGER
+                entries[beginning] = entry | LONGER
         return cls(
             entries=entries,
             unknown_cost=_cost(1, total),
@@ -76,14 +76,33 @@ def _cost(count: int, total: int) -> int:
     return round(math.log(total / max(1, count)) * _COST_SCALE)
 
 
-@lru_cache(maxsize=1)
 def load_dictionary() -> Dictionary:
-    """Return jieba's dictionary; the first call reads it. FatalError where the package is missing or damaged."""
+    """Return jieba's dictionary; the first call reads it, and all others wait for that.
+
+    Words of Han characters alone are taken. FatalError where the package is missing or damaged.
+    """
+    with _LOADING:
+        return _loaded()
+
+
+def load_dictionary_beside() -> None:
+    """Have a thread load the dictionary while the caller goes on. FatalError where the package is missing."""
+    _packaged()
+    threading.Thread(target=_load_quietly, name="dictionary", daemon=True).start()
+
+
+def _load_quietly() -> None:
+    with suppress(FatalError):  # whoever asks for it is told
+        load_dictionary()
+
+
+@cache
+def _loaded() -> Dictionary:
     try:
-        lines = (line.decode().split(" ") for line in BytesIO(_packaged()))
-        return Dictionary.of((word, int(count)) for word, count, *_ in lines)
-    except ValueError as error:
+        text = _packaged().decode()
+    except UnicodeDecodeError as error:
         raise FatalError("jieba's dictionary is damaged: install the pinned jieba again") from error
+    return Dictionary.of({word: int(count) for word, count in _WORDS.findall(text)})
 
 
 def dictionary_sha256() -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import math
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterable
 from functools import cache
@@ -14,13 +16,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.segmentation.units import dictionary_of
-from worker.core.dictionary import HAN, LONGER, WORD, Dictionary, dictionary_sha256, load_dictionary
+from worker.core.dictionary import (
+    HAN,
+    LONGER,
+    WORD,
+    Dictionary,
+    dictionary_sha256,
+    load_dictionary,
+)
 from worker.core.running_cut import MAX_HELD_CHARACTERS, RunningCut
 
 ALPHABET = "甲乙丙"
 RUNS = st.text(ALPHABET, max_size=24)
 DICTIONARIES = st.dictionaries(st.text(ALPHABET, min_size=1, max_size=5), st.integers(1, 1000), max_size=14).map(
-    lambda words: Dictionary.of(words.items())
+    Dictionary.of
 )
 SENTENCES = (
     "今天下午三点我们在会议室讨论一下新产品的计划",
@@ -152,12 +161,25 @@ def test_sentences_are_cut_as_jieba_cuts_them_without_its_hidden_markov_model() 
         assert cut(load_dictionary(), sentence) == list(tokenizer.cut(sentence, HMM=False))
 
 
+BESIDE = """
+from worker.core import dictionary
+dictionary.load_dictionary_beside()
+first = dictionary.load_dictionary()
+seen = dictionary._loaded.cache_info()
+raise SystemExit(first is not dictionary.load_dictionary() or seen.misses != 1 or not len(first.entries))
+"""
+
+
+def test_who_asks_while_a_thread_loads_the_dictionary_waits_for_it_and_gets_the_same() -> None:
+    assert subprocess.run([sys.executable, "-c", BESIDE], check=False, timeout=60).returncode == 0
+
+
 def test_costs_are_minus_the_logarithm_of_a_words_share() -> None:
-    dictionary = Dictionary.of([("甲", 3), ("乙", 1)])
+    dictionary = Dictionary.of({"甲": 3, "乙": 1})
     assert math.isclose(Dictionary.cost(dictionary.entries["甲"]) / 2**16, math.log(4 / 3), abs_tol=1e-4)
     assert dictionary.unknown_cost == Dictionary.cost(dictionary.entries["乙"])
 
 
 def test_only_words_of_chinese_characters_are_taken_from_the_list() -> None:
     assert all(re.fullmatch(f"[{HAN}]+", text) for text in load_dictionary().entries)
-    assert Dictionary.of([("AA制", 3)]).entries == {}
+    assert "AA制" not in load_dictionary().entries

@@ -35,4 +35,4 @@ def texts(words: Sequence[ModelWord]) -> list[list[str]]:
 
 def dictionary_of(*words: str) -> Dictionary:
     """Build a dictionary in which every word is equally frequent."""
-    return Dictionary.of((word, 10) for word in words)
+    return Dictionary.of(dict.fromkeys(words, 10))
