@@ -21,7 +21,7 @@ from safetensors.torch import save_file
 
 from worker.core.dictionary import HAN
 
-__all__ = ["dequantise", "write_dequantised"]
+__all__ = ["dequantise", "initialisers", "write_dequantised"]
 
 _EMBEDDINGS = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 _LINEAR = {
@@ -47,8 +47,7 @@ def write_dequantised(source: Path, tokenizer: Path, weights: Path, vocabulary: 
 
     tokenizer: the ``tokenizer.json`` of the vocabulary that the encoder was trained with.
     """
-    arrays = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(str(source)).graph.initializer}
-    tensors = dequantise(arrays)
+    tensors = dequantise(initialisers(source))
     numbers = json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]
     if len(numbers) != len(tensors[_WORDS]):
         raise ValueError(f"{tokenizer} has {len(numbers)} pieces, {source} has {len(tensors[_WORDS])}")
@@ -59,6 +58,11 @@ def write_dequantised(source: Path, tokenizer: Path, weights: Path, vocabulary: 
     save_file({name: torch.from_numpy(array) for name, array in tensors.items()}, str(weights))
     vocabulary.write_text("\n".join(piece for _, piece in kept) + "\n", encoding="utf-8")
     return len(kept)
+
+
+def initialisers(source: Path) -> dict[str, Array]:
+    """Return the stored arrays of an ONNX file by name."""
+    return {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(str(source)).graph.initializer}
 
 
 def dequantise(arrays: dict[str, Array]) -> dict[str, NDArray[np.float32]]:
