@@ -16,13 +16,14 @@ Shapes: B samples, S pieces, D width, H heads, P and Q classes.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-__all__ = ["PADDING_WORD", "CTConfig", "CTTransformer", "sinusoids"]
+__all__ = ["PADDING_WORD", "CTConfig", "CTTransformer", "sinusoids", "start_small"]
 
 PADDING_WORD = 1_000_000
 """The word number of padding: more than any word's, so no word sees it."""
@@ -102,10 +103,8 @@ class _Sinusoidal(nn.Module):
 class CTLayer(nn.Module):
     """One encoder layer with the controllable time-delay mask."""
 
-    def __init__(self, config: CTConfig, look_ahead: int) -> None:
-        """Build the layer that sees ``look_ahead`` words ahead."""
+    def __init__(self, config: CTConfig) -> None:
         super().__init__()
-        self.look_ahead = look_ahead
         self.heads = config.heads
         self.qkv = nn.Linear(config.width, 3 * config.width)
         self.attended = nn.Linear(config.width, config.width)
@@ -148,25 +147,29 @@ class CTTransformer(nn.Module):
         self.positions = _Learned(config) if config.positions == "learned" else _Sinusoidal(config)
         self.embedding_norm = nn.LayerNorm(config.width, eps=1e-12)
         self.dropout = nn.Dropout(config.dropout)
-        self.layers = nn.ModuleList(CTLayer(config, look_ahead) for look_ahead in config.look_ahead)
+        self.layers = nn.ModuleList(CTLayer(config) for _ in config.look_ahead)
         self.punctuation = nn.Linear(config.width, config.punctuation_classes)
         self.disfluency = nn.Linear(config.width, config.disfluency_classes)
-        self.apply(_start_small)
+        self.apply(start_small)
 
-    def forward(self, pieces: Tensor, word_index: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, pieces: Tensor, word_index: Tensor, look_ahead: Sequence[int] | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Return the punctuation scores (B, S, P) and disfluency scores (B, S, Q) of ``pieces`` (B, S).
 
         ``word_index`` (B, S) numbers each piece's word: 0 the leading piece, then 1, 2, 3 …, ``PADDING_WORD`` padding.
+        ``look_ahead``: another L_i for this pass, one a layer (training draws some; see ``models.training``).
         """
         hidden = self.embedding(pieces) + self.positions(pieces.shape[1])
         hidden = self.dropout(self.embedding_norm(hidden))
         seen, seer = word_index[:, None, None, :], word_index[:, None, :, None]
-        for layer in self.layers:
-            hidden = layer(hidden, seen <= seer + layer.look_ahead)  # type: ignore[operator]
+        for layer, words in zip(self.layers, look_ahead or self.config.look_ahead, strict=True):
+            hidden = layer(hidden, seen <= seer + words)
         return self.punctuation(hidden), self.disfluency(hidden)
 
 
-def _start_small(module: nn.Module) -> None:
+def start_small(module: nn.Module) -> None:
+    """Give a linear or embedding layer BERT's small random start; use it with ``nn.Module.apply``."""
     if isinstance(module, (nn.Linear, nn.Embedding)):
         nn.init.normal_(module.weight, std=0.02)
     if isinstance(module, nn.Linear):

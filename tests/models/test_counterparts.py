@@ -1,0 +1,101 @@
+"""Full-Transformer and BLSTM: what they see, what they do not, and which one a checkpoint brings back."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from torch import Tensor
+
+from models.networks.blstm import BLSTM, BLSTMConfig
+from models.networks.ct_transformer import PADDING_WORD, CTTransformer
+from models.networks.full_transformer import FullTransformer
+from models.networks.kinds import KINDS, Network, build, describe
+from tests.models.builders import VOCABULARY, tiny_config
+
+pytestmark = pytest.mark.torch
+
+
+def full() -> FullTransformer:
+    return FullTransformer(tiny_config(look_ahead=(0, 0, 0)))
+
+
+def blstm(layers: int = 2) -> BLSTM:
+    return BLSTM(BLSTMConfig(vocabulary_size=len(VOCABULARY), width=16, hidden=12, layers=layers))
+
+
+def made(kind: str) -> Network:
+    """Return a small network whose scores are far enough apart for a change to be seen."""
+    torch.manual_seed(1)
+    network: Network = full() if kind == "full" else blstm()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if parameter.requires_grad and parameter.dim() > 1:
+                parameter.mul_(4)
+    return network.eval()
+
+
+def pieces_of(length: int, *, seed: int = 3) -> tuple[Tensor, Tensor]:
+    torch.manual_seed(seed)
+    return torch.randint(3, len(VOCABULARY), (1, length)), torch.arange(length).unsqueeze(0)
+
+
+def scores(network: Network, pieces: Tensor, word_index: Tensor) -> Tensor:
+    with torch.no_grad():
+        return torch.cat(network(pieces, word_index), dim=-1)
+
+
+@pytest.mark.parametrize("kind", ["full", "blstm"])
+@pytest.mark.parametrize("changed", [1, 6, 12])
+def test_every_word_sees_every_other(kind: str, changed: int) -> None:
+    network = made(kind)
+    pieces, word_index = pieces_of(13)
+    before = scores(network, pieces, word_index)
+    pieces[0, changed] = (pieces[0, changed] - 2) % (len(VOCABULARY) - 3) + 3
+    differs = (scores(network, pieces, word_index) - before).abs().amax(-1)[0] > 0
+    assert differs.all()
+
+
+@pytest.mark.parametrize("kind", ["full", "blstm"])
+def test_padding_is_seen_by_no_word(kind: str) -> None:
+    network = made(kind)
+    short, word_index = pieces_of(6)
+    long, long_index = pieces_of(15, seed=4)
+    for filler in (0, 7):
+        padded = torch.cat([torch.nn.functional.pad(short, (0, 9), value=filler), long])
+        numbers = torch.cat([torch.nn.functional.pad(word_index, (0, 9), value=PADDING_WORD), long_index])
+        among = scores(network, padded, numbers)
+        assert torch.allclose(scores(network, short, word_index)[0], among[0, :6], atol=1e-5)
+        assert torch.allclose(scores(network, long, long_index)[0], among[1], atol=1e-5)
+
+
+def test_the_same_weights_under_the_mask_see_no_further_than_it_lets_them() -> None:
+    free = made("full")
+    masked = CTTransformer(tiny_config(look_ahead=(0, 0, 2)))
+    masked.load_state_dict(free.state_dict())
+    pieces, word_index = pieces_of(13)
+    before = scores(masked.eval(), pieces, word_index)
+    pieces[0, 12] = (pieces[0, 12] - 2) % (len(VOCABULARY) - 3) + 3
+    differs = (scores(masked, pieces, word_index) - before).abs().amax(-1)[0] > 0
+    assert differs.nonzero().flatten().tolist() == [10, 11, 12]
+
+
+def test_the_paper_s_blstm_has_six_layers_of_512_in_each_direction() -> None:
+    config = BLSTMConfig(vocabulary_size=10)
+    encoder = BLSTM(config).encoder
+    assert (encoder.num_layers, encoder.hidden_size, encoder.bidirectional) == (6, 512, True)
+
+
+@pytest.mark.parametrize("network", [full(), blstm(), blstm(1), CTTransformer(tiny_config())])
+def test_a_network_is_built_again_from_its_description(network: Network) -> None:
+    again = build(*describe(network))
+    assert type(again) is type(network)
+    assert again.config == network.config
+    again.load_state_dict(network.state_dict())
+
+
+def test_a_network_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(ValueError, match=", ".join(KINDS)):
+        build("rnn", {})
