@@ -178,15 +178,12 @@ def export_network(
 
 def _parity_buffers(corpora: Path, language: str) -> list[list[str]]:
     """Return held-out buffers of 3 to 150 words, about 12,000 words in all."""
+    from models.parity import mixed_buffers  # noqa: PLC0415 - the other commands run without torch
+
     buffers: list[list[str]] = []
     for corpus in _PARITY_CORPORA[language]:
         documents = held_out(corpora, corpus, max_words=4000, language=language)
-        words = [word for document in documents for word in document.words][:4000]
-        length = 3
-        while words:
-            buffers.append(words[:length])
-            del words[:length]
-            length = length * 7 % 148 + 3
+        buffers += mixed_buffers([word for document in documents for word in document.words][:4000])
     return buffers
 
 

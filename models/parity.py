@@ -21,7 +21,7 @@ from models.networks.ct_transformer import CTTransformer
 from worker.adapters.onnxruntime_engine import PADDING_WORD
 from worker.adapters.wordpiece import WordPiece
 
-__all__ = ["INT8_AGREEMENT", "SCORE_TOLERANCE", "Parity", "check_parity", "encode"]
+__all__ = ["INT8_AGREEMENT", "SCORE_TOLERANCE", "Parity", "check_parity", "encode", "mixed_buffers"]
 
 SCORE_TOLERANCE = 2e-3
 INT8_AGREEMENT = 0.985
@@ -53,6 +53,17 @@ class Parity:
         if self.int8_batch_labels_differing:
             broken.append(f"{self.int8_batch_labels_differing} int8 labels depend on the batch")
         return broken
+
+
+def mixed_buffers(words: Sequence[str]) -> list[list[str]]:
+    """Cut running words into buffers of 3 to 150 words, their lengths well mixed."""
+    buffers: list[list[str]] = []
+    start, length = 0, 3
+    while start < len(words):
+        buffers.append(list(words[start : start + length]))
+        start += length
+        length = length * 7 % 148 + 3
+    return buffers
 
 
 def encode(

@@ -21,7 +21,7 @@ from models.data.packing import PackedText
 from models.data.samples import Batch, batches
 from models.networks.ct_transformer import CTConfig, CTTransformer
 
-__all__ = ["TrainingPlan", "Watch", "load_network", "losses", "train"]
+__all__ = ["Report", "TrainingPlan", "Watch", "load_network", "losses", "train"]
 
 Watch = Callable[[CTTransformer, float], bool]
 """Looks at a network in evaluation mode when its checkpoint was just written; told the share of the plan that is done.
@@ -29,13 +29,16 @@ Watch = Callable[[CTTransformer, float], bool]
 True ends the training there. The time that it takes is no time of training.
 """
 
+Report = Callable[[float, str], None]
+"""Told now and then the share of the plan that is done, and a line of figures for people."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPlan:
     """How to train. max_words, max_s: stop after so many words, or after so many seconds of training, and be done then.
 
-    max_pieces: padded pieces a step. checkpoint_s: seconds between checkpoints. leading: the number of the piece that
-    stands before the words.
+    max_pieces: padded pieces a step. checkpoint_s, checkpoint_words: seconds, and words, after which a checkpoint is
+    due. leading: the number of the piece that stands before the words.
     """
 
     max_words: int
@@ -47,6 +50,7 @@ class TrainingPlan:
     weight_decay: float = 0.01
     clip_norm: float = 1.0
     checkpoint_s: float = 180.0
+    checkpoint_words: float = float("inf")
     threads: int = 2
     seed: int = 1
 
@@ -106,8 +110,18 @@ def _loss(scores: Tensor, labels: Tensor) -> Tensor:
     return total / known
 
 
+def _print_line(_: float, line: str) -> None:
+    print(line, flush=True)
+
+
 def train(
-    network: CTTransformer, text: PackedText, plan: TrainingPlan, checkpoint: Path, *, watch: Watch | None = None
+    network: CTTransformer,
+    text: PackedText,
+    plan: TrainingPlan,
+    checkpoint: Path,
+    *,
+    watch: Watch | None = None,
+    report: Report = _print_line,
 ) -> None:
     """Train ``network`` in place; write ``checkpoint`` now and then and at the end; go on from one that is there.
 
@@ -118,18 +132,21 @@ def train(
     before = _resume(network, optimisers, checkpoint)
     network.train()
     saved = started = time.monotonic()
+    saved_words = before.words
     recent: list[tuple[float, float]] = []
     for progress, batch in _remaining(text, plan, before):
         progress.seconds = before.seconds + time.monotonic() - started
         share = progress.share(plan)
         recent.append(_step(network, optimisers, batch, _rate(plan, share)))
         if progress.step % 20 == 0:
-            _report(share, progress, before, recent)
-        if time.monotonic() - saved > plan.checkpoint_s or share >= 1:
+            report(share, _line(share, progress, before, recent))
+            recent.clear()
+        due = time.monotonic() - saved > plan.checkpoint_s or progress.words - saved_words >= plan.checkpoint_words
+        if due or share >= 1:
             _save(network, optimisers, checkpoint, progress)
             asked = time.monotonic()
             enough = watch is not None and _watched(network, share, watch)
-            saved = time.monotonic()
+            saved, saved_words = time.monotonic(), progress.words
             started += saved - asked
             if enough:
                 return
@@ -137,14 +154,12 @@ def train(
             return
 
 
-def _report(share: float, progress: _Progress, before: _Progress, recent: list[tuple[float, float]]) -> None:
+def _line(share: float, progress: _Progress, before: _Progress, recent: list[tuple[float, float]]) -> str:
     speed = (progress.words - before.words) / max(progress.seconds - before.seconds, 1e-3)
     marks, tags = (sum(pair[k] for pair in recent) / len(recent) for k in (0, 1))
-    print(
-        f"{share:.1%} step {progress.step} words {progress.words} loss {marks:.4f} + {tags:.4f} at {speed:.0f} words/s",
-        flush=True,
+    return (
+        f"{share:.1%} step {progress.step} words {progress.words} loss {marks:.4f} + {tags:.4f} at {speed:.0f} words/s"
     )
-    recent.clear()
 
 
 def _watched(network: CTTransformer, share: float, watch: Watch) -> bool:

@@ -15,7 +15,7 @@ from models.data.corpora import CorpusRules, marked_well, read_in_order
 from models.data.derived import derive_tags
 from models.data.marks import read_marks
 
-__all__ = ["ENGLISH_CORPORA", "read_corpus"]
+__all__ = ["ENGLISH_CORPORA", "add_line", "read_corpus"]
 
 
 _MARKUP = r"\*\*|__|`|\[[^\]]*\]|<[^>]*>|https?://\S+"
@@ -54,11 +54,16 @@ def _document(corpus: str, name: str, text: str, rules: CorpusRules) -> AlignedD
         lines = [" ".join(lines)]
     document = AlignedDocument(corpus, name)
     for line in lines:
-        words = read_marks(drop.sub(" ", line))
-        for word, tag in zip(words, derive_tags(words, verbatim=rules.verbatim), strict=True):
-            mark = UNKNOWN if word.fragment and word.mark == 0 else word.mark
-            document.add(word.view, mark, tag)
-        if words:
-            document.turn_ends.add(len(document.words) - 1)
+        add_line(document, drop.sub(" ", line), verbatim=rules.verbatim)
     move_marks(document)
     return document
+
+
+def add_line(document: AlignedDocument, line: str, *, verbatim: bool) -> None:
+    """Append the words of a line, which ends a turn, with its marks and the tags that it shows."""
+    words = read_marks(line)
+    for word, tag in zip(words, derive_tags(words, verbatim=verbatim), strict=True):
+        mark = UNKNOWN if word.fragment and word.mark == 0 else word.mark
+        document.add(word.view, mark, tag)
+    if words:
+        document.turn_ends.add(len(document.words) - 1)
