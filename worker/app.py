@@ -18,7 +18,7 @@ from worker.adapters.onnxruntime_engine import OnnxEngine
 from worker.adapters.redis_store import connect
 from worker.adapters.system_clock import SystemClock
 from worker.config import Settings, models_folder
-from worker.core.dictionary import load_dictionary_beside
+from worker.core.dictionary import load_dictionary
 from worker.core.segmentation import segmenters
 from worker.errors import CaesuraError, FatalError, FencedError
 from worker.ports import Clock, Publisher, SessionStore, Tracer
@@ -120,7 +120,7 @@ def build_worker(
     transactions and whose machine may have no Redis.
     """
     runtime = settings.worker
-    load_dictionary_beside()  # the first Chinese session would otherwise make all others wait for it
+    load_dictionary()  # where it is missing, the worker must say so now
     engine = OnnxEngine(models_folder(runtime))
     engine.warm_up()
     source = KafkaWordSource(settings.kafka, runtime.input_topic)

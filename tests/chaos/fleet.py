@@ -23,7 +23,8 @@ __all__ = ["Fleet", "Member"]
 _ROOT = Path(__file__).parents[2]
 _LOOK_EVERY_S = 0.1
 _RESTART_WAIT_S = 0.3
-_EXPECTED_ENDS = {0, HUNG, FENCED, -signal.SIGKILL, 128 + signal.SIGKILL}
+_KILLED = {-signal.SIGKILL, 128 + signal.SIGKILL}
+_EXPECTED_ENDS = {0, HUNG, FENCED, *_KILLED}
 
 
 class Member:
@@ -221,4 +222,5 @@ class Fleet:
         self.ends[str(status)] += 1
         if status not in _EXPECTED_ENDS:
             self.tails.append(f"member {member.ordinal} ended with {status}\n{member.log_tail()}")
-        member.not_before_s = max(member.not_before_s, time.monotonic() + _RESTART_WAIT_S)
+        if status not in _KILLED:  # one that ends by itself must not start and end without a pause
+            member.not_before_s = max(member.not_before_s, time.monotonic() + _RESTART_WAIT_S)

@@ -25,7 +25,7 @@ from worker.adapters.kafka_source import KafkaWordSource
 from worker.adapters.redis_settings import RedisSettings, RedisTopology
 from worker.adapters.redis_store import connect
 from worker.adapters.system_clock import SystemClock
-from worker.core.dictionary import load_dictionary_beside
+from worker.core.dictionary import load_dictionary
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.errors import FencedError
@@ -115,7 +115,7 @@ def work(config: dict[str, dict[str, object]], engine: Engine) -> None:
     """Work as a member of the fleet until SIGTERM; main thread only."""
     diary = Diary()
     diary.note("born", pid=os.getpid())
-    load_dictionary_beside()  # as worker.app does
+    load_dictionary()  # as worker.app does
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     worker = _build(Pipeline(**config["pipeline"]), config["redis"], engine, diary)  # type: ignore[arg-type]

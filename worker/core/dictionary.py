@@ -2,8 +2,8 @@
 
 Only the list is jieba's: its module would keep a cache in the shared temporary folder, which is not to be trusted, and
 log to stderr. The list is as constant as the code: the version of jieba is pinned, its hash goes into the manifest of
-a model that reads it, and nothing is written anywhere. It is loaded once a process, half a second of work: a starting
-worker loads it on a thread of its own while it joins its group, and a Chinese session that comes sooner waits for that.
+a model that reads it, and nothing is written anywhere. Loading finds where each character's words stand, a tenth of a
+second; they are read when a text first holds the character, so that a worker starts at once and keeps what it needs.
 """
 
 from __future__ import annotations
@@ -11,17 +11,13 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-import threading
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from worker.errors import FatalError
 
-__all__ = ["HAN", "LONGER", "WORD", "Dictionary", "dictionary_sha256", "load_dictionary", "load_dictionary_beside"]
+__all__ = ["HAN", "LONGER", "WORD", "Dictionary", "dictionary_sha256", "load_dictionary"]
 
 HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """The characters that words are made of, as the inside of a regular expression's class."""
@@ -30,29 +26,46 @@ LONGER = 1
 WORD = 2
 _COST_SHIFT = 2
 _COST_SCALE = 1 << 16
-_WORDS = re.compile(f"^([{HAN}]+) ([0-9]+)", re.MULTILINE)
-_LOADING = threading.Lock()
+_COUNTED = re.compile(f"^([{HAN}]+) ([0-9]+)", re.MULTILINE)
+_COUNTS = re.compile(f"^[{HAN}]+ ([0-9]+)", re.MULTILINE)
+_SAME_FIRST = re.compile(r"^(.).*\n(?:\1.*\n)*", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Dictionary:
-    """Words and the beginnings of words.
+    """Words and the beginnings of words, each with a few bits: ``entries_of`` says which.
 
-    entries: text -> bits: ``LONGER`` where a longer word begins so, ``WORD`` where it is one, and above them the
-    word's cost, an integer so that sums are exact and ties the same everywhere. unknown_cost: of a single character
-    that is no word. max_word_characters: the longest word's.
+    unknown_cost: of a single character that is no word.
     """
 
-    entries: dict[str, int]
-    unknown_cost: int
-    max_word_characters: int
+    def __init__(self, counted: str) -> None:
+        """Build from lines of a word and how often it occurs; lines that begin otherwise are passed over."""
+        self._total = max(1, sum(map(int, _COUNTS.findall(counted))))
+        self._counted: dict[str, str] = {}
+        for lines in _SAME_FIRST.finditer(counted if counted.endswith("\n") else f"{counted}\n"):
+            first = lines[1]
+            self._counted[first] = self._counted.get(first, "") + lines[0]
+        self._entries: dict[str, dict[str, int]] = {}
+        self.unknown_cost = self._cost_of(1)
 
-    @classmethod
-    def of(cls, counts: Mapping[str, int]) -> Dictionary:
-        """Build from words and how often each occurs; a word's cost is minus the logarithm of its share."""
-        total = max(1, sum(counts.values()))
-        packed = {count: _cost(count, total) << _COST_SHIFT | WORD for count in set(counts.values())}
-        entries = {word: packed[count] for word, count in counts.items()}
+    def entries_of(self, first: str) -> dict[str, int]:
+        """Return what begins with the character ``first``: text -> bits.
+
+        ``LONGER`` where a longer word begins so, ``WORD`` where it is one, and above them the word's cost, minus the
+        logarithm of its share: an integer, so that sums are exact and ties the same everywhere.
+        """
+        entries = self._entries.get(first)
+        if entries is None:
+            entries = self._entries[first] = self._read(first)
+        return entries
+
+    @staticmethod
+    def cost(entry: int) -> int:
+        """Return the cost in an entry that has ``WORD``."""
+        return entry >> _COST_SHIFT
+
+    def _read(self, first: str) -> dict[str, int]:
+        counts = {word: int(count) for word, count in _COUNTED.findall(self._counted.pop(first, ""))}
+        entries = {word: self._cost_of(count) << _COST_SHIFT | WORD for word, count in counts.items()}
         for word in counts:
             for end in range(len(word) - 1, 0, -1):
                 beginning = word[:end]
@@ -60,49 +73,19 @@ class Dictionary:
                 if entry & LONGER:
                     break
                 entries[beginning] = entry | LONGER
-        return cls(
-            entries=entries,
-            unknown_cost=_cost(1, total),
-            max_word_characters=max(map(len, counts), default=1),
-        )
+        return entries
 
-    @staticmethod
-    def cost(entry: int) -> int:
-        """Return the cost in an entry that has ``WORD``."""
-        return entry >> _COST_SHIFT
+    def _cost_of(self, count: int) -> int:
+        return round(math.log(self._total / max(1, count)) * _COST_SCALE)
 
 
-def _cost(count: int, total: int) -> int:
-    return round(math.log(total / max(1, count)) * _COST_SCALE)
-
-
+@lru_cache(maxsize=1)
 def load_dictionary() -> Dictionary:
-    """Return jieba's dictionary; the first call reads it, and all others wait for that.
-
-    Words of Han characters alone are taken. FatalError where the package is missing or damaged.
-    """
-    with _LOADING:
-        return _loaded()
-
-
-def load_dictionary_beside() -> None:
-    """Have a thread load the dictionary while the caller goes on. FatalError where the package is missing."""
-    _packaged()
-    threading.Thread(target=_load_quietly, name="dictionary", daemon=True).start()
-
-
-def _load_quietly() -> None:
-    with suppress(FatalError):  # whoever asks for it is told
-        load_dictionary()
-
-
-@cache
-def _loaded() -> Dictionary:
+    """Return jieba's dictionary; the first call reads it. FatalError where the package is missing or damaged."""
     try:
-        text = _packaged().decode()
+        return Dictionary(_packaged().decode())
     except UnicodeDecodeError as error:
         raise FatalError("jieba's dictionary is damaged: install the pinned jieba again") from error
-    return Dictionary.of({word: int(count) for word, count in _WORDS.findall(text)})
 
 
 def dictionary_sha256() -> str:

@@ -61,14 +61,13 @@ class RunningCut:
 
     def _extend(self, character: str) -> None:
         """Find the cheapest path to the new end; of paths that cost the same, the one with the longest last word."""
-        entries = self._dictionary.entries
+        entries_of = self._dictionary.entries_of
         self._tail += character
         end = len(self._tail)
-        single = entries.get(character, 0)
         best, start = -1, end - 1
         still_open = []
         for position in (*self._open, end - 1):
-            entry = single if position == end - 1 else entries.get(self._tail[position:], 0)
+            entry = entries_of(self._tail[position]).get(self._tail[position:], 0)
             if entry & LONGER:
                 still_open.append(position)
             if entry & WORD or position == end - 1:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import math
 import re
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterable
 from functools import cache
@@ -15,7 +13,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.segmentation.units import dictionary_of
+from tests.unit.segmentation.units import counted_dictionary, dictionary_of
 from worker.core.dictionary import (
     HAN,
     LONGER,
@@ -29,7 +27,7 @@ from worker.core.running_cut import MAX_HELD_CHARACTERS, RunningCut
 ALPHABET = "甲乙丙"
 RUNS = st.text(ALPHABET, max_size=24)
 DICTIONARIES = st.dictionaries(st.text(ALPHABET, min_size=1, max_size=5), st.integers(1, 1000), max_size=14).map(
-    Dictionary.of
+    counted_dictionary
 )
 SENTENCES = (
     "今天下午三点我们在会议室讨论一下新产品的计划",
@@ -61,7 +59,7 @@ def whole_cut(dictionary: Dictionary, run: str) -> list[str]:
             return 0, ()
         paths = []
         for start in range(end):
-            entry = dictionary.entries.get(run[start:end], 0)
+            entry = dictionary.entries_of(run[start]).get(run[start:end], 0)
             if entry & WORD or start == end - 1:
                 cost = Dictionary.cost(entry) if entry & WORD else dictionary.unknown_cost
                 paths.append((best(start)[0] + cost, start))
@@ -135,17 +133,21 @@ def test_a_word_is_settled_as_soon_as_no_longer_one_can_hold_it() -> None:
 
 
 def test_entries_say_which_beginnings_grow_into_longer_words() -> None:
-    entries = dictionary_of("甲乙丙", "甲").entries
+    dictionary = dictionary_of("甲乙丙", "甲", "乙")
+    entries = dictionary.entries_of("甲")
     assert {text: entry & (WORD | LONGER) for text, entry in entries.items()} == {
         "甲": WORD | LONGER,
         "甲乙": LONGER,
         "甲乙丙": WORD,
     }
+    assert list(dictionary.entries_of("乙")) == ["乙"]
+    assert not dictionary.entries_of("丙")
 
 
 def test_the_packaged_dictionary_is_the_one_this_release_was_made_with() -> None:
     assert dictionary_sha256() == "7197c3211ddd98962b036cdf40324d1ea2bfaa12bd028e68faa70111a88e12a8"
-    assert load_dictionary().max_word_characters * 2 == MAX_HELD_CHARACTERS
+    counted = (Path(str(importlib.util.find_spec("jieba").origin)).parent / "dict.txt").read_text()  # type: ignore[union-attr]
+    assert max(map(len, re.findall(f"^[{HAN}]+", counted, re.MULTILINE))) * 2 == MAX_HELD_CHARACTERS
     assert load_dictionary() is load_dictionary()
 
 
@@ -161,25 +163,13 @@ def test_sentences_are_cut_as_jieba_cuts_them_without_its_hidden_markov_model() 
         assert cut(load_dictionary(), sentence) == list(tokenizer.cut(sentence, HMM=False))
 
 
-BESIDE = """
-from worker.core import dictionary
-dictionary.load_dictionary_beside()
-first = dictionary.load_dictionary()
-seen = dictionary._loaded.cache_info()
-raise SystemExit(first is not dictionary.load_dictionary() or seen.misses != 1 or not len(first.entries))
-"""
-
-
-def test_who_asks_while_a_thread_loads_the_dictionary_waits_for_it_and_gets_the_same() -> None:
-    assert subprocess.run([sys.executable, "-c", BESIDE], check=False, timeout=60).returncode == 0
-
-
 def test_costs_are_minus_the_logarithm_of_a_words_share() -> None:
-    dictionary = Dictionary.of({"甲": 3, "乙": 1})
-    assert math.isclose(Dictionary.cost(dictionary.entries["甲"]) / 2**16, math.log(4 / 3), abs_tol=1e-4)
-    assert dictionary.unknown_cost == Dictionary.cost(dictionary.entries["乙"])
+    dictionary = counted_dictionary({"甲": 3, "乙": 1})
+    assert math.isclose(Dictionary.cost(dictionary.entries_of("甲")["甲"]) / 2**16, math.log(4 / 3), abs_tol=1e-4)
+    assert dictionary.unknown_cost == Dictionary.cost(dictionary.entries_of("乙")["乙"])
 
 
-def test_only_words_of_chinese_characters_are_taken_from_the_list() -> None:
-    assert all(re.fullmatch(f"[{HAN}]+", text) for text in load_dictionary().entries)
-    assert "AA制" not in load_dictionary().entries
+def test_only_words_of_chinese_characters_are_taken_wherever_in_the_list_they_stand() -> None:
+    dictionary = Dictionary("甲 3 n\nAA制 3 n\n甲A 3 n\n乙 2 n\n甲乙 1 n")
+    assert {text for first in "甲乙AA" for text in dictionary.entries_of(first)} == {"甲", "乙", "甲乙"}
+    assert dictionary.unknown_cost == round(math.log(6) * 2**16)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from schemas.state import ModelWord, Unit
 from worker.core.dictionary import Dictionary
@@ -35,4 +35,9 @@ def texts(words: Sequence[ModelWord]) -> list[list[str]]:
 
 def dictionary_of(*words: str) -> Dictionary:
     """Build a dictionary in which every word is equally frequent."""
-    return Dictionary.of(dict.fromkeys(words, 10))
+    return counted_dictionary(dict.fromkeys(words, 10))
+
+
+def counted_dictionary(counts: Mapping[str, int]) -> Dictionary:
+    """Build a dictionary of words and how often each occurs."""
+    return Dictionary("".join(f"{word} {count} n\n" for word, count in counts.items()))
