@@ -1,27 +1,22 @@
-"""Commands of the training side: ``python -m models prepare | train | export | evaluate``."""
+"""Commands of the training side: ``python -m models prepare | train | export | evaluate``, and more."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.progress import Progress
 
-from models.chinese_evaluation import CHINESE_HELD_OUT, CHINESE_TESTS, evaluate_chinese
-from models.data.chinese_corpora import CHINESE_TEST
+from models import label_figures
 from models.data.prepare import held_out, load, prepare
 from models.data.recipes import RECIPES
-from models.evaluation import HELD_OUT, Evaluation, Figure, evaluate_benchmark, evaluate_held_out, table
 from models.languages import LANGUAGES
 from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
-from worker.adapters.onnxruntime_engine import OnnxEngine
 from worker.adapters.wordpiece import WordPiece
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
+label_figures.register(app)
 
 Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
 Vocabulary = Annotated[Path, typer.Option(help="WordPiece vocabulary, a piece a line.")]
@@ -185,49 +180,6 @@ def _parity_buffers(corpora: Path, language: str) -> list[list[str]]:
         documents = held_out(corpora, corpus, max_words=4000, language=language)
         buffers += mixed_buffers([word for document in documents for word in document.words][:4000])
     return buffers
-
-
-@app.command("evaluate")
-def evaluate(  # noqa: PLR0913 - a command's options
-    *,
-    models: Annotated[Path, typer.Option(help="The models folder.")] = _SHIPPED,
-    language: Annotated[str | None, typer.Option(help="One language's model only.")] = None,
-    corpora: Corpora = _CORPORA,
-    benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR, and the Chinese test sets.")] = True,
-    open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True,
-    offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming.")] = True,
-    max_words: Annotated[int, typer.Option(help="Held-out words a corpus; Chinese characters likewise.")] = 8_000,
-    max_test_characters: Annotated[int, typer.Option(help="Characters of the Chinese spoken test.")] = 30_000,
-    threads: Annotated[int | None, typer.Option(help="For one inference; what the cgroup allows if not given.")] = None,
-    json_file: Annotated[Path | None, typer.Option(help="Also write the figures here.")] = None,
-) -> None:
-    """Print P, R and F1 with 95 % intervals: test sets and held-out open text, streaming (F=3, T=6) and offline."""
-    engine = OnnxEngine(models, threads=threads)
-    engine.warm_up()
-    figures: list[Figure] = []
-    served = sorted(model.language for model in engine.models if model.active and language in (None, model.language))
-    limits = {CHINESE_TEST: max_test_characters}
-    with Progress() as bar:
-        for way in (False, True) if offline else (False,):
-            for name, scored in _evaluations(served, benchmark=benchmark, open_text=open_text):
-                task = bar.add_task(f"{name}, {'offline' if way else 'streaming'}: words", total=None)
-                limit = limits.get(name, max_words)
-                figures += scored(engine, corpora, name, offline=way, limit=limit, progress=partial(bar.advance, task))
-    print(f"{', '.join(model.name for model in engine.models)}, {engine.threads} threads")
-    print(table(figures))
-    if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps([figure.as_json() for figure in figures], indent=2) + "\n", encoding="utf-8")
-
-
-def _evaluations(languages: list[str], *, benchmark: bool, open_text: bool) -> Iterator[tuple[str, Evaluation]]:
-    """Yield the name of each text to be scored, and what scores it."""
-    if "en" in languages:
-        yield from ((name, evaluate_benchmark) for name in (("REF", "ASR") if benchmark else ()))
-        yield from ((name, evaluate_held_out) for name in (HELD_OUT if open_text else ()))
-    if "zh" in languages:
-        names = (CHINESE_TESTS if benchmark else ()) + (CHINESE_HELD_OUT if open_text else ())
-        yield from ((name, evaluate_chinese) for name in names)
 
 
 if __name__ == "__main__":

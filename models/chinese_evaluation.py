@@ -18,12 +18,19 @@ from models.data.chinese_marks import LabelledUnit, read_chinese_marks
 from models.data.recipes import is_held_out
 from models.evaluation import EITHER, MARK_CLASSES, TAG_CLASSES, Figure, figures_of, label_texts
 from models.labelling_runs import Progress
-from models.scoring import score
+from models.scoring import count_blocks
 from schemas.labels import Disfluency, Punctuation
 from worker.core.dictionary import HAN
 from worker.ports import Engine
 
-__all__ = ["CHINESE_HELD_OUT", "CHINESE_TESTS", "CharacterText", "by_character", "evaluate_chinese"]
+__all__ = [
+    "CHINESE_HELD_OUT",
+    "CHINESE_MARK_CLASSES",
+    "CHINESE_TESTS",
+    "CharacterText",
+    "by_character",
+    "evaluate_chinese",
+]
 
 CHINESE_TESTS = (CHINESE_TEST, "cs2w", "zh_disfluency3k")
 CHINESE_HELD_OUT = ("audreyt_train", "kdconv", "crosswoz", "smilechat", "tatoeba", "lctt")
@@ -31,7 +38,7 @@ CHINESE_HELD_OUT = ("audreyt_train", "kdconv", "crosswoz", "smilechat", "tatoeba
 _PAIRS = ("zh_disfluency3k", "chinese_disfluency/dis.raw.3k", "chinese_disfluency/flu.raw.3k")
 _PAIRS_TEST_LINES = 500
 _CHINESE = re.compile(rf"[{HAN}]+")
-_CHINESE_MARKS = MARK_CLASSES | {"enumeration comma": frozenset((int(Punctuation.ENUMERATION_COMMA),))}
+CHINESE_MARK_CLASSES = MARK_CLASSES | {"enumeration comma": frozenset((int(Punctuation.ENUMERATION_COMMA),))}
 
 
 @dataclass(slots=True)
@@ -73,12 +80,11 @@ def evaluate_chinese(
     tags = [tag for text in labelled for tag in text[1]]
     if name == "cs2w" or name == _PAIRS[0]:
         gold = [tag for text in texts for tag in text.tags]
-        scores = score(gold, tags, TAG_CLASSES) if name == "cs2w" else {}
-        scores["either"] = score(gold, tags, EITHER)["either"]
-        scores.pop("overall", None)
-        return list(figures_of(name, offline, "disfluency", scores))
+        counts = count_blocks(gold, tags, TAG_CLASSES | EITHER if name == "cs2w" else EITHER)
+        del counts["overall"]
+        return list(figures_of(name, offline, "disfluency", counts))
     gold = [mark for text in texts for mark in text.marks]
-    return list(figures_of(name, offline, "punctuation", score(gold, marks, _CHINESE_MARKS)))
+    return list(figures_of(name, offline, "punctuation", count_blocks(gold, marks, CHINESE_MARK_CLASSES)))
 
 
 def _texts(corpora: Path, name: str, max_characters: int) -> Iterator[CharacterText]:

@@ -7,7 +7,7 @@ the frozen ones. Offline reads windows of 200 words, of which 35 and 15 at the e
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,7 +15,7 @@ from models.data.aligned import AlignedDocument
 from models.data.iwslt import read_iwslt
 from models.data.prepare import held_out
 from models.labelling_runs import Labelled, Progress, label_offline, label_streams
-from models.scoring import Score, score
+from models.scoring import Counts, Difference, Score, count_blocks, difference, scored
 from schemas.labels import Disfluency, Punctuation
 from worker.ports import Engine
 
@@ -27,10 +27,13 @@ __all__ = [
     "TAG_CLASSES",
     "Evaluation",
     "Figure",
+    "Pair",
     "evaluate_benchmark",
     "evaluate_held_out",
     "figures_of",
     "label_texts",
+    "pairs",
+    "pairs_table",
     "table",
 ]
 
@@ -51,17 +54,19 @@ EITHER = {"either": TAG_CLASSES["reparandum"] | TAG_CLASSES["interregnum"]}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One row of the table: what was scored on what, how decoded."""
+    """One row of the table: what was scored on what, how decoded. counts: what the score was made of."""
 
     text: str
     decoding: str
     kind: str
     label: str
     score: Score
+    counts: Counts = field(repr=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
+        """Return the row as plain values, without the counts of its blocks."""
+        names = ("text", "decoding", "kind", "label")
+        return {name: getattr(self, name) for name in names} | {"score": asdict(self.score)}
 
 
 class Evaluation(Protocol):
@@ -86,8 +91,8 @@ def evaluate_benchmark(
     """Score the marks of REF, ASR or dev2012 on the benchmark's own tokens, all of them."""
     text = read_iwslt(corpora, BENCHMARKS[name])
     labelled = label_texts(engine, [text.words], language="en", offline=offline, progress=progress)[0]
-    scores = score(text.marks, text.spread(labelled[0]), MARK_CLASSES)
-    return list(figures_of(name, offline, "punctuation", scores))
+    counts = count_blocks(text.marks, text.spread(labelled[0]), MARK_CLASSES)
+    return list(figures_of(name, offline, "punctuation", counts))
 
 
 def evaluate_held_out(
@@ -110,7 +115,7 @@ def evaluate_held_out(
     figures: list[Figure] = []
     marks = [mark for marks, _ in labelled for mark in marks]
     gold_marks = [mark for document in documents for mark in document.punctuation]
-    figures.extend(figures_of(corpus, offline, "punctuation", score(gold_marks, marks, MARK_CLASSES)))
+    figures.extend(figures_of(corpus, offline, "punctuation", count_blocks(gold_marks, marks, MARK_CLASSES)))
     if corpus in ("rev16", "disfl_qa"):
         figures.extend(_tag_figures(corpus, documents, labelled, offline=offline))
     return figures
@@ -121,10 +126,9 @@ def _tag_figures(
 ) -> Iterator[Figure]:
     tags = [tag for _, tags in labelled for tag in tags]
     gold = [tag for document in documents for tag in document.disfluency]
-    scores = score(gold, tags, TAG_CLASSES)
-    scores["either"] = score(gold, tags, EITHER)["either"]
-    del scores["overall"]
-    return figures_of(corpus, offline, "disfluency", scores)
+    counts = count_blocks(gold, tags, TAG_CLASSES | EITHER)
+    del counts["overall"]
+    return figures_of(corpus, offline, "disfluency", counts)
 
 
 def label_texts(
@@ -137,11 +141,60 @@ def label_texts(
     return [label_offline(engine, model.name, words, language=language, progress=progress) for words in texts]
 
 
-def figures_of(text: str, offline: bool, kind: str, scores: dict[str, Score]) -> Iterator[Figure]:
+def figures_of(text: str, offline: bool, kind: str, counts: dict[str, Counts]) -> Iterator[Figure]:
     """Yield one row a class."""
     decoding = "offline" if offline else "streaming"
-    for label, one in scores.items():
-        yield Figure(text=text, decoding=decoding, kind=kind, label=label, score=one)
+    for label, one in counts.items():
+        yield Figure(text=text, decoding=decoding, kind=kind, label=label, score=scored(one), counts=one)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Streaming less offline: the same weights, text and blocks."""
+
+    text: str
+    label: str
+    streaming: float
+    offline: float
+    difference: Difference
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as plain values."""
+        return asdict(self) | {"holds_zero": self.difference.holds_zero}
+
+
+def pairs(figures: Sequence[Figure]) -> list[Pair]:
+    """Return a row for each text and class that was scored both ways."""
+    ways = {(figure.text, figure.kind, figure.label, figure.decoding): figure for figure in figures}
+    found: list[Pair] = []
+    for figure in figures:
+        offline = ways.get((figure.text, figure.kind, figure.label, "offline"))
+        if figure.decoding == "streaming" and offline is not None:
+            found.append(
+                Pair(
+                    text=figure.text,
+                    label=figure.label,
+                    streaming=figure.score.f1,
+                    offline=offline.score.f1,
+                    difference=difference(figure.counts, offline.counts),
+                )
+            )
+    return found
+
+
+def pairs_table(rows: Sequence[Pair]) -> str:
+    """Return the pairs as a Markdown table."""
+    lines = [
+        "| text | label | streaming | offline | delta | 95 % interval | holds 0 |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        one = row.difference
+        lines.append(
+            f"| {row.text} | {row.label} | {row.streaming:.1f} | {row.offline:.1f} | {one.delta:+.1f} "
+            f"| {one.low:+.1f} to {one.high:+.1f} | {'yes' if one.holds_zero else 'no'} |"
+        )
+    return "\n".join(lines)
 
 
 def table(figures: Sequence[Figure]) -> str:

@@ -1,0 +1,100 @@
+"""Commands that measure the labels: ``python -m models evaluate | false-stops | regression``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+
+from models.chinese_evaluation import CHINESE_HELD_OUT, CHINESE_TESTS, evaluate_chinese
+from models.data.chinese_corpora import CHINESE_TEST
+from models.evaluation import (
+    HELD_OUT,
+    Evaluation,
+    Figure,
+    evaluate_benchmark,
+    evaluate_held_out,
+    pairs,
+    pairs_table,
+    table,
+)
+from models.swda_evaluation import SWDA_TESTS, evaluate_swda
+from worker.adapters.onnxruntime_engine import OnnxEngine
+
+__all__ = ["register"]
+
+Models = Annotated[Path, typer.Option(help="The models folder.")]
+Language = Annotated[str | None, typer.Option(help="One language's model only.")]
+Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
+Threads = Annotated[int | None, typer.Option(help="For one inference; what the cgroup allows if not given.")]
+JsonFile = Annotated[Path | None, typer.Option(help="Also write the figures here.")]
+
+_SHIPPED = Path("models/shipped")
+_CORPORA = Path("../shared/corpora")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("evaluate")(evaluate)
+
+
+def evaluate(  # noqa: PLR0913 - a command's options
+    *,
+    models: Models = _SHIPPED,
+    language: Language = None,
+    corpora: Corpora = _CORPORA,
+    benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR, and the Chinese test sets.")] = True,
+    switchboard: Annotated[bool, typer.Option(help="Score disfluencies on Switchboard's test part.")] = True,
+    open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True,
+    offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming, and compare.")] = True,
+    max_words: Annotated[int, typer.Option(help="Held-out words a corpus; Chinese characters likewise.")] = 8_000,
+    max_test_characters: Annotated[int, typer.Option(help="Characters of the Chinese spoken test.")] = 30_000,
+    threads: Threads = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Print P, R and F1 with 95 % intervals: test sets and held-out open text, streaming (F=3, T=6) and offline."""
+    engine = OnnxEngine(models, threads=threads)
+    engine.warm_up()
+    figures: list[Figure] = []
+    limits = {CHINESE_TEST: max_test_characters}
+    chosen = {"benchmark": benchmark, "switchboard": switchboard, "open_text": open_text}
+    texts = list(_texts(_served(engine, language), {name for name, wanted in chosen.items() if wanted}))
+    with Progress() as bar:
+        for way in (False, True) if offline else (False,):
+            for name, scored in texts:
+                task = bar.add_task(f"{name}, {'offline' if way else 'streaming'}: words", total=None)
+                limit = limits.get(name, max_words)
+                figures += scored(engine, corpora, name, offline=way, limit=limit, progress=partial(bar.advance, task))
+    print(f"{', '.join(model.name for model in engine.models)}, {engine.threads} threads")
+    print(table(figures))
+    if compared := pairs(figures):
+        print("\nStreaming less offline, same weights and mask, paired bootstrap over blocks:\n")
+        print(pairs_table(compared))
+    if json_file is not None:
+        rows = {
+            "figures": [one.as_json() for one in figures],
+            "streaming_less_offline": [p.as_json() for p in compared],
+        }
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+
+
+def _served(engine: OnnxEngine, language: str | None) -> list[str]:
+    """Return the languages with an active model, or the one that is asked for."""
+    return sorted(model.language for model in engine.models if model.active and language in (None, model.language))
+
+
+def _texts(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, Evaluation]]:
+    """Yield the name of each text to be scored, and what scores it."""
+    if "en" in languages:
+        yield from ((name, evaluate_benchmark) for name in (("REF", "ASR") if "benchmark" in chosen else ()))
+        yield from ((name, evaluate_swda) for name in (SWDA_TESTS if "switchboard" in chosen else ()))
+        yield from ((name, evaluate_held_out) for name in (HELD_OUT if "open_text" in chosen else ()))
+    if "zh" in languages:
+        names = (CHINESE_TESTS if "benchmark" in chosen else ()) + (CHINESE_HELD_OUT if "open_text" in chosen else ())
+        yield from ((name, evaluate_chinese) for name in names)
