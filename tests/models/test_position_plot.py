@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_what_changed_far_back_stands_in_the_last_bar() -> None:
 
 def test_a_plot_names_each_network_and_how_far_back_it_changed() -> None:
     counts = {"CT": Counter({0: 5, 1: 2, 9: 1}), "BLSTM": Counter({1: 1, 63: 1})}
-    root = ElementTree.fromstring(drawn({"by word": counts}))  # noqa: S314 - our own text
+    root = ET.fromstring(drawn({"by word": counts}))  # noqa: S314 - our own text
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "CT, at most 9" in texts
     assert "BLSTM, at most 63" in texts
