@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models import label_figures
+from models import decoding_figures, label_figures
 from models.data.prepare import held_out, load, prepare
 from models.data.recipes import RECIPES
 from models.languages import LANGUAGES
@@ -17,6 +17,7 @@ from worker.adapters.wordpiece import WordPiece
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
 label_figures.register(app)
+decoding_figures.register(app)
 
 Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
 Vocabulary = Annotated[Path, typer.Option(help="WordPiece vocabulary, a piece a line.")]
