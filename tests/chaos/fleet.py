@@ -116,11 +116,11 @@ class Member:
             self._process.kill()
 
     def await_end(self, timeout_s: float) -> bool:
-        """Wait until the process has ended by itself; tell whether it has."""
-        until = time.monotonic() + timeout_s
-        while self.lives and time.monotonic() < until:
+        """Wait until the process that runs now has ended by itself; tell whether it has."""
+        process, until = self._process, time.monotonic() + timeout_s
+        while process is not None and process.alive and time.monotonic() < until:
             time.sleep(_LOOK_EVERY_S)
-        return not self.lives
+        return process is None or not process.alive
 
     def log_tail(self) -> str:
         return "" if self._process is None else self._process.log_tail(40)
