@@ -1,8 +1,9 @@
 """The training loop: packed text in, a checkpoint out; it resumes where it was stopped.
 
-The loss is the sum of the two heads' cross entropies (CT-Transformer, section 3.1), each over the words whose label is
-known. The learning rate rises for the first steps and falls linearly to zero over the words that were planned, or over
-the time that was allowed where that ends sooner; an interrupted run goes on with the same batches in the same order.
+The loss is the sum of the two heads' (CT-Transformer, section 3.1; ``models.objective``), each over the words whose
+label is known, or a teacher's. The learning rate rises for the first steps and falls linearly to zero over the words
+that were planned, or over the time that was allowed where that ends sooner; an interrupted run goes on with the same
+batches in the same order, and draws what it would have drawn.
 """
 
 from __future__ import annotations
@@ -12,18 +13,27 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import Tensor
 
+from models.checkpoints import load_network, read_checkpoint, write_checkpoint
 from models.data.packing import PackedText
 from models.data.samples import Batch, batches
-from models.networks.ct_transformer import CTConfig, CTTransformer
+from models.data.taught import Taught
+from models.networks.ct_transformer import CTTransformer
+from models.networks.full_transformer import FullTransformer
+from models.networks.kinds import Network
+from models.objective import Objective, head_loss
+from models.optimisers import Optimisers
+from models.shorter_look_ahead import drawn_look_ahead
 
 __all__ = ["Report", "TrainingPlan", "Watch", "load_network", "losses", "train"]
 
-Watch = Callable[[CTTransformer, float], bool]
+_N = TypeVar("_N", bound=Network)
+
+Watch = Callable[[_N, float], bool]
 """Looks at a network in evaluation mode when its checkpoint was just written; told the share of the plan that is done.
 
 True ends the training there. The time that it takes is no time of training.
@@ -32,13 +42,17 @@ True ends the training there. The time that it takes is no time of training.
 Report = Callable[[float, str], None]
 """Told now and then the share of the plan that is done, and a line of figures for people."""
 
+_PLAIN = Objective()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPlan:
     """How to train. max_words, max_s: stop after so many words, or after so many seconds of training, and be done then.
 
     max_pieces: padded pieces a step. checkpoint_s, checkpoint_words: seconds, and words, after which a checkpoint is
-    due. leading: the number of the piece that stands before the words.
+    due. leading: the number of the piece that stands before the words. device: as PyTorch names it, cpu or cuda.
+    shorter_look_ahead: the share of the steps in which a CT-Transformer sees less far than it can
+    (``models.shorter_look_ahead``).
     """
 
     max_words: int
@@ -53,6 +67,9 @@ class TrainingPlan:
     checkpoint_words: float = float("inf")
     threads: int = 2
     seed: int = 1
+    device: str = "cpu"
+    shorter_look_ahead: float = 0.0
+    objective: Objective = _PLAIN
 
 
 @dataclass(slots=True)
@@ -67,47 +84,26 @@ class _Progress:
         return min(1.0, max(self.words / plan.max_words, self.seconds / plan.max_s))
 
 
-class _Optimisers:
-    """AdamW for the dense weights, its sparse form for the embedding, of which a step meets few rows."""
+def losses(
+    network: Network,
+    batch: Batch,
+    objective: Objective = _PLAIN,
+    look_ahead: tuple[int, ...] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the loss of each head over the words of ``batch``; see ``models.objective``.
 
-    def __init__(self, network: CTTransformer, plan: TrainingPlan) -> None:
-        network.embedding.sparse = True
-        dense = [p for p in network.parameters() if p.requires_grad and p is not network.embedding.weight]
-        self._dense = dense
-        self._plan = plan
-        rate, decay = plan.learning_rate, plan.weight_decay
-        self._all: tuple[torch.optim.Optimizer, ...] = (
-            torch.optim.AdamW(dense, lr=rate, weight_decay=decay, betas=(0.9, 0.98), fused=True),
-            torch.optim.SparseAdam([network.embedding.weight], lr=rate),
-        )
-
-    def step(self, learning_rate: float) -> None:
-        nn.utils.clip_grad_norm_(self._dense, self._plan.clip_norm)
-        for optimiser in self._all:
-            for group in optimiser.param_groups:
-                group["lr"] = learning_rate
-            optimiser.step()
-            optimiser.zero_grad()
-
-    def state(self) -> list[dict[str, object]]:
-        return [optimiser.state_dict() for optimiser in self._all]
-
-    def restore(self, state: list[dict[str, object]]) -> None:
-        for optimiser, saved in zip(self._all, state, strict=True):
-            optimiser.load_state_dict(saved)
-
-
-def losses(network: CTTransformer, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Return the mean cross entropy of each head over the words of ``batch`` whose label is known."""
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        punctuation, disfluency = network(batch.pieces, batch.word_index)
-    return _loss(punctuation, batch.punctuation), _loss(disfluency, batch.disfluency)
-
-
-def _loss(scores: Tensor, labels: Tensor) -> Tensor:
-    known = (labels >= 0).sum().clamp(min=1)
-    total = functional.cross_entropy(scores.float().flatten(0, 1), labels.flatten(), reduction="sum")
-    return total / known
+    look_ahead: another L_i for this batch, where the network is a CT-Transformer.
+    """
+    with torch.autocast(batch.pieces.device.type, dtype=torch.bfloat16):
+        extra = () if look_ahead is None else (look_ahead,)
+        marks, tags = network(batch.pieces, batch.word_index, *extra)
+    of_marks = of_tags = None
+    if batch.taught is not None:
+        of_marks, of_tags = batch.taught[..., : marks.shape[-1]], batch.taught[..., marks.shape[-1] :]
+    return (
+        head_loss(marks, batch.punctuation, of_marks, objective),
+        head_loss(tags, batch.disfluency, of_tags, objective),
+    )
 
 
 def _print_line(_: float, line: str) -> None:
@@ -115,29 +111,35 @@ def _print_line(_: float, line: str) -> None:
 
 
 def train(
-    network: CTTransformer,
+    network: _N,
     text: PackedText,
     plan: TrainingPlan,
     checkpoint: Path,
     *,
-    watch: Watch | None = None,
+    taught: Taught | None = None,
+    watch: Watch[_N] | None = None,
     report: Report = _print_line,
 ) -> None:
     """Train ``network`` in place; write ``checkpoint`` now and then and at the end; go on from one that is there.
 
-    ``watch`` is called after each checkpoint, and may end the training, which the checkpoint then stands for.
+    ``taught``: what a teacher says of each word of ``text``. ``watch`` is called after each checkpoint, and may end the
+    training, which the checkpoint then stands for. The network is left on the plan's device.
     """
+    if plan.shorter_look_ahead and (not isinstance(network, CTTransformer) or isinstance(network, FullTransformer)):
+        raise ValueError("only a CT-Transformer has a look-ahead that can be shorter")
     torch.set_num_threads(plan.threads)
-    optimisers = _Optimisers(network, plan)
+    network.to(plan.device)
+    optimisers = Optimisers(network, plan.learning_rate, plan.weight_decay, plan.clip_norm)
     before = _resume(network, optimisers, checkpoint)
     network.train()
     saved = started = time.monotonic()
     saved_words = before.words
     recent: list[tuple[float, float]] = []
-    for progress, batch in _remaining(text, plan, before):
+    for progress, batch in _remaining(text, taught, plan, before):
         progress.seconds = before.seconds + time.monotonic() - started
         share = progress.share(plan)
-        recent.append(_step(network, optimisers, batch, _rate(plan, share)))
+        torch.manual_seed(plan.seed + progress.step)  # dropout
+        recent.append(_step(network, optimisers, batch, plan, progress))
         if progress.step % 20 == 0:
             report(share, _line(share, progress, before, recent))
             recent.clear()
@@ -162,7 +164,7 @@ def _line(share: float, progress: _Progress, before: _Progress, recent: list[tup
     )
 
 
-def _watched(network: CTTransformer, share: float, watch: Watch) -> bool:
+def _watched(network: _N, share: float, watch: Watch[_N]) -> bool:
     network.eval()
     try:
         with torch.no_grad():
@@ -171,20 +173,29 @@ def _watched(network: CTTransformer, share: float, watch: Watch) -> bool:
         network.train()
 
 
-def _remaining(text: PackedText, plan: TrainingPlan, before: _Progress) -> Iterator[tuple[_Progress, Batch]]:
+def _remaining(
+    text: PackedText, taught: Taught | None, plan: TrainingPlan, before: _Progress
+) -> Iterator[tuple[_Progress, Batch]]:
     """Yield the batches after the ``before.step`` first, epoch after epoch, with the progress that each one makes."""
     words, step = 0, 0
     for epoch in itertools.count():
-        for batch in batches(text, plan.leading, max_pieces=plan.max_pieces, seed=plan.seed + epoch):
+        seed = plan.seed + epoch
+        for batch in batches(text, plan.leading, max_pieces=plan.max_pieces, seed=seed, taught=taught):
             words, step = words + batch.words, step + 1
             if step > before.step:
                 yield _Progress(step, words, before.seconds), batch
 
 
-def _step(network: CTTransformer, optimisers: _Optimisers, batch: Batch, rate: float) -> tuple[float, float]:
-    marks, tags = losses(network, batch)
+def _step(
+    network: Network, optimisers: Optimisers, batch: Batch, plan: TrainingPlan, progress: _Progress
+) -> tuple[float, float]:
+    look_ahead = None
+    if plan.shorter_look_ahead and isinstance(network, CTTransformer):
+        seed = plan.seed * 1_000_003 + progress.step
+        look_ahead = drawn_look_ahead(network.config.look_ahead, seed, share=plan.shorter_look_ahead)
+    marks, tags = losses(network, batch.to(plan.device), plan.objective, look_ahead)
     (marks + tags).backward()  # type: ignore[no-untyped-call]
-    optimisers.step(rate)
+    optimisers.step(_rate(plan, progress.share(plan)))
     return float(marks.detach()), float(tags.detach())
 
 
@@ -194,33 +205,13 @@ def _rate(plan: TrainingPlan, share: float) -> float:
     return plan.learning_rate * max(0.01, (1 - share) / (1 - plan.warm_up_share))
 
 
-def _save(network: CTTransformer, optimisers: _Optimisers, checkpoint: Path, progress: _Progress) -> None:
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    partial = checkpoint.with_suffix(".partial")
-    torch.save(
-        {
-            "config": asdict(network.config),
-            "network": network.state_dict(),
-            "optimisers": optimisers.state(),
-            "progress": asdict(progress),
-        },
-        partial,
-    )
-    partial.replace(checkpoint)
+def _save(network: Network, optimisers: Optimisers, checkpoint: Path, progress: _Progress) -> None:
+    write_checkpoint(checkpoint, network, {"optimisers": optimisers.state(), "progress": asdict(progress)})
 
 
-def _resume(network: CTTransformer, optimisers: _Optimisers, checkpoint: Path) -> _Progress:
+def _resume(network: Network, optimisers: Optimisers, checkpoint: Path) -> _Progress:
     if not checkpoint.exists():
         return _Progress()
-    state = torch.load(checkpoint, weights_only=True)
-    network.load_state_dict(state["network"])
+    state = read_checkpoint(checkpoint, network)
     optimisers.restore(state["optimisers"])
     return _Progress(**state["progress"])
-
-
-def load_network(checkpoint: Path) -> CTTransformer:
-    """Return the network of a checkpoint, ready to label."""
-    state = torch.load(checkpoint, weights_only=True)
-    network = CTTransformer(CTConfig(**state["config"]))
-    network.load_state_dict(state["network"])
-    return network.eval()

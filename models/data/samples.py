@@ -17,6 +17,7 @@ from torch import Tensor
 
 from models.data.aligned import UNKNOWN
 from models.data.packing import PackedText
+from models.data.taught import Taught
 from models.networks.ct_transformer import PADDING_WORD
 
 __all__ = ["Batch", "batches", "collate", "cut_samples"]
@@ -29,13 +30,28 @@ _POOL_BATCHES = 40
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """pieces, word_index, punctuation, disfluency: each (B, S); labels stand at last pieces, elsewhere -100."""
+    """pieces, word_index, punctuation, disfluency: each (B, S); labels stand at last pieces, elsewhere -100.
+
+    taught: a teacher's probabilities (B, S, P + Q) at last pieces, zeros where it said nothing; None without a teacher.
+    """
 
     pieces: Tensor
     word_index: Tensor
     punctuation: Tensor
     disfluency: Tensor
     words: int
+    taught: Tensor | None = None
+
+    def to(self, device: str) -> Batch:
+        """Return the batch on a device."""
+        return Batch(
+            self.pieces.to(device),
+            self.word_index.to(device),
+            self.punctuation.to(device),
+            self.disfluency.to(device),
+            self.words,
+            None if self.taught is None else self.taught.to(device),
+        )
 
 
 def cut_samples(text: PackedText, rng: random.Random) -> Iterator[tuple[int, int]]:
@@ -54,7 +70,7 @@ def cut_samples(text: PackedText, rng: random.Random) -> Iterator[tuple[int, int
         yield begin, min(end, text.words)
 
 
-def collate(text: PackedText, samples: Sequence[tuple[int, int]], leading: int) -> Batch:
+def collate(text: PackedText, samples: Sequence[tuple[int, int]], leading: int, taught: Taught | None = None) -> Batch:
     """Return one batch of samples, padded to the longest, each beginning with the piece ``leading``."""
     lengths = [int(text.first_piece[end] - text.first_piece[begin]) + 1 for begin, end in samples]
     shape = (len(samples), max(lengths))
@@ -62,6 +78,7 @@ def collate(text: PackedText, samples: Sequence[tuple[int, int]], leading: int) 
     word_index = np.full(shape, PADDING_WORD, dtype=np.int64)
     punctuation = np.full(shape, _IGNORED, dtype=np.int64)
     disfluency = np.full(shape, _IGNORED, dtype=np.int64)
+    told = None if taught is None else np.zeros((*shape, taught.shape[1]), dtype=np.float32)
     for row, (begin, end) in enumerate(samples):
         firsts = text.first_piece[begin : end + 1]
         size = lengths[row]
@@ -71,12 +88,15 @@ def collate(text: PackedText, samples: Sequence[tuple[int, int]], leading: int) 
         last = firsts[1:] - firsts[0]
         punctuation[row, last] = _masked(text.punctuation[begin:end])
         disfluency[row, last] = _masked(text.disfluency[begin:end])
+        if taught is not None and told is not None:
+            told[row, last] = taught[begin:end]
     return Batch(
         torch.from_numpy(pieces),
         torch.from_numpy(word_index),
         torch.from_numpy(punctuation),
         torch.from_numpy(disfluency),
         words=sum(end - begin for begin, end in samples),
+        taught=None if told is None else torch.from_numpy(told),
     )
 
 
@@ -84,29 +104,30 @@ def _masked(labels: np.ndarray[tuple[int], np.dtype[np.int8]]) -> np.ndarray[tup
     return np.where(labels == UNKNOWN, _IGNORED, labels.astype(np.int64))
 
 
-def batches(text: PackedText, leading: int, *, max_pieces: int, seed: int) -> Iterator[Batch]:
+def batches(
+    text: PackedText, leading: int, *, max_pieces: int, seed: int, taught: Taught | None = None
+) -> Iterator[Batch]:
     """Yield batches of at most ``max_pieces`` padded pieces over all of the text, in a random order set by ``seed``."""
     rng = random.Random(seed)
     samples = list(cut_samples(text, rng))
     rng.shuffle(samples)
-    size = text.first_piece[1:].tolist()
-    first = text.first_piece[:-1].tolist()
     per_pool = max_pieces * _POOL_BATCHES
     pool: list[tuple[int, tuple[int, int]]] = []
     pieces = 0
-    for sample in samples:
-        length = size[sample[1] - 1] - first[sample[0]] + 1
-        pool.append((length, sample))
+    for begin, end in samples:
+        length = int(text.first_piece[end] - text.first_piece[begin]) + 1
+        pool.append((length, (begin, end)))
         pieces += length
         if pieces >= per_pool:
-            yield from _from_pool(text, pool, leading, max_pieces, rng)
+            yield from (collate(text, group, leading, taught) for group in _groups(pool, max_pieces, rng))
             pool, pieces = [], 0
-    yield from _from_pool(text, pool, leading, max_pieces, rng)
+    yield from (collate(text, group, leading, taught) for group in _groups(pool, max_pieces, rng))
 
 
-def _from_pool(
-    text: PackedText, pool: list[tuple[int, tuple[int, int]]], leading: int, max_pieces: int, rng: random.Random
-) -> Iterator[Batch]:
+def _groups(
+    pool: list[tuple[int, tuple[int, int]]], max_pieces: int, rng: random.Random
+) -> list[list[tuple[int, int]]]:
+    """Return the samples of ``pool`` in groups of like length, in random order."""
     groups: list[list[tuple[int, int]]] = []
     longest = 0
     for length, sample in sorted(pool):
@@ -116,5 +137,4 @@ def _from_pool(
             longest = length
         groups[-1].append(sample)
     rng.shuffle(groups)
-    for group in groups:
-        yield collate(text, group, leading)
+    return groups

@@ -65,12 +65,16 @@ def test_the_gate_shuts_where_the_exported_network_is_another_one(tmp_path: Path
     assert parity.failures
 
 
-def test_a_trained_network_learns_exports_and_labels_a_stream_through_the_core(tmp_path: Path) -> None:
+def test_a_trained_network_passes_the_gate_and_labels_a_stream_through_the_core(tmp_path: Path) -> None:
     torch.manual_seed(1)
     network = CTTransformer(tiny_config())
     text = pack([document(200, seed=seed) for seed in range(10)], tokenizer())
     train(network, text, plan(60_000), tmp_path / "checkpoint.pt")
-    exported(load_network(tmp_path / "checkpoint.pt"), tmp_path / "models" / "en", int8=True)
+    trained = load_network(tmp_path / "checkpoint.pt")
+    large = exported(trained, tmp_path / "fp32", int8=False)
+    small = exported(trained, tmp_path / "models" / "en", int8=True)
+    files = tmp_path / "fp32" / large.weights, tmp_path / "models" / "en" / small.weights
+    assert not check_parity(trained, *files, buffers(32), tokenizer(), LEADING).failures
     engine = OnnxEngine(tmp_path / "models", threads=1)
     held_out = document(100, seed=99)
     (marks, tags), *_ = label_streams(engine, [held_out.words, held_out.words[:50]], language="en")

@@ -1,0 +1,54 @@
+"""Checkpoints: a network of any kind with what its training needs to go on, in one file that replaces an older one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from models.networks.ct_transformer import CTTransformer
+from models.networks.kinds import Network, build, describe
+
+__all__ = ["load_any_network", "load_network", "read_checkpoint", "write_checkpoint"]
+
+
+def write_checkpoint(path: Path, network: Network, training: dict[str, Any]) -> None:
+    """Write the kind, the configuration and the weights of ``network``, and the fields of ``training``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    kind, config = describe(network)
+    torch.save({"kind": kind, "config": config, "network": network.state_dict()} | training, partial)
+    partial.replace(path)
+
+
+def read_checkpoint(path: Path, network: Network) -> dict[str, Any]:
+    """Copy a checkpoint's weights into ``network``, and return all its fields; ValueError for another kind."""
+    state = _read(path)
+    kind, _ = describe(network)
+    if state["kind"] != kind:
+        raise ValueError(f"{path} holds a network of the kind {state['kind']}, not {kind}")
+    network.load_state_dict(state["network"])
+    return state
+
+
+def load_any_network(path: Path) -> Network:
+    """Return the network of a checkpoint, of whatever kind, on the CPU, ready to label."""
+    state = _read(path)
+    network = build(state["kind"], state["config"])
+    network.load_state_dict(state["network"])
+    return network.eval()
+
+
+def load_network(path: Path) -> CTTransformer:
+    """Return the CT- or Full-Transformer of a checkpoint, ready to label or to export; TypeError for another kind."""
+    network = load_any_network(path)
+    if not isinstance(network, CTTransformer):
+        raise TypeError(f"{path} holds a network of the kind {describe(network)[0]}, not a Transformer")
+    return network
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the fields of a checkpoint; one from before there were kinds holds a CT-Transformer."""
+    state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
+    return {"kind": "ct"} | state

@@ -1,0 +1,42 @@
+"""AdamW for the dense weights, and its sparse form for the embedding, of which a step meets few rows."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from models.networks.kinds import Network
+
+__all__ = ["Optimisers"]
+
+
+class Optimisers:
+    """The optimisers of one network; the learning rate is given anew at each step."""
+
+    def __init__(self, network: Network, learning_rate: float, weight_decay: float, clip_norm: float) -> None:
+        """Make the embedding's gradient sparse. clip_norm: of the dense gradients together."""
+        network.embedding.sparse = True
+        self._dense = [p for p in network.parameters() if p.requires_grad and p is not network.embedding.weight]
+        self._clip_norm = clip_norm
+        self._all: tuple[torch.optim.Optimizer, ...] = (
+            torch.optim.AdamW(self._dense, lr=learning_rate, weight_decay=weight_decay, betas=(0.9, 0.98), fused=True),
+            torch.optim.SparseAdam([network.embedding.weight], lr=learning_rate),
+        )
+
+    def step(self, learning_rate: float) -> None:
+        """Clip the gradients, change the weights, and forget the gradients."""
+        nn.utils.clip_grad_norm_(self._dense, self._clip_norm)
+        for optimiser in self._all:
+            for group in optimiser.param_groups:
+                group["lr"] = learning_rate
+            optimiser.step()
+            optimiser.zero_grad()
+
+    def state(self) -> list[dict[str, object]]:
+        """Return what ``restore`` takes."""
+        return [optimiser.state_dict() for optimiser in self._all]
+
+    def restore(self, state: list[dict[str, object]]) -> None:
+        """Go on from a state."""
+        for optimiser, saved in zip(self._all, state, strict=True):
+            optimiser.load_state_dict(saved)

@@ -1,0 +1,29 @@
+"""A shorter look-ahead in some steps of training, because a stream has one too.
+
+The decoder cuts as soon as T words follow a sentence's end, fewer than the network's look-ahead L (T = 6, L = 9), so it
+reads words whose look-ahead is not there yet; and every labelling but the last reads such words at the buffer's end.
+"""
+
+from __future__ import annotations
+
+import random
+
+__all__ = ["drawn_look_ahead"]
+
+_LEAST_WORDS = 3
+
+
+def drawn_look_ahead(look_ahead: tuple[int, ...], seed: int, *, share: float) -> tuple[int, ...]:
+    """Return the L_i of a step: the network's own, or in a ``share`` of the steps less, taken from the top layers.
+
+    The sum is then drawn from 3 … one less than the network's. ``seed``: another one for each step.
+    """
+    rng, total = random.Random(seed), sum(look_ahead)
+    if rng.random() >= share or total <= _LEAST_WORDS:
+        return look_ahead
+    spare = total - rng.randrange(_LEAST_WORDS, total)
+    drawn = list(look_ahead)
+    for k in reversed(range(len(drawn))):
+        taken = min(spare, drawn[k])
+        drawn[k], spare = drawn[k] - taken, spare - taken
+    return tuple(drawn)
