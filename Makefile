@@ -118,9 +118,10 @@ chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|co
 
 .PHONY: soak
 MINUTES ?= 10
-soak: setup-dev ## Words without end on real parts (MINUTES=10): memory and Redis flat; writes docs/soak.csv and its plot
-	@$(BIN)/python -m tests.soak --minutes $(MINUTES) --samples docs/soak.csv
-	@$(BIN)/python -m tests.soak.plot docs/soak.csv docs/soak.svg
+ENGINE ?= model
+soak: setup-dev ## Words without end on real parts (MINUTES=10, ENGINE=model|look-up): memory and Redis flat; a plot in docs
+	@$(BIN)/python -m tests.soak --minutes $(MINUTES) --engine $(ENGINE) --samples docs/soak-$(ENGINE).csv
+	@$(BIN)/python -m tests.soak.plot docs/soak-$(ENGINE).csv docs/soak-$(ENGINE).svg
 
 MESSAGES ?=
 fuzz: setup-dev ## Bad input through the decode path, then a live worker (SEED=, MESSAGES=); a JSON line each

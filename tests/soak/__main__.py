@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import statistics
 import sys
 import time
@@ -19,7 +20,9 @@ from tests.parts.redis_part import RedisServer, find_redis
 from tests.soak.listener import Listener
 from tests.soak.samples import Sample, outlived, resident_mib, sessions_stored, write_samples
 from tests.soak.speakers import Speakers
+from tests.soak.vocabulary import VOCABULARY
 from tests.workers.pipeline import Pipeline
+from tests.workers.speech import talk
 
 _PARTITIONS = 4
 _WORKERS = 2
@@ -29,12 +32,14 @@ _SAMPLE_EVERY_S = 5.0
 _MAX_BEHIND_WORDS = 40_000
 _WITHIN_S = 180.0
 _MAX_GROWTH = 0.15
+_TEXT_WORDS = 50_000
+_MEMBERS = {"look-up": "tests.soak.member", "model": "tests.soak.modelled"}
 
 
 class Soak:
     """One soak on parts that are up."""
 
-    def __init__(self, kafka: Kafka, redis: RedisServer) -> None:
+    def __init__(self, kafka: Kafka, redis: RedisServer, engine: str) -> None:
         self.deployment = unique("soak")
         self._redis = redis
         topics: dict[str, dict[str, str]] = {f"{self.deployment}.{name}": {} for name in ("segments", "dead", "de")}
@@ -46,10 +51,11 @@ class Soak:
             "addresses": [redis.url.removeprefix("redis://").partition("/")[0]],
             "topology": "standalone",
         }
-        self.fleet = Fleet(pipelines, where, module="tests.soak.member")
+        self.fleet = Fleet(pipelines, where, module=_MEMBERS[engine])
         self.speakers = Speakers(
             kafka.bootstrap,
             f"{self.deployment}.words",
+            _text(engine),
             partitions=_PARTITIONS,
             max_behind_words=_MAX_BEHIND_WORDS,
         )
@@ -123,6 +129,11 @@ class Soak:
         self.fleet.close()
 
 
+def _text(engine: str) -> Sequence[str]:
+    drawn = random.Random(1)
+    return talk(_TEXT_WORDS, drawn) if engine == "model" else drawn.choices(VOCABULARY, k=_TEXT_WORDS)
+
+
 def growth(values: Sequence[float]) -> float:
     """Return by how much the last quarter's median lies above the second's, as a share."""
     quarter = len(values) // 4
@@ -135,9 +146,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--samples", type=Path, default=Path("docs/soak.csv"))
+    parser.add_argument("--engine", choices=tuple(_MEMBERS), default="look-up", help="what labels the words")
     given = parser.parse_args()
     kafka, redis = find_kafka(), find_redis()
-    soak = Soak(kafka, redis)
+    soak = Soak(kafka, redis, given.engine)
 
     def say(line: str) -> None:
         sys.stdout.write(f"{line}\n")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from confluent_kafka import Producer
 
 from schemas.codec import encode_event
 from schemas.events import Word, WordsEvent
-from tests.soak.vocabulary import VOCABULARY
 from worker.core.partitioning import murmur2_partition
 
 __all__ = ["Speakers"]
@@ -26,15 +26,22 @@ _WAIT_S = 0.01
 class _Speaker:
     session: str
     partition: int
+    place: int
     events_left: int
     seq: int = 0
 
 
 class Speakers:
-    """A producer in a thread of its own. It waits where more than ``max_behind_words`` have not come out yet."""
+    """A producer in a thread of its own. It waits where more than ``max_behind_words`` have not come out yet.
 
-    def __init__(self, bootstrap: str, topic: str, *, partitions: int, max_behind_words: int) -> None:
+    text: every session reads it aloud, from a place of its own.
+    """
+
+    def __init__(
+        self, bootstrap: str, topic: str, text: Sequence[str], *, partitions: int, max_behind_words: int
+    ) -> None:
         self._topic = topic
+        self._text = text
         self._partitions = partitions
         self._max_behind_words = max_behind_words
         self._drawn = random.Random(1)
@@ -72,18 +79,21 @@ class Speakers:
         session = f"soak-{self.sessions}"
         self.sessions += 1
         partition = murmur2_partition(session.encode(), self._partitions)
-        return _Speaker(session, partition, self._drawn.randint(*_EVENTS_A_SESSION))
+        place = self._drawn.randrange(len(self._text) - _WORDS_AN_EVENT * max(_EVENTS_A_SESSION))
+        return _Speaker(session, partition, place, self._drawn.randint(*_EVENTS_A_SESSION))
 
     def _speak(self, speaker: _Speaker) -> bool:
         """Say some words, or the end; tell whether there is more to come."""
         ends = speaker.events_left == 0
-        words = () if ends else tuple(Word(text=text) for text in self._drawn.choices(VOCABULARY, k=_WORDS_AN_EVENT))
+        said = () if ends else self._text[speaker.place : speaker.place + _WORDS_AN_EVENT]
+        words = tuple(Word(text=text) for text in said)
         event = WordsEvent(
             version="1.0", session=speaker.session, seq=speaker.seq, lang="en", words=words, session_end=ends
         )
         self._producer.produce(self._topic, encode_event(event), speaker.session.encode(), speaker.partition)
         self._producer.poll(0)
         self.words_in += len(words)
+        speaker.place += len(words)
         speaker.seq += 1
         speaker.events_left -= 1
         if ends:

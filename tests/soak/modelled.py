@@ -1,0 +1,20 @@
+"""``python -m tests.soak.modelled CONFIG``: a worker of the soak with the models that are shipped."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from tests.chaos.member import work
+from worker.adapters.onnxruntime_engine import OnnxEngine
+
+__all__: list[str] = []
+
+_SHIPPED = Path(__file__).parents[2] / "models" / "shipped"
+
+
+if __name__ == "__main__":
+    engine = OnnxEngine(_SHIPPED, threads=1)
+    engine.warm_up()
+    work(json.loads(Path(sys.argv[1]).read_text()), engine)
