@@ -116,9 +116,17 @@ class CTLayer(nn.Module):
 
     def forward(self, hidden: Tensor, visible: Tensor) -> Tensor:
         """Encode ``hidden`` (B, S, D); ``visible`` (B, 1, S, S) is true where a key may be seen."""
-        b, s, d = hidden.shape
-        query, key, value = self.qkv(hidden).view(b, s, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)
-        mixed = _attend(query, key, value, visible).transpose(1, 2).reshape(b, s, d)
+        query, key, value = (self.by_head(part) for part in self.qkv(hidden).chunk(3, dim=-1))
+        return self.mix(hidden, query, key, value, visible)
+
+    def by_head(self, rows: Tensor) -> Tensor:
+        """Return ``rows`` (B, S, D) as the heads take them (B, H, S, D/H)."""
+        b, s, d = rows.shape
+        return rows.view(b, s, self.heads, d // self.heads).transpose(1, 2)
+
+    def mix(self, hidden: Tensor, query: Tensor, key: Tensor, value: Tensor, visible: Tensor) -> Tensor:
+        """Encode ``hidden`` (B, Q, D), whose ``query`` this is, out of S keys; ``visible`` is (B, 1, Q, S)."""
+        mixed = _attend(query, key, value, visible).transpose(1, 2).reshape(hidden.shape)
         hidden = self.attention_norm(hidden + self.dropout(self.attended(mixed)))
         fed = self.outer(functional.gelu(self.inner(hidden)))
         return self.output_norm(hidden + self.dropout(fed))  # type: ignore[no-any-return]
