@@ -23,6 +23,8 @@ from models.evaluation import (
     pairs_table,
     table,
 )
+from models.regression.cases import write_known_failures
+from models.regression.runs import report, run_list
 from models.swda_evaluation import SWDA_TESTS, evaluate_swda
 from worker.adapters.onnxruntime_engine import OnnxEngine
 
@@ -41,6 +43,7 @@ _CORPORA = Path("../shared/corpora")
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("evaluate")(evaluate)
+    app.command("regression")(regression)
 
 
 def evaluate(  # noqa: PLR0913 - a command's options
@@ -98,3 +101,21 @@ def _texts(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, Evalua
     if "zh" in languages:
         names = (CHINESE_TESTS if "benchmark" in chosen else ()) + (CHINESE_HELD_OUT if "open_text" in chosen else ())
         yield from ((name, evaluate_chinese) for name in names)
+
+
+def regression(
+    *,
+    models: Models = _SHIPPED,
+    threads: Threads = None,
+    write_known: Annotated[bool, typer.Option("--write-known", help="Write down what fails as known to fail.")] = False,
+) -> None:
+    """Label the regression list, print what fails, and how much of 300 fluent sentences would be deleted.
+
+    After a new model: look at what fails, then run it with --write-known and commit the list of known failures.
+    """
+    engine = OnnxEngine(models, threads=threads)
+    outcomes = [outcome for language in _served(engine, None) for outcome in run_list(engine, language)]
+    names = [model.name for model in engine.models]
+    print(f"{', '.join(names)}\n{report(outcomes)}")
+    if write_known:
+        write_known_failures([outcome.case for outcome in outcomes if outcome.faults], names)
