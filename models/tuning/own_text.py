@@ -20,6 +20,7 @@ from models.chinese_evaluation import CharacterText, by_character
 from models.data.aligned import UNKNOWN, AlignedDocument, move_marks
 from models.data.chinese_marks import add_turn, read_chinese_marks
 from models.data.english_corpora import add_line
+from models.data.marks import read_marks
 from worker.core.dictionary import HAN
 from worker.errors import FatalError
 
@@ -67,7 +68,7 @@ def _read_file(path: Path, name: str, language: str, *, wrapped: bool) -> OwnFil
         raise FatalError(f"{name} is not UTF-8: byte {at} is 0x{error.object[at]:02x} ({error.reason})") from error
     file = OwnFile(name=name, paragraphs=_paragraphs(text, _JOINT[language] if wrapped else None))
     _check_language(file, language)
-    marks = aligned(file, language).punctuation
+    marks = [mark for paragraph in _marks(file, language) for mark in paragraph]
     if not marks:
         raise FatalError(f"{name} holds no word")
     if not any(mark > 0 for mark in marks):
@@ -126,6 +127,12 @@ def session_of(file: OwnFile, language: str) -> CharacterText:
 
 def unmarked_lines(file: OwnFile, language: str) -> float:
     """Return the share of the paragraphs whose last word has no mark: a large one speaks for wrapped lines."""
-    document = aligned(file, language)
-    ends = document.turn_ends
-    return sum(document.punctuation[end] == UNKNOWN for end in ends) / max(len(ends), 1)
+    ends = [marks[-1] for marks in _marks(file, language) if marks]
+    return sum(mark == UNKNOWN for mark in ends) / max(len(ends), 1)
+
+
+def _marks(file: OwnFile, language: str) -> list[list[int]]:
+    """Return the marks of each paragraph, one a word of the text; Chinese is not cut into words for it."""
+    if language == "zh":
+        return [[unit.mark for unit in read_chinese_marks(paragraph)] for paragraph in file.paragraphs]
+    return [[word.mark for word in read_marks(paragraph)] for paragraph in file.paragraphs]

@@ -1,0 +1,101 @@
+"""``python -m models tune``: a folder of one's own text in, a models folder for the worker out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import models as package
+from models.languages import LANGUAGES
+from models.tuning.own_text import OwnFile, read_folder, session_of, unmarked_lines
+from models.tuning.parts import Parts, split
+from models.tuning.start import starting_model
+from schemas.labels import Punctuation
+from worker.adapters.model_folder import StoredModel
+from worker.errors import CaesuraError, FatalError
+
+__all__ = ["tune"]
+
+_SHIPPED = Path(package.__path__[0]) / "shipped"
+_NEEDED = ("torch", "onnx", "safetensors")
+_WRAPPED_SHARE = 0.5
+
+
+def tune(  # noqa: PLR0913 - a command's options
+    folder: Annotated[Path, typer.Argument(help="Folder of plain punctuated text: .txt files, UTF-8.")],
+    *,
+    language: Annotated[str, typer.Option(help=f"Language of the text: {' or '.join(LANGUAGES)}.")],
+    out: Annotated[Path, typer.Option(help="Folder of the tune; one that was stopped goes on there.")] = Path("tuned"),
+    model_id: Annotated[str | None, typer.Option("--id", help="The new model's id, else the start's and -own.")] = None,
+    version: Annotated[str, typer.Option(help="The new model's version.")] = "1",
+    models: Annotated[Path, typer.Option(help="Models folder to begin at.", show_default="shipped")] = _SHIPPED,
+    wrapped: Annotated[bool, typer.Option("--wrapped", help="Only blank lines end a paragraph.")] = False,
+    fluent: Annotated[
+        bool, typer.Option("--fluent", help="The text has no fillers and repairs: put some in, to keep them known.")
+    ] = False,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the text at most.")] = 8,
+    patience: Annotated[int, typer.Option(min=1, help="Looks without a gain, four a pass, that end it.")] = 6,
+    max_minutes: Annotated[float, typer.Option(min=0.01, help="Minutes of training at most.")] = 60.0,
+    learning_rate: Annotated[float, typer.Option(min=1e-7, max=0.1)] = 1e-4,
+    threads: Annotated[int, typer.Option(min=1)] = 2,
+    seed: int = 1,
+) -> None:
+    """Train the shipped model further on text of your own, compare before and after, and export what came of it."""
+    try:
+        start, parts = _prepared(folder, language, models, wrapped=wrapped)
+        from models.tuning import tuning  # noqa: PLC0415 - text is read, and refused, without torch
+        from models.tuning.report import report  # noqa: PLC0415
+
+        plan = tuning.TuningPlan(
+            language=language,
+            epochs=epochs,
+            patience=patience,
+            learning_rate=learning_rate,
+            max_minutes=max_minutes,
+            fluent=fluent,
+            threads=threads,
+            seed=seed,
+        )
+        card = tuning.card_of(start, model_id or f"{start.manifest.id}-own", version)
+        print(report(tuning.tune(parts, start, card, plan, out), out))
+    except CaesuraError as error:
+        raise SystemExit(f"tune: {error}") from error
+
+
+def _prepared(folder: Path, language: str, models: Path, *, wrapped: bool) -> tuple[StoredModel, Parts]:
+    """Return where to begin and the parts of the text, and print what was read."""
+    if language not in LANGUAGES:
+        raise FatalError(f"language {language} is none of {', '.join(LANGUAGES)}")
+    start = starting_model(models, language)
+    files = read_folder(folder, language, wrapped=wrapped)
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise FatalError(
+            f"training needs {', '.join(missing)}: pip install 'caesura[train]', or make setup-train in a checkout"
+        )
+    parts = split(files)
+    _print_what_was_read(files, parts, language, wrapped=wrapped)
+    return start, parts
+
+
+def _print_what_was_read(files: Sequence[OwnFile], parts: Parts, language: str, *, wrapped: bool) -> None:
+    marks = [Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION]
+    if language == "zh":
+        marks.append(Punctuation.ENUMERATION_COMMA)
+    unit, whole = "characters" if language == "zh" else "words", "files" if parts.whole_files else "stretches"
+    print(f"| part | {whole} | {unit} | {' | '.join(mark.published for mark in marks)} |")
+    print("|---" * (3 + len(marks)) + "|")
+    for name, part in (("training", parts.training), ("watched", parts.watched), ("scored", parts.scored)):
+        found = Counter(mark for file in part for mark in session_of(file, language).marks)
+        print(f"| {name} | {len(part)} | {found.total()} | {' | '.join(str(found[mark]) for mark in marks)} |")
+    doubtful = [file.name for file in files if unmarked_lines(file, language) > _WRAPPED_SHARE]
+    if doubtful and not wrapped:
+        print(
+            f"In {', '.join(doubtful[:3])}{' and others' * (len(doubtful) > 3)} most lines end without a mark. "
+            "If they are wrapped, give --wrapped."
+        )

@@ -1,0 +1,71 @@
+"""A tuned network to a models folder that a worker can be pointed at: the new model beside those that it came from.
+
+The tuned model is active for its language. The model that it began at stays beside it, inactive, so that sessions which
+it labels go on and a way back is open; the models of other languages come along as they are.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from models.export import ModelCard, export
+from models.networks.ct_transformer import CTTransformer
+from models.parity import Parity, check_parity, mixed_buffers
+from models.tuning.start import wordpiece_of
+from schemas.model_manifest import ModelManifest
+from worker.adapters.model_folder import StoredModel, read_models_folder
+from worker.errors import FatalError
+
+__all__ = ["publish"]
+
+_LICENCE = "LICENSE.md"
+
+
+def publish(
+    network: CTTransformer, start: StoredModel, card: ModelCard, words: Sequence[str], out: Path
+) -> tuple[ModelManifest, Parity]:
+    """Export ``network`` to ``out/models`` through the parity gate on ``words``; FatalError where the gate is shut."""
+    exported = out / "exported"
+    shutil.rmtree(exported, ignore_errors=True)
+    pieces = start.vocabulary()
+    small = export(network, pieces, exported / "int8", card, int8=True)
+    large = export(network, pieces, exported / "fp32", card, int8=False)
+    tokenizer = wordpiece_of(start)
+    parity = check_parity(
+        network,
+        exported / "fp32" / large.weights,
+        exported / "int8" / small.weights,
+        mixed_buffers(words),
+        tokenizer,
+        tokenizer.number(start.manifest.wordpiece.leading),
+    )
+    if parity.failures:
+        raise FatalError("the parity gate is shut: " + "; ".join(parity.failures))
+    models = out / "models"
+    shutil.rmtree(models, ignore_errors=True)
+    models.mkdir(parents=True)
+    if (start.folder / _LICENCE).exists():
+        shutil.copyfile(start.folder / _LICENCE, exported / "int8" / _LICENCE)
+    (exported / "int8").rename(models / _folder_name(small))
+    shutil.rmtree(exported)
+    _add_others(start, models)
+    return small, parity
+
+
+def _add_others(start: StoredModel, models: Path) -> None:
+    """Copy the models that lie beside ``start``; those of its language become inactive."""
+    for other in read_models_folder(start.folder.parent):
+        manifest = other.manifest
+        folder = models / _folder_name(manifest)
+        shutil.copytree(other.folder, folder)
+        if manifest.language == start.manifest.language and manifest.active:
+            inactive = msgspec.json.encode(msgspec.structs.replace(manifest, active=False))
+            (folder / "manifest.json").write_bytes(msgspec.json.format(inactive, indent=2) + b"\n")
+
+
+def _folder_name(manifest: ModelManifest) -> str:
+    return f"{manifest.id}-{manifest.version}"

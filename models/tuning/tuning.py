@@ -1,0 +1,203 @@
+"""One tune from beginning to end: text read and parted, the shipped network trained on it, exported, compared.
+
+What a tune needs to be the same one when it is started again (text, start, options) stands in ``tune.json`` of its
+folder; the checkpoint and what was seen of the watched text lie beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from rich.progress import Progress, TaskID
+
+from models.checkpoints import load_network
+from models.chinese_evaluation import CharacterText
+from models.data.aligned import AlignedDocument
+from models.data.corpora import place
+from models.data.packing import PackedText, pack
+from models.data.recipes import RECIPES
+from models.data.samples import batches
+from models.evaluation import Figure
+from models.export import ModelCard
+from models.parity import Parity
+from models.stored_network import read_network
+from models.training import TrainingPlan, train
+from models.tuning.comparison import Streamed, changed_tags, figures, streamed
+from models.tuning.models_folder import publish
+from models.tuning.own_text import OwnFile, aligned, session_of
+from models.tuning.parts import Parts
+from models.tuning.start import wordpiece_of
+from models.tuning.watched import Look, Watcher
+from schemas.model_manifest import ModelManifest
+from worker.adapters.model_folder import StoredModel, read_models_folder
+from worker.errors import FatalError
+
+__all__ = ["Tuned", "TuningPlan", "card_of", "to_learn", "tune"]
+
+_NAME_PART = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+_OWN_TEXT = "own text"
+_FEWEST_WORDS = 1_000
+_LOOKS_AN_EPOCH = 4
+_MAX_PIECES = 1024
+_MAX_WATCHED_WORDS = 20_000
+_MAX_PARITY_WORDS = 12_000
+
+
+class TuningPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """How to tune. epochs: passes over the text at most; patience: looks (four an epoch) without a gain that end it.
+
+    fluent: the text has no fillers and repairs, so some are put in, and the network keeps knowing them.
+    """
+
+    language: str
+    epochs: int
+    patience: int
+    learning_rate: float
+    max_minutes: float
+    fluent: bool
+    threads: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuned:
+    """What came of it. looks: what was seen of the watched text, the first of it before training."""
+
+    manifest: ModelManifest
+    parity: Parity
+    looks: tuple[Look, ...]
+    figures: list[Figure]
+    changed_tags: str
+
+
+def card_of(start: StoredModel, model_id: str, version: str) -> ModelCard:
+    """Return what a tuned model's manifest says; FatalError for a name that none can have, or that is taken."""
+    if not _NAME_PART.fullmatch(model_id) or not _NAME_PART.fullmatch(version):
+        raise FatalError("a model's id and version are letters, digits, dots, dashes and underscores")
+    taken = {stored.manifest.name for stored in read_models_folder(start.folder.parent)}
+    if f"{model_id}@{version}" in taken:
+        raise FatalError(f"there is a model {model_id}@{version} already: give another --id or --version")
+    return ModelCard(
+        id=model_id,
+        version=version,
+        language=start.manifest.language,
+        licence=start.manifest.licence,
+        trained_on=(*start.manifest.trained_on, _OWN_TEXT),
+    )
+
+
+def tune(parts: Parts, start: StoredModel, card: ModelCard, plan: TuningPlan, out: Path) -> Tuned:
+    """Tune the network of ``start`` on the text's training part; write ``out/models``. FatalError where it cannot be.
+
+    Started again with the same text and options it goes on where it was; with others it refuses.
+    """
+    tokenizer = wordpiece_of(start)
+    text = pack((to_learn(file, plan) for file in parts.training), tokenizer)
+    if text.words < _FEWEST_WORDS:
+        raise FatalError(f"{text.words} words are left to train on, at least {_FEWEST_WORDS} are needed")
+    watched = pack(_first_words([aligned(file, plan.language) for file in parts.watched]), tokenizer)
+    _claim(out, parts, start, plan)
+    with Progress() as bar:
+        watcher = _trained(text, watched, start, plan, out, bar)
+        if watcher.best_look.share == 0:
+            raise FatalError("the watched text was best labelled by the model begun at: nothing is exported")
+        held_out = [word for file in parts.watched + parts.scored for word in aligned(file, plan.language).words]
+        network = load_network(watcher.best)
+        manifest, parity = publish(network, start, card, held_out[:_MAX_PARITY_WORDS], out)
+        sessions = [session_of(file, plan.language) for file in parts.scored]
+        before = _scored("before", start.folder.parent, sessions, plan, bar)
+        after = _scored("after", out / "models", sessions, plan, bar)
+    return Tuned(
+        manifest=manifest,
+        parity=parity,
+        looks=watcher.looks,
+        figures=figures("before", sessions, before, plan.language) + figures("after", sessions, after, plan.language),
+        changed_tags=changed_tags(before, after),
+    )
+
+
+def _scored(name: str, models: Path, sessions: list[CharacterText], plan: TuningPlan, bar: Progress) -> Streamed:
+    task = bar.add_task(f"scoring {name}", total=sum(len(session.units) for session in sessions))
+    return streamed(models, sessions, plan.language, threads=plan.threads, progress=partial(bar.advance, task))
+
+
+def _claim(out: Path, parts: Parts, start: StoredModel, plan: TuningPlan) -> None:
+    """Note whose folder ``out`` is; FatalError where it is another tune's, or none's."""
+    digest = hashlib.sha256()
+    for part in (parts.training, parts.watched, parts.scored):
+        for file in part:
+            digest.update("\n".join((file.name, *file.paragraphs, "")).encode())
+    identity = {"text": digest.hexdigest(), "start": start.manifest.name, **msgspec.to_builtins(plan)}
+    del identity["threads"]  # another machine may go on with it
+    path = out / "tune.json"
+    if path.exists():
+        stored = msgspec.json.decode(path.read_bytes())
+        differ = [name for name in identity if stored.get(name) != identity[name]]
+        if differ:
+            raise FatalError(
+                f"{out} holds a tune that was begun with other values of {', '.join(differ)}: "
+                "give the same ones to go on with it, another --out, or delete that folder"
+            )
+        return
+    if out.exists() and any(out.iterdir()):
+        raise FatalError(f"{out} is not empty and holds no tune: give another --out")
+    out.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(identity), indent=2) + b"\n")
+
+
+def _trained(
+    text: PackedText, watched: PackedText, start: StoredModel, plan: TuningPlan, out: Path, bar: Progress
+) -> Watcher:
+    """Train until the watcher has seen enough, and return it; nothing is left to do for a tune that has ended."""
+    leading = wordpiece_of(start).number(start.manifest.wordpiece.leading)
+    looks_at = list(batches(watched, leading, max_pieces=_MAX_PIECES, seed=plan.seed))
+    watcher = Watcher(out, looks_at, plan.patience, tell=bar.print)
+    if watcher.ended:
+        return watcher
+    network = read_network(start)
+    if not watcher.looks:
+        watcher(network, 0.0)
+    task = bar.add_task("training", total=1.0)
+    steps = TrainingPlan(
+        max_words=plan.epochs * text.words,
+        max_s=plan.max_minutes * 60,
+        leading=leading,
+        learning_rate=plan.learning_rate,
+        max_pieces=_MAX_PIECES,
+        checkpoint_words=text.words / _LOOKS_AN_EPOCH,
+        threads=plan.threads,
+        seed=plan.seed,
+    )
+    tell = partial(_advance, bar, task)
+    train(network, text, steps, out / "checkpoint.pt", watch=watcher, report=tell)
+    bar.update(task, completed=1.0)
+    return watcher
+
+
+def _advance(bar: Progress, task: TaskID, share: float, _: str) -> None:
+    bar.update(task, completed=share)
+
+
+def to_learn(file: OwnFile, plan: TuningPlan) -> AlignedDocument:
+    """Return what is trained on of a document: its words, and in fluent text fillers and repairs among them."""
+    document = aligned(file, plan.language, fluent=plan.fluent)
+    if not plan.fluent:
+        return document
+    return RECIPES[plan.language].disfluent(document, random.Random(plan.seed ^ place(file.name)))
+
+
+def _first_words(documents: Sequence[AlignedDocument]) -> list[AlignedDocument]:
+    left = _MAX_WATCHED_WORDS
+    kept: list[AlignedDocument] = []
+    for document in documents:
+        if left > 0:
+            kept.append(document.first(left))
+            left -= len(document.words)
+    return kept
