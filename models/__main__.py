@@ -13,9 +13,11 @@ from models.data.prepare import held_out, load, prepare
 from models.data.recipes import RECIPES
 from models.languages import LANGUAGES
 from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from models.tuning.command import tune
 from worker.adapters.wordpiece import WordPiece
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
+app.command("tune")(tune)
 label_figures.register(app)
 decoding_figures.register(app)
 
