@@ -1,26 +1,57 @@
 """A pre-trained BERT as the start of a CT-Transformer: read its safetensors, keep its encoder, drop the rest.
 
 The start used here is all-MiniLM-L6-v2 (Apache-2.0; ``models/README.md`` says where it comes from). It is needed in
-training only: nothing of it is committed but what training made of it.
+training only: nothing of it is committed but what training made of it. A larger one makes a teacher: its layout may be
+of any size, and its top layers, bent to what it was trained for, may be left at a random start.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file
 from torch import Tensor
 
 from models.networks.ct_transformer import CTConfig, CTTransformer, sinusoids
+from models.networks.kinds import Network
 
-__all__ = ["start_from_bert", "start_from_checkpoint"]
+__all__ = ["shape_of", "start_from_bert", "start_from_checkpoint"]
 
 _RIDGE = 10.0
+_HEAD_WIDTH = 64
 
 
-def start_from_bert(network: CTTransformer, weights: Path, leading: int) -> None:
+def shape_of(start: Path) -> dict[str, Any]:
+    """Return the fields of a ``CTConfig`` that a start dictates, and ``layers``, how many it has.
+
+    start: safetensors of a BERT, whose heads are taken to be 64 wide, as BERT's are (the file does not say); or a
+    checkpoint of this project.
+    """
+    if start.suffix == ".pt":
+        config = torch.load(start, weights_only=True, map_location="cpu")["config"]
+        return {name: config[name] for name in _SHAPE} | {"layers": len(config["look_ahead"])}
+    with safe_open(str(start), framework="pt") as bert:
+        names = set(bert.keys())
+        inner, width = bert.get_slice("encoder.layer.0.intermediate.dense.weight").get_shape()
+        positions, _ = bert.get_slice("embeddings.position_embeddings.weight").get_shape()
+    layers = sum(name.startswith("encoder.layer.") and name.endswith("intermediate.dense.weight") for name in names)
+    return {
+        "width": width,
+        "heads": width // _HEAD_WIDTH,
+        "inner_width": inner,
+        "positions": "learned",
+        "max_positions": positions,
+        "layers": layers,
+    }
+
+
+def start_from_bert(network: CTTransformer, weights: Path, leading: int, *, fresh_layers: int = 0) -> None:
     """Copy a BERT encoder of the same shape into ``network``; its heads keep their random start.
+
+    So do the ``fresh_layers`` top layers. Where the network has fewer layers than the encoder, it gets the lowest.
 
     Sinusoidal positions (the paper's) start as the ridge regression of the learned table on the waves; the first
     position, which is unlike the others and holds the leading piece alone, is made up for in that piece's embedding.
@@ -35,19 +66,24 @@ def start_from_bert(network: CTTransformer, weights: Path, leading: int) -> None
     segment = bert["embeddings.token_type_embeddings.weight"][0]  # one segment only: its vector is a constant
     learned = bert["embeddings.position_embeddings.weight"]
     state |= _positions(config, learned, segment)
-    for k in range(len(config.look_ahead)):
+    copied = len(config.look_ahead) - fresh_layers
+    for k in range(copied):
         state |= _layer(bert, k)
     if config.positions == "sinusoidal":
         as_waves = state["positions.centre"] + sinusoids(1, config.width)[0] @ state["positions.map"]
         state["embedding.weight"][leading] += segment + learned[0] - as_waves
     missing, unexpected = network.load_state_dict(state, strict=False)
-    if unexpected or any(not name.startswith(("punctuation.", "disfluency.")) for name in missing):
+    fresh = tuple(f"layers.{k}." for k in range(copied, len(config.look_ahead)))
+    if unexpected or any(not name.startswith(("punctuation.", "disfluency.", *fresh)) for name in missing):
         raise ValueError(f"{weights} does not fit: missing {missing}, unexpected {unexpected}")
 
 
-def start_from_checkpoint(network: CTTransformer, checkpoint: Path) -> None:
-    """Copy the network of an earlier run's checkpoint into ``network``: a new plan, a new optimiser, the same shape."""
-    network.load_state_dict(torch.load(checkpoint, weights_only=True)["network"])
+def start_from_checkpoint(network: Network, checkpoint: Path) -> None:
+    """Copy the network of an earlier run's checkpoint into ``network``: a new plan, a new optimiser, the same shape.
+
+    A Full-Transformer and a CT-Transformer are of the same shape: so a full-context teacher is put under the mask.
+    """
+    network.load_state_dict(torch.load(checkpoint, weights_only=True, map_location="cpu")["network"])
 
 
 def _positions(config: CTConfig, learned: Tensor, segment: Tensor) -> dict[str, Tensor]:
@@ -71,6 +107,7 @@ def _layer(bert: dict[str, Tensor], k: int) -> dict[str, Tensor]:
     return state
 
 
+_SHAPE = ("width", "heads", "inner_width", "positions", "max_positions")
 _QKV = ("query", "key", "value")
 _SAME = {
     "attention.output.dense": "attended",

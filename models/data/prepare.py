@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from models.data.aligned import AlignedDocument
 from models.data.contamination import MAX_SHARED, SharedText
 from models.data.corpora import place
-from models.data.packing import PackedText, pack
+from models.data.packing import pack
 from models.data.recipes import RECIPES, Recipe
 from worker.adapters.wordpiece import WordPiece
 
-__all__ = ["CorpusCounts", "held_out", "load", "prepare", "training_documents"]
+__all__ = ["CorpusCounts", "held_out", "prepare", "training_documents"]
 
 
 @dataclass(slots=True)
@@ -82,8 +82,3 @@ def prepare(
         pack(documents, tokenizer).save(path)
         report.write_text(json.dumps(asdict(counts)))
         yield counts
-
-
-def load(out: Path, mix: Iterable[str]) -> PackedText:
-    """Return the packed text of every corpus of ``mix``."""
-    return PackedText.joined([PackedText.load(out / f"{corpus}.npz") for corpus in mix])
