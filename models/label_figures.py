@@ -23,6 +23,7 @@ from models.evaluation import (
     pairs_table,
     table,
 )
+from models.false_stops import Stops, stops_on, stops_table
 from models.regression.cases import write_known_failures
 from models.regression.runs import report, run_list
 from models.swda_evaluation import SWDA_TESTS, evaluate_swda
@@ -43,6 +44,7 @@ _CORPORA = Path("../shared/corpora")
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("evaluate")(evaluate)
+    app.command("false-stops")(false_stops)
     app.command("regression")(regression)
 
 
@@ -101,6 +103,27 @@ def _texts(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, Evalua
     if "zh" in languages:
         names = (CHINESE_TESTS if "benchmark" in chosen else ()) + (CHINESE_HELD_OUT if "open_text" in chosen else ())
         yield from ((name, evaluate_chinese) for name in names)
+
+
+def false_stops(
+    *,
+    models: Models = _SHIPPED,
+    language: Language = None,
+    corpora: Corpora = _CORPORA,
+    sentences: Annotated[int, typer.Option(help="Held-out sentences a corpus.")] = 200,
+    threads: Threads = None,
+) -> None:
+    """Print how often a flush inside a sentence freezes a sentence mark, and how often one at its end does."""
+    engine = OnnxEngine(models, threads=threads)
+    engine.warm_up()
+    corpus_names = {"en": HELD_OUT, "zh": CHINESE_HELD_OUT}
+    rows: list[Stops] = []
+    with Progress() as bar:
+        for served in _served(engine, language):
+            for corpus in corpus_names[served]:
+                count = partial(bar.advance, bar.add_task(f"{corpus}: words", total=None))
+                rows.append(stops_on(engine, corpora, corpus, language=served, sentences=sentences, progress=count))
+    print(f"{', '.join(model.name for model in engine.models)}\n{stops_table(rows)}")
 
 
 def regression(
