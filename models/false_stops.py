@@ -40,7 +40,7 @@ class FlushPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stops:
-    """How many flushed last words got a sentence mark: inside a sentence (plain, or at a comma of its), and at its end."""
+    """Flushed last words with a sentence mark: inside a sentence, plain or at a comma of the text, and at its end."""
 
     text: str
     plain: Share
