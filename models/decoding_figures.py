@@ -1,10 +1,10 @@
-"""Commands that measure the decoding: ``python -m models position-change | stability | sweep | chunks``."""
+"""Commands that measure decoding: ``python -m models position-change | stability | sweep | chunks | look-ahead``."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +13,7 @@ import typer
 from rich.progress import Progress
 
 from models.data.prepare import held_out
+from models.languages import LANGUAGES
 from models.position_plot import drawn
 from models.stability import DELAYS_WORDS, Detection, Stability, detections, growing_input, stabilities, streams_of
 from models.streamed import WatchedEngine, active_model
@@ -25,9 +26,13 @@ from models.sweeps import (
     decoded,
     figures_table,
     held_out_text,
+    stream,
     sweep,
 )
+from schemas.events import Emission
 from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.core.rules import DecodingRules
+from worker.ports import Engine
 
 __all__ = ["register"]
 
@@ -46,14 +51,17 @@ def register(app: typer.Typer) -> None:
     app.command("stability")(stability)
     app.command("sweep")(sweep_decoding)
     app.command("chunks")(compare_chunks)
+    app.command("look-ahead")(ablate_look_ahead)
 
 
-def position_change(
+def position_change(  # noqa: PLR0913 - a command's options
     *,
     models: Models = _SHIPPED,
     also: Annotated[
-        list[str] | None, typer.Option(help="Another network to draw: NAME=FOLDER, a models folder; again and again.")
+        list[str] | None, typer.Option(help="Another network to draw: NAME=CHECKPOINT (.pt); again and again.")
     ] = None,
+    vocabulary: Annotated[Path, typer.Option(help="The word pieces of those.")] = Path("build/vocab.txt"),
+    unmasked: Annotated[bool, typer.Option(help="Draw the model's weights with their mask taken away, too.")] = False,
     corpora: Corpora = _CORPORA,
     max_words: MaxWords = 1_500,
     text_words: Annotated[int, typer.Option(help="Words of one growing input.")] = 80,
@@ -61,14 +69,12 @@ def position_change(
     json_file: JsonFile = None,
 ) -> None:
     """Feed texts word by word, and draw how far back the raw marks still change (the paper's figure 2)."""
-    folders = {"CT-Transformer": models} | dict(_named(one) for one in also or ())
     documents = [document.words for name in SWEEP_CORPORA for document in held_out(corpora, name, max_words=max_words)]
     texts = [words[start : start + text_words] for words in documents for start in range(0, len(words), text_words)]
     by_word: dict[str, Counter[int]] = {}
     by_moment: dict[str, Counter[int]] = {}
     with Progress() as bar:
-        for name, folder in folders.items():
-            engine = OnnxEngine(folder, threads=1)
+        for name, engine in _drawn_networks(models, also or [], vocabulary, unmasked=unmasked):
             task = bar.add_task(f"{name}: words", total=sum(map(len, texts)))
             by_word[name], by_moment[name] = growing_input(
                 engine, active_model(engine, "en"), texts, progress=partial(bar.advance, task)
@@ -132,6 +138,28 @@ def compare_chunks(
     _measure(OnnxEngine(models, threads=1), texts, list(against_chunks()), json_file)
 
 
+def ablate_look_ahead(
+    *,
+    models: Models = _SHIPPED,
+    corpora: Corpora = _CORPORA,
+    max_words: MaxWords = 1_500,
+    json_file: JsonFile = None,
+) -> None:
+    """Print F1 of the settled stream with the shipped weights under shorter masks, in PyTorch: no sweep of L."""
+    from models.look_ahead_ablation import masked_otherwise, shortened  # noqa: PLC0415 - the rest runs without torch
+
+    text, rows = held_out_text(corpora, max_words=max_words), []
+    with Progress() as bar:
+        for look_ahead in shortened(LANGUAGES["en"].look_ahead):
+            name = f"settled, L = {sum(look_ahead)} ({','.join(map(str, look_ahead))})"
+            task = bar.add_task(f"{name}: words", total=sum(map(len, text.texts)))
+            engine = masked_otherwise(models, look_ahead)
+            way = stream(name, DecodingRules(emission=Emission.SETTLED))
+            rows.append(decoded(engine, text, way, progress=partial(bar.advance, task)))
+    print(figures_table(rows))
+    _write(json_file, [row.as_json() for row in rows])
+
+
 def _measure(engine: OnnxEngine, texts: list[GoldText], ways: list[Decoding], json_file: Path | None) -> None:
     engine.warm_up()
     print(active_model(engine, "en"))
@@ -147,11 +175,21 @@ def _measure(engine: OnnxEngine, texts: list[GoldText], ways: list[Decoding], js
     _write(json_file, [row.as_json() for row in measured])
 
 
-def _named(option: str) -> tuple[str, Path]:
-    name, _, folder = option.partition("=")
-    if not folder:
-        raise typer.BadParameter(f"{option!r} is not NAME=FOLDER")
-    return name, Path(folder)
+def _drawn_networks(
+    models: Path, also: Sequence[str], vocabulary: Path, *, unmasked: bool
+) -> Iterator[tuple[str, Engine]]:
+    yield "CT-Transformer", OnnxEngine(models, threads=1)
+    if unmasked:
+        from models.look_ahead_ablation import masked_otherwise  # noqa: PLC0415 - the rest runs without torch
+
+        yield "the same weights, no mask", masked_otherwise(models)
+    for option in also:
+        from models.checkpoint_engine import CheckpointEngine  # noqa: PLC0415
+
+        name, _, checkpoint = option.partition("=")
+        if not checkpoint:
+            raise typer.BadParameter(f"{option!r} is not NAME=CHECKPOINT")
+        yield name, CheckpointEngine.of(Path(checkpoint), vocabulary)
 
 
 def _described(counts: Counter[int]) -> str:

@@ -1,0 +1,46 @@
+"""What the shipped weights make of another mask than the one they were trained under: an ablation, not a sweep of L.
+
+A network trained for a shorter look-ahead would do better than one from which it is taken, so this says what the stream
+loses where look-ahead is missing, and not which L is best; nor does taking the mask away make a Full-Transformer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from models.checkpoint_engine import CheckpointEngine
+from models.networks.full_transformer import UNLIMITED
+from models.stored_network import read_network
+from worker.adapters.model_folder import read_models_folder
+
+__all__ = ["masked_otherwise", "shortened"]
+
+_TOTALS = (9, 8, 6, 4, 3, 2, 0)
+
+
+def shortened(look_ahead: tuple[int, ...], totals: tuple[int, ...] = _TOTALS) -> Iterator[tuple[int, ...]]:
+    """Yield the L_i with each total that is no more than theirs; what is taken is taken from the top layers first."""
+    for total in totals:
+        spare = sum(look_ahead) - total
+        if spare < 0:
+            continue
+        words = list(look_ahead)
+        for k in reversed(range(len(words))):
+            taken = min(spare, words[k])
+            words[k], spare = words[k] - taken, spare - taken
+        yield tuple(words)
+
+
+def masked_otherwise(
+    models: Path, look_ahead: tuple[int, ...] | None = None, *, language: str = "en"
+) -> CheckpointEngine:
+    """Return the active model of a language with another L_i; None: no mask at all. fp32, in PyTorch."""
+    stored = next(
+        one for one in read_models_folder(models) if one.manifest.active and one.manifest.language == language
+    )
+    network = read_network(stored)
+    layers = len(network.config.look_ahead)
+    network.config = replace(network.config, look_ahead=look_ahead or (UNLIMITED,) * layers)
+    return CheckpointEngine(network, stored.vocabulary(), language=language)
