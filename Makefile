@@ -64,12 +64,15 @@ demo: setup ## Show it working in this terminal: embedded Kafka and Redis, sampl
 	@$(BIN)/caesura demo
 
 # --- tests and checks ------------------------------------------------------------------------------------------------
-.PHONY: test test-fast test-deploy check format lint types contracts audit
+.PHONY: test test-fast train-smoke test-deploy check format lint types contracts audit
 test: setup-train ## All tests, on a real Kafka and Redis found or started (in CI a missing one is a failure)
 	@$(BIN)/python -m pytest
 
 test-fast: setup-dev ## Tests that need neither torch nor a real Kafka or Redis
 	@$(BIN)/python -m pytest -q -m "$(FAST)"
+
+train-smoke: setup-train ## Train, export, parity gate and a stream through the core, on made-up text (part of make test, so of CI)
+	@$(BIN)/python -m pytest -q tests/models/test_train_to_engine.py
 
 test-deploy: setup-dev ## The deployment on real helm, promtool, Kubernetes, a Collector (built with Go: ten minutes at first)
 	@PYTHON=$(abspath $(BIN))/python tests/deploy/tools/build.sh build/deploy/bin
