@@ -44,14 +44,14 @@ __all__ = ["Tuned", "TuningPlan", "card_of", "to_learn", "tune"]
 _NAME_PART = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 _OWN_TEXT = "own text"
 _FEWEST_WORDS = 1_000
-_LOOKS_AN_EPOCH = 4
+_LOOKS_AN_EPOCH = 2
 _MAX_PIECES = 1024
 _MAX_WATCHED_WORDS = 20_000
 _MAX_PARITY_WORDS = 12_000
 
 
 class TuningPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """How to tune. epochs: passes over the text at most; patience: looks (four an epoch) without a gain that end it.
+    """How to tune. epochs: passes over the text at most; patience: looks (two an epoch) without a gain that end it.
 
     fluent: the text has no fillers and repairs, so some are put in, and the network keeps knowing them.
     """

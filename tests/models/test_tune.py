@@ -124,9 +124,9 @@ def test_a_tune_that_was_stopped_goes_on_where_it_was(
     whole, parted = tmp_path / "whole", tmp_path / "parted"
     assert tune(start, text, whole, "--epochs", "2").exit_code == 0
     with monkeypatch.context() as patch:
-        patch.setattr(tuning, "read_network", stopping_after(8))
+        patch.setattr(tuning, "read_network", stopping_after(4))
         assert isinstance(tune(start, text, parted, "--epochs", "2").exception, SystemExit | KeyboardInterrupt)
-    assert 0 < len(looks(parted)) < len(looks(whole))
+    assert 1 < len(looks(parted)) < len(looks(whole))
     assert tune(start, text, parted, "--epochs", "2").exit_code == 0
     assert looks(parted) == looks(whole)
     ours, theirs = load_network(parted / "best.pt").state_dict(), load_network(whole / "best.pt").state_dict()
@@ -134,15 +134,15 @@ def test_a_tune_that_was_stopped_goes_on_where_it_was(
         assert torch.allclose(weights, theirs[name], atol=1e-5), name
 
 
-def stopping_after(passes: int) -> object:
-    """Return a reader of networks whose network is interrupted, as by a user, after some forward passes."""
+def stopping_after(steps: int) -> object:
+    """Return a reader of networks whose network is interrupted, as by a user, after some steps of training."""
 
     def read(stored: StoredModel) -> CTTransformer:
         network = read_network(stored)
-        left = [passes]
+        left = [steps]
 
         def count(*_: object) -> None:
-            left[0] -= 1
+            left[0] -= network.training
             if left[0] < 0:
                 raise KeyboardInterrupt
 
