@@ -18,6 +18,7 @@ from worker.commands.replay import replay
 from worker.commands.settings import settings
 from worker.commands.tail import tail
 from worker.commands.topics import topics
+from worker.commands.train import PASSED_ON, train
 from worker.commands.unpark import unpark
 from worker.commands.worker import worker
 from worker.errors import CaesuraError
@@ -47,6 +48,7 @@ app.command()(replay)
 app.command()(tail)
 app.add_typer(dead_letters, name="dead-letters")
 app.command()(unpark)
+app.command(context_settings=PASSED_ON)(train)
 app.command()(settings)
 
 

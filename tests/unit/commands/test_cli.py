@@ -17,7 +17,7 @@ from worker.cli import main
 ROOT = Path(__file__).parents[3]
 COMMANDS = (
     *("demo", "worker", "punctuate", "topics", "check", "replay", "tail", "dead-letters", "unpark", "settings"),
-    "version",
+    *("train", "version"),
 )
 
 

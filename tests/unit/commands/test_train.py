@@ -1,0 +1,44 @@
+"""``caesura train`` hands over to the training side where it is installed, and says what is missing where it is not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from worker.cli import main
+
+TRAINING_HAS_ITS_PARTS = find_spec("torch") is not None and find_spec("onnx") is not None
+
+
+def test_without_the_extra_one_line_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def found(name: str) -> ModuleSpec | None:
+        return None if name == "torch" else ModuleSpec(name, None)
+
+    monkeypatch.setattr("worker.commands.train.find_spec", found)
+    monkeypatch.setattr(sys, "argv", ["caesura", "train", "texts", "--language", "en"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("caesura: training needs torch, not installed here: pip install 'caesura[train]'")
+
+
+@pytest.mark.torch
+@pytest.mark.skipif(not TRAINING_HAS_ITS_PARTS, reason="the train extra is not installed")
+def test_with_the_extra_the_arguments_reach_the_tune_as_they_are(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from worker.cli import main; main()", "train", "no such folder", "--language", "en"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "tune: no such folder is not a folder\n")

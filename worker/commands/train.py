@@ -1,0 +1,34 @@
+"""``caesura train``: hands over to the training side, which the worker neither imports nor installs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+
+import typer
+
+from worker.errors import FatalError
+
+__all__ = ["PASSED_ON", "train"]
+
+PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Context settings of the command: its arguments are those of ``python -m models tune``."""
+
+_NEEDED = ("models", "torch", "onnx")
+
+
+def train(context: typer.Context) -> None:
+    """Train a shipped model further on a folder of your own text: `caesura train FOLDER --language en`.
+
+    The same as `python -m models tune`, whose `--help` lists the options; docs/tutorial-own-text.md shows it from
+    beginning to end. It needs the train extra (torch), which a worker does without: `pip install 'caesura[train]'`.
+    """
+    missing = [name for name in _NEEDED if find_spec(name) is None]  # found, never imported
+    if missing:
+        raise FatalError(
+            f"training needs {', '.join(missing)}, not installed here: pip install 'caesura[train]', "
+            "or make setup-train in a checkout; then caesura train, or python -m models tune"
+        )
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "models", "tune", *context.args])  # noqa: S606 - no shell
