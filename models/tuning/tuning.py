@@ -176,8 +176,10 @@ def _trained(
         seed=plan.seed,
     )
     tell = partial(_advance, bar, task)
-    train(network, text, steps, out / "checkpoint.pt", watch=watcher, report=tell)
+    checkpoint = out / "checkpoint.pt"
+    train(network, text, steps, checkpoint, watch=watcher, report=tell)
     bar.update(task, completed=1.0)
+    checkpoint.unlink()  # what has ended is not gone on with, and it is three times as large as the network
     return watcher
 
 
