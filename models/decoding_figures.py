@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.progress import Progress
 
 from models.data.prepare import held_out
-from models.languages import LANGUAGES
+from models.decoding_tables import changes_table, decodings_tables, stability_tables
+from models.figures_page import put
 from models.position_plot import drawn
-from models.stability import DELAYS_WORDS, Detection, Stability, detections, growing_input, stabilities, streams_of
+from models.stability import detections, growing_input, stabilities, streams_of
 from models.streamed import WatchedEngine, active_model
 from models.sweeps import (
     SWEEP_CORPORA,
@@ -24,7 +24,6 @@ from models.sweeps import (
     against_chunks,
     benchmark_text,
     decoded,
-    figures_table,
     held_out_text,
     stream,
     sweep,
@@ -39,7 +38,7 @@ __all__ = ["register"]
 Models = Annotated[Path, typer.Option(help="The models folder.")]
 Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
 MaxWords = Annotated[int, typer.Option(help="Held-out words a corpus.")]
-JsonFile = Annotated[Path | None, typer.Option(help="Also write the figures here.")]
+Page = Annotated[Path | None, typer.Option(help="Also put the tables on this page (docs/decoding-figures.md).")]
 
 _SHIPPED = Path("models/shipped")
 _CORPORA = Path("../shared/corpora")
@@ -66,62 +65,48 @@ def position_change(  # noqa: PLR0913 - a command's options
     max_words: MaxWords = 1_500,
     text_words: Annotated[int, typer.Option(help="Words of one growing input.")] = 80,
     plot: Annotated[Path, typer.Option(help="Where the plot goes.")] = Path("docs/position-change.svg"),
-    json_file: JsonFile = None,
+    page: Page = None,
 ) -> None:
     """Feed texts word by word, and draw how far back the raw marks still change (the paper's figure 2)."""
     documents = [document.words for name in SWEEP_CORPORA for document in held_out(corpora, name, max_words=max_words)]
     texts = [words[start : start + text_words] for words in documents for start in range(0, len(words), text_words)]
+    total = sum(map(len, texts))
     by_word: dict[str, Counter[int]] = {}
     by_moment: dict[str, Counter[int]] = {}
+    drawn_models: list[str] = []
     with Progress() as bar:
         for name, engine in _drawn_networks(models, also or [], vocabulary, unmasked=unmasked):
-            task = bar.add_task(f"{name}: words", total=sum(map(len, texts)))
-            by_word[name], by_moment[name] = growing_input(
-                engine, active_model(engine, "en"), texts, progress=partial(bar.advance, task)
-            )
-            print(f"{name}: {', '.join(model.name for model in engine.models)}")
-            for what, counts in (("words", by_word[name]), ("moments", by_moment[name])):
-                print(f"{name}, {what}: {_described(counts)}")
+            drawn_models.append(active_model(engine, "en"))
+            advance = partial(bar.advance, bar.add_task(f"{name}: words", total=total))
+            by_word[name], by_moment[name] = growing_input(engine, drawn_models[-1], texts, progress=advance)
     panels = {
         "Words whose mark changed after they were heard: where it last changed (per cent)": by_word,
         "Moments at which a mark changed: the farthest one (per cent)": by_moment,
     }
     plot.write_text(drawn(panels), encoding="utf-8")
-    _write(json_file, {"by_word": by_word, "by_moment": by_moment})
+    put(page, "position-change", changes_table(drawn_models[0], total, by_word, by_moment))
 
 
 def stability(
-    *,
-    models: Models = _SHIPPED,
-    corpora: Corpora = _CORPORA,
-    max_words: MaxWords = 3_000,
-    json_file: JsonFile = None,
+    *, models: Models = _SHIPPED, corpora: Corpora = _CORPORA, max_words: MaxWords = 3_000, page: Page = None
 ) -> None:
     """Print how stable and how late the labels are that are published, and that a screen would show."""
     documents = [document for name in SWEEP_CORPORA for document in held_out(corpora, name, max_words=max_words)]
+    words = sum(len(document.words) for document in documents)
     engine = OnnxEngine(models, threads=1)
     with Progress() as bar:
-        task = bar.add_task("words", total=2 * sum(len(document.words) for document in documents))
-        streams = streams_of(WatchedEngine(engine), documents, progress=partial(bar.advance, task))
-    rows = list(stabilities(streams, documents))
-    found = list(detections(streams, documents))
-    print(f"{active_model(engine, 'en')}, {sum(len(document.words) for document in documents)} words\n")
-    print(_stability_table(rows))
-    print()
-    print(_detection_table(found))
-    _write(json_file, {"stability": [row.as_json() for row in rows], "detection": [row.as_json() for row in found]})
+        advance = partial(bar.advance, bar.add_task("words", total=2 * words))
+        streams = streams_of(WatchedEngine(engine), documents, progress=advance)
+    rows, found = list(stabilities(streams, documents)), list(detections(streams, documents))
+    put(page, "stability", stability_tables(active_model(engine, "en"), words, rows, found))
 
 
 def sweep_decoding(
-    *,
-    models: Models = _SHIPPED,
-    corpora: Corpora = _CORPORA,
-    max_words: MaxWords = 4_000,
-    json_file: JsonFile = None,
+    *, models: Models = _SHIPPED, corpora: Corpora = _CORPORA, max_words: MaxWords = 4_000, page: Page = None
 ) -> None:
     """Print F1, delay and cost of the stream with F, T and the left context varied, on held-out open text."""
-    texts = [held_out_text(corpora, max_words=max_words)]
-    _measure(OnnxEngine(models, threads=1), texts, list(sweep()), json_file)
+    text, engine = held_out_text(corpora, max_words=max_words), OnnxEngine(models, threads=1)
+    _measure(page, "sweep", active_model(engine, "en"), [text], [(way, engine) for way in sweep()])
 
 
 def compare_chunks(
@@ -130,49 +115,44 @@ def compare_chunks(
     corpora: Corpora = _CORPORA,
     max_words: MaxWords = 4_000,
     benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR too.")] = True,
-    json_file: JsonFile = None,
+    page: Page = None,
 ) -> None:
     """Print F1, delay and cost of the stream beside those of overlapped chunks, split and merged."""
-    texts = [held_out_text(corpora, max_words=max_words)]
+    engine, texts = OnnxEngine(models, threads=1), [held_out_text(corpora, max_words=max_words)]
     texts += [benchmark_text(corpora, name) for name in (("REF", "ASR") if benchmark else ())]
-    _measure(OnnxEngine(models, threads=1), texts, list(against_chunks()), json_file)
+    _measure(page, "chunks", active_model(engine, "en"), texts, [(way, engine) for way in against_chunks()])
 
 
 def ablate_look_ahead(
-    *,
-    models: Models = _SHIPPED,
-    corpora: Corpora = _CORPORA,
-    max_words: MaxWords = 1_500,
-    json_file: JsonFile = None,
+    *, models: Models = _SHIPPED, corpora: Corpora = _CORPORA, max_words: MaxWords = 1_500, page: Page = None
 ) -> None:
     """Print F1 of the settled stream with the shipped weights under shorter masks, in PyTorch: no sweep of L."""
-    from models.look_ahead_ablation import masked_otherwise, shortened  # noqa: PLC0415 - the rest runs without torch
+    from models import look_ahead_ablation as ablation  # noqa: PLC0415 - the rest runs without torch
 
-    text, rows = held_out_text(corpora, max_words=max_words), []
-    with Progress() as bar:
-        for look_ahead in shortened(LANGUAGES["en"].look_ahead):
-            name = f"settled, L = {sum(look_ahead)} ({','.join(map(str, look_ahead))})"
-            task = bar.add_task(f"{name}: words", total=sum(map(len, text.texts)))
-            engine = masked_otherwise(models, look_ahead)
-            way = stream(name, DecodingRules(emission=Emission.SETTLED))
-            rows.append(decoded(engine, text, way, progress=partial(bar.advance, task)))
-    print(figures_table(rows))
-    _write(json_file, [row.as_json() for row in rows])
+    ways: list[tuple[Decoding, Engine]] = []
+    for look_ahead in ablation.shortened(ablation.trained_look_ahead(models)):
+        name = f"settled, L = {sum(look_ahead)} ({','.join(map(str, look_ahead))})"
+        way = stream(name, DecodingRules(emission=Emission.SETTLED))
+        ways.append((way, ablation.masked_otherwise(models, look_ahead)))
+    model = active_model(OnnxEngine(models, threads=1), "en")
+    _measure(page, "look-ahead", model, [held_out_text(corpora, max_words=max_words)], ways)
 
 
-def _measure(engine: OnnxEngine, texts: list[GoldText], ways: list[Decoding], json_file: Path | None) -> None:
-    engine.warm_up()
-    print(active_model(engine, "en"))
-    measured = []
+def _measure(
+    page: Path | None, name: str, model: str, texts: Sequence[GoldText], ways: Sequence[tuple[Decoding, Engine]]
+) -> None:
+    """Decode every text every way, and put a table a text on the page."""
+    tables = []
+    for _, engine in ways:
+        engine.warm_up()
     with Progress() as bar:
         for text in texts:
             rows = []
-            for way in ways:
+            for way, engine in ways:
                 task = bar.add_task(f"{text.name}, {way.name}: words", total=sum(map(len, text.texts)))
                 rows.append(decoded(engine, text, way, progress=partial(bar.advance, task)))
-            bar.console.print(figures_table(rows), soft_wrap=True, markup=False, highlight=False)
-            measured += rows
-    _write(json_file, [row.as_json() for row in measured])
+            tables.append(rows)
+    put(page, name, decodings_tables(model, tables))
 
 
 def _drawn_networks(
@@ -190,41 +170,3 @@ def _drawn_networks(
         if not checkpoint:
             raise typer.BadParameter(f"{option!r} is not NAME=CHECKPOINT")
         yield name, CheckpointEngine.of(Path(checkpoint), vocabulary)
-
-
-def _described(counts: Counter[int]) -> str:
-    whole, changed = counts.total(), counts.total() - counts[0]
-    far = sum(count for distance, count in counts.items() if distance > 9)
-    spread = " ".join(f"{distance}:{counts[distance]}" for distance in sorted(counts))
-    return f"{changed} of {whole} changed, {far} more than 9 words back, at most {max(counts)}; {spread}"
-
-
-def _stability_table(rows: Sequence[Stability]) -> str:
-    delayed = " / ".join(map(str, DELAYS_WORDS))
-    lines = [
-        f"| shown | normalised erasure | edit overhead | wait, words: mean / p50 / p95 | F1 after {delayed}, last |",
-        "|---|---|---|---|---|",
-    ]
-    for row in rows:
-        f1 = " / ".join(f"{one:.1f}" for one in (*row.delayed_f1, row.final_f1))
-        lines.append(
-            f"| {row.shown}, {row.kind} | {row.normalised_erasure:.3f} | {100 * row.edit_overhead:.1f} % "
-            f"| {row.average_wait_words:.1f} / {row.wait_p50_words:.0f} / {row.wait_p95_words:.0f} | {f1} |"
-        )
-    return "\n".join(lines)
-
-
-def _detection_table(rows: Sequence[Detection]) -> str:
-    lines = ["| shown | label | gold | ever found | words until found: mean / p50 / p95 |", "|---|---|---|---|---|"]
-    lines += [
-        f"| {row.shown} | {row.label} | {row.runs} | {100 * row.detected / row.runs:.1f} % "
-        f"| {row.mean_words:.1f} / {row.p50_words:.0f} / {row.p95_words:.0f} |"
-        for row in rows
-    ]
-    return "\n".join(lines)
-
-
-def _write(json_file: Path | None, figures: Any) -> None:  # noqa: ANN401 - any plain value
-    if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")

@@ -13,9 +13,9 @@ from pathlib import Path
 from models.checkpoint_engine import CheckpointEngine
 from models.networks.full_transformer import UNLIMITED
 from models.stored_network import read_network
-from worker.adapters.model_folder import read_models_folder
+from worker.adapters.model_folder import StoredModel, read_models_folder
 
-__all__ = ["masked_otherwise", "shortened"]
+__all__ = ["masked_otherwise", "shortened", "trained_look_ahead"]
 
 _TOTALS = (9, 8, 6, 4, 3, 2, 0)
 
@@ -33,14 +33,22 @@ def shortened(look_ahead: tuple[int, ...], totals: tuple[int, ...] = _TOTALS) ->
         yield tuple(words)
 
 
+def trained_look_ahead(models: Path, *, language: str = "en") -> tuple[int, ...]:
+    """Return the L_i that the active model of a language was trained with."""
+    return _stored(models, language).manifest.look_ahead
+
+
 def masked_otherwise(
     models: Path, look_ahead: tuple[int, ...] | None = None, *, language: str = "en"
 ) -> CheckpointEngine:
     """Return the active model of a language with another L_i; None: no mask at all. fp32, in PyTorch."""
-    stored = next(
-        one for one in read_models_folder(models) if one.manifest.active and one.manifest.language == language
-    )
+    stored = _stored(models, language)
     network = read_network(stored)
     layers = len(network.config.look_ahead)
     network.config = replace(network.config, look_ahead=look_ahead or (UNLIMITED,) * layers)
     return CheckpointEngine(network, stored.vocabulary(), language=language)
+
+
+def _stored(models: Path, language: str) -> StoredModel:
+    folders = read_models_folder(models)
+    return next(one for one in folders if one.manifest.active and one.manifest.language == language)

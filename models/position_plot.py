@@ -54,12 +54,15 @@ def _panel(title: str, networks: Mapping[str, Counter[int]], top: int) -> list[s
     for place, (name, heights) in enumerate(by_network.items()):
         colour = _COLOURS[place % len(_COLOURS)]
         for distance, share in heights.items():
-            tall = _PANEL * share / most
+            if not share:
+                continue
             x = _LEFT + (distance - 1) * slot + slot * 0.1 + place * bar
-            parts.append(
-                f'<rect x="{x:.1f}" y="{top + _PANEL - tall:.1f}" width="{bar:.1f}" height="{tall:.1f}" '
-                f'fill="{colour}"/>'
-            )
+            y = top + _PANEL * (1 - share / most)
+            size = f'width="{bar:.1f}" height="{top + _PANEL - y:.1f}"'
+            parts += [
+                f'<rect x="{x:.1f}" y="{y:.1f}" {size} fill="{colour}"/>',
+                f'<text x="{x + bar / 2:.1f}" y="{y - 2:.1f}" text-anchor="middle" font-size="8">{share:.2g}</text>',
+            ]
         at = top + 18 + 16 * place
         parts.append(f'<rect x="{_WIDTH - 260}" y="{at - 9}" width="10" height="10" fill="{colour}"/>')
         parts.append(f'<text x="{_WIDTH - 244}" y="{at}">{name}, at most {max(networks[name])}</text>')

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 
@@ -63,10 +62,6 @@ class Stability:
     delayed_f1: tuple[float, ...]
     final_f1: float
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detection:
@@ -79,10 +74,6 @@ class Detection:
     mean_words: float
     p50_words: float
     p95_words: float
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def streams_of(
@@ -165,9 +156,9 @@ def _shown(
         kept = [decoded[place] for place in places]
         labels = [stream.marks if kind == "marks" else stream.tags for stream in kept]
         both = list(zip(kept, labels, strict=True))
-        raw = attrgetter(kind)
         shown[f"published, {emission.value}"] = [frozen_history(final, stream.frozen_at) for stream, final in both]
-        shown[f"screen, {emission.value}"] = [screen_history(stream, final, raw) for stream, final in both]
+        if emission is Emission.SENTENCE:
+            shown["screen"] = [screen_history(stream, final, attrgetter(kind)) for stream, final in both]
     return gold, {name: histories for name, histories in shown.items() if histories}
 
 

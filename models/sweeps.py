@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from models.data.iwslt import read_iwslt
 from models.data.prepare import held_out
 from models.evaluation import BENCHMARKS, MARK_CLASSES
 from models.labelling_runs import Progress
-from models.scoring import Score, score
+from models.scoring import Counts, Score, count_blocks, difference, scored
 from models.streamed import WatchedEngine, active_model, run_stream
 from schemas.events import Emission
 from worker.core.rules import DecodingRules
@@ -76,7 +75,10 @@ class Decoding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodingFigures:
-    """One row: delays in words from a word's arrival to its label, buffer words read and CPU seconds a word."""
+    """One row: delays in words from a word's arrival to its label, buffer words read and CPU seconds a word.
+
+    counts: the overall class's, block by block, so that two rows of one text can be paired.
+    """
 
     text: str
     decoding: str
@@ -88,10 +90,7 @@ class DecodingFigures:
     delay_p95_words: float
     buffer_words_a_word: float
     cpu_s_a_million_words: float
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
+    counts: Counts
 
 
 def held_out_text(corpora: Path, *, max_words: int, names: Sequence[str] = SWEEP_CORPORA) -> GoldText:
@@ -180,33 +179,36 @@ def decoded(
         marks += labelled
         delays += waited
         progress(len(words))
-    scores = score(text.gold, text.spread(marks), MARK_CLASSES)
+    counts = count_blocks(text.gold, text.spread(marks), MARK_CLASSES)
     p50, p95 = np.percentile(delays, (50, 95))
     return DecodingFigures(
         text=text.name,
         decoding=way.name,
         words=len(marks),
-        overall=scores["overall"],
-        period=scores["period"],
+        overall=scored(counts["overall"]),
+        period=scored(counts["period"]),
         delay_mean_words=round(float(np.mean(delays)), 2),
         delay_p50_words=float(p50),
         delay_p95_words=float(p95),
         buffer_words_a_word=round(watched.buffer_words / len(marks), 2),
         cpu_s_a_million_words=round(watched.cpu_s / len(marks) * 1e6, 1),
+        counts=counts["overall"],
     )
 
 
 def figures_table(rows: Sequence[DecodingFigures]) -> str:
-    """Return the rows as a Markdown table; CPU is a ratio to the first row's."""
+    """Return the rows of one text as a Markdown table; difference (paired bootstrap) and CPU are to the first row."""
     lines = [
-        "| text | decoding | overall F1 | period F1 | delay, words: mean / p50 / p95 | buffer words a word | CPU |",
-        "|---|---|---|---|---|---|---|",
+        "| text | decoding | overall F1 | difference | period F1 | delay: mean / p50 / p95 | buffer words | CPU |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        ratio = row.cpu_s_a_million_words / rows[0].cpu_s_a_million_words
+        delta = difference(row.counts, rows[0].counts)
+        less = "·" if row is rows[0] else f"{delta.delta:+.1f} ({delta.low:+.1f} to {delta.high:+.1f})"
         lines.append(
             f"| {row.text} | {row.decoding} | {row.overall.f1:.1f} ({row.overall.low:.1f} to {row.overall.high:.1f}) "
-            f"| {row.period.f1:.1f} | {row.delay_mean_words:.1f} / {row.delay_p50_words:.0f} "
-            f"/ {row.delay_p95_words:.0f} | {row.buffer_words_a_word:.1f} | {ratio:.2f} |"
+            f"| {less} | {row.period.f1:.1f} | {row.delay_mean_words:.1f} / {row.delay_p50_words:.0f} "
+            f"/ {row.delay_p95_words:.0f} | {row.buffer_words_a_word:.1f} "
+            f"| {row.cpu_s_a_million_words / rows[0].cpu_s_a_million_words:.2f} |"
         )
     return "\n".join(lines)
