@@ -104,6 +104,12 @@ audit: setup-dev ## Known advisories against what is pinned (needs an advisory d
 evaluate: setup-dev ## P/R/F1 of the shipped models, streaming and offline (CORPORA=folder of the corpora)
 	@$(BIN)/python -m models evaluate $(if $(CORPORA),--corpora $(CORPORA))
 
+.PHONY: decoding-figures
+decoding-figures: setup-dev ## Stability, delay and cost of the decoding, on docs/decoding-figures.md (CORPORA=; wants the train extra)
+	@for command in "position-change --unmasked" stability sweep look-ahead chunks; do \
+	  $(BIN)/python -m models $$command --page docs/decoding-figures.md $(if $(CORPORA),--corpora $(CORPORA)) || exit; done
+	@$(BIN)/python -m bench.inference_time $(if $(CORPORA),--corpora $(CORPORA))
+
 bench: setup-dev ## Words a second of the engine; delay and CPU time end to end, on a real Kafka and Redis
 	@$(BIN)/python -m bench.engine_words_per_second
 	@$(BIN)/python -m bench.end_to_end delay
