@@ -1,4 +1,4 @@
-"""A pre-trained BERT as the start of a CT-Transformer: read its safetensors, keep its encoder, drop the rest.
+"""A pre-trained BERT or MPNet as the start of a network: read its safetensors, keep its encoder, drop the rest.
 
 The start used here is all-MiniLM-L6-v2 (Apache-2.0; ``models/README.md`` says where it comes from). It is needed in
 training only: nothing of it is committed but what training made of it. A larger one makes a teacher: its layout may be
@@ -27,45 +27,46 @@ _HEAD_WIDTH = 64
 def shape_of(start: Path) -> dict[str, Any]:
     """Return the fields of a ``CTConfig`` that a start dictates, and ``layers``, how many it has.
 
-    start: safetensors of a BERT, whose heads are taken to be 64 wide, as BERT's are (the file does not say); or a
-    checkpoint of this project.
+    start: safetensors of a BERT, whose heads are taken to be 64 wide, as BERT's are (the file does not say); or of an
+    MPNet; or a checkpoint of this project.
     """
     if start.suffix == ".pt":
         config = torch.load(start, weights_only=True, map_location="cpu")["config"]
         return {name: config[name] for name in _SHAPE} | {"layers": len(config["look_ahead"])}
-    with safe_open(str(start), framework="pt") as bert:
-        names = set(bert.keys())
-        inner, width = bert.get_slice("encoder.layer.0.intermediate.dense.weight").get_shape()
-        positions, _ = bert.get_slice("embeddings.position_embeddings.weight").get_shape()
-    layers = sum(name.startswith("encoder.layer.") and name.endswith("intermediate.dense.weight") for name in names)
+    with safe_open(str(start), framework="pt") as file:
+        shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - no mapping
+    inner, width = shapes["encoder.layer.0.intermediate.dense.weight"]
+    positions, _ = shapes[_POSITIONS]
+    _, heads = shapes.get(_DISTANCES, (0, width // _HEAD_WIDTH))
     return {
         "width": width,
-        "heads": width // _HEAD_WIDTH,
+        "heads": heads,
         "inner_width": inner,
         "positions": "learned",
-        "max_positions": positions,
-        "layers": layers,
+        "max_positions": positions - (_MPNET_PADDING if _DISTANCES in shapes else 0),
+        "layers": sum(name.endswith(".intermediate.dense.weight") for name in shapes),
     }
 
 
 def start_from_bert(network: CTTransformer, weights: Path, leading: int, *, fresh_layers: int = 0) -> None:
-    """Copy a BERT encoder of the same shape into ``network``; its heads keep their random start.
+    """Copy a BERT encoder of the same shape into ``network``, or an MPNet's into an ``MPNet``; ValueError for another.
 
-    So do the ``fresh_layers`` top layers. Where the network has fewer layers than the encoder, it gets the lowest.
+    The two heads keep their random start, and so do the ``fresh_layers`` top layers. Where the network has fewer layers
+    than the encoder, it gets the lowest.
 
     Sinusoidal positions (the paper's) start as the ridge regression of the learned table on the waves; the first
     position, which is unlike the others and holds the leading piece alone, is made up for in that piece's embedding.
     """
-    bert = load_file(str(weights))
+    bert, extra = _as_bert(load_file(str(weights)))
     config = network.config
     state: dict[str, Tensor] = {
         "embedding.weight": bert["embeddings.word_embeddings.weight"],
         "embedding_norm.weight": bert["embeddings.LayerNorm.weight"],
         "embedding_norm.bias": bert["embeddings.LayerNorm.bias"],
     }
-    segment = bert["embeddings.token_type_embeddings.weight"][0]  # one segment only: its vector is a constant
-    learned = bert["embeddings.position_embeddings.weight"]
-    state |= _positions(config, learned, segment)
+    segment = bert[_SEGMENTS][0]  # one segment only: its vector is a constant
+    learned = bert[_POSITIONS]
+    state |= extra | _positions(config, learned, segment)
     copied = len(config.look_ahead) - fresh_layers
     for k in range(copied):
         state |= _layer(bert, k)
@@ -84,6 +85,21 @@ def start_from_checkpoint(network: Network, checkpoint: Path) -> None:
     A Full-Transformer and a CT-Transformer are of the same shape: so a full-context teacher is put under the mask.
     """
     network.load_state_dict(torch.load(checkpoint, weights_only=True, map_location="cpu")["network"])
+
+
+def _as_bert(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Return an encoder's tensors by BERT's names, and what BERT lacks by the names of ``models.networks.mpnet``."""
+    distances = tensors.get(_DISTANCES)
+    if distances is None:
+        return tensors, {}
+    renamed = {}
+    for name, tensor in tensors.items():
+        for theirs, bert in _MPNET_NAMES.items():
+            name = name.replace(theirs, bert)  # noqa: PLW2901 - one name after the other
+        renamed[name] = tensor
+    renamed[_POSITIONS] = tensors[_POSITIONS][_MPNET_PADDING:]
+    renamed[_SEGMENTS] = torch.zeros(1, tensors[_POSITIONS].shape[1])
+    return renamed, {"relative": distances}
 
 
 def _positions(config: CTConfig, learned: Tensor, segment: Tensor) -> dict[str, Tensor]:
@@ -107,6 +123,17 @@ def _layer(bert: dict[str, Tensor], k: int) -> dict[str, Tensor]:
     return state
 
 
+_POSITIONS = "embeddings.position_embeddings.weight"
+_SEGMENTS = "embeddings.token_type_embeddings.weight"
+_DISTANCES = "encoder.relative_attention_bias.weight"
+_MPNET_PADDING = 2  # positions are counted from the row after the padding's
+_MPNET_NAMES = {
+    "attention.attn.q.": "attention.self.query.",
+    "attention.attn.k.": "attention.self.key.",
+    "attention.attn.v.": "attention.self.value.",
+    "attention.attn.o.": "attention.output.dense.",
+    "attention.LayerNorm.": "attention.output.LayerNorm.",
+}
 _SHAPE = ("width", "heads", "inner_width", "positions", "max_positions")
 _QKV = ("query", "key", "value")
 _SAME = {

@@ -73,7 +73,7 @@ def _windows(words: int) -> Iterator[_Window]:
 def _probabilities(teacher: Teacher, text: PackedText, windows: list[_Window]) -> Iterator[Tensor]:
     """Yield the rows (words kept, P + Q) of each window, in half precision."""
     batch = collate(text, [(first, end) for first, end, _, _ in windows], teacher.leading).to(teacher.device)
-    with torch.no_grad(), torch.autocast(teacher.device, dtype=torch.bfloat16):
+    with torch.no_grad(), torch.autocast(batch.pieces.device.type, dtype=torch.bfloat16):
         scores = teacher.network(batch.pieces, batch.word_index)
     marks, tags = (head.float().softmax(dim=-1).half().cpu() for head in scores)
     if teacher.heads == "punctuation":

@@ -23,7 +23,7 @@ from models.data.packing import PackedText
 from models.data.samples import Batch, batches
 from models.data.taught import Taught
 from models.networks.ct_transformer import CTTransformer
-from models.networks.full_transformer import FullTransformer
+from models.networks.full_transformer import UNLIMITED
 from models.networks.kinds import Network
 from models.objective import Objective, head_loss
 from models.optimisers import Optimisers
@@ -125,7 +125,9 @@ def train(
     ``taught``: what a teacher says of each word of ``text``. ``watch`` is called after each checkpoint, and may end the
     training, which the checkpoint then stands for. The network is left on the plan's device.
     """
-    if plan.shorter_look_ahead and (not isinstance(network, CTTransformer) or isinstance(network, FullTransformer)):
+    if plan.shorter_look_ahead and (
+        not isinstance(network, CTTransformer) or max(network.config.look_ahead) >= UNLIMITED
+    ):
         raise ValueError("only a CT-Transformer has a look-ahead that can be shorter")
     torch.set_num_threads(plan.threads)
     network.to(plan.device)

@@ -40,7 +40,9 @@ def register(app: typer.Typer) -> None:
 def train_network(  # noqa: PLR0913 - a command's options
     *,
     vocabulary: Vocabulary,
-    network: Annotated[str, typer.Option(help="ct, full (no mask) or blstm.")] = "ct",
+    network: Annotated[
+        str, typer.Option(help="ct, full (no mask), mpnet (no mask unless --look-ahead) or blstm.")
+    ] = "ct",
     start: Annotated[
         Path | None, typer.Option(help="safetensors of a BERT of the same shape to start from, or a checkpoint (.pt).")
     ] = None,
@@ -118,6 +120,7 @@ def _numbers(words: str | None) -> tuple[int, ...] | None:
 
 def _fields(network: str, language: str, shape_from: Path | None, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a ``CTConfig``: the language's, or the start's shape, and what was asked for."""
+    from models.networks.full_transformer import UNLIMITED  # noqa: PLC0415
     from models.pretrained import shape_of  # noqa: PLC0415
 
     model = LANGUAGES[language]
@@ -133,8 +136,8 @@ def _fields(network: str, language: str, shape_from: Path | None, asked: dict[st
         shape = shape_of(shape_from)
         layers = shape.pop("layers")
         fields |= shape
-        if network == "full":
-            fields["look_ahead"] = (0,) * layers  # of which a Full-Transformer counts the layers only
+        if network == "full" or (network == "mpnet" and asked["look_ahead"] is None):
+            fields["look_ahead"] = (UNLIMITED,) * layers
         elif len(asked["look_ahead"] or model.look_ahead) != layers:
             raise typer.BadParameter(f"the start has {layers} layers: give --look-ahead with as many numbers")
     return fields | {name: value for name, value in asked.items() if value is not None}

@@ -23,12 +23,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-__all__ = ["PADDING_WORD", "CTConfig", "CTTransformer", "sinusoids", "start_small"]
+__all__ = ["PADDING_WORD", "UNSEEN", "CTConfig", "CTTransformer", "sinusoids", "start_small"]
 
 PADDING_WORD = 1_000_000
 """The word number of padding: more than any word's, so no word sees it."""
 
-_UNSEEN = -30_000.0
+UNSEEN = -30_000.0
+"""What is added to the score of a key that must not be seen: the paper's minus infinity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,7 @@ class _Learned(nn.Module):
 
     def forward(self, length: int) -> Tensor:
         """Return the (length, D) encoding."""
-        return self.table[torch.arange(length).clamp(max=len(self.table) - 1)]
+        return self.table[torch.arange(length, device=self.table.device).clamp(max=len(self.table) - 1)]
 
 
 class _Sinusoidal(nn.Module):
@@ -96,7 +97,9 @@ class _Sinusoidal(nn.Module):
 
     def forward(self, length: int) -> Tensor:
         """Return the (length, D) encoding."""
-        waves = self.waves[:length] if length <= len(self.waves) else sinusoids(length, len(self.centre))
+        waves = self.waves[:length]
+        if length > len(waves):
+            waves = sinusoids(length, len(self.centre)).to(waves.device)
         return self.centre + waves @ self.map
 
 
@@ -115,7 +118,10 @@ class CTLayer(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, hidden: Tensor, visible: Tensor) -> Tensor:
-        """Encode ``hidden`` (B, S, D); ``visible`` (B, 1, S, S) is true where a key may be seen."""
+        """Encode ``hidden`` (B, S, D); ``visible`` (B, 1, S, S) is true where a key may be seen.
+
+        Or it holds what is added to the scores (B, H, S, S), as PyTorch's own attention takes either.
+        """
         query, key, value = (self.by_head(part) for part in self.qkv(hidden).chunk(3, dim=-1))
         return self.mix(hidden, query, key, value, visible)
 
@@ -140,7 +146,8 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, visible: Tensor) -> Tenso
     """
     with torch.autocast(query.device.type, enabled=False):
         scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-1, -2)  # (B, H, S, S)
-        scores = scores + torch.where(visible, 0.0, _UNSEEN).to(scores.dtype)
+        added = torch.where(visible, 0.0, UNSEEN) if visible.dtype == torch.bool else visible
+        scores = scores + added.to(scores.dtype)
         return torch.softmax(scores, dim=-1) @ value
 
 
@@ -172,8 +179,12 @@ class CTTransformer(nn.Module):
         hidden = self.dropout(self.embedding_norm(hidden))
         seen, seer = word_index[:, None, None, :], word_index[:, None, :, None]
         for layer, words in zip(self.layers, look_ahead or self.config.look_ahead, strict=True):
-            hidden = layer(hidden, seen <= seer + words)
+            hidden = layer(hidden, self.mask(seen <= seer + words))
         return self.punctuation(hidden), self.disfluency(hidden)
+
+    def mask(self, visible: Tensor) -> Tensor:
+        """Return what a layer takes for ``visible`` (B, 1, S, S): itself, where positions are in the input alone."""
+        return visible
 
 
 def start_small(module: nn.Module) -> None:

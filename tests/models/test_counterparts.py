@@ -11,8 +11,9 @@ from torch import Tensor
 
 from models.networks.blstm import BLSTM, BLSTMConfig
 from models.networks.ct_transformer import PADDING_WORD, CTTransformer
-from models.networks.full_transformer import FullTransformer
+from models.networks.full_transformer import UNLIMITED, FullTransformer
 from models.networks.kinds import KINDS, Network, build, describe
+from models.networks.mpnet import MPNet, buckets
 from tests.models.builders import VOCABULARY, tiny_config
 
 pytestmark = pytest.mark.torch
@@ -26,10 +27,17 @@ def blstm(layers: int = 2) -> BLSTM:
     return BLSTM(BLSTMConfig(vocabulary_size=len(VOCABULARY), width=16, hidden=12, layers=layers))
 
 
+def mpnet(*look_ahead: int) -> MPNet:
+    network = MPNet(tiny_config(look_ahead=look_ahead or (UNLIMITED,) * 3, positions="learned"))
+    torch.nn.init.normal_(network.relative)
+    return network
+
+
 def made(kind: str) -> Network:
     """Return a small network whose scores are far enough apart for a change to be seen."""
     torch.manual_seed(1)
-    network: Network = full() if kind == "full" else blstm()
+    networks: dict[str, Network] = {"full": full(), "mpnet": mpnet(), "blstm": blstm()}
+    network = networks[kind]
     with torch.no_grad():
         for parameter in network.parameters():
             if parameter.requires_grad and parameter.dim() > 1:
@@ -47,7 +55,7 @@ def scores(network: Network, pieces: Tensor, word_index: Tensor) -> Tensor:
         return torch.cat(network(pieces, word_index), dim=-1)
 
 
-@pytest.mark.parametrize("kind", ["full", "blstm"])
+@pytest.mark.parametrize("kind", ["full", "mpnet", "blstm"])
 @pytest.mark.parametrize("changed", [1, 6, 12])
 def test_every_word_sees_every_other(kind: str, changed: int) -> None:
     network = made(kind)
@@ -58,7 +66,7 @@ def test_every_word_sees_every_other(kind: str, changed: int) -> None:
     assert differs.all()
 
 
-@pytest.mark.parametrize("kind", ["full", "blstm"])
+@pytest.mark.parametrize("kind", ["full", "mpnet", "blstm"])
 def test_padding_is_seen_by_no_word(kind: str) -> None:
     network = made(kind)
     short, word_index = pieces_of(6)
@@ -88,7 +96,31 @@ def test_the_paper_s_blstm_has_six_layers_of_512_in_each_direction() -> None:
     assert (encoder.num_layers, encoder.hidden_size, encoder.bidirectional) == (6, 512, True)
 
 
-@pytest.mark.parametrize("network", [full(), blstm(), blstm(1), CTTransformer(tiny_config())])
+def test_a_masked_mpnet_sees_no_further_than_its_look_ahead() -> None:
+    network = mpnet(0, 0, 2).eval()
+    pieces, word_index = pieces_of(13)
+    before = scores(network, pieces, word_index)
+    pieces[0, 12] = (pieces[0, 12] - 2) % (len(VOCABULARY) - 3) + 3
+    differs = (scores(network, pieces, word_index) - before).abs().amax(-1)[0] > 0
+    assert differs.nonzero().flatten().tolist() == [10, 11, 12]
+
+
+def test_an_mpnet_whose_distances_make_no_difference_is_a_full_transformer() -> None:
+    plain, network = made("full"), MPNet(tiny_config(look_ahead=(UNLIMITED,) * 3))
+    network.load_state_dict(plain.state_dict(), strict=False)
+    pieces, word_index = pieces_of(13)
+    assert torch.allclose(scores(network.eval(), pieces, word_index), scores(plain, pieces, word_index), atol=1e-5)
+
+
+def test_distances_are_exact_up_to_seven_then_ever_wider_and_either_side_has_its_own() -> None:
+    seen_from_first, seen_from_last = buckets(400)[0].tolist(), buckets(400)[399].tolist()[::-1]
+    assert seen_from_last[:8] == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert [seen_from_last[distance] for distance in (8, 16, 32, 64, 127, 128, 399)] == [8, 10, 12, 14, 15, 15, 15]
+    assert seen_from_first[0] == 0
+    assert seen_from_first[1:] == [16 + bucket for bucket in seen_from_last[1:]]
+
+
+@pytest.mark.parametrize("network", [full(), blstm(), mpnet(), blstm(1), CTTransformer(tiny_config())])
 def test_a_network_is_built_again_from_its_description(network: Network) -> None:
     again = build(*describe(network))
     assert type(again) is type(network)

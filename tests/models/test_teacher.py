@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 from typer.testing import CliRunner
 
@@ -21,6 +22,7 @@ from models.data.samples import collate
 from models.data.taught import TaughtFile, load_taught
 from models.networks.ct_transformer import CTConfig, CTTransformer
 from models.networks.full_transformer import FullTransformer
+from models.networks.mpnet import MPNet
 from models.pretrained import shape_of, start_from_bert, start_from_checkpoint
 from models.soft_labelling import HEADS, Heads, Teacher, label_softly
 from models.training import TrainingPlan, train
@@ -66,6 +68,25 @@ def bert(path: Path) -> Path:
     return path
 
 
+def mpnet(path: Path) -> Path:
+    """Write the same encoder as an MPNet: other names, two more positions, no segments, numbers for distances."""
+    theirs = {
+        "self.query": "attn.q",
+        "self.key": "attn.k",
+        "self.value": "attn.v",
+        "attention.output.dense": "attention.attn.o",
+        "attention.output.LayerNorm": "attention.LayerNorm",
+    }
+    pattern = re.compile("|".join(map(re.escape, theirs)))
+    tensors = {pattern.sub(lambda own: theirs[own[0]], name): tensor for name, tensor in load_file(bert(path)).items()}
+    segment = tensors.pop("embeddings.token_type_embeddings.weight")[0]
+    positions = "embeddings.position_embeddings.weight"
+    tensors[positions] = torch.cat([torch.full((2, WIDTH), 9.0), tensors[positions] + segment])
+    tensors["encoder.relative_attention_bias.weight"] = torch.randn(32, 1)
+    save_file(tensors, str(path))
+    return path
+
+
 def inner(network: CTTransformer, layer: int) -> Tensor:
     weights: Tensor = network.state_dict()[f"layers.{layer}.inner.weight"]
     return weights
@@ -91,6 +112,26 @@ def test_the_shape_of_a_pre_trained_encoder_is_read_off_its_file(tmp_path: Path)
         "max_positions": POSITIONS,
         "layers": LAYERS,
     }
+
+
+def test_an_mpnet_is_read_as_the_same_encoder_with_its_distances(tmp_path: Path) -> None:
+    theirs, same = mpnet(tmp_path / "mpnet.safetensors"), bert(tmp_path / "bert.safetensors")
+    assert shape_of(theirs) == shape_of(same)
+    network, plain = MPNet(SHAPE), CTTransformer(SHAPE)
+    start_from_bert(network, theirs, LEADING)
+    start_from_bert(plain, same, LEADING)
+    state = network.state_dict()
+    assert torch.equal(state.pop("relative"), load_file(theirs)["encoder.relative_attention_bias.weight"])
+    for name, weights in plain.state_dict().items():
+        if not name.startswith(("punctuation", "disfluency")):
+            assert torch.equal(state[name], weights), name
+
+
+def test_an_encoder_does_not_start_a_network_that_lacks_a_part_of_it(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="relative"):
+        start_from_bert(CTTransformer(SHAPE), mpnet(tmp_path / "mpnet.safetensors"), LEADING)
+    with pytest.raises(ValueError, match="relative"):
+        start_from_bert(MPNet(SHAPE), bert(tmp_path / "bert.safetensors"), LEADING)
 
 
 def test_a_checkpoint_has_the_shape_of_its_network(tmp_path: Path) -> None:

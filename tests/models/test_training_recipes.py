@@ -19,8 +19,9 @@ from models.data.samples import collate
 from models.data.taught import Taught, forget_labels, with_pseudo_sentences
 from models.networks.blstm import BLSTM, BLSTMConfig
 from models.networks.ct_transformer import CTTransformer
-from models.networks.full_transformer import FullTransformer
+from models.networks.full_transformer import UNLIMITED, FullTransformer
 from models.networks.kinds import Network
+from models.networks.mpnet import MPNet
 from models.objective import Objective
 from models.shorter_look_ahead import drawn_look_ahead
 from models.training import TrainingPlan, losses, train
@@ -43,6 +44,8 @@ def made(kind: str, *, dropout: float = 0.0) -> Network:
     if kind == "blstm":
         return BLSTM(BLSTMConfig(vocabulary_size=len(VOCABULARY), width=32, hidden=32, layers=2, dropout=dropout))
     config = replace(tiny_config(), dropout=dropout)
+    if kind == "mpnet":
+        return MPNet(replace(config, look_ahead=(UNLIMITED,) * 3))
     return FullTransformer(config) if kind == "full" else CTTransformer(config)
 
 
@@ -59,7 +62,9 @@ def share_right(network: Network, text: PackedText) -> float:
     return float((marks.argmax(-1)[known] == batch.punctuation[known]).float().mean())
 
 
-@pytest.mark.parametrize(("kind", "expected"), [("ct", CTTransformer), ("full", FullTransformer), ("blstm", BLSTM)])
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("ct", CTTransformer), ("full", FullTransformer), ("mpnet", MPNet), ("blstm", BLSTM)]
+)
 def test_each_network_is_trained_and_comes_back_from_its_checkpoint(
     kind: str, expected: type[Network], tmp_path: Path
 ) -> None:
@@ -137,7 +142,7 @@ def test_a_shorter_look_ahead_hides_the_words_beyond_it_in_that_pass_alone() -> 
     assert not torch.equal(usual, shorter)
 
 
-@pytest.mark.parametrize("kind", ["full", "blstm"])
+@pytest.mark.parametrize("kind", ["full", "blstm", "mpnet"])
 def test_what_has_no_look_ahead_has_none_to_draw(kind: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="CT-Transformer"):
         train(made(kind), packed(), replace(PLAN, shorter_look_ahead=0.1), tmp_path / "checkpoint.pt")
