@@ -59,6 +59,8 @@ def _tell(report: Report, *, say_line: object) -> None:
     assert callable(say_line)
     say_line(f"{report.sessions} sessions, {report.events} events, {report.words} words, {report.took_s:.0f} s")
     say_line(f"ends of processes by status: {report.ends}")
+    say_line(f"in the workers: {dict(sorted(report.happened.items()))}")
+    say_line(f"faults without a recovery to measure: {report.unmeasured}")
     say_line(f"{'fault':24}{'count':>6}{'p50 s':>8}{'p95 s':>8}{'alone':>7}{'p95 s':>8}")
     for kind, count in sorted(Counter(str(strike.kind) for strike in report.strikes).items()):
         every, alone = report.recoveries_s.get(kind, []), report.alone_s.get(kind, [])

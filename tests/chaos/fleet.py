@@ -42,6 +42,7 @@ class Member:
         self._diary = folder / f"member-{ordinal}.log"
         self._read_to = 0
         self._held: set[int] = set()
+        self.happened: Counter[str] = Counter()
         self._pid: int | None = None
         self._process: GuardedProcess | None = None
 
@@ -105,8 +106,11 @@ class Member:
             case {"what": "born", "pid": int(pid)}:
                 self._pid = pid
                 self._held.clear()
-            case {"what": "claimed", "partition": int(partition)}:
+            case {"what": "claimed", "partition": int(partition), "verdict": str(verdict)}:
                 self._held.add(partition)
+                self.happened[f"claims found {verdict}"] += 1
+            case {"what": "rebuilt" | "took_over" as what}:
+                self.happened[what] += 1
             case {"what": "revoked" | "lost", "partitions": list(partitions)}:
                 self._held.difference_update(partitions)
 
@@ -167,6 +171,11 @@ class Fleet:
     def holders(self) -> dict[int, Member]:
         """Return who works on which partition, as far as the diaries say."""
         return {partition: member for member in self.members for partition in member.held()}
+
+    def happened(self) -> dict[str, int]:
+        """Return how often what happened in the workers, as far as the diaries say: claims by verdict, rebuilds."""
+        self.holders()
+        return dict(sum((member.happened for member in self.members), Counter()))
 
     def stop(self, timeout_s: float) -> list[str]:
         """Stop all members in good order; return a complaint for each that did not end well."""

@@ -84,6 +84,9 @@ class Diary(SilentObserver):
             took_s=round(took_s, 3),
         )
 
+    def took_over(self, partition: int, transactional_id: str) -> None:
+        self.note("took_over", partition=partition, transactional_id=transactional_id)
+
     def waiting(self, partition: int, reason: str) -> None:
         self.note("waiting", partition=partition, reason=reason)
 

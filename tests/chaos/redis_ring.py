@@ -59,6 +59,8 @@ class RedisRing:
         else:
             replica = self._replica_of(node)
             replica.signal(signal.SIGSTOP)
+            with _client(node) as client:  # or it reads from its socket, when it goes on, all that it missed
+                client.execute_command("CLIENT", "KILL", "TYPE", "replica")
             time.sleep(stale_s)
             node.stop()
             replica.signal(signal.SIGCONT)

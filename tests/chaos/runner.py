@@ -60,20 +60,26 @@ class Plan:
 class Report:
     """What a run came to. complaints: whatever went wrong that is no violation of the output.
 
-    recoveries_s: by kind, each fault's time to the next output of the slowest partition that it hit; alone_s: of the
-    faults that no other came on top of.
+    happened: how often what happened in the workers. recoveries_s: by kind, each fault's time to the next output of the
+    slowest partition that it hit; alone_s: of the faults that no other came on top of.
     """
 
     strikes: list[Strike]
     violations: list[Violation]
     complaints: list[str]
     ends: dict[str, int]
+    happened: dict[str, int]
     events: int
     words: int
     sessions: int
     took_s: float
     recoveries_s: dict[str, list[float]] = field(default_factory=dict)
     alone_s: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def unmeasured(self) -> int:
+        """How many faults hit no partition, or partitions of which nothing more came out."""
+        return len(self.strikes) - sum(map(len, self.recoveries_s.values()))
 
     def percentile_s(self, share: float) -> float | None:
         """Return a percentile of all recoveries."""
@@ -120,6 +126,7 @@ def run(plan: Plan) -> Report:
         finally:
             watch.close()
         complaints += world.fleet.tails
+        happened = world.fleet.happened()
         words = world.records("words")
         output = world.output()
     complaints += _check_load(words, plan.seed, load.sessions, world.partitions)
@@ -129,6 +136,7 @@ def run(plan: Plan) -> Report:
         violations=check(expected, output),
         complaints=complaints,
         ends=dict(world.fleet.ends),
+        happened=happened,
         events=len(words),
         words=_count_words(output),
         sessions=load.sessions,
