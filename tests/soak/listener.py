@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from confluent_kafka import Consumer, TopicPartition
@@ -31,7 +32,7 @@ class Listener:
         self._reached: dict[str, tuple[int, int]] = {}
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="listener", daemon=True)
-        self.ended_sessions = 0
+        self.ended_s: dict[str, float] = {}
         self.wrong: list[str] = []
 
     def start(self) -> None:
@@ -57,6 +58,6 @@ class Listener:
         if (segment.index, segment.first_word) != (index, words):
             self.wrong.append(f"{segment.session}: segment {segment.index} where {index} was due")
         if segment.session_end:
-            self.ended_sessions += 1
+            self.ended_s[segment.session] = time.monotonic()
         else:
             self._reached[segment.session] = (segment.index + 1, segment.first_word + len(segment.words))

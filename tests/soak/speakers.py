@@ -53,7 +53,6 @@ class Speakers:
         self.words_in = 0
         self.words_out = 0
         self.sessions = 0
-        self.ended_s: dict[str, float] = {}
 
     def start(self) -> None:
         self._thread.start()
@@ -96,6 +95,4 @@ class Speakers:
         speaker.place += len(words)
         speaker.seq += 1
         speaker.events_left -= 1
-        if ends:
-            self.ended_s[speaker.session] = time.monotonic()
         return not ends
