@@ -65,7 +65,7 @@ class Row:
     ratio: float
 
 
-Labelling = Callable[[Buffer], object]
+Labelling = Callable[[Buffer], tuple[Tensor, Tensor]]
 
 
 def buffers_of(texts: Sequence[Sequence[str]], models: Path, vocabulary: Sequence[str]) -> Iterator[Buffer]:
@@ -99,18 +99,19 @@ def networks(vocabulary_size: int) -> Iterator[tuple[str, torch.nn.Module, Label
     for name, network in read_again.items():
         yield name, network.eval(), partial(_reading, network)
     for look_ahead in (PAPER_LOOK_AHEAD, SPREAD_LOOK_AHEAD):
-        keeping = CTTransformer(replace(paper, look_ahead=look_ahead)).eval()
-        yield f"CT-Transformer, L = {','.join(map(str, look_ahead))}, what is settled kept", keeping, _keeping(keeping)
+        masked = CTTransformer(replace(paper, look_ahead=look_ahead)).eval()
+        yield f"CT-Transformer, L = {','.join(map(str, look_ahead))}, what is settled kept", masked, keeping(masked)
 
 
-def _reading(network: torch.nn.Module, buffer: Buffer) -> object:
-    return network(buffer.pieces, buffer.word_index)
+def _reading(network: torch.nn.Module, buffer: Buffer) -> tuple[Tensor, Tensor]:
+    return network(buffer.pieces, buffer.word_index)  # type: ignore[no-any-return]
 
 
-def _keeping(network: CTTransformer) -> Labelling:
+def keeping(network: CTTransformer) -> Labelling:
+    """Return what labels buffers in their order with a network that keeps what is settled as long as one goes on."""
     kept = KeptStates(network)
 
-    def label(buffer: Buffer) -> object:
+    def label(buffer: Buffer) -> tuple[Tensor, Tensor]:
         nonlocal kept
         if not buffer.goes_on:
             kept = KeptStates(network)
