@@ -12,6 +12,7 @@ from pathlib import Path
 
 from models.checkpoint_engine import CheckpointEngine
 from models.networks.full_transformer import UNLIMITED
+from models.shorter_look_ahead import shortened_to
 from models.stored_network import read_network
 from worker.adapters.model_folder import StoredModel, read_models_folder
 
@@ -23,14 +24,8 @@ _TOTALS = (9, 8, 6, 4, 3, 2, 0)
 def shortened(look_ahead: tuple[int, ...], totals: tuple[int, ...] = _TOTALS) -> Iterator[tuple[int, ...]]:
     """Yield the L_i with each total that is no more than theirs; what is taken is taken from the top layers first."""
     for total in totals:
-        spare = sum(look_ahead) - total
-        if spare < 0:
-            continue
-        words = list(look_ahead)
-        for k in reversed(range(len(words))):
-            taken = min(spare, words[k])
-            words[k], spare = words[k] - taken, spare - taken
-        yield tuple(words)
+        if total <= sum(look_ahead):
+            yield shortened_to(look_ahead, total)
 
 
 def trained_look_ahead(models: Path, *, language: str = "en") -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-__all__ = ["drawn_look_ahead"]
+__all__ = ["drawn_look_ahead", "shortened_to"]
 
 _LEAST_WORDS = 3
 
@@ -21,9 +21,13 @@ def drawn_look_ahead(look_ahead: tuple[int, ...], seed: int, *, share: float) ->
     rng, total = random.Random(seed), sum(look_ahead)
     if rng.random() >= share or total <= _LEAST_WORDS:
         return look_ahead
-    spare = total - rng.randrange(_LEAST_WORDS, total)
-    drawn = list(look_ahead)
-    for k in reversed(range(len(drawn))):
-        taken = min(spare, drawn[k])
-        drawn[k], spare = drawn[k] - taken, spare - taken
-    return tuple(drawn)
+    return shortened_to(look_ahead, rng.randrange(_LEAST_WORDS, total))
+
+
+def shortened_to(look_ahead: tuple[int, ...], total: int) -> tuple[int, ...]:
+    """Return the L_i whose sum is ``total``, no more than theirs; what is taken is taken from the top layers first."""
+    spare, words = sum(look_ahead) - total, list(look_ahead)
+    for k in reversed(range(len(words))):
+        taken = min(spare, words[k])
+        words[k], spare = words[k] - taken, spare - taken
+    return tuple(words)

@@ -18,7 +18,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from models.checkpoints import load_network, read_checkpoint, write_checkpoint
+from models.checkpoints import read_checkpoint, write_checkpoint
 from models.data.packing import PackedText
 from models.data.samples import Batch, batches
 from models.data.taught import Taught
@@ -29,7 +29,7 @@ from models.objective import Objective, head_loss
 from models.optimisers import Optimisers
 from models.shorter_look_ahead import drawn_look_ahead
 
-__all__ = ["Report", "TrainingPlan", "Watch", "load_network", "losses", "train"]
+__all__ = ["Report", "TrainingPlan", "Watch", "losses", "train"]
 
 _N = TypeVar("_N", bound=Network)
 

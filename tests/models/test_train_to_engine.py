@@ -10,12 +10,13 @@ pytest.importorskip("torch")
 
 import torch
 
+from models.checkpoints import load_network
 from models.data.packing import pack
 from models.labelling_runs import label_offline, label_streams
 from models.networks.ct_transformer import CTTransformer
 from models.parity import check_parity
 from models.pretrained import start_from_checkpoint
-from models.training import TrainingPlan, load_network, train
+from models.training import TrainingPlan, train
 from tests.models.builders import buffers, document, exported, tiny_config, tiny_network, tokenizer
 from worker.adapters.onnxruntime_engine import OnnxEngine
 from worker.core.labelling import LabelRequest
