@@ -27,6 +27,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=None, help="where to keep the workers' diaries")
     parser.add_argument("--before", default=None, help="commit or tag of the release that every other worker runs")
     parser.add_argument("--only", type=FaultKind, choices=tuple(FaultKind), default=None, help="one kind of fault")
+    parser.add_argument("--timed", action="store_true", help="timers fire; labels and cuts are not compared")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
     began_s = time.monotonic()
@@ -47,6 +48,7 @@ def main() -> int:
         folder=given.folder,
         before=given.before,
         only=given.only,
+        timed=given.timed,
         say=say,
     )
     report = run(plan)

@@ -21,7 +21,18 @@ import msgspec
 
 from schemas.segments import Segment, SegmentWord, Timing, TranslationSegment
 
-__all__ = ["KINDS", "Letter", "Output", "Violation", "check", "tally"]
+__all__ = [
+    "KINDS",
+    "Findings",
+    "Letter",
+    "Output",
+    "Violation",
+    "check",
+    "check_letters",
+    "check_numbers",
+    "check_routes",
+    "tally",
+]
 
 KINDS = ("lost", "doubled", "reordered", "relabelled", "foreign", "gap")
 
@@ -60,7 +71,9 @@ class _Identity(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Findings:
+class Findings:
+    """The violations found on one topic."""
+
     topic: str
     found: list[Violation] = field(default_factory=list)
 
@@ -74,8 +87,8 @@ def check(expected: Output, found: Output) -> list[Violation]:
         *_check_words(expected.segments, found.segments),
         *_check_segments("segments", expected.segments, found.segments),
         *_check_segments("route", expected.translations, found.translations),
-        *_check_routes(found.translations),
-        *_check_letters(expected.letters, found.letters),
+        *check_routes(found.translations),
+        *check_letters(expected.letters, found.letters),
     ]
 
 
@@ -86,7 +99,7 @@ def tally(violations: Iterable[Violation]) -> dict[str, int]:
 
 def _check_words(expected: Sequence[Segment], found: Sequence[Segment]) -> list[Violation]:
     """Compare word by word, whatever segments they came in."""
-    findings = _Findings("words")
+    findings = Findings("words")
     wanted, got = _words(expected), _words(found)
     for place, (word,) in wanted.items():
         came = got.get(place, [])
@@ -114,26 +127,26 @@ def _words(segments: Iterable[Segment]) -> dict[tuple[str, int, int], list[Segme
 
 
 def _check_segments(topic: str, expected: Sequence[Segment], found: Sequence[Segment]) -> list[Violation]:
-    findings = _Findings(topic)
+    findings = Findings(topic)
     wanted = {_identity(one): _bare(one) for one in expected}
-    got = Counter(_identity(one) for one in found)
-    for identity in wanted.keys() - got.keys():
+    got = {_identity(one) for one in found}
+    for identity in wanted.keys() - got:
         findings.add("lost", f"{identity}")
-    for identity, times in got.items():
-        if times > 1:
-            findings.add("doubled", f"{identity} came {times} times")
-        if identity not in wanted:
-            findings.add("foreign", f"{identity}")
+    for identity in got - wanted.keys():
+        findings.add("foreign", f"{identity}")
     for one in found:
         bare = wanted.get(_identity(one))
         if bare is not None and bare != _bare(one):
             findings.add("relabelled", f"{_identity(one)} differs in {_differences(bare, _bare(one))}")
-    _check_order(found, findings, numbered=topic == "segments")
+    check_numbers(found, findings, numbered=topic == "segments")
     return findings.found
 
 
-def _check_order(found: Sequence[Segment], findings: _Findings, *, numbered: bool) -> None:
-    """Check that each session's segments come in the order of their indexes and, where all should, without a hole."""
+def check_numbers(found: Sequence[Segment], findings: Findings, *, numbered: bool) -> None:
+    """Check that segments come once each, in the order of their indexes and, where all should, without a hole."""
+    for identity, times in Counter(_identity(one) for one in found).items():
+        if times > 1:
+            findings.add("doubled", f"{identity} came {times} times")
     runs: dict[str, list[_Identity]] = defaultdict(list)
     for one in found:
         runs[one.session].append(_identity(one))
@@ -149,8 +162,9 @@ def _check_order(found: Sequence[Segment], findings: _Findings, *, numbered: boo
                 findings.add("gap", f"{identities[0].session} since {since}: {len(indexes)} up to {max(indexes)}")
 
 
-def _check_routes(found: Sequence[TranslationSegment]) -> list[Violation]:
-    findings = _Findings("route")
+def check_routes(found: Sequence[TranslationSegment]) -> list[Violation]:
+    """Check that each session's translations lead from one to the next."""
+    findings = Findings("route")
     last: dict[tuple[str, str, int], int] = {}
     for one in found:
         key = (one.target, one.session, one.since)
@@ -160,8 +174,9 @@ def _check_routes(found: Sequence[TranslationSegment]) -> list[Violation]:
     return findings.found
 
 
-def _check_letters(expected: Sequence[Letter], found: Sequence[Letter]) -> list[Violation]:
-    findings = _Findings("dead letters")
+def check_letters(expected: Sequence[Letter], found: Sequence[Letter]) -> list[Violation]:
+    """Check that each refused record has its dead letter, once and in order."""
+    findings = Findings("dead letters")
     wanted, got = set(expected), Counter(found)
     for letter in wanted - got.keys():
         findings.add("lost", f"{letter[:3]}")

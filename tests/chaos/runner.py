@@ -16,6 +16,7 @@ from tests.chaos.checker import Output, Violation, check
 from tests.chaos.load import Load, session_records
 from tests.chaos.reference import undisturbed
 from tests.chaos.schedule import Fault, FaultKind, draw_faults
+from tests.chaos.timed import check_timed
 from tests.chaos.watch import Watch
 from tests.chaos.world import DEPLOYMENT, WORKERS_AT_START, ChaosWorld
 from worker.ports import Record
@@ -35,7 +36,7 @@ class Plan:
 
     minutes: after so long no more faults are begun. folder: where the workers' diaries are kept; None: nowhere.
     before: commit or tag of another release, which every other worker runs; None: all run this one. only: the one kind
-    of fault; None: all of them.
+    of fault; None: all of them. timed: timers fire, and what they change is not compared.
     """
 
     seed: int
@@ -47,6 +48,7 @@ class Plan:
     folder: Path | None = None
     before: str | None = None
     only: FaultKind | None = None
+    timed: bool = False
     say: Callable[[str], None] = lambda _: None
 
     def note(self, line: str) -> None:
@@ -99,7 +101,12 @@ def run(plan: Plan) -> Report:
     began_s = time.monotonic()
     faults = draw_faults(plan.seed, plan.faults, static_members=plan.protocol == "classic", only=plan.only)
     with ChaosWorld(
-        seed=plan.seed, protocol=plan.protocol, redis_form=plan.redis, folder=plan.folder, before=plan.before
+        seed=plan.seed,
+        protocol=plan.protocol,
+        redis_form=plan.redis,
+        folder=plan.folder,
+        before=plan.before,
+        timed=plan.timed,
     ) as world:
         watch = Watch(world.kafka.bootstrap, f"{DEPLOYMENT}.segments", world.partitions)
         load = Load(
@@ -133,7 +140,7 @@ def run(plan: Plan) -> Report:
     expected = undisturbed(words, world.partitions)
     report = Report(
         strikes=actions.strikes,
-        violations=check(expected, output),
+        violations=check_timed(expected, output) if plan.timed else check(expected, output),
         complaints=complaints,
         ends=dict(world.fleet.ends),
         happened=happened,

@@ -15,6 +15,7 @@ from tests.chaos.redis_fleet import RedisFleet, RedisPair
 from tests.chaos.redis_ring import RedisRing
 from tests.chaos.reference import RULES, output_of
 from tests.chaos.release import release
+from tests.chaos.timed import TIMED_RULES
 from tests.parts.kafka_cluster import KafkaCluster
 from tests.workers.pipeline import Pipeline
 from worker.adapters.guarded_process import free_port
@@ -42,6 +43,7 @@ class ChaosWorld:
         partitions: int = 6,
         folder: Path | None = None,
         before: str | None = None,
+        timed: bool = False,
     ) -> None:
         self.partitions = partitions
         self.protocol = protocol
@@ -49,6 +51,7 @@ class ChaosWorld:
         self._redis_form = redis_form
         self._folder = folder
         self._before = before
+        self._rules = {**RULES, **TIMED_RULES} if timed else RULES
         self._stack = ExitStack()
         self.redis: RedisFleet
 
@@ -96,7 +99,7 @@ class ChaosWorld:
             group_protocol=self.protocol,
             changes={"commit_interval_ms": 200, "commit_timeout_s": 5.0, "dead_letter_limit": 1_000_000},
             kafka_changes={"request_timeout_ms": 3_000, **static},
-            rules=dict(RULES),
+            rules=dict(self._rules),
         )
 
     def records(self, name: str) -> list[Record]:
