@@ -25,6 +25,7 @@ from worker.runtime.pace import Pace
 from worker.runtime.parts import Parts
 from worker.runtime.residents import Residents
 from worker.runtime.settings import RuntimeSettings
+from worker.runtime.ticking import Ticking
 from worker.runtime.vitals import Vitals
 
 __all__ = ["Worker"]
@@ -59,6 +60,7 @@ class Worker:
             observer=parts.observer,
             timeout_s=settings.claim_timeout_s,
         )
+        self._ticking = Ticking(clock=parts.clock, vitals=self._vitals, budget_s=settings.claim_timeout_s)
         self._draining = False
         self._pace = Pace(settings.max_poll_records)
         self._checkpoint = Checkpoint(
@@ -121,8 +123,8 @@ class Worker:
                 self._vitals.failed("claim", fault)
             elif not self.assignment.claiming:
                 self._vitals.mended("claim")
-            began_s = self._clock.monotonic_s()
-            fired = self._tick()
+            fired = self._ticking.tick(self.assignment.loaded, self._pace.max_records)
+            began_s = self._clock.monotonic_s()  # a leader that is slow to answer says nothing about the engine
             self._label()
             self._pace.worked(records + fired, self._clock.monotonic_s() - began_s)
             if self._due():
@@ -264,19 +266,6 @@ class Worker:
             return
         detail = f"{reason}: next is {residents.next_offset}, there is {low} to {end}; see docs/operations.md"
         self.assignment.park(Parked(partition=partition, reason="offset_out_of_range", detail=detail))
-
-    def _tick(self) -> int:
-        """Fire timers that are due, no more than a turn can label; return of how many sessions."""
-        answered, fired = True, 0
-        for residents in self.assignment.loaded.values():
-            try:
-                fired += residents.tick(self._pace.max_records - fired)
-            except RetriableError as error:  # the leader did not confirm the end: no timer fires on a guess
-                self._vitals.failed("leader", error)
-                answered = False
-        if answered:
-            self._vitals.mended("leader")
-        return fired
 
     def _label(self, deadline: Deadline | None = None) -> bool:
         loaded = self.assignment.loaded.items()
