@@ -45,13 +45,24 @@ class CheckpointSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildSummary:
-    """One rebuild's canonical line. lost_sessions, lost_words: what the input does not hold any more (retention)."""
+    """One rebuild's canonical line.
+
+    lost_sessions, lost_words: of the ledger's sessions, what the input does not hold any more (retention).
+    lost_offsets: the stretch of the input, first and next, that was to be read and is gone; empty where both are equal.
+    """
 
     sessions: int
     ledger_records: int
     input_records: int
     lost_sessions: int
     lost_words: int
+    lost_offsets: tuple[int, int] = (0, 0)
+
+    @property
+    def lost_records(self) -> int:
+        """How many offsets of the input were to be read and are gone."""
+        first, following = self.lost_offsets
+        return following - first
 
 
 class Observer(Protocol):

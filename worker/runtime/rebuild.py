@@ -39,7 +39,12 @@ _DONE = object()
 
 @dataclass(slots=True, kw_only=True)
 class Rebuilt:
-    """What a rebuild came to. lost_sessions: those whose words the input does not hold any more."""
+    """What a rebuild came to.
+
+    lost_sessions: those of the ledger whose words the input does not hold any more. lost_offsets: the stretch of the
+    input, first and next, that was to be read and lies below the log's start; what stood there of sessions that had no
+    ledger record yet, or after their record, nobody knows.
+    """
 
     sessions: PartitionSessions
     time: PartitionTime
@@ -47,6 +52,7 @@ class Rebuilt:
     input_records: int = 0
     lost_sessions: int = 0
     lost_words: int = 0
+    lost_offsets: tuple[int, int] = (0, 0)
 
     @property
     def summary(self) -> RebuildSummary:
@@ -57,6 +63,7 @@ class Rebuilt:
             input_records=self.input_records,
             lost_sessions=self.lost_sessions,
             lost_words=self.lost_words,
+            lost_offsets=self.lost_offsets,
         )
 
 
@@ -130,7 +137,9 @@ class Rebuild:
         place = (self._settings.input_topic, self._context.partition)
         low, _ = self._reader.bounds(*place, self._settings.claim_timeout_s)
         if self._replay_offset < self._next_offset:
-            start = max(low, self._replay_offset)
+            start = min(max(low, self._replay_offset), self._next_offset)
+            # Only what lies below the log's start was taken. A gap further up is a transaction's marker, or aborted.
+            self._rebuilt.lost_offsets = (self._replay_offset, start)
             for record in self._reader.read(*place, start, self._next_offset, self._settings.rebuild_stall_s):
                 self._rebuilt.input_records += 1
                 self._replay(record)

@@ -53,3 +53,9 @@ class RebuildFacts(Protocol):
 
     @property
     def lost_words(self) -> int: ...  # noqa: D102
+
+    @property
+    def lost_records(self) -> int: ...  # noqa: D102
+
+    @property
+    def lost_offsets(self) -> tuple[int, int]: ...  # noqa: D102

@@ -103,6 +103,8 @@ _ALLOWED: Mapping[str, Callable[[object], bool]] = {
     "input_records": _number,
     "lost_sessions": _number,
     "lost_words": _number,
+    "lost_records": _number,
+    "lost_offsets": _numbers,
     "took_ms": _number,
     "port": _number,
     "step_ms": _counts,

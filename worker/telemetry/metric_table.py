@@ -39,6 +39,7 @@ MetricName = Literal[
     "caesura_queue_age_seconds",
     "caesura_ready",
     "caesura_rebalances_total",
+    "caesura_rebuild_lost_records_total",
     "caesura_rebuild_lost_sessions_total",
     "caesura_rebuild_lost_words_total",
     "caesura_rebuilds_total",
@@ -130,6 +131,7 @@ METRICS: tuple[Metric, ...] = (
     _counter("caesura_rebuilds_total", "Partitions made again from the log, because Redis was behind it."),
     _counter("caesura_rebuild_lost_sessions_total", "Sessions whose words the input did not hold any more."),
     _counter("caesura_rebuild_lost_words_total", "Their words that were never published."),
+    _counter("caesura_rebuild_lost_records_total", "Offsets that a rebuild had to read, below the input's start."),
     _gauge("caesura_partitions", "Partitions held, by phase: claiming, loaded, parked.", "phase"),
     _gauge("caesura_partition_parked", "1 for a partition that waits for an operator.", "partition", "reason"),
     # the process

@@ -126,7 +126,7 @@ class TelemetryObserver:
 
     def rebuilt(self, partition: int, summary: RebuildFacts, took_s: float) -> None:
         """Write a rebuild's canonical line; an error where the input does not hold every word any more."""
-        say = self._log.error if summary.lost_sessions else self._log.warning
+        say = self._log.error if summary.lost_sessions or summary.lost_records else self._log.warning
         say(
             "rebuilt",
             partition=partition,
@@ -135,11 +135,14 @@ class TelemetryObserver:
             input_records=summary.input_records,
             lost_sessions=summary.lost_sessions,
             lost_words=summary.lost_words,
+            lost_records=summary.lost_records,
+            lost_offsets=summary.lost_offsets if summary.lost_records else (),
             took_ms=round(took_s * 1000.0, 1),
         )
         self._metrics.add("caesura_rebuilds_total")
         self._metrics.add("caesura_rebuild_lost_sessions_total", summary.lost_sessions)
         self._metrics.add("caesura_rebuild_lost_words_total", summary.lost_words)
+        self._metrics.add("caesura_rebuild_lost_records_total", summary.lost_records)
 
     def took_over(self, partition: int, transactional_id: str) -> None:
         """Write the line of a dead peer's transaction that was ended."""

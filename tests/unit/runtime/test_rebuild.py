@@ -130,6 +130,7 @@ def test_words_that_retention_took_are_counted_and_the_rest_goes_on() -> None:
     world.send(event("ann", 2, "d", "e", session_end=True), timestamp_ms=NOON_MS)
     worker.settle()
     assert [one.lost_sessions for one in heard.summaries] == [1]
+    assert [(one.lost_offsets, one.lost_records) for one in heard.summaries] == [((0, 2), 2)]
     assert said(world.segments()) == ["a"] * 5 + ["d", "e"]
 
 
