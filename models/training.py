@@ -52,7 +52,7 @@ class TrainingPlan:
     max_pieces: padded pieces a step. checkpoint_s, checkpoint_words: seconds, and words, after which a checkpoint is
     due. leading: the number of the piece that stands before the words. device: as PyTorch names it, cpu or cuda.
     shorter_look_ahead: the share of the steps in which a CT-Transformer sees less far than it can
-    (``models.shorter_look_ahead``).
+    (``models.shorter_look_ahead``). left_context: the share of the samples that begin before their sentence.
     """
 
     max_words: int
@@ -69,6 +69,7 @@ class TrainingPlan:
     seed: int = 1
     device: str = "cpu"
     shorter_look_ahead: float = 0.0
+    left_context: float = 0.0
     objective: Objective = _PLAIN
 
 
@@ -181,8 +182,14 @@ def _remaining(
     """Yield the batches after the ``before.step`` first, epoch after epoch, with the progress that each one makes."""
     words, step = 0, 0
     for epoch in itertools.count():
-        seed = plan.seed + epoch
-        for batch in batches(text, plan.leading, max_pieces=plan.max_pieces, seed=seed, taught=taught):
+        for batch in batches(
+            text,
+            plan.leading,
+            max_pieces=plan.max_pieces,
+            seed=plan.seed + epoch,
+            taught=taught,
+            left_context=plan.left_context,
+        ):
             words, step = words + batch.words, step + 1
             if step > before.step:
                 yield _Progress(step, words, before.seconds), batch

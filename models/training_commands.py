@@ -59,6 +59,7 @@ def train_network(  # noqa: PLR0913 - a command's options
     positions: Annotated[str | None, typer.Option(help="sinusoidal or learned, if not the usual")] = None,
     dropout: float = 0.0,
     shorter_look_ahead: Annotated[float, typer.Option(help="Share of the steps that see less far than L.")] = 0.0,
+    left_context: Annotated[float, typer.Option(help="Share of the samples that begin before their sentence.")] = 0.0,
     taught: Annotated[Path | None, typer.Option(help="Folder of a teacher's labels of the same text (label).")] = None,
     taught_share: Annotated[
         float, typer.Option(help="a: the teacher's share of the loss of a word it labelled.")
@@ -104,6 +105,7 @@ def train_network(  # noqa: PLR0913 - a command's options
         seed=seed,
         device=device,
         shorter_look_ahead=shorter_look_ahead,
+        left_context=left_context,
         objective=Objective(
             taught_share=taught_share,
             pseudo_weight=pseudo_weight,

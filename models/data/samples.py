@@ -2,7 +2,8 @@
 
 As the paper trains (section 3.3): a sample is one or more whole sentences, so it begins where a sentence does; to half
 of the samples the next sentence is appended up to a random word, so that the network does not learn to end every
-input with a mark. The tail is also what a decoder's cut at T words reads: look-ahead that is not there yet.
+input with a mark. The tail is also what a decoder's cut at T words reads: look-ahead that is not there yet. Some
+samples may begin up to ten words before their sentence, as a buffer does after a cut (ADR 0014).
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from models.data.packing import PackedText
 from models.data.taught import Taught
 from models.networks.ct_transformer import PADDING_WORD
 
-__all__ = ["Batch", "batches", "collate", "cut_samples"]
+__all__ = ["Batch", "batches", "collate", "cut_samples", "with_left_context"]
 
 _IGNORED = -100
 _SHORTEST_WORDS, _LONGEST_WORDS = 8, 150
 _TAIL_SHARE = 0.5
+_CONTEXT_WORDS = 10
 _POOL_BATCHES = 40
 
 
@@ -104,13 +106,32 @@ def _masked(labels: np.ndarray[tuple[int], np.dtype[np.int8]]) -> np.ndarray[tup
     return np.where(labels == UNKNOWN, _IGNORED, labels.astype(np.int64))
 
 
+def with_left_context(
+    samples: Sequence[tuple[int, int]], rng: random.Random, share: float
+) -> Iterator[tuple[int, int]]:
+    """Yield the samples, a ``share`` of them with 1 to 10 of the words before them, whose labels count as well."""
+    for begin, end in samples:
+        before = rng.randint(1, _CONTEXT_WORDS) if rng.random() < share else 0
+        yield max(begin - before, 0), end
+
+
 def batches(
-    text: PackedText, leading: int, *, max_pieces: int, seed: int, taught: Taught | None = None
+    text: PackedText,
+    leading: int,
+    *,
+    max_pieces: int,
+    seed: int,
+    taught: Taught | None = None,
+    left_context: float = 0.0,
 ) -> Iterator[Batch]:
-    """Yield batches of at most ``max_pieces`` padded pieces over all of the text, in a random order set by ``seed``."""
+    """Yield batches of at most ``max_pieces`` padded pieces over all of the text, in a random order set by ``seed``.
+
+    taught: what a teacher says of each word. left_context: the share of the samples that begin before their sentence.
+    """
     rng = random.Random(seed)
     samples = list(cut_samples(text, rng))
     rng.shuffle(samples)
+    samples = list(with_left_context(samples, random.Random(seed), left_context))
     per_pool = max_pieces * _POOL_BATCHES
     pool: list[tuple[int, tuple[int, int]]] = []
     pieces = 0

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch")
 
 from models.data.packing import PackedText, pack
-from models.data.samples import batches, collate, cut_samples
+from models.data.samples import batches, collate, cut_samples, with_left_context
 from models.networks.ct_transformer import PADDING_WORD
 from tests.models.builders import document, tokenizer
 
@@ -64,6 +64,24 @@ def test_an_epoch_reads_every_word_and_is_the_same_for_the_same_seed() -> None:
     assert sum(batch.words for batch in batches(text, 2, max_pieces=400, seed=5)) >= text.words
     assert all((a == b).all() for a, b in zip(first, second, strict=True))
     assert all(pieces.numel() <= 400 for pieces in first)
+
+
+def test_a_share_of_the_samples_begins_up_to_ten_words_before_their_sentence() -> None:
+    text = packed(20)
+    samples = list(cut_samples(text, random.Random(1)))
+    moved = list(with_left_context(samples, random.Random(2), 0.4))
+    earlier = [begin - after for (begin, _), (after, _) in zip(samples, moved, strict=True)]
+    assert set(earlier) == set(range(11))
+    assert 0.3 < sum(words > 0 for words in earlier) / len(samples) < 0.5
+    assert [end for _, end in moved] == [end for _, end in samples]
+    assert all(begin >= 0 for begin, _ in moved)
+
+
+def test_without_left_context_every_sample_begins_with_the_first_word_of_a_sentence() -> None:
+    text = packed()
+    for batch in batches(text, 2, max_pieces=400, seed=5):
+        first_words = text.pieces[text.first_piece[:-1][text.starts_sentence]]
+        assert set(batch.pieces[:, 1].tolist()) <= set(first_words.tolist())
 
 
 def test_packed_text_comes_back_from_its_file(tmp_path: Path) -> None:
