@@ -94,6 +94,7 @@ class KafkaSettings:
         findings = []
         if not self.bootstrap_servers.strip():
             findings.append("bootstrap_servers is empty")
+        findings += self._credentials_findings()
         if sasl != (self.sasl_mechanism is not None):
             findings.append("sasl_mechanism is needed with a SASL security_protocol, and only there")
         if self.sasl_mechanism in _SASL_WITH_PASSWORD and not (self.sasl_username and self.sasl_password):
@@ -105,6 +106,21 @@ class KafkaSettings:
             findings.append("ssl_certificate_file and ssl_key_file go together")
         if not self.security_protocol.endswith("SSL") and (self.ssl_ca_file or self.ssl_certificate_file):
             findings.append("ssl files are given but security_protocol does not use TLS")
+        return findings
+
+    def _credentials_findings(self) -> list[str]:
+        """Refuse credentials in an address, without quoting it: addresses are shown, and librdkafka logs them."""
+        findings = []
+        if "@" in self.bootstrap_servers:
+            findings.append(
+                "bootstrap_servers is host:port alone: user and password have settings of their own, "
+                "sasl_username and sasl_password"
+            )
+        if "@" in (self.oauth_token_endpoint or ""):
+            findings.append(
+                "oauth_token_endpoint must hold no credentials: they have settings of their own, oauth_client_id and "
+                "oauth_client_secret"
+            )
         return findings
 
     def _group_findings(self) -> list[str]:

@@ -97,6 +97,7 @@ class RedisSettings:
         if self.topology is RedisTopology.STANDALONE and len(self.addresses) != 1:
             raise ValueError("topology standalone has one address")
         for address in self.addresses:
+            _require_no_url(address)
             if _is_socket(address):
                 if self.topology is not RedisTopology.STANDALONE or self.tls:
                     raise ValueError("a unix socket goes with topology standalone and without TLS")
@@ -129,6 +130,15 @@ class RedisSettings:
 
 def _is_socket(address: str) -> bool:
     return address.startswith("unix:")
+
+
+def _require_no_url(address: str) -> None:
+    """Refuse what may carry a password, in words that do not: addresses are shown and stand in errors."""
+    if "@" in address or "://" in address:
+        raise ValueError(
+            "an address is host:port alone: user, password and TLS have settings of their own, redis.username, "
+            "redis.password and redis.tls"
+        )
 
 
 def split_address(address: str) -> tuple[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +35,7 @@ def origin_of(config: Path | None, assignments: list[str] | None) -> Origin:
     for assignment in assignments or ():
         name, equals, value = assignment.partition("=")
         if not equals:
-            raise FatalError(f"--set {assignment}: it is written section.field=value")
+            name = re.split(r"[:\s]", assignment, maxsplit=1)[0]  # what follows may be a secret
+            raise FatalError(f"--set {name}: it is written section.field=value")
         flags[name.strip()] = value
     return Origin(environ=os.environ, file=config, flags=flags)

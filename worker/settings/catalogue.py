@@ -18,7 +18,7 @@ from msgspec import Meta
 
 __all__ = ["SECRET_SHOWN", "Leaf", "leaves", "shown"]
 
-_CREDENTIALS = re.compile(r"(\w://)[^/@\s]+@")
+_CREDENTIALS = re.compile(r"(\w://)\S+@")  # up to the last @: a password may hold a slash
 SECRET_SHOWN = "(set, not shown)"
 
 

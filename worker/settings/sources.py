@@ -1,7 +1,7 @@
 """Where a setting's value comes from: flags before environment before file before default.
 
 Every name is checked, in each source; all that is wrong is said at once, each with what was probably meant. A value
-that is wrong is quoted, except a secret's.
+that is wrong is quoted, except where a secret may stand in it.
 """
 
 from __future__ import annotations
@@ -157,7 +157,8 @@ def _parsed(leaf: Leaf, text: str) -> object:
 
 
 def _refusal(leaf: Leaf, given: Given, reason: str) -> str:
-    told = "" if leaf.secret else f" {given.value!r}"
+    # Values of foreign options may be secrets, and before an @ stands who one is.
+    told = "" if leaf.secret or leaf.is_mapping or "@" in str(given.value) else f" {given.value!r}"
     why = reason.partition(" - at `$")[0]
     allowed = f" (allowed: {leaf.bounds})" if leaf.bounds else ""
     return f"{given.source}:{told} does not fit: {why}{allowed}. {leaf.description}".rstrip()
