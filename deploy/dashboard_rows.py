@@ -166,6 +166,7 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                     Query(expression=_rate("caesura_rebuilds_total"), legend="partitions rebuilt"),
                     Query(expression=_rate("caesura_rebuild_lost_sessions_total"), legend="sessions with lost words"),
                     Query(expression=_rate("caesura_rebuild_lost_words_total"), legend="words lost"),
+                    Query(expression=_rate("caesura_rebuild_lost_records_total"), legend="offsets gone"),
                 ),
             ),
             _panel_of_rate("Fenced writes", "caesura_fence_rejections_total", "Only around rebalances.", "by"),

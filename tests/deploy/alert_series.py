@@ -38,6 +38,7 @@ CALM: dict[str, str] = {
     'caesura_fence_rejections_total{pod="a", by="store"}': "1x480",
     'caesura_claims_total{pod="a", verdict="good"}': "6x480",
     'caesura_rebuilds_total{pod="a"}': "0x480",
+    'caesura_rebuild_lost_records_total{pod="a"}': "0x480",
     'caesura_rebuild_lost_words_total{pod="a"}': "0x480",
     'caesura_store_errors_total{pod="a", call="write"}': "1x480",
     'caesura_broker_errors_total{pod="a", call="poll"}': "1x480",
@@ -135,6 +136,13 @@ CASES: dict[str, Case] = {
         otherwise={
             'caesura_rebuilds_total{pod="a"}': "0x40 3x440",
             'caesura_rebuild_lost_words_total{pod="a"}': "0x40 17x440",
+        },
+    ),
+    "Redis was lost, and the input was too short for words that the ledger never knew of": Case(
+        fires=("CaesuraStateRebuilt", "CaesuraWordsLost"),
+        otherwise={
+            'caesura_rebuilds_total{pod="a"}': "0x40 3x440",
+            'caesura_rebuild_lost_records_total{pod="a"}': "0x40 2x440",
         },
     ),
     "Redis fails": Case(
