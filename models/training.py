@@ -143,7 +143,7 @@ def train(
         share = progress.share(plan)
         torch.manual_seed(plan.seed + progress.step)  # dropout
         recent.append(_step(network, optimisers, batch, plan, progress))
-        if progress.step % 20 == 0:
+        if progress.step % 20 == 0 or share >= 1:
             report(share, _line(share, progress, before, recent))
             recent.clear()
         due = time.monotonic() - saved > plan.checkpoint_s or progress.words - saved_words >= plan.checkpoint_words
