@@ -7,6 +7,7 @@ record holds the same facts without any word's text (promise 5). A minor version
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 import msgspec
 
@@ -22,6 +23,7 @@ __all__ = [
     "SessionFacts",
     "SessionState",
     "SessionStatus",
+    "StateVersion",
     "Unit",
     "WordPiece",
     "decode_ledger",
@@ -30,8 +32,11 @@ __all__ = [
     "encode_state",
 ]
 
-STATE_VERSION = "1.1"
-"""1.1: a snapshot may hold ``traces``."""
+StateVersion = Literal["1.0", "1.1"]
+"""The versions that this release can write; it reads every minor of the major. 1.1: a snapshot may hold ``traces``."""
+
+STATE_VERSION: StateVersion = "1.1"
+"""What is written unless another is asked for."""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True, array_like=True):

@@ -1,5 +1,8 @@
 """``python -m tests.chaos.member CONFIG``: a worker under chaos in a process of its own, with a diary on stdout.
 
+CONFIG is JSON: ``pipeline`` and ``redis`` say what it is built from. ``format``, where there is one, says in ``writes``
+the version of the state that this member writes. Every event brings a trace context then, so that the versions differ.
+
 The diary is one JSON object a line: what the runner needs to know (which partitions it holds) and what whoever looks
 for the cause of a violation wants to read.
 """
@@ -17,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.chaos.chaotic_engine import ChaoticEngine
+from tests.workers.contexts import ContextsOnly
 from tests.workers.pipeline import Pipeline
 from worker.adapters.kafka_log_reader import KafkaLogReader
 from worker.adapters.kafka_peers import KafkaPeerTransactions
@@ -29,11 +33,12 @@ from worker.core.dictionary import load_dictionary
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.errors import FencedError
-from worker.ports import Engine
+from worker.ports import Engine, Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.observer import CheckpointSummary, RebuildSummary, SilentObserver
 from worker.runtime.parts import Parts
+from worker.runtime.untraced import Untraced
 from worker.runtime.watchdog import InferenceWatchdog
 
 __all__ = ["FENCED", "HUNG", "work"]
@@ -121,7 +126,13 @@ def work(config: dict[str, dict[str, object]], engine: Engine) -> None:
     load_dictionary()  # as worker.app does
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
-    worker = _build(Pipeline(**config["pipeline"]), config["redis"], engine, diary)  # type: ignore[arg-type]
+    pipeline = Pipeline(**config["pipeline"])  # type: ignore[arg-type]
+    tracer: Tracer = Untraced()
+    if "format" in config:
+        writes, tracer = config["format"]["writes"], ContextsOnly()
+        pipeline = pipeline.replaced(changes={**pipeline.changes, "state_version": writes})
+        diary.note("format", writes=writes)
+    worker = _build(pipeline, config["redis"], engine, diary, tracer)
     try:
         worker.run(stopping.is_set)
     except FencedError as error:
@@ -130,7 +141,7 @@ def work(config: dict[str, dict[str, object]], engine: Engine) -> None:
     diary.note("ended")
 
 
-def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: Diary) -> Worker:
+def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: Diary, tracer: Tracer) -> Worker:
     settings, kafka = pipeline.settings(), pipeline.kafka_settings()
     addresses = redis["addresses"]
     assert isinstance(addresses, list)
@@ -150,6 +161,7 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
         engine=engine,
         clock=clock,
         observer=diary,
+        tracer=tracer,
     )
 
     def hung() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from schemas.events import Word
-from schemas.state import Unit
+from schemas.state import STATE_VERSION, StateVersion, Unit
 from worker.core.rules import DecodingRules, ModelTable
 from worker.core.tally import Tally
 from worker.core.words import SegmenterFactory, whitespace_segmenters
@@ -15,7 +15,10 @@ __all__ = ["DecodingContext", "Origin"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodingContext:
-    """Rules, models and segmenters of a worker, the input partition, and where its sessions count what they do."""
+    """Rules, models and segmenters of a worker, the input partition, and where its sessions count what they do.
+
+    state_version: what snapshots and ledger records are written as.
+    """
 
     topic: str
     partition: int
@@ -23,6 +26,7 @@ class DecodingContext:
     models: ModelTable = field(default_factory=ModelTable)
     segmenters: SegmenterFactory = whitespace_segmenters
     tally: Tally = field(default_factory=Tally)
+    state_version: StateVersion = STATE_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

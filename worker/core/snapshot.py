@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.state import STATE_VERSION, LedgerState, SessionState
+from schemas.state import LedgerState, SessionState
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
 from worker.core.decoding import Decoder
@@ -74,13 +74,13 @@ def restored(state: SessionState, context: DecodingContext) -> tuple[Intake, Seg
 
 
 def snapshot(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> SessionState:
-    """Return everything that a session is, its words included."""
+    """Return everything that a session is, its words included; 1.0 has no place for the contexts of their events."""
     buffer = decoder.buffer
     return SessionState(
         **_facts(intake, writer, decoder),
         buffer=tuple(buffer.words),
         held=decoder.segmenter.held,
-        traces=writer.traces,
+        traces=() if writer.context.state_version == "1.0" else writer.traces,
     )
 
 
@@ -112,7 +112,7 @@ def replay_offset(decoder: Decoder) -> int | None:
 def _facts(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> dict[str, Any]:
     buffer = decoder.buffer
     return {
-        "version": STATE_VERSION,
+        "version": writer.context.state_version,
         "session": writer.session,
         "since": writer.since,
         "status": intake.status,

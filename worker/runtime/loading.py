@@ -93,6 +93,7 @@ class Loading:
             rules=self.rules,
             models=ModelTable.of(self.engine.models),
             segmenters=self.segmenters,
+            state_version=self.settings.state_version,
         )
 
     def _surroundings(self, partitions: int) -> Surroundings:

@@ -11,6 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from schemas.state import STATE_VERSION, StateVersion
 from worker.core.partitioning import crc32_partition, murmur2_partition
 from worker.runtime.routes import Route, require_topic
 
@@ -216,6 +217,14 @@ class RuntimeSettings:
             extra={"change": "at a roll-out"},
         ),
     ] = 1_000_000
+    state_version: Annotated[
+        StateVersion,
+        Meta(
+            description="Version of the state that is written, to Redis and to the ledger; every one of them is read. "
+            "`1.0` holds no trace contexts, and is what a release before wrote.",
+            extra={"change": "at a roll-out; workers may differ"},
+        ),
+    ] = STATE_VERSION
     models_dir: Annotated[
         str,
         Meta(

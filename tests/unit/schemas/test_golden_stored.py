@@ -10,7 +10,18 @@ import pytest
 
 from schemas.checkpoint import Manifest, SessionField
 from schemas.json_schema import FOLDER
-from schemas.state import STATE_VERSION, LedgerState, SessionState, decode_ledger, decode_state
+from schemas.state import (
+    STATE_VERSION,
+    LedgerState,
+    SessionState,
+    StateVersion,
+    decode_ledger,
+    decode_state,
+    encode_state,
+)
+from worker.core.context import DecodingContext
+from worker.core.segmentation import segmenters
+from worker.core.session import Session
 from worker.runtime.claim import MANIFEST_VERSION
 
 STORED = Path(FOLDER).parent / "golden" / "stored"
@@ -22,6 +33,8 @@ READ: dict[str, Callable[[bytes], object]] = {
     "field": msgspec.msgpack.Decoder(SessionField).decode,
 }
 WRITTEN = {"state": STATE_VERSION, "ledger": STATE_VERSION, "manifest": MANIFEST_VERSION, "field": MANIFEST_VERSION}
+
+FIELDS_OF_1_0 = set(SessionState.__struct_fields__) - {"traces"}
 
 
 def kind(path: Path) -> str:
@@ -58,3 +71,23 @@ def test_what_stands_in_a_ledger_example_is_no_words_text() -> None:
     said = {b"good", b"morning", b"Uh,", "大家".encode()}
     for path in STORED.glob("*/ledger.*.msgpack"):
         assert not any(word in path.read_bytes() for word in said)
+
+
+def written_on(state: SessionState, version: StateVersion) -> bytes:
+    """Return the state as a worker that goes on with it would store it next."""
+    context = DecodingContext(topic="words", partition=0, segmenters=segmenters, state_version=version)
+    return encode_state(Session.restore(state, context).snapshot())
+
+
+def test_the_open_session_of_the_release_before_is_written_on_byte_for_byte_as_that_release_wrote_it() -> None:
+    of_1_0 = (STORED / "1.0" / "state.open.msgpack").read_bytes()
+    assert written_on(decode_state(of_1_0), "1.0") == of_1_0
+    assert written_on(decode_state(of_1_0), "1.1") != of_1_0
+
+
+@pytest.mark.parametrize("path", sorted(STORED.glob("*/state.*.msgpack")), ids=lambda path: path.parent.name)
+def test_written_as_the_release_before_a_state_loses_its_trace_contexts_and_nothing_else(path: Path) -> None:
+    state = decode_state(path.read_bytes())
+    written = written_on(state, "1.0")
+    assert decode_state(written) == msgspec.structs.replace(state, version="1.0", traces=())
+    assert set(msgspec.msgpack.decode(written)) <= FIELDS_OF_1_0

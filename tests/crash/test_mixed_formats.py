@@ -1,0 +1,85 @@
+"""A fleet in which one worker writes the state as the release before did: the same output, to the label.
+
+Version 1.1 has a place for the trace contexts of words that wait, and 1.0 has none. So every event brings one here,
+and what the two workers store differs in more than its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from schemas.checkpoint import SessionField
+from schemas.state import SessionState, StateVersion, decode_ledger, decode_state
+from tests.chaos.checker import Output, check
+from tests.chaos.reference import RULES, output_of, undisturbed
+from tests.chaos.spoken import spoken
+from tests.workers.contexts import ContextsOnly
+from tests.workers.twin import TwinWorker, World
+from worker.core.rules import DecodingRules
+
+SESSIONS = 6
+
+
+def new_world() -> World:
+    return World(rules=DecodingRules(routes=frozenset({"de"}), **RULES))  # type: ignore[arg-type]
+
+
+def worker_writing(world: World, version: StateVersion) -> TwinWorker:
+    return world.worker(tracer=ContextsOnly(), state_version=version, commit_interval_ms=10)
+
+
+def stored(world: World) -> Iterator[SessionState]:
+    for field in world.redis.partition(0).sessions.values():
+        for slot in msgspec.msgpack.decode(field, type=SessionField).slots:
+            if slot.state is not None:
+                yield decode_state(slot.state)
+
+
+def output(world: World) -> Output:
+    return output_of(world.records("asr.segments"), world.records("translate.de"), world.records("asr.words.dead"))
+
+
+def run_by_turns(seed: int, a_turn: int, *, lost_every: int | None) -> tuple[World, set[tuple[str, bool]]]:
+    """Let one worker take the partition from the other every so many records; Redis is lost now and then.
+
+    Also returned: what was stored on the way, as versions and whether contexts were with them.
+    """
+    world = new_world()
+    seen: set[tuple[str, bool]] = set()
+    worker = worker_writing(world, "1.1")
+    for number, record in enumerate(spoken(seed, SESSIONS)):
+        if number % a_turn == 0:
+            world.broker.expel("caesura", "asr.words", worker.source.member_id)
+            worker = worker_writing(world, "1.0" if number // a_turn % 2 else "1.1")
+        if lost_every is not None and number % lost_every == lost_every - 1:
+            world.redis.lose_everything()
+        world.broker.append("asr.words", 0, record.value, key=record.key)
+        worker.turn(4)
+        seen |= {(one.version, bool(one.traces)) for one in stored(world)}
+    worker.settle()
+    return world, seen
+
+
+@pytest.mark.parametrize("lost_every", [None, 7], ids=["redis stays", "redis is lost"])
+@pytest.mark.parametrize(("seed", "a_turn"), [(11, 1), (19, 2), (41, 5)])
+def test_a_fleet_that_writes_two_versions_of_the_state_brings_out_what_one_worker_does(
+    seed: int, a_turn: int, lost_every: int | None
+) -> None:
+    world, seen = run_by_turns(seed, a_turn, lost_every=lost_every)
+    assert check(undisturbed(spoken(seed, SESSIONS), 1), output(world)) == []
+    assert {("1.0", False), ("1.1", True)} <= seen, "both versions were stored, and they differed"
+    assert ("1.0", True) not in seen, "the former version has no place for contexts"
+
+
+def test_the_ledger_is_written_in_the_version_that_was_asked_for() -> None:
+    for version in ("1.0", "1.1"):
+        world = new_world()
+        worker = worker_writing(world, version)
+        for record in spoken(11, SESSIONS):
+            world.broker.append("asr.words", 0, record.value, key=record.key)
+        worker.settle()
+        kept = [decode_ledger(one.value) for one in world.records("caesura.ledger") if one.value]
+        assert {one.version for one in kept} == {version}
