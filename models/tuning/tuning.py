@@ -46,6 +46,7 @@ _OWN_TEXT = "own text"
 _FEWEST_WORDS = 1_000
 _LOOKS_AN_EPOCH = 2
 _MAX_PIECES = 1024
+_LEFT_CONTEXT = 0.5  # as in the recipe of the shipped models: a buffer begins with words of the sentence before
 _MAX_WATCHED_WORDS = 20_000
 _MAX_PARITY_WORDS = 12_000
 
@@ -157,7 +158,7 @@ def _trained(
 ) -> Watcher:
     """Train until the watcher has seen enough, and return it; nothing is left to do for a tune that has ended."""
     leading = wordpiece_of(start).number(start.manifest.wordpiece.leading)
-    looks_at = list(batches(watched, leading, max_pieces=_MAX_PIECES, seed=plan.seed))
+    looks_at = list(batches(watched, leading, max_pieces=_MAX_PIECES, seed=plan.seed, left_context=_LEFT_CONTEXT))
     watcher = Watcher(out, looks_at, plan.patience, tell=bar.print)
     if watcher.ended:
         return watcher
@@ -171,6 +172,7 @@ def _trained(
         leading=leading,
         learning_rate=plan.learning_rate,
         max_pieces=_MAX_PIECES,
+        left_context=_LEFT_CONTEXT,
         checkpoint_words=text.words / _LOOKS_AN_EPOCH,
         threads=plan.threads,
         seed=plan.seed,

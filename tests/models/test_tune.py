@@ -24,7 +24,7 @@ from models.tuning import tuning
 from models.tuning.own_text import OwnFile, aligned
 from models.tuning.tuning import TuningPlan, to_learn
 from models.tuning.watched import Watcher, held_out_loss
-from tests.models.builders import document, exported, tiny_network, tokenizer
+from tests.models.builders import document, exported, tiny_config, tiny_network, tokenizer
 from tests.models.own_texts import write_files, write_folder
 from worker.adapters.model_folder import StoredModel, read_models_folder
 from worker.adapters.onnxruntime_engine import OnnxEngine
@@ -37,7 +37,8 @@ LEADING = 2
 @pytest.fixture
 def start(tmp_path: Path) -> Path:
     """Return a models folder with one tiny model that knows nothing."""
-    exported(tiny_network(), tmp_path / "start" / "en", int8=True)
+    torch.manual_seed(1)
+    exported(CTTransformer(tiny_config()), tmp_path / "start" / "en", int8=True)
     return tmp_path / "start"
 
 
@@ -88,10 +89,10 @@ def test_models_of_other_languages_come_along_and_the_licence_too(start: Path, t
 def test_a_tune_that_gets_no_better_stops_and_exports_nothing(start: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     text = write_folder(tmp_path / "text")
-    best = tune(start, text, tmp_path / "first", "--epochs", "4")
+    best = tune(start, text, tmp_path / "first", "--epochs", "12")
     assert best.exit_code == 0, best.output
     learned = tmp_path / "first" / "models"
-    options = ("--version", "2", "--epochs", "12", "--patience", "2", "--learning-rate", "0.05")
+    options = ("--version", "2", "--epochs", "12", "--patience", "2", "--learning-rate", "0.1")
     done = tune(learned, text, out, *options)
     assert done.exit_code != 0
     assert "nothing is exported" in str(done.exception)
