@@ -10,7 +10,7 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 from worker.adapters.kafka_errors import consumer_error, consuming
 from worker.adapters.kafka_readings import record_of
 from worker.adapters.kafka_settings import KafkaSettings
-from worker.errors import BrokerError
+from worker.errors import BrokerError, CaesuraError
 from worker.ports import Record
 
 __all__ = ["KafkaLogReader"]
@@ -33,15 +33,23 @@ class KafkaLogReader:
         self._teller: Consumer | None = None
 
     def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
-        """Ask the leader for the earliest and the end offset, open transactions included."""
+        """Ask the leader for the earliest and the end offset, open transactions included.
+
+        Who did not answer is asked by a new client: librdkafka keeps a former leader in mind, for as long as ten
+        seconds, for a partition that is read from nowhere.
+        """
         doing = f"asking for the bounds of {topic} [{partition}]"
-        with consuming(doing):
-            place = TopicPartition(topic, partition)
-            if self._teller is None:
-                self._teller = self._new_consumer("read_uncommitted")
-            answer = self._teller.get_watermark_offsets(place, timeout=timeout_s, cached=False)
-        if answer is None:
-            raise BrokerError(f"{doing}: no answer in time")
+        try:
+            with consuming(doing):
+                if self._teller is None:
+                    self._teller = self._new_consumer("read_uncommitted")
+                place = TopicPartition(topic, partition)
+                answer = self._teller.get_watermark_offsets(place, timeout=timeout_s, cached=False)
+            if answer is None:
+                raise BrokerError(f"{doing}: no answer in time")
+        except CaesuraError:
+            self.close()
+            raise
         return answer[0], answer[1]
 
     def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
