@@ -191,6 +191,17 @@ def test_faults_and_refusals_are_counted_by_their_names(watched: Watched) -> Non
     assert watched.value("caesura_producer_rebuilds_total", reason="commit_unknown") == 1
 
 
+def test_what_a_rebuild_missed_is_an_error_with_its_offsets_and_counted(watched: Watched) -> None:
+    whole = RebuildSummary(sessions=3, ledger_records=2, input_records=9, lost_sessions=0, lost_words=0)
+    watched.observer.rebuilt(4, whole, took_s=0.5)
+    watched.observer.rebuilt(4, replace(whole, lost_offsets=(7, 10)), took_s=0.5)
+    first, second = watched.lines()
+    assert (first["level"], first["lost_records"], first["lost_offsets"]) == ("warning", 0, [])
+    assert (second["level"], second["lost_records"], second["lost_offsets"]) == ("error", 3, [7, 10])
+    assert (second["event"], second["partition"]) == ("rebuilt", 4)
+    assert watched.value("caesura_rebuild_lost_records_total") == 3
+
+
 def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watched) -> None:
     told = watched.observer
     told.loop_moved()
