@@ -1,14 +1,22 @@
-"""Who is labelled when: a session that floods is served last and told of, a drain ends at its deadline."""
+"""Who is labelled when: a session that floods is served last and told of, a drain ends at its deadline.
+
+And who is not: the session that an inference fails on, again and again, alone.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 
-from tests.workers.speech import check_every_word_once, event, said, speech
+import pytest
+
+from schemas.segments import Cause
+from tests.workers.speech import by_session, check_every_word_once, comparable, event, said, speech
 from tests.workers.twin import ManualClock, World
 from worker.adapters.memory_engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
+from worker.errors import EngineError
 from worker.runtime.observer import SilentObserver
 
 _PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
@@ -34,6 +42,60 @@ class _SlowEngine(ScriptedEngine):
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         self._clock.pass_s(self.batch_s)
         return super().label(requests)
+
+
+class _RaisingEngine(ScriptedEngine):
+    """Raises so many times where a batch holds the session ``ben``. sizes: of the batches that it raised on."""
+
+    def __init__(self, times: int = 0) -> None:
+        super().__init__()
+        self._left = times
+        self.sizes: list[int] = []
+
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        if self._left and any(one.session == "ben" for one in requests):
+            self._left -= 1
+            self.sizes.append(len(requests))
+            raise EngineError("ben is too much")
+        return super().label(requests)
+
+
+_TALKS = {name: speech(name, 40) for name in ("ann", "ben", "cy", "dee")}
+_TOGETHER = [one for together in zip(*_TALKS.values(), strict=True) for one in together]
+"""Events of four sessions by turns, so that they are labelled in one batch."""
+
+
+def _spoken(engine: ScriptedEngine) -> World:
+    world = World(rules=_PATIENT)
+    world.send(*_TOGETHER, timestamp_ms=world.clock.wall_ms())
+    world.worker(engine=engine).settle()
+    check_every_word_once(_TOGETHER, world.segments())
+    return world
+
+
+def test_the_session_that_every_inference_fails_on_goes_out_unlabelled_and_the_rest_of_its_batch_undisturbed() -> None:
+    engine = _RaisingEngine(times=sys.maxsize)
+    disturbed, undisturbed = by_session(_spoken(engine).segments()), by_session(_spoken(ScriptedEngine()).segments())
+    assert engine.sizes[:3] == [4, 1, 1]
+    unlabelled = disturbed.pop("ben")
+    assert {one.cause for one in unlabelled} == {Cause.FALLBACK, Cause.END}
+    assert {(word.punctuation, word.disfluency) for one in unlabelled for word in one.words} == {("none", "O")}
+    assert [one.cause for one in unlabelled if one.words] == [Cause.FALLBACK] * (len(unlabelled) - 1)
+    for name, segments in disturbed.items():
+        assert comparable(segments) == comparable(undisturbed[name]), name
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_inference_that_fails_in_the_batch_and_once_alone_costs_nobody_a_label(times: int) -> None:
+    engine = _RaisingEngine(times)
+    assert comparable(_spoken(engine).segments()) == comparable(_spoken(ScriptedEngine()).segments())
+    assert engine.sizes == [4, 1][:times]
+
+
+def test_a_session_that_fails_twice_alone_goes_on_unlabelled_once_and_labelled_from_then_on() -> None:
+    segments = by_session(_spoken(_RaisingEngine(times=3)).segments())["ben"]
+    assert [one.cause == Cause.FALLBACK for one in segments] == [True] + [False] * (len(segments) - 1)
+    assert {word.punctuation for one in segments[1:] for word in one.words} > {"none"}
 
 
 def test_a_session_that_floods_is_told_of_and_nobody_else() -> None:
