@@ -102,7 +102,7 @@ def stability(
 
 
 def sweep_decoding(
-    *, models: Models = _SHIPPED, corpora: Corpora = _CORPORA, max_words: MaxWords = 4_000, page: Page = None
+    *, models: Models = _SHIPPED, corpora: Corpora = _CORPORA, max_words: MaxWords = 3_000, page: Page = None
 ) -> None:
     """Print F1, delay and cost of the stream with F, T and the left context varied, on held-out open text."""
     text, engine = held_out_text(corpora, max_words=max_words), OnnxEngine(models, threads=1)
@@ -113,7 +113,7 @@ def compare_chunks(
     *,
     models: Models = _SHIPPED,
     corpora: Corpora = _CORPORA,
-    max_words: MaxWords = 4_000,
+    max_words: MaxWords = 3_000,
     benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR too.")] = True,
     page: Page = None,
 ) -> None:
