@@ -1,15 +1,13 @@
 """The seam's real code between two owners: what may happen to them, and what must hold whatever happens.
 
-A way is a list of actions, each a line of text; an action that cannot happen now does nothing. So a way
-can be drawn at random, run again, and shortened until nothing can be left out.
+A way is a list of actions, each a line of text; an action that cannot happen now does nothing. So a way can be drawn at
+random (``drawn_ways``), be one of all of a shape (``small_ways``), be run again, and be shortened.
 """
 
 from __future__ import annotations
 
-import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from schemas.segments import Segment
 from tests.workers.speech import event
@@ -20,9 +18,10 @@ from worker.adapters.memory_store import Fault
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError, BrokerError, FatalError, OutcomeUnknownError
+from worker.runtime.intake import POISON
 from worker.runtime.observer import Observer
 
-__all__ = ["Exploration", "Violation", "draw", "explore", "shorten"]
+__all__ = ["OWNERS", "Exploration", "Violation", "broken"]
 
 _RULES = DecodingRules(
     step_words=1,
@@ -33,34 +32,13 @@ _RULES = DecodingRules(
     idle_after_ms=10_000,
     forget_after_ms=8_000,
 )
-_OWNERS = (0, 1, 2)
+OWNERS = (0, 1, 2)
 _ORDINALS = 2
 """Owners 0 and 2 have the same ordinal, as a process has that was given up and lives on."""
 
-_SESSIONS = ("a", "b", "d")
-"""The last is another partition's where there are two."""
-_WEIGHTS = {
-    "advance {owner} 1": 30,
-    "advance {owner} 4": 30,
-    "advance {owner} 12": 20,
-    "say {session}": 14,
-    "time 0.4": 4,
-    "time 9": 1,
-    "crash {owner}": 4,
-    "expel {owner}": 4,
-    "expire {owner}": 2,
-    "save {owner} LANDS": 2,
-    "save {owner} LANDS_LATER": 3,
-    "save {owner} NEVER": 1,
-    "claim {owner} LANDS_LATER": 1,
-    "land": 3,
-    "commit {owner} unknown happened": 2,
-    "commit {owner} unknown": 2,
-    "commit {owner} retriable happened": 1,
-    "commit {owner} aborted": 2,
-    "offsets {owner} aborted": 1,
-}
-_LOSSES = {"lose": 3, "copy": 3, "fail_over": 2}
+_FAILURES_BEFORE_CARE = 2
+_FAILURES_A_LETTER = 4
+"""The third claim without a commit goes on with care; then a record must fail four times, the last time unlabelled."""
 
 
 class Violation(Exception):  # noqa: N818  # what it is, not what failed
@@ -79,6 +57,8 @@ class Exploration:
         self._seqs: Counter[str] = Counter()
         self._replica = self.world.redis.copy()
         self._seen = 0
+        self._failures = 0
+        self._failures_before: dict[str, int] = {}
 
     def run(self, way: Sequence[str]) -> None:
         """Go a way to its end, then let a fresh worker finish. Violation."""
@@ -88,7 +68,7 @@ class Exploration:
                 self.check()
             self.finish()
         finally:
-            for owner in _OWNERS:
+            for owner in OWNERS:
                 self.act(f"crash {owner}")
 
     def act(self, line: str) -> None:
@@ -117,17 +97,25 @@ class Exploration:
                 raise Violation(f"{session} said {expected}, published is {out}")
 
     def _given_up(self) -> set[str]:
-        """Return the words that were set aside as never committing: a way may fail as often as that by itself."""
+        """Return the words that were set aside as never committing. Violation where they did not fail so often."""
         letters = self.world.records("asr.words.dead")
-        places = [(one.partition, int(dict(one.headers)["caesura.offset"] or b"")) for one in letters]
-        return {self._places[place] for place in places}
+        if not letters:
+            return set()
+        if any(dict(one.headers)["caesura.reason"] != POISON.encode() for one in letters):
+            raise Violation("a good record was refused")
+        most = max(Counter(one.partition for one in letters).values())
+        words = [self._places[one.partition, int(dict(one.headers)["caesura.offset"] or b"")] for one in letters]
+        since = min(self._failures - self._failures_before[word] for word in words)
+        if self._failures < _FAILURES_BEFORE_CARE + _FAILURES_A_LETTER * most or since < _FAILURES_A_LETTER:
+            raise Violation(f"{words} given up after {self._failures} failures, {since} since one was said")
+        return set(words)
 
     def finish(self) -> None:
         """Let everything end that is under way; then every word must come out. Violation."""
-        for owner in _OWNERS:
-            self._crash(str(owner))
-            self._expire(str(owner))
-        self._land()
+        for owner in OWNERS:
+            self.act(f"crash {owner}")
+            self.act(f"expire {owner}")
+        self.act("land")
         last = self.world.worker(_ORDINALS, engine=ScriptedEngine(look_ahead_words=1), commit_interval_ms=10)
         for _ in range(12):
             last.turn(4)
@@ -166,6 +154,7 @@ class Exploration:
         self._said[session].append(f"{session}{seq}")
         partition = murmur2_partition(session.encode(), self.world.partitions)
         self._places[partition, self._ends[partition]] = f"{session}{seq}"
+        self._failures_before[f"{session}{seq}"] = self._failures
         self._ends[partition] += 1
         self.world.send(event(session, seq, f"{session}{seq}"))
 
@@ -180,44 +169,53 @@ class Exploration:
         stepped = self._owners.pop(int(owner), None)
         if stepped is not None:
             twin = stepped.twin
+            self._failures += not stepped.ended
             stepped.crash()
             if twin is not None:
                 self.world.broker.expel("caesura", "asr.words", twin.source.member_id)
 
     def _expel(self, owner: str) -> None:
         if (twin := self._twin(owner)) is not None:
+            self._failures += 1
             self.world.broker.expel("caesura", "asr.words", twin.source.member_id)
 
     def _expire(self, owner: str) -> None:
         if self.world.broker.transaction_open(_transactional_id(owner)):
+            self._failures += 1
             self.world.broker.expire_transaction(_transactional_id(owner))
 
     def _save(self, owner: str, fault: str) -> None:
         if (twin := self._twin(owner)) is not None:
+            self._failures += 1
             twin.store.fail_next("write", Fault[fault])
 
     def _claim(self, owner: str, fault: str) -> None:
         if (twin := self._twin(owner)) is not None:
+            self._failures += 1
             twin.store.fail_next("claim", Fault[fault])
 
     def _land(self) -> None:
-        self.world.redis.land_late()
+        self._failures += self.world.redis.land_late()
 
     def _commit(self, owner: str, what: str, happened: str = "") -> None:
         errors = {"unknown": OutcomeUnknownError, "retriable": BrokerError, "aborted": AbortableError}
         error = errors[what]("as planned")
+        self._failures += 1
         self.world.broker.fail("commit", error, happened=bool(happened), of=_transactional_id(owner))
 
     def _offsets(self, owner: str, what: str) -> None:
+        self._failures += 1
         self.world.broker.fail("send_offsets", AbortableError(what), of=_transactional_id(owner))
 
     def _lose(self) -> None:
+        self._failures += 1
         self.world.redis.lose_everything()
 
     def _copy(self) -> None:
         self._replica = self.world.redis.copy()
 
     def _fail_over(self) -> None:
+        self._failures += 1
         self.world.redis.fail_over_to(self._replica)
 
 
@@ -225,42 +223,8 @@ def _transactional_id(owner: str) -> str:
     return f"caesura-{int(owner) % _ORDINALS}"
 
 
-def draw(seed: int, length: int, *, losses: bool) -> list[str]:
-    """Draw a way."""
-    drawn = random.Random(seed)
-    weights = _WEIGHTS | (_LOSSES if losses else {})
-    lines = drawn.choices(list(weights), list(weights.values()), k=length)
-    return [line.format(owner=drawn.choice(_OWNERS), session=drawn.choice(_SESSIONS)) for line in lines]
-
-
-def explore(ways: int, *, first: int = 0, length: int = 60, losses: bool = False) -> str | None:
-    """Go so many ways, a seed each; None where every promise held, else what broke and the shortest way there."""
-    for seed in range(first, first + ways):
-        way = draw(seed, length, losses=losses)
-        broken = partial(_broken, partitions=1 + seed % 2)
-        if broken(way):
-            shortest = shorten(way, broken)
-            return f"{broken(shortest)} (seed {seed})\n  " + "\n  ".join(shortest)
-    return None
-
-
-def shorten(way: Sequence[str], broken: Callable[[Sequence[str]], object]) -> list[str]:
-    """Leave out whatever is not needed for it to break still."""
-    kept = list(way)
-    size = len(kept) // 2
-    while size:
-        start = 0
-        while start < len(kept):
-            shorter = kept[:start] + kept[start + size :]
-            if broken(shorter):
-                kept = shorter
-            else:
-                start += size
-        size //= 2
-    return kept
-
-
-def _broken(way: Sequence[str], partitions: int) -> str | None:
+def broken(way: Sequence[str], *, partitions: int = 1) -> str | None:
+    """Go a way; None where every promise held, else what broke."""
     try:
         Exploration(partitions).run(way)
     except Violation as violation:

@@ -14,6 +14,7 @@ from worker.adapters.memory_broker import MemoryBroker
 from worker.adapters.memory_source import MemoryWordSource
 from worker.adapters.memory_store import StoredPartition
 from worker.ports import CommittedOffset, StoreWrite
+from worker.runtime import caution
 from worker.runtime import claim as claiming
 from worker.runtime.caution import Caution
 from worker.runtime.checkpoint import Checkpoint
@@ -135,6 +136,11 @@ def no_reading_again(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Caution, "committed", committed)
 
 
+def hasty(patch: pytest.MonkeyPatch) -> None:
+    """A record that failed once is given up."""
+    patch.setattr(caution, "_MAX_LABELLED_TRIES", 0)
+
+
 FLAWS: dict[str, Flaw] = {
     one.__name__: one
     for one in (
@@ -145,6 +151,7 @@ FLAWS: dict[str, Flaw] = {
         no_seek_back,
         unknown_is_committed,
         no_reading_again,
+        hasty,
     )
 }
 LOSS_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (no_follows, low_token, no_ledger)}

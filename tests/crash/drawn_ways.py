@@ -1,0 +1,71 @@
+"""Ways drawn at random, a seed each: as many as one likes, and never all of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from tests.crash.exploration import OWNERS, broken
+
+__all__ = ["draw", "explore", "shorten"]
+
+_SESSIONS = ("a", "b", "d")
+"""The last is another partition's where there are two."""
+_WEIGHTS = {
+    "advance {owner} 1": 30,
+    "advance {owner} 4": 30,
+    "advance {owner} 12": 20,
+    "say {session}": 14,
+    "time 0.4": 4,
+    "time 9": 1,
+    "crash {owner}": 4,
+    "expel {owner}": 4,
+    "expire {owner}": 2,
+    "save {owner} LANDS": 2,
+    "save {owner} LANDS_LATER": 3,
+    "save {owner} NEVER": 1,
+    "claim {owner} LANDS_LATER": 1,
+    "land": 3,
+    "commit {owner} unknown happened": 2,
+    "commit {owner} unknown": 2,
+    "commit {owner} retriable happened": 1,
+    "commit {owner} aborted": 2,
+    "offsets {owner} aborted": 1,
+}
+_LOSSES = {"lose": 3, "copy": 3, "fail_over": 2}
+
+
+def draw(seed: int, length: int, *, losses: bool) -> list[str]:
+    """Draw a way."""
+    drawn = random.Random(seed)
+    weights = _WEIGHTS | (_LOSSES if losses else {})
+    lines = drawn.choices(list(weights), list(weights.values()), k=length)
+    return [line.format(owner=drawn.choice(OWNERS), session=drawn.choice(_SESSIONS)) for line in lines]
+
+
+def explore(seeds: Iterable[int], *, length: int = 60, losses: bool = False) -> str | None:
+    """Go the ways of these seeds; None where every promise held, else what broke and the shortest way there."""
+    for seed in seeds:
+        way = draw(seed, length, losses=losses)
+        ends = partial(broken, partitions=1 + seed % 2)
+        if ends(way):
+            shortest = shorten(way, ends)
+            return f"{ends(shortest)} (seed {seed})\n  " + "\n  ".join(shortest)
+    return None
+
+
+def shorten(way: Sequence[str], ends: Callable[[Sequence[str]], object]) -> list[str]:
+    """Leave out whatever is not needed for it to break still."""
+    kept = list(way)
+    size = len(kept) // 2
+    while size:
+        start = 0
+        while start < len(kept):
+            shorter = kept[:start] + kept[start + size :]
+            if ends(shorter):
+                kept = shorter
+            else:
+                start += size
+        size //= 2
+    return kept

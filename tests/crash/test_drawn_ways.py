@@ -1,0 +1,49 @@
+"""The seam between two owners, its real code on the twins: of the ways that were drawn none breaks a promise.
+
+And the drawing is worth something: with any one rule left out, a way to the loss is among them. What it has not drawn
+it has not tried; ``test_small_ways`` goes one shape through to its end. SEAM_WAYS sets how many are drawn.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import chain
+
+import pytest
+
+from tests.crash.drawn_ways import explore
+from tests.crash.flaws import FLAWS, LOSS_FLAWS
+
+_WAYS = int(os.environ.get("SEAM_WAYS", "500"))
+_MANY = 4000
+_SHOWS = {
+    "no_roll_back": 8,
+    "no_fence": 148,
+    "one_slot": 2,
+    "unstable_offsets": 1673,
+    "no_seek_back": 0,
+    "unknown_is_committed": 2,
+    "no_reading_again": 0,
+    "hasty": 23,
+    "no_follows": 149,
+    "low_token": 2,
+    "no_ledger": 2,
+}
+"""The seed whose way shows what a rule prevents. All of them are among the ways that the whole code is tried with."""
+
+
+@pytest.mark.timeout(120 + _WAYS)
+@pytest.mark.parametrize("losses", [False, True], ids=["redis stays", "redis is lost"])
+def test_no_drawn_way_through_crashes_zombies_timers_and_late_saves_breaks_a_promise(losses: bool) -> None:
+    known = sorted(seed for seed in _SHOWS.values() if seed >= _WAYS)
+    assert explore(chain(range(_WAYS), known), losses=losses) is None
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("flaw", [*FLAWS, *LOSS_FLAWS])
+def test_a_drawn_way_shows_what_each_rule_prevents(flaw: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (FLAWS | LOSS_FLAWS)[flaw](monkeypatch)
+    losses = flaw in LOSS_FLAWS
+    if explore([_SHOWS[flaw]], losses=losses) is None:
+        found = explore(range(_MANY), losses=losses) or f"none of {_MANY} others either"
+        pytest.fail(f"seed {_SHOWS[flaw]} shows {flaw} no longer: {found}")
