@@ -16,7 +16,7 @@ from worker.adapters.redis_settings import RedisSettings, RedisTopology
 from worker.adapters.redis_store import connect
 from worker.ports import SessionStore
 
-__all__ = ["StoreServer", "cluster_of_one", "in_memory", "of_settings", "under_sentinel"]
+__all__ = ["StoreServer", "cluster_of_one", "in_memory", "of_settings", "take_all_slots", "under_sentinel"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +40,16 @@ def of_settings(settings: RedisSettings) -> StoreServer:
 def cluster_of_one() -> Iterator[RedisSettings]:
     """A real redis-server in cluster mode that holds all slots."""
     with EmbeddedRedis(arguments=("--cluster-enabled", "yes")) as server:
-        with redis.Redis(port=server.port) as client:
-            client.execute_command("CLUSTER", "ADDSLOTSRANGE" if _newer(client) else "ADDSLOTS", *_slots(client))
-            while b"cluster_state:ok" not in client.execute_command("CLUSTER", "INFO"):
-                pass
+        take_all_slots(server.port)
         yield RedisSettings(addresses=(f"127.0.0.1:{server.port}",), topology=RedisTopology.CLUSTER)
+
+
+def take_all_slots(port: int) -> None:
+    """Make a node that is alone serve the whole cluster."""
+    with redis.Redis(port=port) as client:
+        client.execute_command("CLUSTER", "ADDSLOTSRANGE" if _newer(client) else "ADDSLOTS", *_slots(client))
+        while b"cluster_state:ok" not in client.execute_command("CLUSTER", "INFO"):
+            pass
 
 
 def _newer(client: redis.Redis) -> bool:

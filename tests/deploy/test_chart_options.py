@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.deploy.rendered import Objects, render
-from tests.deploy.test_redis_acl import rule
+from tests.parts.redis_acl import worker_rule
 from worker.adapters.findings import Verdict
 from worker.adapters.kafka_topics import FoundTopic
 from worker.commands.topic_plan import judge, wanted_topics
@@ -83,4 +83,4 @@ def test_strimzis_user_may_use_every_topic_the_group_and_every_ordinal_and_no_mo
 
 def test_the_acl_in_the_chart_is_the_one_that_is_tried_on_a_real_redis() -> None:
     rendered = render({"redisAcl": {"enabled": True}}).of("ConfigMap", "-redis-acl")["data"]["users.acl"]
-    assert rendered.strip() == f"user speech on {rule('speech')}"
+    assert rendered.strip() == f"user speech on {worker_rule('speech')}"

@@ -9,7 +9,7 @@ from redis import Redis
 from redis.exceptions import NoPermissionError
 
 from schemas.checkpoint import CheckpointId
-from tests.deploy.places import CHART
+from tests.parts.redis_acl import worker_rule
 from tests.parts.redis_part import RedisServer
 from worker.adapters.findings import Verdict
 from worker.adapters.redis_check import check_redis
@@ -21,16 +21,10 @@ from worker.ports import StoreWrite
 _USER, _PASSWORD = "caesura-acl-test", "only-a-test-knows"
 
 
-def rule(deployment: str) -> str:
-    """Return the rule as the chart renders it; a test of the chart compares the two."""
-    text = (CHART / "files" / "redis.acl").read_text().strip()
-    return text.replace('{{ "{" }}', "{").replace('{{ include "caesura.deployment" . }}', deployment)
-
-
 @pytest.fixture
 def settings(redis_server: RedisServer, deployment: str) -> Iterator[RedisSettings]:
     admin: RedisClient = redis_server.client()
-    admin.execute_command("ACL", "SETUSER", _USER, "reset", "on", f">{_PASSWORD}", *rule(deployment).split())
+    admin.execute_command("ACL", "SETUSER", _USER, "reset", "on", f">{_PASSWORD}", *worker_rule(deployment).split())
     base = RedisSettings.from_url(redis_server.url)
     try:
         yield RedisSettings(

@@ -10,17 +10,16 @@ from pathlib import Path
 
 import redis
 
+from tests.contract.session_stores import take_all_slots
 from tests.parts.certificates import Certificates
 from tests.parts.kafka_broker import KafkaProcess
 from tests.parts.kafka_part import Kafka
 from tests.parts.lookup import NotFound, missing
+from tests.parts.redis_acl import worker_rule
 from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
 from worker.adapters.guarded_process import free_port
 
 __all__ = ["SecuredKafka", "SecuredRedis", "secured_kafka", "secured_redis"]
-
-_ACL_COMMANDS = ("ping", "eval", "evalsha", "hscan", "hmget", "hset", "hdel", "info")
-"""What the worker and ``caesura check`` need of Redis, and nothing else (docs/security.md)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,18 +70,23 @@ org.apache.kafka.common.security.scram.ScramLoginModule required;
 
 
 @contextmanager
-def secured_redis(certificates: Certificates, *, user: str, password: str, deployment: str) -> Iterator[SecuredRedis]:
-    """Run a Redis with a TLS port, and a user who may do what the worker does to the deployment's keys alone."""
+def secured_redis(
+    certificates: Certificates, *, user: str, password: str, deployment: str, cluster: bool = False
+) -> Iterator[SecuredRedis]:
+    """Run a Redis with a TLS port, and a user who has the chart's rule for the deployment; alone, or as a cluster."""
     port = free_port()
-    arguments = (
+    arguments: tuple[str, ...] = (
         "--tls-port", str(port), "--tls-auth-clients", "no", "--tls-ca-cert-file", str(certificates.ca),
         "--tls-cert-file", str(certificates.server_certificate), "--tls-key-file", str(certificates.server_key),
     )  # fmt: skip
+    if cluster:
+        arguments += ("--cluster-enabled", "yes", "--tls-cluster", "yes")
     with EmbeddedRedis(_speaking_tls(), arguments=arguments) as server:
+        if cluster:
+            take_all_slots(server.port)
         with redis.Redis.from_url(server.url) as admin:
-            commands = [f"+{name}" for name in _ACL_COMMANDS]
-            keys = f"~caesura:{{{deployment}:*"
-            admin.execute_command("ACL", "SETUSER", user, "on", f">{password}", "-@all", *commands, keys)
+            rule = worker_rule(deployment).split()
+            admin.execute_command("ACL", "SETUSER", user, "reset", "on", f">{password}", *rule)
         yield SecuredRedis(plain_url=server.url, address=f"127.0.0.1:{port}", user=user, password=password)
 
 

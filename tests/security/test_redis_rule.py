@@ -1,0 +1,109 @@
+"""The ACL rule of the worker's Redis user: one rule, on the page as in the chart, enough, and no command too many."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+import redis
+
+from schemas.checkpoint import CheckpointId
+from tests.contract.session_stores import cluster_of_one
+from tests.deploy.places import ROOT
+from tests.parts.certificates import make_certificates
+from tests.parts.kafka_part import unique
+from tests.parts.redis_acl import worker_rule
+from tests.security.secured_parts import secured_redis
+from worker.adapters.embedded_redis import EmbeddedRedis
+from worker.adapters.findings import Finding, Verdict
+from worker.adapters.redis_check import check_redis
+from worker.adapters.redis_settings import RedisSettings, RedisTopology
+from worker.adapters.redis_store import connect
+from worker.errors import StoreError
+from worker.ports import StoreWrite
+
+pytestmark = pytest.mark.redis
+
+USER, PASSWORD = "caesura", "redis-canary-4714"
+DEPLOYMENT = "speech"
+
+
+@contextmanager
+def another_database() -> Iterator[RedisSettings]:
+    with EmbeddedRedis() as server:
+        yield RedisSettings(addresses=(f"127.0.0.1:{server.port}",), database=3)
+
+
+SERVERS: dict[str, Callable[[], AbstractContextManager[RedisSettings]]] = {
+    "alone": another_database,
+    "cluster": cluster_of_one,
+}
+NEEDED_BY = {"+select": "alone", "+command": "cluster", "+cluster|slots": "cluster"}
+"""Where a command is needed that not everybody needs."""
+COMMANDS = [part for part in worker_rule(DEPLOYMENT).split() if part.startswith("+")]
+
+
+def use(settings: RedisSettings, deployment: str) -> None:
+    """Do everything that a worker does to its partition. StoreError where it may not."""
+    store = connect(settings, deployment=deployment, topic="words")
+    try:
+        store.ping()
+        token = store.claim(0, above=4).token
+        first, second = CheckpointId(token, 1, "a"), CheckpointId(token, 2, "a")
+        put = {"ann": b"1", "ben": b"2"}
+        assert store.write(0, StoreWrite(token=token, id=first, follows=None, manifest=b"m", put=put, drop=()))
+        assert store.write(0, StoreWrite(token=token, id=second, follows=first, manifest=b"n", put={}, drop=("ben",)))
+        assert dict(store.load(0)) == {"ann": b"1"}
+        store.release(0)
+        assert store.take_release(0)
+    finally:
+        store.close()
+
+
+def doubts(settings: RedisSettings, deployment: str) -> list[Finding]:
+    """Return what the check says of the user that is not good."""
+    about = ("answer", "permissions", "server")
+    found = check_redis(settings, deployment=deployment)
+    return [one for one in found if one.subject in about and one.verdict is not Verdict.GOOD]
+
+
+def test_the_page_has_the_charts_rule() -> None:
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    assert f"    ACL SETUSER caesura reset on >PASSWORD {worker_rule('<deployment>')}\n" in page
+
+
+@pytest.mark.parametrize("left_out", [None, *COMMANDS])
+def test_the_rule_is_enough_and_holds_no_command_that_nobody_needs(left_out: str | None) -> None:
+    with SERVERS[NEEDED_BY.get(left_out or "", "cluster")]() as settings:
+        rule = [part for part in worker_rule(DEPLOYMENT).split() if part != left_out]
+        with redis.Redis(port=int(settings.addresses[0].rpartition(":")[2])) as admin:
+            admin.execute_command("ACL", "SETUSER", USER, "reset", "on", f">{PASSWORD}", *rule)
+        user = dataclasses.replace(settings, username=USER, password=PASSWORD)
+        if left_out is None:
+            use(user, DEPLOYMENT)
+            assert doubts(user, DEPLOYMENT) == []
+            return
+        assert doubts(user, DEPLOYMENT) != [], "the check says that something is missing"
+        if left_out != "+info":  # the check's alone
+            with pytest.raises(StoreError):
+                use(user, DEPLOYMENT)
+
+
+def test_the_user_works_on_a_cluster_over_tls_and_reaches_no_other_deployments_keys(tmp_path: Path) -> None:
+    certificates, deployment = make_certificates(tmp_path), unique("secure")
+    with secured_redis(certificates, user=USER, password=PASSWORD, deployment=deployment, cluster=True) as secured:
+        settings = RedisSettings(
+            addresses=(secured.address,),
+            topology=RedisTopology.CLUSTER,
+            tls=True,
+            tls_ca_file=str(certificates.ca),
+            username=USER,
+            password=PASSWORD,
+        )
+        use(settings, deployment)
+        assert doubts(settings, deployment) == []
+        with pytest.raises(StoreError, match="NOPERM"):
+            use(settings, "somebody-else")
