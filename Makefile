@@ -121,9 +121,10 @@ PROTOCOL ?= classic
 REDIS ?= pair
 BEFORE ?=
 ONLY ?=
-chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster, BEFORE=commit, ONLY=kind, TIMED=1)
+chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster, BEFORE=commit, ONLY=kind, TIMED=1, FORMER=1)
 	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --faults $(FAULTS) --protocol $(PROTOCOL) --redis $(REDIS) \
-	  $(if $(BEFORE),--before $(BEFORE)) $(if $(ONLY),--only $(ONLY)) $(if $(TIMED),--timed)
+	  $(if $(BEFORE),--before $(BEFORE)) $(if $(ONLY),--only $(ONLY)) $(if $(TIMED),--timed) \
+	  $(if $(FORMER),--former-format)
 
 .PHONY: soak
 MINUTES ?= 10

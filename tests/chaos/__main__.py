@@ -11,7 +11,8 @@ from collections import Counter
 from pathlib import Path
 
 from tests.chaos.checker import tally
-from tests.chaos.runner import Plan, Report, percentile, run
+from tests.chaos.plan import Plan
+from tests.chaos.runner import Report, percentile, run
 from tests.chaos.schedule import FaultKind
 
 
@@ -28,6 +29,7 @@ def main() -> int:
     parser.add_argument("--before", default=None, help="commit or tag of the release that every other worker runs")
     parser.add_argument("--only", type=FaultKind, choices=tuple(FaultKind), default=None, help="one kind of fault")
     parser.add_argument("--timed", action="store_true", help="timers fire; labels and cuts are not compared")
+    parser.add_argument("--former-format", action="store_true", help="every other worker writes the former version")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
     began_s = time.monotonic()
@@ -49,6 +51,7 @@ def main() -> int:
         before=given.before,
         only=given.only,
         timed=given.timed,
+        former_format=given.former_format,
         say=say,
     )
     report = run(plan)

@@ -5,57 +5,29 @@ from __future__ import annotations
 import statistics
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from tests.chaos.actions import Actions, Strike
 from tests.chaos.checker import Output, Violation, check
 from tests.chaos.load import Load, session_records
+from tests.chaos.plan import Plan
 from tests.chaos.reference import undisturbed
-from tests.chaos.schedule import Fault, FaultKind, draw_faults
+from tests.chaos.schedule import Fault, draw_faults
 from tests.chaos.timed import check_timed
 from tests.chaos.watch import Watch
 from tests.chaos.world import DEPLOYMENT, WORKERS_AT_START, ChaosWorld
 from worker.ports import Record
 
-__all__ = ["Plan", "Report", "run"]
+__all__ = ["Report", "percentile", "run"]
 
 _UP_WITHIN_S = 90.0
 _RECOVERED_WITHIN_S = 12.0
 _DRAINED_WITHIN_S = 240.0
 _ENDED_WITHIN_S = 60.0
 _COMMITTED_S = 5.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What to run.
-
-    minutes: after so long no more faults are begun. folder: where the workers' diaries are kept; None: nowhere.
-    before: commit or tag of another release, which every other worker runs; None: all run this one. only: the one kind
-    of fault; None: all of them. timed: timers fire, and what they change is not compared.
-    """
-
-    seed: int
-    faults: int
-    protocol: str = "classic"
-    redis: str = "pair"
-    events_a_s: float = 40.0
-    minutes: float | None = None
-    folder: Path | None = None
-    before: str | None = None
-    only: FaultKind | None = None
-    timed: bool = False
-    say: Callable[[str], None] = lambda _: None
-
-    def note(self, line: str) -> None:
-        """Write a line beside the diaries, where they are kept; times are theirs."""
-        if self.folder is not None:
-            with (self.folder / "faults.log").open("a") as notes:
-                notes.write(line + "\n")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -100,14 +72,7 @@ def run(plan: Plan) -> Report:
     """Run a plan to its end; bounded in time: what hangs is a complaint."""
     began_s = time.monotonic()
     faults = draw_faults(plan.seed, plan.faults, static_members=plan.protocol == "classic", only=plan.only)
-    with ChaosWorld(
-        seed=plan.seed,
-        protocol=plan.protocol,
-        redis_form=plan.redis,
-        folder=plan.folder,
-        before=plan.before,
-        timed=plan.timed,
-    ) as world:
+    with ChaosWorld(plan) as world:
         watch = Watch(world.kafka.bootstrap, f"{DEPLOYMENT}.segments", world.partitions)
         load = Load(
             world.kafka.bootstrap,

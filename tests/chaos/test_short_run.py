@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.chaos.runner import Plan, run
+from tests.chaos.plan import Plan
+from tests.chaos.runner import run
 from tests.parts.kafka_broker import find_jars, find_java
 from tests.parts.lookup import NotFound, missing
 from worker.adapters.embedded_redis import find_redis_server
@@ -20,7 +21,8 @@ def test_a_few_faults_change_nothing(protocol: str, redis: str, seed: int) -> No
         missing(f"three brokers of our own: {why}")
     if find_redis_server() is None:
         missing("no redis-server on this machine to mistreat")
-    report = run(Plan(seed=seed, faults=6, protocol=protocol, redis=redis, events_a_s=25.0))
+    mixed = protocol == "consumer"
+    report = run(Plan(seed=seed, faults=6, protocol=protocol, redis=redis, events_a_s=25.0, former_format=mixed))
     assert report.complaints == []
     assert report.violations == []
     assert len(report.strikes) == 6

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from contextlib import ExitStack
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from tests.chaos.checker import Output
 from tests.chaos.fleet import Fleet
+from tests.chaos.plan import Plan
 from tests.chaos.proxy import Proxy
 from tests.chaos.redis_fleet import RedisFleet, RedisPair
 from tests.chaos.redis_ring import RedisRing
@@ -28,30 +28,17 @@ __all__ = ["DEPLOYMENT", "ChaosWorld"]
 DEPLOYMENT = "chaos"
 WORKERS_AT_START = 4
 _PLACES = 6
+_FORMER_STATE_VERSION = "1.0"
 _STAMPED = {"message.timestamp.type": "LogAppendTime"}
 
 
 class ChaosWorld:
     """A context manager; whatever it started ends with it."""
 
-    def __init__(
-        self,
-        *,
-        seed: int,
-        protocol: str,
-        redis_form: str,
-        partitions: int = 6,
-        folder: Path | None = None,
-        before: str | None = None,
-        timed: bool = False,
-    ) -> None:
+    def __init__(self, plan: Plan, partitions: int = 6) -> None:
         self.partitions = partitions
-        self.protocol = protocol
-        self._seed = seed
-        self._redis_form = redis_form
-        self._folder = folder
-        self._before = before
-        self._rules = {**RULES, **TIMED_RULES} if timed else RULES
+        self.protocol = plan.protocol
+        self._plan = plan
         self._stack = ExitStack()
         self.redis: RedisFleet
 
@@ -75,8 +62,8 @@ class ChaosWorld:
         self.kafka = KafkaCluster(outer, [link.port for link in self.broker_links])
         self._stack.callback(self.kafka.close)
         self.kafka.start()
-        drawn = random.Random(f"ring {self._seed}")
-        self.redis = RedisRing(proxy, drawn) if self._redis_form == "cluster" else RedisPair(proxy)
+        drawn = random.Random(f"ring {self._plan.seed}")
+        self.redis = RedisRing(proxy, drawn) if self._plan.redis == "cluster" else RedisPair(proxy)
         self._stack.callback(self.redis.close)
         topics = {f"{DEPLOYMENT}.{name}": _STAMPED for name in ("words", "segments", "dead", "de")}
         self.kafka.create_topics({**topics, f"{DEPLOYMENT}.ledger": {"cleanup.policy": "compact"}}, self.partitions)
@@ -84,12 +71,13 @@ class ChaosWorld:
         self.fleet = Fleet(
             [self._pipeline(ordinal) for ordinal in range(_PLACES)],
             where,
-            self._folder,
-            before=None if self._before is None else self._stack.enter_context(release(self._before)),
+            self._plan.folder,
+            before=None if self._plan.before is None else self._stack.enter_context(release(self._plan.before)),
         )
         self._stack.callback(self.fleet.close)
 
     def _pipeline(self, ordinal: int) -> Pipeline:
+        former = {"state_version": _FORMER_STATE_VERSION} if self._plan.former_format and ordinal % 2 else {}
         static = {"group_instance_id": f"{DEPLOYMENT}-0"} if self.protocol == "classic" and ordinal == 0 else {}
         return Pipeline(
             bootstrap=",".join(f"127.0.0.1:{link.port}" for link in self.broker_links),
@@ -97,9 +85,9 @@ class ChaosWorld:
             deployment=DEPLOYMENT,
             ordinal=ordinal,
             group_protocol=self.protocol,
-            changes={"commit_interval_ms": 200, "commit_timeout_s": 5.0, "dead_letter_limit": 1_000_000},
+            changes={"commit_interval_ms": 200, "commit_timeout_s": 5.0, "dead_letter_limit": 1_000_000, **former},
             kafka_changes={"request_timeout_ms": 3_000, **static},
-            rules=dict(self._rules),
+            rules={**RULES, **TIMED_RULES} if self._plan.timed else dict(RULES),
         )
 
     def records(self, name: str) -> list[Record]:

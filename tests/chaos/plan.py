@@ -1,0 +1,41 @@
+"""What a run is to do: the faults, the parts, the fleet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.chaos.schedule import FaultKind
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to run.
+
+    minutes: after so long no more faults are begun. folder: where the workers' diaries are kept; None: nowhere.
+    before: commit or tag of another release, which every other worker runs; None: all run this one. only: the one kind
+    of fault; None: all of them. timed: timers fire, and what they change is not compared. former_format: every other
+    worker writes its state as the version before.
+    """
+
+    seed: int
+    faults: int
+    protocol: str = "classic"
+    redis: str = "pair"
+    events_a_s: float = 40.0
+    minutes: float | None = None
+    folder: Path | None = None
+    before: str | None = None
+    only: FaultKind | None = None
+    timed: bool = False
+    former_format: bool = False
+    say: Callable[[str], None] = lambda _: None
+
+    def note(self, line: str) -> None:
+        """Write a line beside the diaries, where they are kept; times are theirs."""
+        if self.folder is not None:
+            with (self.folder / "faults.log").open("a") as notes:
+                notes.write(line + "\n")
