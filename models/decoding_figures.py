@@ -84,7 +84,7 @@ def position_change(  # noqa: PLR0913 - a command's options
         "Moments at which a mark changed: the farthest one (per cent)": by_moment,
     }
     plot.write_text(drawn(panels), encoding="utf-8")
-    put(page, "position-change", changes_table(drawn_models[0], total, by_word, by_moment))
+    put(page, "position-change", changes_table(drawn_models[0], total, by_word, by_moment), max_words=max_words)
 
 
 def stability(
@@ -98,7 +98,7 @@ def stability(
         advance = partial(bar.advance, bar.add_task("words", total=2 * words))
         streams = streams_of(WatchedEngine(engine), documents, progress=advance)
     rows, found = list(stabilities(streams, documents)), list(detections(streams, documents))
-    put(page, "stability", stability_tables(active_model(engine, "en"), words, rows, found))
+    put(page, "stability", stability_tables(active_model(engine, "en"), words, rows, found), max_words=max_words)
 
 
 def sweep_decoding(
@@ -106,7 +106,7 @@ def sweep_decoding(
 ) -> None:
     """Print F1, delay and cost of the stream with F, T and the left context varied, on held-out open text."""
     text, engine = held_out_text(corpora, max_words=max_words), OnnxEngine(models, threads=1)
-    _measure(page, "sweep", active_model(engine, "en"), [text], [(way, engine) for way in sweep()])
+    _measure(page, max_words, "sweep", active_model(engine, "en"), [text], [(way, engine) for way in sweep()])
 
 
 def compare_chunks(
@@ -120,7 +120,7 @@ def compare_chunks(
     """Print F1, delay and cost of the stream beside those of overlapped chunks, split and merged."""
     engine, texts = OnnxEngine(models, threads=1), [held_out_text(corpora, max_words=max_words)]
     texts += [benchmark_text(corpora, name) for name in (("REF", "ASR") if benchmark else ())]
-    _measure(page, "chunks", active_model(engine, "en"), texts, [(way, engine) for way in against_chunks()])
+    _measure(page, max_words, "chunks", active_model(engine, "en"), texts, [(way, engine) for way in against_chunks()])
 
 
 def ablate_look_ahead(
@@ -135,11 +135,16 @@ def ablate_look_ahead(
         way = stream(name, DecodingRules(emission=Emission.SETTLED))
         ways.append((way, ablation.masked_otherwise(models, look_ahead)))
     model = active_model(OnnxEngine(models, threads=1), "en")
-    _measure(page, "look-ahead", model, [held_out_text(corpora, max_words=max_words)], ways)
+    _measure(page, max_words, "look-ahead", model, [held_out_text(corpora, max_words=max_words)], ways)
 
 
 def _measure(
-    page: Path | None, name: str, model: str, texts: Sequence[GoldText], ways: Sequence[tuple[Decoding, Engine]]
+    page: Path | None,
+    max_words: int,
+    name: str,
+    model: str,
+    texts: Sequence[GoldText],
+    ways: Sequence[tuple[Decoding, Engine]],
 ) -> None:
     """Decode every text every way, and put a table a text on the page."""
     tables = []
@@ -152,7 +157,7 @@ def _measure(
                 task = bar.add_task(f"{text.name}, {way.name}: words", total=sum(map(len, text.texts)))
                 rows.append(decoded(engine, text, way, progress=partial(bar.advance, task)))
             tables.append(rows)
-    put(page, name, decodings_tables(model, tables))
+    put(page, name, decodings_tables(model, tables), max_words=max_words)
 
 
 def _drawn_networks(

@@ -13,8 +13,11 @@ from pathlib import Path
 __all__ = ["put"]
 
 
-def put(page: Path | None, name: str, text: str) -> None:
-    """Print a text, and put it in the place that ``page`` has for it; ValueError where it has none."""
+def put(page: Path | None, name: str, text: str, *, max_words: int) -> None:
+    """Print a text, and put it in the place that ``page`` has for it; ValueError where it has none.
+
+    max_words: how much text the command was told to read, which the page says.
+    """
     print(text)
     if page is None:
         return
@@ -23,4 +26,6 @@ def put(page: Path | None, name: str, text: str) -> None:
     if not begins or not ends:
         raise ValueError(f"{page} has no place for {name}")
     today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    page.write_text(f"{before}{begins}\nMeasured {today}: {text}\n\n{ends}{after}", encoding="utf-8")
+    page.write_text(
+        f"{before}{begins}\nMeasured {today} with `--max-words {max_words}`: {text}\n\n{ends}{after}", encoding="utf-8"
+    )
