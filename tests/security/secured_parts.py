@@ -22,6 +22,12 @@ from worker.adapters.guarded_process import free_port
 __all__ = ["SecuredKafka", "SecuredRedis", "secured_kafka", "secured_redis"]
 
 
+_AUTHORIZER = """
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:ANONYMOUS
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecuredKafka:
     """plain: the door for the test. secured: the address that wants TLS and SASL."""
@@ -43,8 +49,13 @@ class SecuredRedis:
 
 
 @contextmanager
-def secured_kafka(certificates: Certificates, *, user: str, password: str) -> Iterator[SecuredKafka]:
-    """Run a broker with a plain listener and one that wants TLS and SCRAM-SHA-512."""
+def secured_kafka(
+    certificates: Certificates, *, user: str, password: str, authorizer: bool = False
+) -> Iterator[SecuredKafka]:
+    """Run a broker with a plain listener and one that wants TLS and SCRAM-SHA-512.
+
+    authorizer: whoever comes by the plain one may do everything, and others what ACLs say; at first nothing.
+    """
     port, secured, controller = free_port(), free_port(), free_port()
     settings = f"""
 controller.quorum.voters=1@127.0.0.1:{controller}
@@ -57,6 +68,8 @@ ssl.keystore.location={certificates.server_pem}
 listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config=\
 org.apache.kafka.common.security.scram.ScramLoginModule required;
 """
+    if authorizer:
+        settings += _AUTHORIZER
     try:
         process = KafkaProcess(port=port, settings=settings, scram={user: password})
     except NotFound as why:

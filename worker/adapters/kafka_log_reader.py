@@ -28,7 +28,7 @@ class KafkaLogReader:
     """
 
     def __init__(self, settings: KafkaSettings, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
-        self._options = settings.reader_options("rebuild")
+        self._options = settings.reader_options()
         self._monotonic_s = monotonic_s
         self._teller: Consumer | None = None
 

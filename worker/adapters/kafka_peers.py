@@ -23,8 +23,7 @@ class KafkaPeerTransactions:
 
         Not the admin client's call: one that times out can end the process with an assertion of librdkafka's.
         """
-        options = self._settings.reader_options("peers")
-        options |= {"group.id": self._settings.group_id, "isolation.level": "read_uncommitted"}
+        options = self._settings.reader_options() | {"isolation.level": "read_uncommitted"}
         with consuming(f"asking who committed {self._topic}"):
             consumer = Consumer(options)
             try:

@@ -39,7 +39,7 @@ class KafkaReader:
 
     def __init__(self, settings: KafkaSettings, topic: str) -> None:
         # What retention took away while reading is passed over.
-        options = settings.reader_options("reader") | {"auto.offset.reset": "earliest"}
+        options = settings.reader_options() | {"auto.offset.reset": "earliest"}
         self._settings = settings
         self._topic = topic
         self._timeout_s = settings.request_timeout_ms / 1000

@@ -201,13 +201,14 @@ class KafkaSettings:
                 options["group.instance.id"] = self.group_instance_id
         return options
 
-    def reader_options(self, purpose: str) -> dict[str, object]:
+    def reader_options(self) -> dict[str, object]:
         """Return the options of a consumer that reads what it is assigned and never joins the group.
 
-        The group's times are left out: librdkafka checks them against one another, and without the group they are
-        nobody's. purpose: becomes part of the group id, which only names it.
+        It bears the group's name all the same: librdkafka asks for the coordinator of whatever group is named, and ACLs
+        admit the worker to this one alone. The group's times are left out: librdkafka checks them against one another,
+        and without the group they are nobody's.
         """
-        options = self.consumer_options() | {"group.id": f"{self.group_id}-{purpose}", "group.protocol": "classic"}
+        options = self.consumer_options() | {"group.protocol": "classic"}
         return {name: value for name, value in options.items() if name not in _OF_MEMBERS}
 
     def producer_options(self, transactional_id: str) -> dict[str, object]:

@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, TopicCollection
 from confluent_kafka.admin import (
+    AclOperation,
     AdminClient,
     AlterConfigOpType,
     ConfigEntry,
@@ -88,6 +89,21 @@ class KafkaTopics:
                 options=self._configs(ConfigResource(ResourceType.TOPIC, name), f"reading {name}'s settings"),
             )
         return found
+
+    def forbidden(self, names: Sequence[str]) -> dict[str, tuple[bool, bool]]:
+        """Return for each topic whether ACLs keep us from reading, and from writing; where they are not told, no."""
+        if not names:
+            return {}
+        with consuming("asking what may be done to the topics"):
+            asked = self._admin.describe_topics(
+                TopicCollection(list(names)), include_authorized_operations=True, request_timeout=self._timeout_s
+            )
+            allowed = {name: answer.result(self._timeout_s).authorized_operations for name, answer in asked.items()}
+        return {
+            name: (AclOperation.READ not in operations, AclOperation.WRITE not in operations)
+            for name, operations in allowed.items()
+            if operations
+        }
 
     def create(self, topic: WantedTopic, *, replication: int, options: Mapping[str, str]) -> None:
         """Create a topic, with further options, and wait for it; one that exists is a FatalError."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated
 
 import typer
@@ -17,8 +17,9 @@ from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.topic_plan import judge, wanted_topics
 from worker.config import Settings, load_settings, models_folder, settings_shown
 from worker.errors import CaesuraError
+from worker.runtime.settings import RuntimeSettings
 
-__all__ = ["check"]
+__all__ = ["check", "permissions"]
 
 _SIGN = {Verdict.GOOD: "good", Verdict.DOUBTFUL: "doubtful", Verdict.BAD: "BAD"}
 _COLOUR = {Verdict.GOOD: "green", Verdict.DOUBTFUL: "yellow", Verdict.BAD: "red"}
@@ -77,6 +78,20 @@ def _topics(admin: KafkaTopics, settings: Settings) -> Iterator[Finding]:
         wanted = wanted_topics(settings.worker, partitions=there.partitions, max_event_bytes=limit)
     for topic in wanted:
         yield from judge(topic, found.get(topic.name))
+    yield from permissions(admin.forbidden(list(found)), settings.worker)
+
+
+def permissions(forbidden: Mapping[str, tuple[bool, bool]], worker: RuntimeSettings) -> Iterator[Finding]:
+    """Yield what ACLs keep the worker from: a record that is refused for it would look like one that is at fault."""
+    for name, (reading, writing) in forbidden.items():
+        lacking = []
+        if reading and name in (worker.input_topic, worker.ledger):
+            lacking.append("read it")
+        if writing and name != worker.input_topic:
+            lacking.append("write to it")
+        if lacking:
+            reason = f"this user may not {' nor '.join(lacking)} (docs/security.md)"
+            yield Finding(subject=f"topic {name}", verdict=Verdict.BAD, reason=reason)
 
 
 def _models(settings: Settings) -> Iterator[Finding]:

@@ -20,4 +20,4 @@ def test_a_reader_can_be_made_whatever_the_groups_times_are(group_protocol: Lite
         heartbeat_interval_ms=1_000,
         max_poll_interval_ms=7_000,
     )
-    Consumer(settings.reader_options("reader")).close()
+    Consumer(settings.reader_options()).close()

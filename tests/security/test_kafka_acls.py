@@ -1,0 +1,272 @@
+"""The ACLs of the worker's Kafka user: one list, on the page as in the chart, enough, and what is lacking is named."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import AclBinding, AclBindingFilter, AclOperation, AclPermissionType
+from confluent_kafka.admin import ResourcePatternType as Pattern
+from confluent_kafka.admin import ResourceType as Kind
+
+from tests.deploy.places import ROOT
+from tests.parts.certificates import Certificates, make_certificates
+from tests.parts.kafka_acls import Acl, worker_acls
+from tests.parts.redis_part import RedisServer
+from tests.security.secured_parts import SecuredKafka, secured_kafka
+from tests.workers.real import RealWorld
+from tests.workers.speech import check_every_word_once, speech
+from worker.adapters.findings import Verdict
+from worker.adapters.kafka_check import check_brokers
+from worker.adapters.kafka_log_reader import KafkaLogReader
+from worker.adapters.kafka_peers import KafkaPeerTransactions
+from worker.adapters.kafka_publisher import KafkaPublisher
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.kafka_source import KafkaWordSource
+from worker.adapters.kafka_topics import KafkaTopics
+from worker.commands.check import permissions
+from worker.errors import BrokerError, FatalError
+
+pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(300)]
+
+USER, PASSWORD = "caesura", "kafka-canary-4715"
+_KINDS = {"topic": Kind.TOPIC, "group": Kind.GROUP, "cluster": Kind.BROKER, "transactionalId": Kind.TRANSACTIONAL_ID}
+_OPERATIONS = {
+    "Read": AclOperation.READ,
+    "Write": AclOperation.WRITE,
+    "Describe": AclOperation.DESCRIBE,
+    "DescribeConfigs": AclOperation.DESCRIBE_CONFIGS,
+}
+_PATIENCE_S = 20.0
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return make_certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="module")
+def guarded(certificates: Certificates) -> Iterator[SecuredKafka]:
+    """A broker that lets the test do everything, and the worker's user what ACLs say."""
+    with secured_kafka(certificates, user=USER, password=PASSWORD, authorizer=True) as secured:
+        yield secured
+
+
+@pytest.fixture
+def settings(guarded: SecuredKafka, certificates: Certificates, deployment: str) -> KafkaSettings:
+    return KafkaSettings(
+        bootstrap_servers=guarded.secured,
+        group_id=deployment,
+        client_id=f"{deployment}-0",
+        security_protocol="SASL_SSL",
+        sasl_mechanism="SCRAM-SHA-512",
+        sasl_username=USER,
+        sasl_password=PASSWORD,
+        ssl_ca_file=str(certificates.ca),
+        request_timeout_ms=5_000,
+    )
+
+
+@pytest.fixture
+def world(guarded: SecuredKafka, redis_server: RedisServer, deployment: str, settings: KafkaSettings) -> RealWorld:
+    changes = {
+        name: getattr(settings, name)
+        for name in (
+            "bootstrap_servers", "security_protocol", "sasl_mechanism", "sasl_username", "sasl_password", "ssl_ca_file",
+        )
+    }  # fmt: skip
+    return RealWorld(guarded.plain, redis_server.url, deployment, partitions=2, kafka_changes=changes)
+
+
+def names_of(acl: Acl, world: RealWorld) -> list[str]:
+    """Return what an ACL's name stands for in this test's deployment."""
+    return {
+        "input topic": [world.words_topic],
+        "ledger": [f"{world.deployment}.ledger"],
+        "segments, routes, dead letters": [world.segments_topic, world.german_topic, world.dead_topic],
+        "<deployment>": [world.deployment],
+        "<deployment>-": [f"{world.deployment}-"],
+        "": ["kafka-cluster"],
+    }[acl.name]
+
+
+def allow(world: RealWorld, *, but: tuple[str, str, str] | None = None) -> None:
+    """Give the user the chart's ACLs, but for one: kind, name and operation; and wait until the broker knows."""
+    user, allowed = f"User:{USER}", AclPermissionType.ALLOW
+    bindings = [
+        AclBinding(
+            _KINDS[acl.kind],
+            name,
+            Pattern.PREFIXED if acl.pattern == "prefix" else Pattern.LITERAL,
+            user,
+            "*",
+            _OPERATIONS[operation],
+            allowed,
+        )
+        for acl in worker_acls()
+        for name in names_of(acl, world)
+        for operation in acl.operations
+        if (acl.kind, acl.name, operation) != but
+    ]
+    admin = world.kafka.admin
+    anything: Any = None
+    of_user = (Kind.ANY, anything, Pattern.ANY, user, anything, AclOperation.ANY, AclPermissionType.ANY)
+    every = AclBindingFilter(*of_user)
+    admin.delete_acls([every])[every].result(_PATIENCE_S)
+    for future in admin.create_acls(bindings).values():
+        future.result(_PATIENCE_S)
+    until_s = time.monotonic() + _PATIENCE_S
+    while set(admin.describe_acls(every).result(_PATIENCE_S)) != set(bindings):
+        assert time.monotonic() < until_s, "the broker does not take the ACLs"
+        time.sleep(0.1)
+
+
+def test_the_page_has_the_charts_list() -> None:
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    rows = [acl.row for acl in worker_acls()]
+    assert len(rows) == 6
+    assert "| resource | name | operations |\n|---|---|---|\n" + "\n".join(rows) + "\n\n" in page
+
+
+def test_with_these_alone_a_session_goes_through_and_goes_on_after_a_loss_of_redis(
+    world: RealWorld, redis_server: RedisServer, settings: KafkaSettings
+) -> None:
+    allow(world)
+    events = speech("ann", 48)
+    half = len(events) // 2
+    worker = world.worker()
+    world.send(*events[:half])
+    world.send_bytes(b"ann", b"no event", partition=world.partition_of("ann"))
+    worker.turn_until(lambda: worker.caught_up, timeout_s=60)
+    redis_server.flush()
+    world.send(*events[half:])
+    worker.turn_until(lambda: worker.caught_up, timeout_s=60)
+    check_every_word_once(events, world.segments())
+    assert len(world.records(world.dead_topic)) == 1
+    peers = KafkaPeerTransactions(settings, world.words_topic)
+    assert peers.committed_metadata(5.0)
+    peers.end(f"{world.deployment}-7", 10.0)
+
+
+def test_with_these_alone_the_check_sees_brokers_and_topics(world: RealWorld, settings: KafkaSettings) -> None:
+    allow(world)
+    admin = KafkaTopics(settings)
+    assert [one.reason for one in check_brokers(admin, settings) if "unknown" in one.reason] == []
+    assert set(admin.find([world.words_topic, world.segments_topic])) == {world.words_topic, world.segments_topic}
+
+
+def reading(world: RealWorld, settings: KafkaSettings) -> None:
+    world.send(*speech("ann", 4))
+    with closing(KafkaWordSource(settings, world.words_topic)) as source:
+        source.subscribe(_Everything(source))
+        until_s = time.monotonic() + _PATIENCE_S
+        while time.monotonic() < until_s:
+            source.poll(10, 0.2)
+
+
+def rebuilding(world: RealWorld, settings: KafkaSettings) -> None:
+    with closing(KafkaLogReader(settings)) as reader:
+        list(reader.read(f"{world.deployment}.ledger", 0, 0, 1, 5.0))
+
+
+def new_publisher(world: RealWorld, settings: KafkaSettings) -> KafkaPublisher:
+    outputs = (world.segments_topic, world.german_topic, world.dead_topic, f"{world.deployment}.ledger")
+    return KafkaPublisher(settings, f"{world.deployment}-0", world.words_topic, outputs=outputs)
+
+
+def starting(world: RealWorld, settings: KafkaSettings) -> None:
+    until_s = time.monotonic() + _PATIENCE_S
+    with closing(new_publisher(world, settings)) as publisher:
+        while time.monotonic() < until_s:
+            try:
+                publisher.init_transactions(5.0)
+            except BrokerError:
+                time.sleep(0.5)
+            else:
+                return
+
+
+def looking_at_topics(world: RealWorld, settings: KafkaSettings) -> None:
+    KafkaTopics(settings).find([world.words_topic])
+
+
+class _Everything:
+    """A listener that has every partition read from its beginning."""
+
+    def __init__(self, source: KafkaWordSource) -> None:
+        self._source = source
+
+    def on_assigned(self, partitions: Sequence[int]) -> None:
+        for partition in partitions:
+            self._source.seek(partition, 0)
+        self._source.resume(partitions)
+
+    def on_revoked(self, partitions: Sequence[int]) -> None: ...
+
+    def on_lost(self, partitions: Sequence[int]) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("missing", "doing", "named"),
+    [
+        (("topic", "input topic", "Read"), reading, r"\.words.*TOPIC_AUTHORIZATION_FAILED"),
+        (("group", "<deployment>", "Read"), reading, "GROUP_AUTHORIZATION_FAILED"),
+        (("topic", "ledger", "Read"), rebuilding, r"\.ledger.*TOPIC_AUTHORIZATION_FAILED"),
+        (("transactionalId", "<deployment>-", "Write"), starting, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
+        (("topic", "input topic", "DescribeConfigs"), looking_at_topics, r"\.words.*TOPIC_AUTHORIZATION_FAILED"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
+)
+def test_without_one_of_them_it_is_said_what_is_denied(
+    world: RealWorld,
+    settings: KafkaSettings,
+    missing: tuple[str, str, str],
+    doing: Callable[[RealWorld, KafkaSettings], None],
+    named: str,
+) -> None:
+    allow(world, but=missing)
+    with pytest.raises(FatalError, match=named):
+        doing(world, dataclasses.replace(settings, session_timeout_ms=6_000, heartbeat_interval_ms=1_000))
+
+
+def denied(world: RealWorld, settings: KafkaSettings) -> list[str]:
+    """Return what the check says of topics that may not be read or written to."""
+    worker = world.pipeline().settings()
+    names = [worker.input_topic, worker.segment_topic, worker.dead_letter_topic, worker.ledger]
+    names += [route.topic for route in worker.routes]
+    return [f"{one.subject}: {one.reason}" for one in permissions(KafkaTopics(settings).forbidden(names), worker)]
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "told"),
+    [
+        ("input topic", "Read", ["words: this user may not read it"]),
+        ("ledger", "Read", ["ledger: this user may not read it"]),
+        ("ledger", "Write", ["ledger: this user may not write to it"]),
+        (
+            "segments, routes, dead letters",
+            "Write",
+            [f"{topic}: this user may not write to it" for topic in ("segments", "dead", "de")],
+        ),
+    ],
+)
+def test_the_check_names_each_topic_that_may_not_be_read_or_written_to(
+    world: RealWorld, settings: KafkaSettings, name: str, operation: str, told: list[str]
+) -> None:
+    allow(world)
+    assert denied(world, settings) == []
+    allow(world, but=("topic", name, operation))
+    wanted = [f"topic {world.deployment}.{one} (docs/security.md)" for one in told]
+    assert sorted(denied(world, settings)) == sorted(wanted)
+
+
+def test_without_the_brokers_settings_the_check_says_that_they_are_unknown(
+    world: RealWorld, settings: KafkaSettings
+) -> None:
+    allow(world, but=("cluster", "", "DescribeConfigs"))
+    doubtful = [one for one in check_brokers(KafkaTopics(settings), settings) if one.verdict is Verdict.DOUBTFUL]
+    assert ["CLUSTER_AUTHORIZATION_FAILED" in one.reason for one in doubtful] == [True]
