@@ -40,6 +40,9 @@ Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of
 MaxWords = Annotated[int, typer.Option(help="Held-out words a corpus.")]
 Page = Annotated[Path | None, typer.Option(help="Also put the tables on this page (docs/decoding-figures.md).")]
 
+Ways = list[tuple[Decoding, Engine]]
+"""How a text is decoded, and by what."""
+
 _SHIPPED = Path("models/shipped")
 _CORPORA = Path("../shared/corpora")
 
@@ -106,7 +109,7 @@ def sweep_decoding(
 ) -> None:
     """Print F1, delay and cost of the stream with F, T and the left context varied, on held-out open text."""
     text, engine = held_out_text(corpora, max_words=max_words), OnnxEngine(models, threads=1)
-    _measure(page, max_words, "sweep", active_model(engine, "en"), [text], [(way, engine) for way in sweep()])
+    _measure(page, max_words, "sweep", active_model(engine, "en"), [(text, [(way, engine) for way in sweep()])])
 
 
 def compare_chunks(
@@ -118,9 +121,11 @@ def compare_chunks(
     page: Page = None,
 ) -> None:
     """Print F1, delay and cost of the stream beside those of overlapped chunks, split and merged."""
-    engine, texts = OnnxEngine(models, threads=1), [held_out_text(corpora, max_words=max_words)]
-    texts += [benchmark_text(corpora, name) for name in (("REF", "ASR") if benchmark else ())]
-    _measure(page, max_words, "chunks", active_model(engine, "en"), texts, [(way, engine) for way in against_chunks()])
+    engine = OnnxEngine(models, threads=1)
+    ways: Ways = [(way, engine) for way in against_chunks()]
+    texts = [(held_out_text(corpora, max_words=max_words), ways)]
+    texts += [(benchmark_text(corpora, name), [ways[0], ways[-1]]) for name in (("REF", "ASR") if benchmark else ())]
+    _measure(page, max_words, "chunks", active_model(engine, "en"), texts)
 
 
 def ablate_look_ahead(
@@ -129,13 +134,13 @@ def ablate_look_ahead(
     """Print F1 of the settled stream with the shipped weights under shorter masks, in PyTorch: no sweep of L."""
     from models import look_ahead_ablation as ablation  # noqa: PLC0415 - the rest runs without torch
 
-    ways: list[tuple[Decoding, Engine]] = []
+    ways: Ways = []
     for look_ahead in ablation.shortened(ablation.trained_look_ahead(models)):
         name = f"settled, L = {sum(look_ahead)} ({','.join(map(str, look_ahead))})"
         way = stream(name, DecodingRules(emission=Emission.SETTLED))
         ways.append((way, ablation.masked_otherwise(models, look_ahead)))
     model = active_model(OnnxEngine(models, threads=1), "en")
-    _measure(page, max_words, "look-ahead", model, [held_out_text(corpora, max_words=max_words)], ways)
+    _measure(page, max_words, "look-ahead", model, [(held_out_text(corpora, max_words=max_words), ways)])
 
 
 def _measure(
@@ -143,16 +148,15 @@ def _measure(
     max_words: int,
     name: str,
     model: str,
-    texts: Sequence[GoldText],
-    ways: Sequence[tuple[Decoding, Engine]],
+    texts: Sequence[tuple[GoldText, Ways]],
 ) -> None:
     """Decode every text every way, and put a table a text on the page."""
     tables = []
-    for _, engine in ways:
-        engine.warm_up()
     with Progress() as bar:
-        for text in texts:
+        for text, ways in texts:
             rows = []
+            for _, engine in ways:
+                engine.warm_up()
             for way, engine in ways:
                 task = bar.add_task(f"{text.name}, {way.name}: words", total=sum(map(len, text.texts)))
                 rows.append(decoded(engine, text, way, progress=partial(bar.advance, task)))
