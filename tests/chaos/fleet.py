@@ -11,9 +11,10 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from schemas.state import STATE_VERSION
 from tests.chaos.member import FENCED, HUNG
 from tests.workers.pipeline import Pipeline
 from worker.adapters.guarded_process import GuardedProcess
@@ -23,6 +24,7 @@ __all__ = ["Fleet", "Member"]
 _ROOT = Path(__file__).parents[2]
 _LOOK_EVERY_S = 0.1
 _RESTART_WAIT_S = 0.3
+_FORMATS = (STATE_VERSION, "1.0")
 _KILLED = {-signal.SIGKILL, 128 + signal.SIGKILL}
 _EXPECTED_ENDS = {0, HUNG, FENCED, *_KILLED}
 
@@ -30,7 +32,7 @@ _EXPECTED_ENDS = {0, HUNG, FENCED, *_KILLED}
 class Member:
     """One worker's place in the fleet: a number, and the process that has it now, if any."""
 
-    def __init__(self, ordinal: int, config: dict[str, object], folder: Path, module: str, root: Path) -> None:
+    def __init__(self, ordinal: int, config: Mapping[str, object], folder: Path, module: str, root: Path) -> None:
         self.ordinal = ordinal
         self._module = module
         self._root = root
@@ -134,6 +136,7 @@ class Fleet:
     """All places. ``close`` ends every process; so does the end of this one.
 
     module: what a worker's process runs. before: the folder of another release, which every other place runs.
+    former_format: every other place writes its state as the version before.
     """
 
     def __init__(
@@ -143,6 +146,8 @@ class Fleet:
         folder: Path | None = None,
         module: str = "tests.chaos.member",
         before: Path | None = None,
+        *,
+        former_format: bool = False,
     ) -> None:
         self._own_folder = tempfile.TemporaryDirectory(prefix="caesura-chaos-")
         self.folder = folder or Path(self._own_folder.name)
@@ -150,7 +155,8 @@ class Fleet:
         self.members = [
             Member(
                 pipeline.ordinal,
-                {"pipeline": pipeline.as_json(), "redis": redis},
+                {"pipeline": pipeline.as_json(), "redis": redis}
+                | ({"format": {"writes": _FORMATS[pipeline.ordinal % 2]}} if former_format else {}),
                 self.folder,
                 module,
                 before if before is not None and pipeline.ordinal % 2 else _ROOT,

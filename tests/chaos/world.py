@@ -28,7 +28,6 @@ __all__ = ["DEPLOYMENT", "ChaosWorld"]
 DEPLOYMENT = "chaos"
 WORKERS_AT_START = 4
 _PLACES = 6
-_FORMER_STATE_VERSION = "1.0"
 _STAMPED = {"message.timestamp.type": "LogAppendTime"}
 
 
@@ -73,11 +72,11 @@ class ChaosWorld:
             where,
             self._plan.folder,
             before=None if self._plan.before is None else self._stack.enter_context(release(self._plan.before)),
+            former_format=self._plan.former_format,
         )
         self._stack.callback(self.fleet.close)
 
     def _pipeline(self, ordinal: int) -> Pipeline:
-        former = {"state_version": _FORMER_STATE_VERSION} if self._plan.former_format and ordinal % 2 else {}
         static = {"group_instance_id": f"{DEPLOYMENT}-0"} if self.protocol == "classic" and ordinal == 0 else {}
         return Pipeline(
             bootstrap=",".join(f"127.0.0.1:{link.port}" for link in self.broker_links),
@@ -85,7 +84,7 @@ class ChaosWorld:
             deployment=DEPLOYMENT,
             ordinal=ordinal,
             group_protocol=self.protocol,
-            changes={"commit_interval_ms": 200, "commit_timeout_s": 5.0, "dead_letter_limit": 1_000_000, **former},
+            changes={"commit_interval_ms": 200, "commit_timeout_s": 5.0, "dead_letter_limit": 1_000_000},
             kafka_changes={"request_timeout_ms": 3_000, **static},
             rules={**RULES, **TIMED_RULES} if self._plan.timed else dict(RULES),
         )
