@@ -1,9 +1,9 @@
-"""The broker that coordinates the group goes for good in the midst of a transaction: a time-out that does not hold."""
+"""A broker goes: the group's coordinator in the midst of a transaction, a leader between two questions of a rebuild."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 from confluent_kafka import KafkaException
@@ -13,6 +13,7 @@ from tests.parts.kafka_broker import find_jars, find_java
 from tests.parts.kafka_cluster import KafkaCluster
 from tests.parts.lookup import NotFound, missing
 from worker.adapters.guarded_process import free_port
+from worker.adapters.kafka_log_reader import KafkaLogReader
 from worker.adapters.kafka_publisher import KafkaPublisher
 from worker.adapters.kafka_reader import KafkaReader, Start
 from worker.adapters.kafka_settings import KafkaSettings
@@ -65,6 +66,24 @@ def test_a_send_of_offsets_comes_back_and_the_next_transaction_commits(brokers: 
         assert source.committed([0], PATIENCE_S) == {0: CommittedOffset(next_offset=2, metadata="2")}
     with KafkaReader(settings, "segments") as reader:
         assert [text(record) for record in reader.read(Start(), follow=False)] == ["good"]
+
+
+def test_the_bounds_of_a_log_are_told_by_its_new_leader_at_the_second_asking(brokers: KafkaCluster) -> None:
+    settings = KafkaSettings(bootstrap_servers=brokers.bootstrap, group_id="rebuilding")
+    with closing(KafkaLogReader(settings)) as reader:
+        assert reader.bounds("segments", 0, PATIENCE_S) == (0, 0)
+        former = _leader(brokers)
+        brokers.nodes[former - 1].kill()
+        until(lambda: _leader(brokers) not in (former, -1))
+        brokers.nodes[former - 1].start()
+        with suppress(BrokerError):
+            reader.bounds("segments", 0, PATIENCE_S)
+        assert reader.bounds("segments", 0, PATIENCE_S) == (0, 0)
+
+
+def _leader(brokers: KafkaCluster) -> int:
+    topic = brokers.admin.list_topics("segments", timeout=PATIENCE_S).topics["segments"]
+    return topic.partitions[0].leader
 
 
 def _commit(publisher: Publisher, member: Member, next_offset: int) -> None:
