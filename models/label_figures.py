@@ -110,7 +110,7 @@ def false_stops(
     models: Models = _SHIPPED,
     language: Language = None,
     corpora: Corpora = _CORPORA,
-    sentences: Annotated[int, typer.Option(help="Held-out sentences a corpus.")] = 200,
+    sentences: Annotated[int, typer.Option(help="Held-out sentences a corpus.")] = 100,
     threads: Threads = None,
 ) -> None:
     """Print how often a flush inside a sentence freezes a sentence mark, and how often one at its end does."""
