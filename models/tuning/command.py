@@ -39,7 +39,7 @@ def tune(  # noqa: PLR0913 - a command's options
         bool, typer.Option("--fluent", help="The text has no fillers and repairs: put some in, to keep them known.")
     ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the text at most.")] = 4,
-    patience: Annotated[int, typer.Option(min=1, help="Looks without a gain, two a pass, that end it.")] = 3,
+    patience: Annotated[int, typer.Option(min=1, help="Looks without a gain, two a pass, that end it.")] = 4,
     max_minutes: Annotated[float, typer.Option(min=0.01, help="Minutes of training at most.")] = 60.0,
     learning_rate: Annotated[float, typer.Option(min=1e-7, max=0.1)] = 1e-4,
     threads: Annotated[int, typer.Option(min=1)] = 2,
