@@ -165,7 +165,7 @@ def main() -> None:
     for row in rows:
         print(f"| {row.network} | {row.million_parameters} | {row.seconds:.1f} | {row.ratio:.2f} |")
     result = {
-        "command": "python -m bench.inference_time",
+        "command": f"python -m bench.inference_time --max-words {options.max_words}",
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
         "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "load_average": os.getloadavg()[0]},
         "set": {"words": sum(len(document.words) for document in documents), "buffers": len(buffers), "pieces": pieces},
