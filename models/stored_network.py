@@ -4,6 +4,10 @@ The shipped folder is all that a user has, and it is where a tune begins. An int
 its scale, so exporting what comes out stores the same whole numbers: every column and every embedding row has a weight
 at the limit of its range, and with it the scale is found again. Weights that were never quantised (norms, biases,
 positions, the two heads) are there as they were.
+
+A network that is to be trained further must not begin exactly on whole numbers: most of what it learns moves a weight
+by less than half a step, and all of that would be rounded away again at the export. So a start for training lies, by a
+seed, anywhere within half a step of the stored number, as the weights did that were rounded to it.
 """
 
 from __future__ import annotations
@@ -28,12 +32,17 @@ _NETWORK = "ct_transformer"
 Arrays = Mapping[str, NDArray[np.generic]]
 
 
-def read_network(stored: StoredModel) -> CTTransformer:
-    """Return the network of a stored model in fp32, ready to label; FatalError where its weights are another form's."""
+def read_network(stored: StoredModel, *, off_grid_seed: int | None = None) -> CTTransformer:
+    """Return the network of a stored model in fp32, ready to label; FatalError where its weights are another form's.
+
+    off_grid_seed: draws the place of each int8 weight within half a step of its whole number; None: none is moved.
+    """
     manifest = stored.manifest
     if manifest.network != _NETWORK:
         raise FatalError(f"model {manifest.name} is a {manifest.network}, not a {_NETWORK}")
-    arrays = initialisers(stored.weights)
+    arrays: Arrays = initialisers(stored.weights)
+    if off_grid_seed is not None:
+        arrays = _off_grid(arrays, off_grid_seed)
     try:
         network = CTTransformer(_config(manifest, arrays))
         network.load_state_dict(_state(network, arrays))
@@ -74,6 +83,14 @@ def _state(network: CTTransformer, arrays: Arrays) -> dict[str, Tensor]:
         values = _values(arrays, name)
         state[name] = torch.from_numpy(np.ascontiguousarray(values.T if name in transposed else values))
     return state
+
+
+def _off_grid(arrays: Arrays, seed: int) -> Arrays:
+    rng = np.random.default_rng(seed)
+    return {
+        name: array.astype(np.float32) + rng.uniform(-0.5, 0.5, array.shape) if name.endswith(".int8") else array
+        for name, array in arrays.items()
+    }
 
 
 def _values(arrays: Arrays, name: str) -> NDArray[np.float32]:

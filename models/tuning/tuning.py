@@ -162,7 +162,7 @@ def _trained(
     watcher = Watcher(out, looks_at, plan.patience, tell=bar.print)
     if watcher.ended:
         return watcher
-    network = read_network(start)
+    network = read_network(start, off_grid_seed=plan.seed)
     if not watcher.looks:
         watcher(network, 0.0)
     task = bar.add_task("training", total=1.0)

@@ -107,6 +107,21 @@ def test_the_shipped_weights_come_back_and_label_as_the_worker_does(language: st
     assert same >= INT8_AGREEMENT * total
 
 
+def test_a_start_for_training_lies_within_half_a_step_of_the_stored_numbers_and_off_them(tmp_path: Path) -> None:
+    exported(tiny_network(), tmp_path / "en", int8=True)
+    model = stored(tmp_path)
+    exact, moved = read_network(model).state_dict(), read_network(model, off_grid_seed=1).state_dict()
+    again, other = (read_network(model, off_grid_seed=seed).state_dict() for seed in (1, 2))
+    for name, weights in exact.items():
+        assert torch.equal(moved[name], again[name]), name
+        quantised = name == "embedding.weight" or (name.startswith("layers.") and weights.dim() == 2)
+        assert quantised == (not torch.equal(moved[name], weights)), name
+        assert quantised == (not torch.equal(moved[name], other[name])), name
+        if quantised:
+            steps = weights.abs().amax(dim=1, keepdim=True) / (127 if name.startswith("embedding") else 63)
+            assert float(((moved[name] - weights).abs() / steps).max()) <= 0.501, name
+
+
 def test_another_programs_onnx_is_refused_by_name(tmp_path: Path) -> None:
     manifest = exported(tiny_network(), tmp_path / "en", int8=True)
     model = onnx.load(str(tmp_path / "en" / manifest.weights))

@@ -138,8 +138,8 @@ def test_a_tune_that_was_stopped_goes_on_where_it_was(
 def stopping_after(steps: int) -> object:
     """Return a reader of networks whose network is interrupted, as by a user, after some steps of training."""
 
-    def read(stored: StoredModel) -> CTTransformer:
-        network = read_network(stored)
+    def read(stored: StoredModel, *, off_grid_seed: int) -> CTTransformer:
+        network = read_network(stored, off_grid_seed=off_grid_seed)
         left = [steps]
 
         def count(*_: object) -> None:
