@@ -129,7 +129,7 @@ def compare_chunks(
 
 
 def ablate_look_ahead(
-    *, models: Models = _SHIPPED, corpora: Corpora = _CORPORA, max_words: MaxWords = 1_500, page: Page = None
+    *, models: Models = _SHIPPED, corpora: Corpora = _CORPORA, max_words: MaxWords = 400, page: Page = None
 ) -> None:
     """Print F1 of the settled stream with the shipped weights under shorter masks, in PyTorch: no sweep of L."""
     from models import look_ahead_ablation as ablation  # noqa: PLC0415 - the rest runs without torch
