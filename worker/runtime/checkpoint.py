@@ -81,13 +81,18 @@ class Checkpoint:
         return result
 
     def _save(self, staged: Sequence[Staged], result: CheckpointResult) -> list[Staged]:
-        saved = []
-        for one in staged:
+        """Save one partition after another; return those whose write was accepted.
+
+        A store that does not answer costs its time-out, and so it would for every partition: with the first that is
+        not answered the rest is dropped as well, and comes back by claims, of which one a turn may fail.
+        """
+        saved: list[Staged] = []
+        for number, one in enumerate(staged):
             try:
                 accepted = self._store.write(one.partition, one.write)
             except RetriableError:
-                result.dropped[one.partition] = "save_unanswered"
-                continue
+                result.dropped.update({other.partition: "save_unanswered" for other in staged[number:]})
+                return saved
             if accepted:
                 saved.append(one)
             else:
