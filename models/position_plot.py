@@ -64,8 +64,8 @@ def _panel(title: str, networks: Mapping[str, Counter[int]], top: int) -> list[s
                 f'<text x="{x + bar / 2:.1f}" y="{y - 2:.1f}" text-anchor="middle" font-size="8">{share:.2g}</text>',
             ]
         at = top + 18 + 16 * place
-        parts.append(f'<rect x="{_WIDTH - 260}" y="{at - 9}" width="10" height="10" fill="{colour}"/>')
-        parts.append(f'<text x="{_WIDTH - 244}" y="{at}">{name}, at most {max(networks[name])}</text>')
+        parts.append(f'<rect x="{_WIDTH - 320}" y="{at - 9}" width="10" height="10" fill="{colour}"/>')
+        parts.append(f'<text x="{_WIDTH - 304}" y="{at}">{name}, at most {max(networks[name])}</text>')
     for distance in range(1, _LAST + 1):
         written = f"{distance}+" if distance == _LAST else str(distance)
         x = _LEFT + (distance - 0.5) * slot
