@@ -21,7 +21,8 @@ from worker.adapters.guarded_process import free_port
 
 __all__ = ["SecuredKafka", "SecuredRedis", "secured_kafka", "secured_redis"]
 
-
+_MAX_CLUSTER_PORT = 55_535
+"""A cluster's nodes speak to one another 10,000 ports higher."""
 _AUTHORIZER = """
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:ANONYMOUS
@@ -87,7 +88,7 @@ def secured_redis(
     certificates: Certificates, *, user: str, password: str, deployment: str, cluster: bool = False
 ) -> Iterator[SecuredRedis]:
     """Run a Redis with a TLS port, and a user who has the chart's rule for the deployment; alone, or as a cluster."""
-    port = free_port()
+    port = free_port(max_port=_MAX_CLUSTER_PORT)
     arguments: tuple[str, ...] = (
         "--tls-port", str(port), "--tls-auth-clients", "no", "--tls-ca-cert-file", str(certificates.ca),
         "--tls-cert-file", str(certificates.server_certificate), "--tls-key-file", str(certificates.server_key),

@@ -72,10 +72,9 @@ def gone(process: int, within_s: float = 10.0) -> bool:
     while time.monotonic() < until:
         try:
             os.kill(process, 0)
-            state = Path(f"/proc/{process}/stat")
-            if state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z":
+            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
                 return True  # dead, and nobody above has taken note yet
-        except ProcessLookupError:
+        except (ProcessLookupError, FileNotFoundError):  # gone before the one question, or before the other
             return True
         time.sleep(0.02)
     return False

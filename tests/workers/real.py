@@ -164,7 +164,9 @@ class RealWorld:
 
     @cached_property
     def _producer(self) -> Producer:
-        return Producer({"bootstrap.servers": self.kafka.bootstrap, "enable.idempotence": True, "linger.ms": 5})
+        return Producer(
+            {"bootstrap.servers": self.kafka.bootstrap, "enable.idempotence": True, "linger.ms": 5, "log_level": 0}
+        )
 
     def records(self, topic: str) -> list[Record]:
         """Return what a ``read_committed`` reader sees of a topic now, partition by partition."""

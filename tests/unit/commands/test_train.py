@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 from importlib.machinery import ModuleSpec
@@ -25,6 +26,7 @@ def test_without_the_extra_one_line_says_what_to_install(
     monkeypatch.setattr(sys, "argv", ["caesura", "train", "texts", "--language", "en"])
     with pytest.raises(SystemExit) as ended:
         main()
+    logging.getLogger("caesura.kafka").setLevel(logging.NOTSET)  # the command silences it for its process
     assert ended.value.code == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("caesura: training needs torch, not installed here: pip install 'caesura[train]'")
