@@ -37,7 +37,7 @@ from models.parity import encode
 from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
 from models.streamed import WatchedEngine, run_stream
 from models.sweeps import SWEEP_CORPORA
-from worker.adapters.model_folder import read_models_folder
+from models.tuning.start import starting_model
 from worker.adapters.onnxruntime_engine import OnnxEngine
 from worker.adapters.wordpiece import WordPiece
 from worker.core.rules import DecodingRules
@@ -155,8 +155,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     documents = [one for name in SWEEP_CORPORA for one in held_out(options.corpora, name, max_words=options.max_words)]
-    stored = next(model for model in read_models_folder(options.models) if model.manifest.language == "en")
-    vocabulary = stored.vocabulary()
+    vocabulary = starting_model(options.models, "en").vocabulary()
     buffers = list(buffers_of([document.words for document in documents], options.models, vocabulary))
     pieces = sum(buffer.pieces.shape[1] for buffer in buffers)
     rows = list(measure(buffers, len(vocabulary), options.rounds))

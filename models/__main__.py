@@ -9,11 +9,11 @@ import typer
 from rich.progress import Progress
 
 from models import decoding_figures, label_figures, training_commands
-from models.command_options import CHECKPOINT, DATA, Checkpoint, Data, Language, Vocabulary, read_vocabulary
+from models.command_options import CHECKPOINT, DATA, Checkpoint, Data, Language, Vocabulary
 from models.data.prepare import held_out, prepare
 from models.data.recipes import RECIPES
 from models.languages import LANGUAGES
-from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from models.tuning.command import tune
 from worker.adapters.wordpiece import WordPiece
 

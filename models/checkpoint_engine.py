@@ -15,7 +15,7 @@ from models.networks.ct_transformer import CTTransformer
 from models.networks.full_transformer import UNLIMITED
 from models.networks.kinds import Network, describe
 from models.parity import encode
-from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from worker.adapters.wordpiece import WordPiece
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import FatalError
@@ -43,8 +43,7 @@ class CheckpointEngine:
     @classmethod
     def of(cls, checkpoint: Path, vocabulary: Path, *, language: str = "en") -> CheckpointEngine:
         """Load a checkpoint. vocabulary: a file of one piece a line."""
-        pieces = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
-        return cls(load_any_network(checkpoint), pieces, language=language)
+        return cls(load_any_network(checkpoint), read_vocabulary(vocabulary), language=language)
 
     @property
     def models(self) -> Sequence[EngineModel]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from models.data.chinese_corpora import CHINESE_TEST, read_chinese_units, read_cs2w
 from models.data.chinese_marks import LabelledUnit, read_chinese_marks
 from models.data.recipes import is_held_out
-from models.evaluation import EITHER, MARK_CLASSES, TAG_CLASSES, Figure, figures_of, label_texts
+from models.evaluation import EITHER, MARK_CLASSES, TAG_CLASSES, Figure, count_tags, figures_of, label_texts
 from models.labelling_runs import Progress
 from models.scoring import count_blocks
 from schemas.labels import Disfluency, Punctuation
@@ -80,8 +80,7 @@ def evaluate_chinese(
     tags = [tag for text in labelled for tag in text[1]]
     if name == "cs2w" or name == _PAIRS[0]:
         gold = [tag for text in texts for tag in text.tags]
-        counts = count_blocks(gold, tags, TAG_CLASSES | EITHER if name == "cs2w" else EITHER)
-        del counts["overall"]
+        counts = count_tags(gold, tags, TAG_CLASSES | EITHER if name == "cs2w" else EITHER)
         return list(figures_of(name, offline, "disfluency", counts))
     gold = [mark for text in texts for mark in text.marks]
     return list(figures_of(name, offline, "punctuation", count_blocks(gold, marks, CHINESE_MARK_CLASSES)))

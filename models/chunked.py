@@ -9,6 +9,9 @@ Rules:
 2. Of the words that two chunks share, the first chunk's last ``MIN_WORDS_CUT`` are cut away, and as many are kept at
    the end of the second chunk's part; the ones before those keep the first chunk's labels.
 3. The first chunk's beginning and the last chunk's end have no neighbour, and are kept whole.
+
+Offline decoding and a teacher's windows are the same with other values: 200 words every 150, of which 15 are cut, so
+that 35 before and 15 after are context only (``models/labelling_runs.py``).
 """
 
 from __future__ import annotations

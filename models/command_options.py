@@ -1,4 +1,4 @@
-"""Options that several commands of the training side have, and how their files are read."""
+"""Options that several commands of the training side have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ __all__ = [
     "Data",
     "Language",
     "Vocabulary",
-    "read_vocabulary",
 ]
 
 Vocabulary = Annotated[Path, typer.Option(help="WordPiece vocabulary, a piece a line.")]
@@ -26,8 +25,3 @@ Checkpoint = Annotated[Path, typer.Option(help="The checkpoint file; an existing
 
 DATA = Path("build/data")
 CHECKPOINT = Path("build/en/checkpoint.pt")
-
-
-def read_vocabulary(path: Path) -> list[str]:
-    """Return the pieces, by number."""
-    return path.read_text(encoding="utf-8").rstrip("\n").split("\n")

@@ -6,7 +6,7 @@ the frozen ones. Offline reads windows of 200 words, of which 35 and 15 at the e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from models.data.iwslt import read_iwslt
 from models.data.prepare import held_out
 from models.labelling_runs import Labelled, Progress, label_offline, label_streams
 from models.scoring import Counts, Difference, Score, count_blocks, difference, scored
+from models.streamed import active_model
 from schemas.labels import Disfluency, Punctuation
 from worker.ports import Engine
 
@@ -28,6 +29,7 @@ __all__ = [
     "Evaluation",
     "Figure",
     "Pair",
+    "count_tags",
     "evaluate_benchmark",
     "evaluate_held_out",
     "figures_of",
@@ -126,9 +128,16 @@ def _tag_figures(
 ) -> Iterator[Figure]:
     tags = [tag for _, tags in labelled for tag in tags]
     gold = [tag for document in documents for tag in document.disfluency]
-    counts = count_blocks(gold, tags, TAG_CLASSES | EITHER)
+    return figures_of(corpus, offline, "disfluency", count_tags(gold, tags))
+
+
+def count_tags(
+    gold: Sequence[int], tags: Sequence[int], classes: Mapping[str, frozenset[int]] = TAG_CLASSES | EITHER
+) -> dict[str, Counts]:
+    """Count tags block by block; without the overall class, which would count a word of two classes twice."""
+    counts = count_blocks(gold, tags, classes)
     del counts["overall"]
-    return figures_of(corpus, offline, "disfluency", counts)
+    return counts
 
 
 def label_texts(
@@ -137,8 +146,8 @@ def label_texts(
     """Return the labels of each text by the language's active model, as a stream or offline."""
     if not offline:
         return label_streams(engine, texts, language=language, progress=progress)
-    model = next(model for model in engine.models if model.active and model.language == language)
-    return [label_offline(engine, model.name, words, language=language, progress=progress) for words in texts]
+    model = active_model(engine, language)
+    return [label_offline(engine, model, words, language=language, progress=progress) for words in texts]
 
 
 def figures_of(text: str, offline: bool, kind: str, counts: dict[str, Counts]) -> Iterator[Figure]:

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from models.chunked import label_chunks
 from models.data.units import as_units
 from schemas.events import Word, WordsEvent
 from schemas.labels import Disfluency, Punctuation
 from schemas.state import HeldBack
 from worker.core.context import DecodingContext, Origin
-from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules, ModelTable
 from worker.core.segmentation import segmenters
 from worker.core.session import Session
 from worker.ports import Engine
 
-__all__ = ["Labelled", "Progress", "label_offline", "label_streams"]
+__all__ = [
+    "MARK_NUMBERS",
+    "OFFLINE_STEP_WORDS",
+    "OFFLINE_WORDS",
+    "OFFLINE_WORDS_CUT",
+    "TAG_NUMBERS",
+    "Labelled",
+    "Progress",
+    "label_offline",
+    "label_streams",
+]
 
-WINDOW_WORDS, LEFT_WORDS, RIGHT_WORDS = 200, 35, 15
+OFFLINE_WORDS, OFFLINE_STEP_WORDS, OFFLINE_WORDS_CUT = 200, 150, 15
 _EVENT_WORDS = 30
-_MARKS = {mark.published: int(mark) for mark in Punctuation}
-_TAGS = {tag.published: int(tag) for tag in Disfluency}
+MARK_NUMBERS = {mark.published: int(mark) for mark in Punctuation}
+TAG_NUMBERS = {tag.published: int(tag) for tag in Disfluency}
 
 Labelled = tuple[list[int], list[int]]
 """A text's marks and tags, one of each a word."""
@@ -86,8 +96,8 @@ def _collect(session: Session, labelled: Labelled) -> int:
     words = 0
     for written in session.take_segments():
         for word in written.segment.words:
-            labelled[0].append(_MARKS[word.punctuation])
-            labelled[1].append(_TAGS[word.disfluency])
+            labelled[0].append(MARK_NUMBERS[word.punctuation])
+            labelled[1].append(TAG_NUMBERS[word.disfluency])
             words += 1
     return words
 
@@ -107,26 +117,18 @@ def label_offline(
     """
     segmenter = segmenters(language, HeldBack())
     cut = [*segmenter.push(as_units(words)), *segmenter.flush()]
-    cut_marks, cut_tags = _in_windows(engine, model_id, [word.view for word in cut], progress)
+    labelled = label_chunks(
+        engine,
+        model_id,
+        [word.view for word in cut],
+        chunk=OFFLINE_WORDS,
+        window=OFFLINE_STEP_WORDS,
+        min_words_cut=OFFLINE_WORDS_CUT,
+        progress=progress,
+    )
     marks, tags = [0] * len(words), [0] * len(words)
-    for word, mark, tag in zip(cut, cut_marks, cut_tags, strict=True):
+    for word, mark, tag in zip(cut, labelled.marks, labelled.tags, strict=True):
         marks[word.pieces[-1].position] = mark
         for piece in word.pieces:
             tags[piece.position] = tag
-    return marks, tags
-
-
-def _in_windows(engine: Engine, model_id: str, views: Sequence[str], progress: Progress) -> Labelled:
-    step = WINDOW_WORDS - LEFT_WORDS - RIGHT_WORDS
-    starts = list(range(0, max(len(views) - LEFT_WORDS - RIGHT_WORDS, 1), step))
-    marks, tags = [0] * len(views), [0] * len(views)
-    for place, start in enumerate(starts):
-        window = tuple(views[start : start + WINDOW_WORDS])
-        request = LabelRequest(session="offline", model_id=model_id, buffer_start=start, words=window)
-        labels = engine.label([request])[0]
-        first = 0 if place == 0 else LEFT_WORDS
-        last = len(window) if place == len(starts) - 1 else len(window) - RIGHT_WORDS
-        marks[start + first : start + last] = labels.punctuation[first:last]
-        tags[start + first : start + last] = labels.disfluency[first:last]
-        progress(last - first)
     return marks, tags

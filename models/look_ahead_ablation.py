@@ -14,7 +14,7 @@ from models.checkpoint_engine import CheckpointEngine
 from models.networks.full_transformer import UNLIMITED
 from models.shorter_look_ahead import shortened_to
 from models.stored_network import read_network
-from worker.adapters.model_folder import StoredModel, read_models_folder
+from models.tuning.start import starting_model
 
 __all__ = ["masked_otherwise", "shortened", "trained_look_ahead"]
 
@@ -30,20 +30,15 @@ def shortened(look_ahead: tuple[int, ...], totals: tuple[int, ...] = _TOTALS) ->
 
 def trained_look_ahead(models: Path, *, language: str = "en") -> tuple[int, ...]:
     """Return the L_i that the active model of a language was trained with."""
-    return _stored(models, language).manifest.look_ahead
+    return starting_model(models, language).manifest.look_ahead
 
 
 def masked_otherwise(
     models: Path, look_ahead: tuple[int, ...] | None = None, *, language: str = "en"
 ) -> CheckpointEngine:
     """Return the active model of a language with another L_i; None: no mask at all. fp32, in PyTorch."""
-    stored = _stored(models, language)
+    stored = starting_model(models, language)
     network = read_network(stored)
     layers = len(network.config.look_ahead)
     network.config = replace(network.config, look_ahead=look_ahead or (UNLIMITED,) * layers)
     return CheckpointEngine(network, stored.vocabulary(), language=language)
-
-
-def _stored(models: Path, language: str) -> StoredModel:
-    folders = read_models_folder(models)
-    return next(one for one in folders if one.manifest.active and one.manifest.language == language)

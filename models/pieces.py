@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["LEADING", "MAX_PIECES", "UNKNOWN_PIECE"]
+from pathlib import Path
+
+__all__ = ["LEADING", "MAX_PIECES", "UNKNOWN_PIECE", "read_vocabulary"]
 
 LEADING = "[CLS]"
 """Stands before the first word: something to look at that is always there."""
@@ -10,3 +12,8 @@ LEADING = "[CLS]"
 UNKNOWN_PIECE = "[UNK]"
 
 MAX_PIECES = 8
+
+
+def read_vocabulary(path: Path) -> list[str]:
+    """Return the pieces of a file of one a line, by number."""
+    return path.read_text(encoding="utf-8").rstrip("\n").split("\n")

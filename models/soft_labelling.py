@@ -13,10 +13,11 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor
 
+from models.chunked import Chunk, split
 from models.data.packing import PackedText
 from models.data.samples import collate
 from models.data.taught import TaughtFile
-from models.labelling_runs import LEFT_WORDS, RIGHT_WORDS, WINDOW_WORDS
+from models.labelling_runs import OFFLINE_STEP_WORDS, OFFLINE_WORDS, OFFLINE_WORDS_CUT
 from models.networks.kinds import Network
 
 __all__ = ["HEADS", "Heads", "Teacher", "label_softly"]
@@ -24,9 +25,6 @@ __all__ = ["HEADS", "Heads", "Teacher", "label_softly"]
 Heads: TypeAlias = Literal["both", "punctuation", "disfluency"]
 HEADS: tuple[Heads, ...] = ("both", "punctuation", "disfluency")
 """Which heads a teacher is asked: one that learnt no disfluencies has nothing to say of them."""
-
-_Window: TypeAlias = tuple[int, int, int, int]
-"""First word read, word after the last, first word kept, word after the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,29 +48,20 @@ def label_softly(
     teacher.network.to(teacher.device).eval()
     done = file.done
     progress(done)
-    waiting = [window for window in _windows(text.words) if window[3] > done]
+    windows_of_all = split(text.words, chunk=OFFLINE_WORDS, window=OFFLINE_STEP_WORDS, min_words_cut=OFFLINE_WORDS_CUT)
+    waiting = [window for window in windows_of_all if window.last > done]
     for start in range(0, len(waiting), teacher.windows):
         windows = waiting[start : start + teacher.windows]
         for window, rows in zip(windows, _probabilities(teacher, text, windows), strict=True):
-            file.rows[window[2] : window[3]] = rows.numpy()
-        progress(windows[-1][3] - done)
-        done = windows[-1][3]
+            file.rows[window.first : window.last] = rows.numpy()
+        progress(windows[-1].last - done)
+        done = windows[-1].last
     file.close()
 
 
-def _windows(words: int) -> Iterator[_Window]:
-    step = WINDOW_WORDS - LEFT_WORDS - RIGHT_WORDS
-    for first in range(0, max(words - LEFT_WORDS - RIGHT_WORDS, 1), step):
-        last = first + WINDOW_WORDS >= words
-        end = words if last else first + WINDOW_WORDS
-        yield first, end, first + LEFT_WORDS if first else 0, end if last else end - RIGHT_WORDS
-        if last:
-            return
-
-
-def _probabilities(teacher: Teacher, text: PackedText, windows: list[_Window]) -> Iterator[Tensor]:
+def _probabilities(teacher: Teacher, text: PackedText, windows: list[Chunk]) -> Iterator[Tensor]:
     """Yield the rows (words kept, P + Q) of each window, in half precision."""
-    batch = collate(text, [(first, end) for first, end, _, _ in windows], teacher.leading).to(teacher.device)
+    batch = collate(text, [(window.start, window.end) for window in windows], teacher.leading).to(teacher.device)
     with torch.no_grad(), torch.autocast(batch.pieces.device.type, dtype=torch.bfloat16):
         scores = teacher.network(batch.pieces, batch.word_index)
     marks, tags = (head.float().softmax(dim=-1).half().cpu() for head in scores)
@@ -81,6 +70,6 @@ def _probabilities(teacher: Teacher, text: PackedText, windows: list[_Window]) -
     if teacher.heads == "disfluency":
         marks.zero_()
     rows = torch.cat([marks, tags], dim=-1)
-    for row, (first, _, kept, kept_end) in enumerate(windows):
-        last_pieces = text.first_piece[kept + 1 : kept_end + 1] - text.first_piece[first]
+    for row, window in enumerate(windows):
+        last_pieces = text.first_piece[window.first + 1 : window.last + 1] - text.first_piece[window.start]
         yield rows[row, torch.from_numpy(last_pieces)]

@@ -10,16 +10,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from schemas.labels import Disfluency, Punctuation
+from models.labelling_runs import MARK_NUMBERS, TAG_NUMBERS
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
 from worker.core.stream import StreamingLabeller
 from worker.ports import Engine, EngineModel
 
 __all__ = ["Step", "Stream", "WatchedEngine", "active_model", "run_stream"]
-
-_MARKS = {mark.published: int(mark) for mark in Punctuation}
-_TAGS = {tag.published: int(tag) for tag in Disfluency}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +101,8 @@ def run_stream(
         ended = heard > len(words)
         for segment in labeller.end() if ended else labeller.add([words[heard - 1]]):
             for word in segment.words:
-                stream.marks.append(_MARKS[word.punctuation])
-                stream.tags.append(_TAGS[word.disfluency])
+                stream.marks.append(MARK_NUMBERS[word.punctuation])
+                stream.tags.append(TAG_NUMBERS[word.disfluency])
                 stream.frozen_at.append(min(heard, len(words)))
         stream.steps += engine.take_steps()
     assert len(stream.marks) == len(words), "a unit is a word here, and comes out once"

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from models.data.swda import Role, SpeakerSide, read_swda_test
-from models.evaluation import EITHER, TAG_CLASSES, Figure, figures_of, label_texts
+from models.evaluation import Figure, count_tags, figures_of, label_texts
 from models.labelling_runs import Progress
-from models.scoring import Counts, count_blocks
+from models.scoring import Counts
 from schemas.labels import Disfluency
 from worker.ports import Engine
 
-__all__ = ["SWDA_TESTS", "count_tags", "evaluate_swda", "gold_tags"]
+__all__ = ["SWDA_TESTS", "count_both_ways", "evaluate_swda", "gold_tags"]
 
 _UNSEGMENTED, _SEGMENTED = "swda", "swda by slash unit"
 SWDA_TESTS = (_UNSEGMENTED, _SEGMENTED)
@@ -35,20 +35,18 @@ def evaluate_swda(
     )
     labelled = label_texts(engine, texts, language="en", offline=offline, progress=progress)
     tags = [tag for _, text_tags in labelled for tag in text_tags]
-    return list(figures_of(name, offline, "disfluency", count_tags(sides, tags)))
+    return list(figures_of(name, offline, "disfluency", count_both_ways(sides, tags)))
 
 
-def count_tags(sides: Sequence[SpeakerSide], tags: Sequence[int]) -> dict[str, Counts]:
+def count_both_ways(sides: Sequence[SpeakerSide], tags: Sequence[int]) -> dict[str, Counts]:
     """Count tags against the gold ones, with discourse markers as interregna and, in rows of their own, as fluent.
 
     tags: one a word of all sides, one side after the other.
     """
     gold = [tag for side in sides for tag in gold_tags(side, _INTERREGNA)]
     narrow = [tag for side in sides for tag in gold_tags(side, _INTERREGNA - {Role.DISCOURSE_MARKER})]
-    counts = count_blocks(gold, tags, TAG_CLASSES | EITHER)
-    without = count_blocks(narrow, tags, TAG_CLASSES | EITHER)
+    counts, without = count_tags(gold, tags), count_tags(narrow, tags)
     counts |= {f"{label} without {{D}}": without[label] for label in ("interregnum", "either")}
-    del counts["overall"]
     return counts
 
 

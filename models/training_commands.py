@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
-from models.command_options import CHECKPOINT, DATA, Checkpoint, Data, Language, Vocabulary, read_vocabulary
+from models.command_options import CHECKPOINT, DATA, Checkpoint, Data, Language, Vocabulary
 from models.data.packing import PackedText
 from models.data.recipes import RECIPES
 from models.data.taught import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
 from models.languages import LANGUAGES
-from models.pieces import LEADING
+from models.pieces import LEADING, read_vocabulary
 from schemas.labels import Disfluency
 
 if TYPE_CHECKING:  # the other commands run without torch

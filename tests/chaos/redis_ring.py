@@ -18,7 +18,6 @@ _NODES = 6
 _SLOTS = 16_384
 _WITHIN_S = 30.0
 _NODE_TIME_OUT_MS = 1000
-_MAX_PORT = 55_535
 
 
 class RedisRing:

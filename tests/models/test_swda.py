@@ -6,7 +6,7 @@ import pytest
 
 from models.data.swda import Role, SpeakerSide, read_sides, read_swda_test
 from models.scoring import Score, scored
-from models.swda_evaluation import count_tags, gold_tags
+from models.swda_evaluation import count_both_ways, gold_tags
 from schemas.labels import Disfluency
 from tests.models.corpora import write_archive
 
@@ -20,7 +20,7 @@ def side(*texts: str) -> SpeakerSide:
 
 
 def scores(read: SpeakerSide, tags: list[int]) -> dict[str, Score]:
-    return {label: scored(counts) for label, counts in count_tags([read], tags).items()}
+    return {label: scored(counts) for label, counts in count_both_ways([read], tags).items()}
 
 
 def tagged(read: SpeakerSide, interregna: frozenset[Role] = ALL) -> str:

@@ -16,13 +16,11 @@ from tests.parts.kafka_broker import KafkaProcess
 from tests.parts.kafka_part import Kafka
 from tests.parts.lookup import NotFound, missing
 from tests.parts.redis_acl import worker_rule
-from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.adapters.embedded_redis import MAX_CLUSTER_PORT, EmbeddedRedis, find_redis_server
 from worker.adapters.guarded_process import free_port
 
 __all__ = ["SecuredKafka", "SecuredRedis", "secured_kafka", "secured_redis"]
 
-_MAX_CLUSTER_PORT = 55_535
-"""A cluster's nodes speak to one another 10,000 ports higher."""
 _AUTHORIZER = """
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:ANONYMOUS
@@ -88,7 +86,7 @@ def secured_redis(
     certificates: Certificates, *, user: str, password: str, deployment: str, cluster: bool = False
 ) -> Iterator[SecuredRedis]:
     """Run a Redis with a TLS port, and a user who has the chart's rule for the deployment; alone, or as a cluster."""
-    port = free_port(max_port=_MAX_CLUSTER_PORT)
+    port = free_port(max_port=MAX_CLUSTER_PORT)
     arguments: tuple[str, ...] = (
         "--tls-port", str(port), "--tls-auth-clients", "no", "--tls-ca-cert-file", str(certificates.ca),
         "--tls-cert-file", str(certificates.server_certificate), "--tls-key-file", str(certificates.server_key),
