@@ -41,8 +41,12 @@ class CheckpointEngine:
         )
 
     @classmethod
-    def of(cls, checkpoint: Path, vocabulary: Path, *, language: str = "en") -> CheckpointEngine:
-        """Load a checkpoint. vocabulary: a file of one piece a line."""
+    def of(
+        cls, checkpoint: Path, vocabulary: Path, *, language: str = "en", threads: int | None = None
+    ) -> CheckpointEngine:
+        """Load a checkpoint. vocabulary: a file of one piece a line. threads: for the process, PyTorch's if None."""
+        if threads is not None:
+            torch.set_num_threads(threads)
         return cls(load_any_network(checkpoint), read_vocabulary(vocabulary), language=language)
 
     @property

@@ -10,7 +10,7 @@ import torch
 from models.networks.ct_transformer import CTTransformer
 from models.networks.kinds import Network, build, describe
 
-__all__ = ["load_any_network", "load_network", "read_checkpoint", "write_checkpoint"]
+__all__ = ["learnt_from", "load_any_network", "load_network", "read_checkpoint", "write_checkpoint"]
 
 
 def write_checkpoint(path: Path, network: Network, training: dict[str, Any]) -> None:
@@ -30,6 +30,11 @@ def read_checkpoint(path: Path, network: Network) -> dict[str, Any]:
         raise ValueError(f"{path} holds a network of the kind {state['kind']}, not {kind}")
     network.load_state_dict(state["network"])
     return state
+
+
+def learnt_from(path: Path) -> tuple[str, ...]:
+    """Return the names of the corpora that a checkpoint's network has learnt from; none where it does not tell."""
+    return tuple(_read(path).get("corpora", ()))
 
 
 def load_any_network(path: Path) -> Network:

@@ -14,6 +14,7 @@ from rich.progress import Progress
 from models.chinese_evaluation import CHINESE_HELD_OUT, CHINESE_TESTS, evaluate_chinese
 from models.data.chinese_corpora import CHINESE_TEST
 from models.evaluation import (
+    DEV_HALVES,
     HELD_OUT,
     Evaluation,
     Figure,
@@ -28,12 +29,17 @@ from models.regression.cases import write_known_failures
 from models.regression.runs import report, run_list
 from models.swda_evaluation import SWDA_TESTS, evaluate_swda
 from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.ports import Engine
 
 __all__ = ["register"]
 
 Models = Annotated[Path, typer.Option(help="The models folder.")]
 Language = Annotated[str | None, typer.Option(help="One language's model only.")]
 Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
+OneCheckpoint = Annotated[
+    Path | None, typer.Option(help="Score a checkpoint (.pt, fp32 in PyTorch) in place of a model folder.")
+]
+Pieces = Annotated[Path, typer.Option(help="The word pieces of the checkpoint.")]
 Threads = Annotated[int | None, typer.Option(help="For one inference; what the cgroup allows if not given.")]
 JsonFile = Annotated[Path | None, typer.Option(help="Also write the figures here.")]
 
@@ -59,23 +65,25 @@ def evaluate(  # noqa: PLR0913 - a command's options
     offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming, and compare.")] = True,
     max_words: Annotated[int, typer.Option(help="Held-out words a corpus; Chinese characters likewise.")] = 8_000,
     max_test_characters: Annotated[int, typer.Option(help="Characters of the Chinese spoken test.")] = 30_000,
+    only: Annotated[list[str] | None, typer.Option("--text", help="Score this text alone; again and again.")] = None,
+    checkpoint: OneCheckpoint = None,
+    vocabulary: Pieces = Path("build/vocab.txt"),
     threads: Threads = None,
     json_file: JsonFile = None,
 ) -> None:
     """Print P, R and F1 with 95 % intervals: test sets and held-out open text, streaming (F=3, T=6) and offline."""
-    engine = OnnxEngine(models, threads=threads)
-    engine.warm_up()
+    engine = _engine(models, language or "en", checkpoint, vocabulary, threads)
     figures: list[Figure] = []
     limits = {CHINESE_TEST: max_test_characters}
     chosen = {"benchmark": benchmark, "switchboard": switchboard, "open_text": open_text}
-    texts = list(_texts(_served(engine, language), {name for name, wanted in chosen.items() if wanted}))
+    texts = list(_texts(_served(engine, language), {name for name, wanted in chosen.items() if wanted}, only))
     with Progress() as bar:
         for way in (False, True) if offline else (False,):
             for name, scored in texts:
                 task = bar.add_task(f"{name}, {'offline' if way else 'streaming'}: words", total=None)
                 limit = limits.get(name, max_words)
                 figures += scored(engine, corpora, name, offline=way, limit=limit, progress=partial(bar.advance, task))
-    print(f"{', '.join(model.name for model in engine.models)}, {engine.threads} threads")
+    print(checkpoint or ", ".join(model.name for model in engine.models))
     print(table(figures))
     if compared := pairs(figures):
         print("\nStreaming less offline, same weights and mask, paired bootstrap over blocks:\n")
@@ -89,13 +97,36 @@ def evaluate(  # noqa: PLR0913 - a command's options
         json_file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 
 
-def _served(engine: OnnxEngine, language: str | None) -> list[str]:
+def _engine(models: Path, language: str, checkpoint: Path | None, vocabulary: Path, threads: int | None) -> Engine:
+    """Return an engine over a checkpoint, or one over a models folder, warmed up."""
+    if checkpoint is not None:
+        from models.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - a model folder is scored without torch
+
+        return CheckpointEngine.of(checkpoint, vocabulary, language=language, threads=threads)
+    engine = OnnxEngine(models, threads=threads)
+    engine.warm_up()
+    return engine
+
+
+def _served(engine: Engine, language: str | None) -> list[str]:
     """Return the languages with an active model, or the one that is asked for."""
     return sorted(model.language for model in engine.models if model.active and language in (None, model.language))
 
 
-def _texts(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, Evaluation]]:
-    """Yield the name of each text to be scored, and what scores it."""
+def _texts(languages: list[str], chosen: set[str], only: list[str] | None) -> Iterator[tuple[str, Evaluation]]:
+    """Yield the name of each text to be scored, and what scores it; BadParameter for a text that there is not."""
+    texts = dict(_groups(languages, chosen))
+    if only is None:
+        yield from texts.items()
+        return
+    texts |= dict.fromkeys(DEV_HALVES, evaluate_benchmark)
+    for name in only:
+        if name not in texts:
+            raise typer.BadParameter(f"there is no text {name!r}; there are {', '.join(texts)}")
+        yield name, texts[name]
+
+
+def _groups(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, Evaluation]]:
     if "en" in languages:
         yield from ((name, evaluate_benchmark) for name in (("REF", "ASR") if "benchmark" in chosen else ()))
         yield from ((name, evaluate_swda) for name in (SWDA_TESTS if "switchboard" in chosen else ()))
@@ -111,11 +142,12 @@ def false_stops(
     language: Language = None,
     corpora: Corpora = _CORPORA,
     sentences: Annotated[int, typer.Option(help="Held-out sentences a corpus.")] = 100,
+    checkpoint: OneCheckpoint = None,
+    vocabulary: Pieces = Path("build/vocab.txt"),
     threads: Threads = None,
 ) -> None:
     """Print how often a flush inside a sentence freezes a sentence mark, and how often one at its end does."""
-    engine = OnnxEngine(models, threads=threads)
-    engine.warm_up()
+    engine = _engine(models, language or "en", checkpoint, vocabulary, threads)
     corpus_names = {"en": HELD_OUT, "zh": CHINESE_HELD_OUT}
     rows: list[Stops] = []
     with Progress() as bar:
@@ -123,7 +155,7 @@ def false_stops(
             for corpus in corpus_names[served]:
                 count = partial(bar.advance, bar.add_task(f"{corpus}: words", total=None))
                 rows.append(stops_on(engine, corpora, corpus, language=served, sentences=sentences, progress=count))
-    print(f"{', '.join(model.name for model in engine.models)}\n{stops_table(rows)}")
+    print(f"{checkpoint or ', '.join(model.name for model in engine.models)}\n{stops_table(rows)}")
 
 
 def regression(

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from models.checkpoints import read_checkpoint, write_checkpoint
 from models.data.packing import PackedText
-from models.data.samples import Batch, batches
+from models.data.samples import TAIL_SHARE, Batch, batches
 from models.data.taught import Taught
 from models.networks.ct_transformer import CTTransformer
 from models.networks.full_transformer import UNLIMITED
@@ -53,6 +53,8 @@ class TrainingPlan:
     due. leading: the number of the piece that stands before the words. device: as PyTorch names it, cpu or cuda.
     shorter_look_ahead: the share of the steps in which a CT-Transformer sees less far than it can
     (``models.shorter_look_ahead``). left_context: the share of the samples that begin before their sentence.
+    tails: the share of the samples that end inside a sentence. corpora: the names of all that the network has learnt
+    from when this is done, which its checkpoint then tells.
     """
 
     max_words: int
@@ -70,6 +72,8 @@ class TrainingPlan:
     device: str = "cpu"
     shorter_look_ahead: float = 0.0
     left_context: float = 0.0
+    tails: float = TAIL_SHARE
+    corpora: tuple[str, ...] = ()
     objective: Objective = _PLAIN
 
 
@@ -148,7 +152,7 @@ def train(
             recent.clear()
         due = time.monotonic() - saved > plan.checkpoint_s or progress.words - saved_words >= plan.checkpoint_words
         if due or share >= 1:
-            _save(network, optimisers, checkpoint, progress)
+            _save(network, optimisers, checkpoint, progress, plan)
             asked = time.monotonic()
             enough = watch is not None and _watched(network, share, watch)
             saved, saved_words = time.monotonic(), progress.words
@@ -189,6 +193,7 @@ def _remaining(
             seed=plan.seed + epoch,
             taught=taught,
             left_context=plan.left_context,
+            tails=plan.tails,
         ):
             words, step = words + batch.words, step + 1
             if step > before.step:
@@ -214,8 +219,9 @@ def _rate(plan: TrainingPlan, share: float) -> float:
     return plan.learning_rate * max(0.01, (1 - share) / (1 - plan.warm_up_share))
 
 
-def _save(network: Network, optimisers: Optimisers, checkpoint: Path, progress: _Progress) -> None:
-    write_checkpoint(checkpoint, network, {"optimisers": optimisers.state(), "progress": asdict(progress)})
+def _save(network: Network, optimisers: Optimisers, checkpoint: Path, progress: _Progress, plan: TrainingPlan) -> None:
+    training = {"optimisers": optimisers.state(), "progress": asdict(progress), "corpora": list(plan.corpora)}
+    write_checkpoint(checkpoint, network, training)
 
 
 def _resume(network: Network, optimisers: Optimisers, checkpoint: Path) -> _Progress:

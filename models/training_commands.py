@@ -60,6 +60,7 @@ def train_network(  # noqa: PLR0913 - a command's options
     dropout: float = 0.0,
     shorter_look_ahead: Annotated[float, typer.Option(help="Share of the steps that see less far than L.")] = 0.0,
     left_context: Annotated[float, typer.Option(help="Share of the samples that begin before their sentence.")] = 0.0,
+    tails: Annotated[float, typer.Option(help="Share of the samples that end inside a sentence.")] = 0.5,
     taught: Annotated[Path | None, typer.Option(help="Folder of a teacher's labels of the same text (label).")] = None,
     taught_share: Annotated[
         float, typer.Option(help="a: the teacher's share of the loss of a word it labelled.")
@@ -93,7 +94,8 @@ def train_network(  # noqa: PLR0913 - a command's options
     made = _built(network, fields | {"vocabulary_size": len(pieces), "dropout": dropout})
     if start is not None:
         _begin(made, start, leading, fresh_layers)
-    text, said = _load(data, corpus or list(RECIPES[language].mix), language, taught, pseudo or [])
+    chosen = corpus or list(RECIPES[language].mix)
+    text, said = _load(data, chosen, language, taught, pseudo or [])
     print(f"{text.words} words, {len(text.pieces)} pieces")
     plan = TrainingPlan(
         max_words=max_words,
@@ -106,6 +108,8 @@ def train_network(  # noqa: PLR0913 - a command's options
         device=device,
         shorter_look_ahead=shorter_look_ahead,
         left_context=left_context,
+        tails=tails,
+        corpora=_with_what_the_start_learnt(chosen, start),
         objective=Objective(
             taught_share=taught_share,
             pseudo_weight=pseudo_weight,
@@ -114,6 +118,13 @@ def train_network(  # noqa: PLR0913 - a command's options
         ),
     )
     train(made, text, plan, checkpoint, taught=said)
+
+
+def _with_what_the_start_learnt(corpora: Sequence[str], start: Path | None) -> tuple[str, ...]:
+    from models.checkpoints import learnt_from  # noqa: PLC0415
+
+    before = learnt_from(start) if start is not None and start.suffix == ".pt" else ()
+    return tuple(dict.fromkeys((*before, *corpora)))
 
 
 def _numbers(words: str | None) -> tuple[int, ...] | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from models.data.aligned import AlignedDocument
+from models.data.benchmark_corpora import BENCHMARK_MIX, read_benchmark_corpus
 from models.data.chinese_corpora import (
     CHINESE_CORPORA,
     CHINESE_SPEECH,
@@ -74,6 +75,8 @@ def _english(corpora: Path, corpus: str, *, training: bool) -> Iterator[AlignedD
         return read_rev16(corpora, keep)
     if corpus == "disfl_qa":
         return read_disfl_qa(corpora, "train" if training else "test")
+    if corpus in BENCHMARK_MIX:
+        return read_benchmark_corpus(corpora, corpus, keep)
     return read_corpus(corpora, corpus, keep)
 
 

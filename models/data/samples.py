@@ -21,11 +21,11 @@ from models.data.packing import PackedText
 from models.data.taught import Taught
 from models.networks.ct_transformer import PADDING_WORD
 
-__all__ = ["Batch", "batches", "collate", "cut_samples", "with_left_context"]
+__all__ = ["TAIL_SHARE", "Batch", "batches", "collate", "cut_samples", "with_left_context"]
 
 _IGNORED = -100
 _SHORTEST_WORDS, _LONGEST_WORDS = 8, 150
-_TAIL_SHARE = 0.5
+TAIL_SHARE = 0.5
 _CONTEXT_WORDS = 10
 _POOL_BATCHES = 40
 
@@ -56,8 +56,11 @@ class Batch:
         )
 
 
-def cut_samples(text: PackedText, rng: random.Random) -> Iterator[tuple[int, int]]:
-    """Yield samples as (first word, word after the last); their whole sentences cover the text once, in order."""
+def cut_samples(text: PackedText, rng: random.Random, tail_share: float = TAIL_SHARE) -> Iterator[tuple[int, int]]:
+    """Yield samples as (first word, word after the last); their whole sentences cover the text once, in order.
+
+    tail_share: the share of the samples with a first part of the next sentence at their end.
+    """
     starts = [*np.flatnonzero(text.starts_sentence).tolist(), text.words]
     k = 0
     while k < len(starts) - 1:
@@ -67,7 +70,7 @@ def cut_samples(text: PackedText, rng: random.Random) -> Iterator[tuple[int, int
         while k < len(starts) - 1 and starts[k + 1] - begin <= wanted:
             k += 1
         end = min(starts[k], begin + _LONGEST_WORDS)
-        if k < len(starts) - 1 and end == starts[k] and rng.random() < _TAIL_SHARE:
+        if k < len(starts) - 1 and end == starts[k] and rng.random() < tail_share:
             end += rng.randint(1, max(1, min(starts[k + 1] - starts[k] - 1, 40)))
         yield begin, min(end, text.words)
 
@@ -123,13 +126,15 @@ def batches(
     seed: int,
     taught: Taught | None = None,
     left_context: float = 0.0,
+    tails: float = TAIL_SHARE,
 ) -> Iterator[Batch]:
     """Yield batches of at most ``max_pieces`` padded pieces over all of the text, in a random order set by ``seed``.
 
     taught: what a teacher says of each word. left_context: the share of the samples that begin before their sentence.
+    tails: the share that ends inside a sentence (``cut_samples``).
     """
     rng = random.Random(seed)
-    samples = list(cut_samples(text, rng))
+    samples = list(cut_samples(text, rng, tails))
     rng.shuffle(samples)
     samples = list(with_left_context(samples, random.Random(seed), left_context))
     per_pool = max_pieces * _POOL_BATCHES

@@ -23,10 +23,11 @@ from pathlib import Path
 
 from worker.core.view import model_view
 
-__all__ = ["Role", "SpeakerSide", "read_sides", "read_swda_test"]
+__all__ = ["Role", "SpeakerSide", "read_sides", "read_swda_test", "read_swda_training"]
 
 _ARCHIVE = "swda_utt.tar.xz"
 _TEST = re.compile(r"sw_\d+_4[01]\d\d\.utt$")
+_TRAINING = re.compile(r"sw_\d+_[23]\d\d\d\.utt$")
 _UTTERANCE = re.compile(r"^\s*\S+\s+[@*]*(?P<speaker>[AB])\.\d+\s+utt\d+:(?P<text>.*)$")
 _NO_SPEECH = re.compile(r"\*\[\[.*?\]\]|<<.*?>>|<[^>]*>")
 _BROKEN_OFF = re.compile(r"^-\w|\w-[^\w-]*$")
@@ -120,12 +121,21 @@ def read_sides(lines: Iterable[str]) -> list[SpeakerSide]:
 
 def read_swda_test(corpora: Path) -> Iterator[SpeakerSide]:
     """Yield the sides of the standard test part: conversations 4000 to 4199, by number."""
+    return (side for _, side in _read_part(corpora, _TEST))
+
+
+def read_swda_training(corpora: Path) -> Iterator[tuple[str, SpeakerSide]]:
+    """Yield (name, side) of the standard training part: conversations 2000 to 3999. For benchmark variants only."""
+    return _read_part(corpora, _TRAINING)
+
+
+def _read_part(corpora: Path, part: re.Pattern[str]) -> Iterator[tuple[str, SpeakerSide]]:
     with tarfile.open(corpora / "labelled" / _ARCHIVE) as archive:
-        found = {member.name[-8:]: member for member in archive.getmembers() if _TEST.search(member.name)}
-        texts = []
+        found = {member.name[-8:]: member for member in archive.getmembers() if part.search(member.name)}
+        texts: list[tuple[str, str]] = []
         for number in sorted(found):
             file = archive.extractfile(found[number])
             assert file is not None, "a conversation is a regular file"
-            texts.append(file.read().decode("utf-8", errors="replace"))
-    for text in texts:
-        yield from read_sides(text.splitlines())
+            texts.append((number[:4], file.read().decode("utf-8", errors="replace")))
+    for number, text in texts:
+        yield from ((f"sw{number}-{k}", side) for k, side in enumerate(read_sides(text.splitlines())))

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from models.data.aligned import UNKNOWN
+from models.data.benchmark_corpora import read_benchmark_corpus
 from models.data.swda import Role, SpeakerSide, read_sides, read_swda_test
 from models.scoring import Score, scored
 from models.swda_evaluation import count_both_ways, gold_tags
@@ -83,6 +85,19 @@ def test_only_conversations_of_the_test_part_are_read(tmp_path: Path) -> None:
     files = {f"annot/sw00utt/sw_000{k}_{number}.utt": text.format(numbers[number]) for k, number in enumerate(numbers)}
     write_archive(tmp_path, "swda_utt", files)
     assert [read.words for read in read_swda_test(tmp_path)] == [["word", "earlier"], ["word", "later"]]
+
+
+def test_the_training_part_is_documents_with_tags_and_no_known_marks(tmp_path: Path) -> None:
+    lines = "sd          A.1 utt1: {D Well, } {F uh, } [ we went, + we ] left, /\nsd          A.1 utt2: home. /\n"
+    files = {f"annot/sw00utt/sw_000{k}_{number}.utt": lines for k, number in enumerate(("2005", "3999", "4000"))}
+    write_archive(tmp_path, "swda_utt", files)
+    documents = list(read_benchmark_corpus(tmp_path, "swda", lambda name: name != "sw3999-0"))
+    assert [document.name for document in documents] == ["sw2005-0"]
+    assert documents[0].words == ["well", "uh", "we", "went", "we", "left", "home"]
+    tags = [Disfluency.B_IM, Disfluency.B_IM, Disfluency.B_RM, Disfluency.I_RM, *3 * [Disfluency.O]]
+    assert documents[0].disfluency == [int(tag) for tag in tags]
+    assert set(documents[0].punctuation) == {UNKNOWN}
+    assert documents[0].sentence_starts() == [0, 6]
 
 
 def test_scores_count_discourse_markers_as_interregna_and_in_rows_of_their_own_as_fluent() -> None:

@@ -12,11 +12,15 @@ import os
 import signal
 import socket
 import subprocess
+import time
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 __all__ = ["GuardedProcess", "free_port"]
+
+_STOP_S = 10.0
+_AT_REST = "TtZX"  # stopped, traced, ended
 
 _GUARD = """
 exec 3<&0
@@ -89,9 +93,41 @@ class GuardedProcess:
         _RUNNING.discard(self)
 
     def signal(self, number: int) -> None:
-        """Send a signal to the whole group, for example SIGSTOP and SIGCONT."""
+        """Send a signal to the whole group, for example SIGSTOP and SIGCONT.
+
+        A server's threads run on for some milliseconds after SIGSTOP was sent (12 were seen), long enough to answer:
+        it returns when all have stopped. TimeoutError where they do not.
+        """
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._shell.pid, number)
+        if number == signal.SIGSTOP:
+            self._wait_until_stopped()
+
+    def _wait_until_stopped(self) -> None:
+        deadline = time.monotonic() + _STOP_S
+        while running := [thread for thread, state in _threads(self._shell.pid) if state not in _AT_REST]:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"threads {', '.join(running)} did not stop within {_STOP_S} s of SIGSTOP")
+            time.sleep(0.001)
+
+
+def _threads(group: int) -> list[tuple[str, str]]:
+    """Return (thread, state) of each thread of a process group, as Linux tells them."""
+    return [
+        (thread.name, state)
+        for process in Path("/proc").glob("[0-9]*")
+        if _status(process)[2:3] == [str(group)]
+        for thread in (process / "task").glob("*")
+        for state in _status(thread)[:1]
+    ]
+
+
+def _status(place: Path) -> list[str]:
+    """Return state, parent, group and more of a process or thread; nothing where it has just ended."""
+    try:
+        return (place / "stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 _RUNNING: weakref.WeakSet[GuardedProcess] = weakref.WeakSet()

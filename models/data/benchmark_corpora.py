@@ -1,0 +1,69 @@
+"""Corpora that benchmark variants learn from, and nothing shipped: their licences allow figures only."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.corpora import CorpusRules, marked_well, read_in_order
+from models.data.english_corpora import add_line
+from models.data.swda import Role, SpeakerSide, read_swda_training
+from schemas.labels import Disfluency
+
+__all__ = ["BENCHMARK_MIX", "read_benchmark_corpus", "ted_text"]
+
+BENCHMARK_MIX = {"ted": 5_300_000, "swda": 2_000_000}
+"""The corpora, and how many words of each are trained on at most."""
+
+_STAGE_DIRECTION = re.compile(r"\([^)]*\)|\[[^\]]*\]")
+_SPEAKER = re.compile(r"^(?:[A-Z]{2,3}|[A-Z][a-z]+(?: [A-Z][\w.]+){1,2}): ")
+_BEGINS = {
+    Role.REPARANDUM: Disfluency.B_RM,
+    Role.FILLED_PAUSE: Disfluency.B_IM,
+    Role.EDITING_TERM: Disfluency.B_IM,
+    Role.DISCOURSE_MARKER: Disfluency.B_IM,
+}
+_GOES_ON = {Disfluency.B_RM: Disfluency.I_RM, Disfluency.B_IM: Disfluency.I_IM}
+
+
+def read_benchmark_corpus(corpora: Path, name: str, keep: Callable[[str], bool]) -> Iterator[AlignedDocument]:
+    """Yield the documents of ``ted`` or ``swda`` whose name is to be kept."""
+    if name == "swda":
+        return (_side(number, side) for number, side in read_swda_training(corpora) if keep(number))
+    return _talks(corpora, keep)
+
+
+def ted_text(text: str) -> str:
+    """Return a talk as one line: entities read twice, stage directions and speakers' names left out.
+
+    Its lines are subtitles, which end anywhere.
+    """
+    lines = html.unescape(html.unescape(text)).splitlines()
+    return _STAGE_DIRECTION.sub(" ", " ".join(_SPEAKER.sub("", line.strip()) for line in lines))
+
+
+def _talks(corpora: Path, keep: Callable[[str], bool]) -> Iterator[AlignedDocument]:
+    for name, text in read_in_order(corpora, "en", "ted", keep):
+        document = AlignedDocument("ted", name)
+        add_line(document, ted_text(text), verbatim=False)
+        if marked_well(document, CorpusRules()):
+            yield document
+
+
+def _side(name: str, side: SpeakerSide) -> AlignedDocument:
+    """Return a speaker's side with its tags; its marks are unknown, and a slash unit's end ends a turn."""
+    document = AlignedDocument("swda", name, turn_ends={end - 1 for end in side.unit_ends})
+    for word, tag in zip(side.words, _tags(side.roles), strict=True):
+        document.add(word, UNKNOWN, tag)
+    return document
+
+
+def _tags(roles: Sequence[Role]) -> Iterator[int]:
+    before: Role | None = None
+    for role in roles:
+        begin = _BEGINS.get(role, Disfluency.O)
+        yield int(_GOES_ON.get(begin, begin) if role is before else begin)
+        before = role

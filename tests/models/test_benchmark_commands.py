@@ -1,0 +1,65 @@
+"""Benchmark variants: what a checkpoint has learnt from, who may export it, and its figures without an export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from typer.testing import CliRunner
+
+from models.__main__ import app
+from models.checkpoints import learnt_from, write_checkpoint
+from models.data.packing import pack
+from tests.models.builders import VOCABULARY, document, tiny_config, tiny_network, tokenizer
+from tests.models.corpora import write_archive
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A tiny network of the English shape's classes, a vocabulary, packed text and a benchmark."""
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    write_checkpoint(tmp_path / "tiny.pt", tiny_network(tiny_config()), {"corpora": ["changelog", "ted"]})
+    for name in ("ami", "swda"):
+        pack([document(60)], tokenizer()).save(tmp_path / "data" / f"{name}.npz")
+    rows = "we\tO\nsaw\tO\nit\tPERIOD\nwhere\tO\nis\tO\nit\tQUESTION\n" * 20
+    write_archive(tmp_path, "iwslt2011", {"test2011": rows, "test2011asr": rows})
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> str:
+    ran = CliRunner().invoke(app, [*words, "--vocabulary", str(folder / "vocab.txt")])
+    return f"{ran.exit_code}: {ran.output}{ran.exception or ''}"
+
+
+def test_what_learnt_from_a_closed_corpus_is_not_exported_as_a_shipped_model(folder: Path) -> None:
+    shipped = folder / "shipped"
+    refused = run(
+        folder, "export", "--checkpoint", str(folder / "tiny.pt"), "--version", "1", "--shipped", str(shipped)
+    )
+    assert "learnt from ted, which no shipped model may" in refused
+    assert not shipped.exists()
+
+
+def test_a_checkpoint_tells_what_it_and_its_start_learnt_from(folder: Path) -> None:
+    sizes = ["--max-words", "300", "--max-pieces", "600", "--threads", "1"]
+    places = ["--data", str(folder / "data"), "--corpus", "ami", "--corpus", "swda"]
+    trained = run(folder, "train", "--network", "blstm", *places, *sizes, "--checkpoint", str(folder / "one.pt"))
+    assert trained.startswith("0: "), trained
+    assert learnt_from(folder / "one.pt") == ("ami", "swda")
+    again = ["--start", str(folder / "one.pt"), "--checkpoint", str(folder / "two.pt")]
+    run(folder, "train", "--network", "blstm", *places[:4], *sizes, *again)
+    assert learnt_from(folder / "two.pt") == ("ami", "swda")
+
+
+def test_a_checkpoint_is_scored_on_the_texts_asked_for(folder: Path) -> None:
+    asked = ["evaluate", "--checkpoint", str(folder / "tiny.pt"), "--corpora", str(folder), "--threads", "1"]
+    scored = run(folder, *asked, "--text", "REF")
+    rows = [line.split("|")[1:4] for line in scored.splitlines() if line.startswith("| REF")]
+    assert [row[1].strip() for row in rows].count("streaming") == 4
+    assert "ASR" not in scored
+    assert "there is no text 'REFF'; there are REF, ASR" in " ".join(run(folder, *asked, "--text", "REFF").split())
