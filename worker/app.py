@@ -7,20 +7,22 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 
+from worker.adapters.kafka_check import denied
 from worker.adapters.kafka_log_reader import KafkaLogReader
 from worker.adapters.kafka_peers import KafkaPeerTransactions
 from worker.adapters.kafka_publisher import KafkaPublisher
 from worker.adapters.kafka_source import KafkaWordSource
+from worker.adapters.kafka_topics import KafkaTopics
 from worker.adapters.onnxruntime_engine import OnnxEngine
 from worker.adapters.redis_store import connect
 from worker.adapters.system_clock import SystemClock
 from worker.config import Settings, models_folder
 from worker.core.dictionary import load_dictionary
 from worker.core.segmentation import segmenters
-from worker.errors import CaesuraError, FatalError, FencedError
+from worker.errors import BrokerError, CaesuraError, FatalError, FencedError
 from worker.ports import Clock, Publisher, SessionStore, Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
@@ -35,7 +37,7 @@ from worker.telemetry.log import Log, failure_fields, forward_library_logs, log_
 from worker.telemetry.metrics import Metrics
 from worker.telemetry.observer import TelemetryObserver
 
-__all__ = ["ExitStatus", "StopSignals", "build_worker", "opened_tracer", "run_worker"]
+__all__ = ["ExitStatus", "StopSignals", "build_worker", "opened_tracer", "refuse_denied", "run_worker"]
 
 
 class ExitStatus:
@@ -93,6 +95,7 @@ def run_worker(settings: Settings) -> int:
         try:
             tracer = stack.enter_context(opened_tracer(runtime))
             worker, watchdog = build_worker(settings, clock=clock, observer=observer, log=log, tracer=tracer)
+            refuse_denied(settings)
             watchdog.start()
             stack.callback(watchdog.stop)
             log.info("started")
@@ -166,8 +169,20 @@ def opened_tracer(runtime: RuntimeSettings) -> Iterator[Tracer]:
 
 def _transactional(settings: Settings, source: KafkaWordSource) -> Publisher:
     worker = settings.worker
-    outputs = {worker.segment_topic, worker.dead_letter_topic, worker.ledger, *(one.topic for one in worker.routes)}
-    return KafkaPublisher(settings.kafka, worker.transactional_id, source.topic, outputs=outputs)
+    return KafkaPublisher(settings.kafka, worker.transactional_id, source.topic, outputs=worker.output_topics)
+
+
+def refuse_denied(settings: Settings) -> None:
+    """Raise FatalError where Kafka's ACLs keep the worker from a topic; one that nobody answers for is let pass.
+
+    A worker that began without would claim partitions that it cannot go on with, and claims without a commit count
+    against the next record (ADR 0011), which is not at fault.
+    """
+    worker = settings.worker
+    with suppress(BrokerError):
+        found = denied(KafkaTopics(settings.kafka), reads=worker.read_topics, writes=worker.output_topics)
+        if told := "; ".join(f"{finding.subject}: {finding.reason}" for finding in found):
+            raise FatalError(told)
 
 
 def _say_why(log: Log, error: CaesuraError) -> None:

@@ -20,6 +20,7 @@ from tests.parts.redis_part import RedisServer
 from tests.security.secured_parts import SecuredKafka, secured_kafka
 from tests.workers.real import RealWorld
 from tests.workers.speech import check_every_word_once, speech
+from worker.adapters import kafka_check as check
 from worker.adapters.findings import Verdict
 from worker.adapters.kafka_check import check_brokers
 from worker.adapters.kafka_log_reader import KafkaLogReader
@@ -28,7 +29,8 @@ from worker.adapters.kafka_publisher import KafkaPublisher
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.kafka_source import KafkaWordSource
 from worker.adapters.kafka_topics import KafkaTopics
-from worker.commands.check import permissions
+from worker.app import refuse_denied
+from worker.config import Settings
 from worker.errors import BrokerError, FatalError
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(300)]
@@ -159,6 +161,40 @@ def test_with_these_alone_the_check_sees_brokers_and_topics(world: RealWorld, se
     assert set(admin.find([world.words_topic, world.segments_topic])) == {world.words_topic, world.segments_topic}
 
 
+@pytest.mark.parametrize("name", ["segments, routes, dead letters", "ledger"])
+def test_a_write_that_is_denied_under_way_ends_the_worker_and_blames_no_record(
+    world: RealWorld, settings: KafkaSettings, name: str
+) -> None:
+    allow(world)
+    events = speech("ann", 48)
+    half = len(events) // 2
+    whole = Settings(kafka=settings, worker=world.pipeline().settings())
+    worker = world.worker()
+    world.send(*events[:half])
+    worker.turn_until(lambda: worker.caught_up, timeout_s=60)
+    allow(world, but=("topic", name, "Write"))
+    world.send(*events[half:])
+    for _ in range(2):  # the one that was at work, and one that was told to start at the same moment
+        with pytest.raises(FatalError, match="TOPIC_AUTHORIZATION_FAILED"):
+            worker.turn_for(60)
+        worker.leave()
+        worker = world.worker()
+    worker.leave()
+    with pytest.raises(FatalError, match=r"topic .*: this user may not write to it"):
+        refuse_denied(whole)
+    allow(world)
+    refuse_denied(whole)
+    worker = world.worker()
+    worker.turn_until(lambda: worker.caught_up, timeout_s=60)
+    check_every_word_once(events, world.segments())
+    assert world.records(world.dead_topic) == []
+
+
+def test_a_worker_that_cannot_ask_starts_and_waits(settings: KafkaSettings, world: RealWorld) -> None:
+    away = dataclasses.replace(settings, bootstrap_servers="127.0.0.1:9", request_timeout_ms=1_000)
+    refuse_denied(Settings(kafka=away, worker=world.pipeline().settings()))
+
+
 def reading(world: RealWorld, settings: KafkaSettings) -> None:
     world.send(*speech("ann", 4))
     with closing(KafkaWordSource(settings, world.words_topic)) as source:
@@ -236,9 +272,8 @@ def test_without_one_of_them_it_is_said_what_is_denied(
 def denied(world: RealWorld, settings: KafkaSettings) -> list[str]:
     """Return what the check says of topics that may not be read or written to."""
     worker = world.pipeline().settings()
-    names = [worker.input_topic, worker.segment_topic, worker.dead_letter_topic, worker.ledger]
-    names += [route.topic for route in worker.routes]
-    return [f"{one.subject}: {one.reason}" for one in permissions(KafkaTopics(settings).forbidden(names), worker)]
+    found = check.denied(KafkaTopics(settings), reads=worker.read_topics, writes=worker.output_topics)
+    return [f"{one.subject}: {one.reason}" for one in found]
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from worker.adapters.findings import Finding, Verdict
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.kafka_topics import KafkaTopics
 from worker.errors import CaesuraError
 
-__all__ = ["check_brokers"]
+__all__ = ["check_brokers", "denied"]
 
 _CLEANUP = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 _MAX_TRANSACTION = "transaction.max.timeout.ms"
@@ -34,6 +34,16 @@ def check_brokers(admin: KafkaTopics, settings: KafkaSettings) -> list[Finding]:
         reason = f"their settings are unknown: {error}"
         return [*found, Finding(subject="broker settings", verdict=Verdict.DOUBTFUL, reason=reason)]
     return found + list(judge_broker(options, settings))
+
+
+def denied(admin: KafkaTopics, *, reads: Collection[str], writes: Collection[str]) -> Iterator[Finding]:
+    """Yield the topics that ACLs keep this user from. BrokerError, FatalError: they cannot be asked."""
+    for name, (reading, writing) in admin.forbidden(sorted({*reads, *writes})).items():
+        lacking = ["read it"] if reading and name in reads else []
+        lacking += ["write to it"] if writing and name in writes else []
+        if lacking:
+            reason = f"this user may not {' nor '.join(lacking)} (docs/security.md)"
+            yield Finding(subject=f"topic {name}", verdict=Verdict.BAD, reason=reason)
 
 
 def judge_broker(options: Mapping[str, str], settings: KafkaSettings) -> Iterator[Finding]:

@@ -30,6 +30,7 @@ from worker.errors import (
 __all__ = [
     "DENIED",
     "FENCING",
+    "FORBIDDEN",
     "GROUP_MOVED_ON",
     "INFORMATIONAL",
     "PASSING",
@@ -137,6 +138,16 @@ DENIED = frozenset(
 )
 """A broker refused the connection, or we its certificate: settings are wrong, and trying again is no use."""
 
+FORBIDDEN = frozenset(
+    {
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    }
+)
+"""Kafka's ACLs keep us from it. No record is at fault and none may be blamed: the process ends, and says what it is."""
+
 INFORMATIONAL = frozenset(
     {
         KafkaError._TRANSPORT,
@@ -182,6 +193,8 @@ def consuming(doing: str) -> Iterator[None]:
         yield
     except KafkaException as exception:
         raise consumer_error(error_of(exception), doing) from exception
+    except TimeoutError as exception:  # a future of the administrator's
+        raise BrokerError(f"{doing}: nobody answered") from exception
     except RuntimeError as exception:  # the binding's word for a client that was closed
         raise FatalError(f"{doing}: {exception}") from exception
 
@@ -190,7 +203,7 @@ def delivery_error(error: KafkaError, doing: str) -> CaesuraError:
     """Return what a record that was not taken means inside a transaction."""
     if error.code() in FENCING:
         return FencedError(_text(error, doing))
-    if error.fatal() or _misuse(error):
+    if error.fatal() or _misuse(error) or error.code() in FORBIDDEN:
         return FatalError(_text(error, doing))
     return AbortableError(_text(error, doing))
 
@@ -203,7 +216,7 @@ def _misuse(error: KafkaError) -> bool:
 def offsets_error(error: KafkaError) -> CaesuraError:
     """Return what a refused or unanswered send of offsets means. Nothing is committed by it either way."""
     doing = "sending offsets into the transaction"
-    if _misuse(error):
+    if _misuse(error) or error.code() in FORBIDDEN:
         return FatalError(_text(error, doing))
     if error.code() in FENCING or error.code() in GROUP_MOVED_ON:
         return FencedError(_text(error, doing))
@@ -228,7 +241,8 @@ def commit_error(error: KafkaError, *, may_have_timed_out: bool) -> CaesuraError
             return FencedError(_text(error, doing))
         return OutcomeUnknownError(_text(error, doing))
     if error.txn_requires_abort():
-        return AbortableError(_text(error, doing))
+        kind = FatalError if error.code() in FORBIDDEN else AbortableError
+        return kind(_text(error, doing))
     if error.retriable() or error.code() in PASSING:
         return BrokerError(_text(error, doing))
     return OutcomeUnknownError(_text(error, doing))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from confluent_kafka import KafkaError, TopicCollection
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import (
     AclOperation,
     AdminClient,
@@ -15,9 +16,10 @@ from confluent_kafka.admin import (
     ConfigResource,
     NewTopic,
     ResourceType,
+    TopicDescription,
 )
 
-from worker.adapters.kafka_errors import DENIED, consumer_error, consuming
+from worker.adapters.kafka_errors import DENIED, consumer_error, consuming, error_of
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError
 
@@ -91,19 +93,30 @@ class KafkaTopics:
         return found
 
     def forbidden(self, names: Sequence[str]) -> dict[str, tuple[bool, bool]]:
-        """Return for each topic whether ACLs keep us from reading, and from writing; where they are not told, no."""
+        """Return for each topic whether ACLs keep us from reading, and from writing; where they are not told, no.
+
+        A topic that there is not is left out.
+        """
         if not names:
             return {}
         with consuming("asking what may be done to the topics"):
             asked = self._admin.describe_topics(
                 TopicCollection(list(names)), include_authorized_operations=True, request_timeout=self._timeout_s
             )
-            allowed = {name: answer.result(self._timeout_s).authorized_operations for name, answer in asked.items()}
+            allowed = {name: self._operations(answer) for name, answer in asked.items()}
         return {
             name: (AclOperation.READ not in operations, AclOperation.WRITE not in operations)
             for name, operations in allowed.items()
             if operations
         }
+
+    def _operations(self, answer: Future[TopicDescription]) -> list[AclOperation]:
+        try:
+            return cast("list[AclOperation]", answer.result(self._timeout_s).authorized_operations or [])
+        except KafkaException as exception:
+            if error_of(exception).code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                return []
+            raise
 
     def create(self, topic: WantedTopic, *, replication: int, options: Mapping[str, str]) -> None:
         """Create a topic, with further options, and wait for it; one that exists is a FatalError."""

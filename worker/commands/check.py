@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
 
 from worker.adapters.findings import Finding, Verdict
-from worker.adapters.kafka_check import check_brokers
+from worker.adapters.kafka_check import check_brokers, denied
 from worker.adapters.kafka_topics import KafkaTopics
 from worker.adapters.onnxruntime_engine import OnnxEngine
 from worker.adapters.redis_check import check_redis
@@ -17,9 +17,8 @@ from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.topic_plan import judge, wanted_topics
 from worker.config import Settings, load_settings, models_folder, settings_shown
 from worker.errors import CaesuraError
-from worker.runtime.settings import RuntimeSettings
 
-__all__ = ["check", "permissions"]
+__all__ = ["check"]
 
 _SIGN = {Verdict.GOOD: "good", Verdict.DOUBTFUL: "doubtful", Verdict.BAD: "BAD"}
 _COLOUR = {Verdict.GOOD: "green", Verdict.DOUBTFUL: "yellow", Verdict.BAD: "red"}
@@ -78,20 +77,7 @@ def _topics(admin: KafkaTopics, settings: Settings) -> Iterator[Finding]:
         wanted = wanted_topics(settings.worker, partitions=there.partitions, max_event_bytes=limit)
     for topic in wanted:
         yield from judge(topic, found.get(topic.name))
-    yield from permissions(admin.forbidden(list(found)), settings.worker)
-
-
-def permissions(forbidden: Mapping[str, tuple[bool, bool]], worker: RuntimeSettings) -> Iterator[Finding]:
-    """Yield what ACLs keep the worker from: a record that is refused for it would look like one that is at fault."""
-    for name, (reading, writing) in forbidden.items():
-        lacking = []
-        if reading and name in (worker.input_topic, worker.ledger):
-            lacking.append("read it")
-        if writing and name != worker.input_topic:
-            lacking.append("write to it")
-        if lacking:
-            reason = f"this user may not {' nor '.join(lacking)} (docs/security.md)"
-            yield Finding(subject=f"topic {name}", verdict=Verdict.BAD, reason=reason)
+    yield from denied(admin, reads=settings.worker.read_topics, writes=settings.worker.output_topics)
 
 
 def _models(settings: Settings) -> Iterator[Finding]:

@@ -275,6 +275,16 @@ class RuntimeSettings:
         """The ledger topic's name."""
         return self.ledger_topic or f"{self.deployment}.ledger"
 
+    @property
+    def read_topics(self) -> frozenset[str]:
+        """The topics that the worker reads."""
+        return frozenset((self.input_topic, self.ledger))
+
+    @property
+    def output_topics(self) -> frozenset[str]:
+        """The topics that the worker writes to."""
+        return frozenset((self.segment_topic, self.dead_letter_topic, self.ledger, *(one.topic for one in self.routes)))
+
     def route(self, target: str) -> Route | None:
         """Return the route of a target, None where the operator has none."""
         return next((route for route in self.routes if route.target == target), None)

@@ -10,6 +10,7 @@ from confluent_kafka import KafkaError, KafkaException
 from worker.adapters.kafka_errors import (
     DENIED,
     FENCING,
+    FORBIDDEN,
     GROUP_MOVED_ON,
     INFORMATIONAL,
     PASSING,
@@ -127,6 +128,12 @@ def test_a_call_out_of_turn_is_fatal_and_not_called_again_for_ever() -> None:
 
 def test_a_code_that_nobody_listed_is_fatal_for_a_reader() -> None:
     assert isinstance(reading(an_error(KafkaError.TOPIC_AUTHORIZATION_FAILED)), FatalError)
+
+
+@pytest.mark.parametrize("code", sorted(FORBIDDEN))
+def test_what_acls_deny_is_no_records_fault(code: int) -> None:
+    for mapping in (reading, publishing, offsets_error, commit_in_time, commit_too_late):
+        assert isinstance(mapping(an_error(code, abort=True)), FatalError)
 
 
 def test_a_fence_inside_a_consumers_fatal_event_is_seen() -> None:
