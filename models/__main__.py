@@ -46,7 +46,8 @@ def dequantise_start(
 
 
 @app.command("prepare")
-def prepare_text(
+def prepare_text(  # noqa: PLR0913 - a command's options
+    *,
     vocabulary: Vocabulary,
     language: Language = "en",
     corpora: Corpora = _CORPORA,
@@ -54,6 +55,9 @@ def prepare_text(
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="TED and Switchboard instead: for figures, never for what is shipped.")
     ] = False,
+    errors: Annotated[
+        float, typer.Option(help="Share of the documents that carry a recogniser's errors, simulated (English).")
+    ] = 0.0,
     scale: float = 1.0,
     seed: int = 1,
 ) -> None:
@@ -61,12 +65,14 @@ def prepare_text(
 
     scale multiplies the number of words taken of each corpus. What is there already is kept.
     """
+    if errors and language != "en":
+        raise typer.BadParameter("there are rules of what sounds alike for English alone", param_hint="--errors")
     tokenizer = WordPiece(read_vocabulary(vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
     taken = BENCHMARK_MIX if benchmark else RECIPES[language].mix
     mix = {corpus: int(words * scale) for corpus, words in taken.items()}
     with Progress() as bar:
         task = bar.add_task("corpora", total=len(mix))
-        for counts in prepare(corpora, data, tokenizer, mix, seed=seed, language=language):
+        for counts in prepare(corpora, data, tokenizer, mix, seed=seed, language=language, errors=errors):
             bar.advance(task)
             bar.print(
                 f"{counts.corpus}: {counts.documents} documents, {counts.words} words and {counts.inserted_words} "

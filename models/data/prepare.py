@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from models.data.contamination import MAX_SHARED, SharedText
 from models.data.corpora import place
 from models.data.packing import pack
 from models.data.recipes import RECIPES, Recipe
+from models.data.recogniser_errors import MisheardWords
 from worker.adapters.wordpiece import WordPiece
 
 __all__ = ["CorpusCounts", "held_out", "prepare", "training_documents"]
@@ -55,6 +56,14 @@ def training_documents(
             return
 
 
+def _misheard(
+    documents: Iterable[AlignedDocument], misheard: MisheardWords, share: float, seed: int
+) -> Iterator[AlignedDocument]:
+    for document in documents:
+        rng = random.Random(f"{seed} {document.name}")
+        yield misheard.heard(document, rng) if rng.random() < share else document
+
+
 def held_out(corpora: Path, corpus: str, *, max_words: int, language: str = "en") -> list[AlignedDocument]:
     """Return the first ``max_words`` words of a corpus's held-out documents."""
     kept: list[AlignedDocument] = []
@@ -67,10 +76,20 @@ def held_out(corpora: Path, corpus: str, *, max_words: int, language: str = "en"
 
 
 def prepare(
-    corpora: Path, out: Path, tokenizer: WordPiece, mix: dict[str, int], *, seed: int, language: str = "en"
+    corpora: Path,
+    out: Path,
+    tokenizer: WordPiece,
+    mix: dict[str, int],
+    *,
+    seed: int,
+    language: str = "en",
+    errors: float = 0.0,
 ) -> Iterator[CorpusCounts]:
-    """Pack each corpus of ``mix`` to ``out/<corpus>.npz`` unless that is there; yield the counts of each."""
-    recipe = RECIPES[language]
+    """Pack each corpus of ``mix`` to ``out/<corpus>.npz`` unless that is there; yield the counts of each.
+
+    errors: the share of the documents that carry a recogniser's errors (``models.data.recogniser_errors``).
+    """
+    recipe, misheard = RECIPES[language], MisheardWords(tokenizer.vocabulary)
     tests = SharedText(recipe.tests(corpora))
     for corpus, max_words in mix.items():
         path, report = out / f"{corpus}.npz", out / f"{corpus}.json"
@@ -79,6 +98,8 @@ def prepare(
             continue
         counts = CorpusCounts(corpus)
         documents = training_documents(corpora, recipe, corpus, tests, max_words, counts, seed=seed)
+        if errors:
+            documents = _misheard(documents, misheard, errors, seed)
         pack(documents, tokenizer).save(path)
         report.write_text(json.dumps(asdict(counts)))
         yield counts

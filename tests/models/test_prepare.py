@@ -50,6 +50,17 @@ def test_no_document_is_both_held_out_and_trained_on(tmp_path: Path) -> None:
     assert len(kept) < 20
 
 
+def test_a_share_of_the_documents_carries_a_recognisers_errors(tmp_path: Path) -> None:
+    folder = made_up_corpora(tmp_path)
+    prepared(folder, tmp_path / "plain")
+    (counts,) = prepare(folder, tmp_path / "half", tokenizer(), {"changelog": 10**6}, seed=1, errors=0.5)
+    plain, half = (PackedText.load(tmp_path / name / "changelog.npz") for name in ("plain", "half"))
+    assert counts.words + counts.inserted_words == plain.words
+    assert 0.9 < half.words / plain.words < 1.1
+    assert half.pieces.tolist() != plain.pieces.tolist()
+    assert half.starts_sentence.sum() == plain.starts_sentence.sum()
+
+
 def test_preparation_goes_on_where_it_was_stopped_and_stops_at_the_words_wanted(tmp_path: Path) -> None:
     folder = made_up_corpora(tmp_path)
     first = prepared(folder, tmp_path / "out", max_words=500)

@@ -44,6 +44,11 @@ class WordPiece:
         self._longest = max(map(len, vocabulary))
         self.pieces = lru_cache(maxsize=_CACHED_WORDS)(self._pieces)
 
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The pieces, in their order."""
+        return tuple(self._numbers)
+
     def number(self, piece: str) -> int:
         """Return the number of a piece; ``KeyError`` where the vocabulary lacks it."""
         return self._numbers[piece]
