@@ -104,6 +104,13 @@ audit: setup-dev ## Known advisories against what is pinned (needs an advisory d
 evaluate: setup-dev ## P/R/F1 of the shipped models, streaming and offline (CORPORA=folder of the corpora)
 	@$(BIN)/python -m models evaluate $(if $(CORPORA),--corpora $(CORPORA))
 
+.PHONY: data
+data: setup-dev ## All training text, packed, of both languages and for the benchmarks; goes on where it stopped (CORPORA=, SCALE=1)
+	@for options in "--language en --data build/data" "--language en --benchmark --data build/data" \
+	  "--language en --errors 0.5 --data build/data-errors" "--language zh --data build/zh/data"; do \
+	  language=$${options:11:2}; $(BIN)/python -m models prepare --vocabulary models/shipped/$$language/vocabulary.txt \
+	  $$options $(if $(SCALE),--scale $(SCALE)) $(if $(CORPORA),--corpora $(CORPORA)) || exit; done
+
 .PHONY: decoding-figures
 decoding-figures: setup-dev ## Stability, delay and cost of the decoding, on docs/decoding-figures.md (CORPORA=; wants the train extra)
 	@for command in "position-change --unmasked" stability sweep look-ahead chunks; do \

@@ -28,6 +28,7 @@ from models.data.disfluencies import insert_disfluencies
 from models.data.disfluent_pairs import read_disfl_qa, read_rev16
 from models.data.english_corpora import ENGLISH_CORPORA, read_corpus
 from models.data.iwslt import read_iwslt
+from models.data.spoken_patterns import pattern_documents
 from worker.core.view import model_view
 
 __all__ = ["RECIPES", "Recipe", "is_held_out"]
@@ -75,6 +76,8 @@ def _english(corpora: Path, corpus: str, *, training: bool) -> Iterator[AlignedD
         return read_rev16(corpora, keep)
     if corpus == "disfl_qa":
         return read_disfl_qa(corpora, "train" if training else "test")
+    if corpus == "patterns":
+        return (document for document in pattern_documents() if keep(document.name))
     if corpus in BENCHMARK_MIX:
         return read_benchmark_corpus(corpora, corpus, keep)
     return read_corpus(corpora, corpus, keep)
@@ -126,6 +129,7 @@ _ENGLISH_MIX = {
     "eltec_novels_fifth": 200_000,
     "rev16": 200_000,
     "disfl_qa": 150_000,
+    "patterns": 70_000,
 }
 _CHINESE_MIX = {
     "audreyt_train": 4_000_000,
