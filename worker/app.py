@@ -178,9 +178,9 @@ def refuse_denied(settings: Settings) -> None:
     A worker that began without would claim partitions that it cannot go on with, and claims without a commit count
     against the next record (ADR 0011), which is not at fault.
     """
-    worker = settings.worker
+    reads, writes = settings.worker.read_topics, settings.worker.output_topics
     with suppress(BrokerError):
-        found = denied(KafkaTopics(settings.kafka), reads=worker.read_topics, writes=worker.output_topics)
+        found = denied(KafkaTopics(settings.kafka).forbidden(sorted(reads | writes)), reads=reads, writes=writes)
         if told := "; ".join(f"{finding.subject}: {finding.reason}" for finding in found):
             raise FatalError(told)
 

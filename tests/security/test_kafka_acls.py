@@ -272,7 +272,8 @@ def test_without_one_of_them_it_is_said_what_is_denied(
 def denied(world: RealWorld, settings: KafkaSettings) -> list[str]:
     """Return what the check says of topics that may not be read or written to."""
     worker = world.pipeline().settings()
-    found = check.denied(KafkaTopics(settings), reads=worker.read_topics, writes=worker.output_topics)
+    reads, writes = worker.read_topics, worker.output_topics
+    found = check.denied(KafkaTopics(settings).forbidden(sorted(reads | writes)), reads=reads, writes=writes)
     return [f"{one.subject}: {one.reason}" for one in found]
 
 

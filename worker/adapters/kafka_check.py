@@ -36,9 +36,11 @@ def check_brokers(admin: KafkaTopics, settings: KafkaSettings) -> list[Finding]:
     return found + list(judge_broker(options, settings))
 
 
-def denied(admin: KafkaTopics, *, reads: Collection[str], writes: Collection[str]) -> Iterator[Finding]:
-    """Yield the topics that ACLs keep this user from. BrokerError, FatalError: they cannot be asked."""
-    for name, (reading, writing) in admin.forbidden(sorted({*reads, *writes})).items():
+def denied(
+    forbidden: Mapping[str, tuple[bool, bool]], *, reads: Collection[str], writes: Collection[str]
+) -> Iterator[Finding]:
+    """Yield the topics that ACLs keep this user from. forbidden: what ``KafkaTopics.forbidden`` says of them."""
+    for name, (reading, writing) in forbidden.items():
         lacking = ["read it"] if reading and name in reads else []
         lacking += ["write to it"] if writing and name in writes else []
         if lacking:

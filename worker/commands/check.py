@@ -77,7 +77,8 @@ def _topics(admin: KafkaTopics, settings: Settings) -> Iterator[Finding]:
         wanted = wanted_topics(settings.worker, partitions=there.partitions, max_event_bytes=limit)
     for topic in wanted:
         yield from judge(topic, found.get(topic.name))
-    yield from denied(admin, reads=settings.worker.read_topics, writes=settings.worker.output_topics)
+    reads, writes = settings.worker.read_topics, settings.worker.output_topics
+    yield from denied(admin.forbidden(list(found)), reads=reads, writes=writes)
 
 
 def _models(settings: Settings) -> Iterator[Finding]:

@@ -1,10 +1,10 @@
-"""What the check says where ACLs keep the worker from a topic."""
+"""What the check, and a worker that starts, say where ACLs keep the worker from a topic."""
 
 from __future__ import annotations
 
 import pytest
 
-from worker.commands.check import permissions
+from worker.adapters.kafka_check import denied
 from worker.runtime.settings import RuntimeSettings
 
 
@@ -24,5 +24,7 @@ from worker.runtime.settings import RuntimeSettings
 def test_a_topic_is_named_with_what_the_worker_needs_and_may_not_do(
     topic: str, forbidden: tuple[bool, bool], told: str | None
 ) -> None:
-    found = [f"{one.subject}: {one.reason}" for one in permissions({topic: forbidden}, RuntimeSettings())]
+    worker = RuntimeSettings()
+    findings = denied({topic: forbidden}, reads=worker.read_topics, writes=worker.output_topics)
+    found = [f"{one.subject}: {one.reason}" for one in findings]
     assert found == ([] if told is None else [f"{told} (docs/security.md)"])
