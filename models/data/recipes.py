@@ -129,7 +129,7 @@ _ENGLISH_MIX = {
     "eltec_novels_fifth": 200_000,
     "rev16": 200_000,
     "disfl_qa": 150_000,
-    "patterns": 70_000,
+    "patterns": 280_000,
 }
 _CHINESE_MIX = {
     "audreyt_train": 4_000_000,

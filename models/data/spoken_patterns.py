@@ -20,7 +20,7 @@ from schemas.labels import Disfluency
 
 __all__ = ["pattern_documents"]
 
-_DOCUMENTS, _SENTENCES = 400, 25
+_DOCUMENTS, _SENTENCES = 1600, 25
 _CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
 _SLOT = re.compile(r"<(\w+)>")
 _SPAN = re.compile(r"\[([^\]]*)\]|\{([^}]*)\}|([^\[{]+)")
