@@ -33,8 +33,11 @@ def read_checkpoint(path: Path, network: Network) -> dict[str, Any]:
 
 
 def learnt_from(path: Path) -> tuple[str, ...]:
-    """Return the names of the corpora that a checkpoint's network has learnt from; none where it does not tell."""
-    return tuple(_read(path).get("corpora", ()))
+    """Return the names of the corpora that a checkpoint's network has learnt from; none where it does not tell.
+
+    The weights are left on disk.
+    """
+    return tuple(_read(path, mapped=True).get("corpora", ()))
 
 
 def load_any_network(path: Path) -> Network:
@@ -53,7 +56,7 @@ def load_network(path: Path) -> CTTransformer:
     return network
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, *, mapped: bool = False) -> dict[str, Any]:
     """Return the fields of a checkpoint; one from before there were kinds holds a CT-Transformer."""
-    state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
+    state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu", mmap=mapped)
     return {"kind": "ct"} | state

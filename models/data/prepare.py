@@ -89,7 +89,8 @@ def prepare(
 
     errors: the share of the documents that carry a recogniser's errors (``models.data.recogniser_errors``).
     """
-    recipe, misheard = RECIPES[language], MisheardWords(tokenizer.vocabulary)
+    recipe = RECIPES[language]
+    misheard = MisheardWords(tokenizer.vocabulary) if errors else None
     tests = SharedText(recipe.tests(corpora))
     for corpus, max_words in mix.items():
         path, report = out / f"{corpus}.npz", out / f"{corpus}.json"
@@ -98,7 +99,7 @@ def prepare(
             continue
         counts = CorpusCounts(corpus)
         documents = training_documents(corpora, recipe, corpus, tests, max_words, counts, seed=seed)
-        if errors:
+        if misheard is not None:
             documents = _misheard(documents, misheard, errors, seed)
         pack(documents, tokenizer).save(path)
         report.write_text(json.dumps(asdict(counts)))

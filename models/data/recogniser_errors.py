@@ -28,7 +28,7 @@ _ADDED = ("a", "the", "and", "in", "to", "of", "is", "it", "i", "that")
 _WHOLE_WORD = re.compile(r"[a-z]{2,}")
 _SAME = (("ph", "f"), ("ght", "t"), ("kn", "n"), ("wr", "r"), ("ck", "k"), ("qu", "k"), ("tion", "sn"), ("x", "ks"))
 _VOICED = str.maketrans("bdgvzcqj", "ptkfskkk")
-_GOES_ON = {int(Disfluency.I_RM): int(Disfluency.B_RM), int(Disfluency.I_IM): int(Disfluency.B_IM)}
+_BEGUN = {int(Disfluency.I_RM): int(Disfluency.B_RM), int(Disfluency.I_IM): int(Disfluency.B_IM)}
 
 
 def sound_key(word: str) -> str:
@@ -69,12 +69,12 @@ class MisheardWords:
             kind = rng.random() if rng.random() < rate else 1.0
             ends_turn = place in document.turn_ends
             if kind < _SWALLOWED and len(word) <= _SHORT and not ends_turn and out.words:
-                begins = begins or tag in _GOES_ON.values()
+                begins = begins or tag in _BEGUN.values()
                 if out.punctuation[-1] == Punctuation.NONE and mark != UNKNOWN:
                     out.punctuation[-1] = mark
                 continue
             said = self.taken_for(word, rng) if _SWALLOWED + _HEARD <= kind < 1 else word
-            out.add(said, mark, _GOES_ON.get(tag, tag) if begins else tag)
+            out.add(said, mark, _BEGUN.get(tag, tag) if begins else tag)
             begins = False
             if ends_turn:
                 out.turn_ends.add(len(out.words) - 1)

@@ -24,6 +24,12 @@ _DOCUMENTS, _SENTENCES = 1600, 25
 _CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
 _SLOT = re.compile(r"<(\w+)>")
 _SPAN = re.compile(r"\[([^\]]*)\]|\{([^}]*)\}|([^\[{]+)")
+_KINDS = {
+    1: (Disfluency.B_RM, Disfluency.I_RM),
+    2: (Disfluency.B_IM, Disfluency.I_IM),
+    3: (Disfluency.O, Disfluency.O),
+}
+"""The tags of a span's first word and of the others, by the group of ``_SPAN`` that it is."""
 
 
 def pattern_documents(*, documents: int = _DOCUMENTS) -> Iterator[AlignedDocument]:
@@ -61,15 +67,8 @@ def _add(document: AlignedDocument, sentence: str) -> None:
 
 
 def _tags(span: re.Match[str]) -> list[int]:
-    said, begin, inside = next(
-        (text, begin, inside)
-        for text, begin, inside in zip(
-            span.groups(),
-            (Disfluency.B_RM, Disfluency.B_IM, Disfluency.O),
-            (Disfluency.I_RM, Disfluency.I_IM, Disfluency.O),
-            strict=True,
-        )
-        if text is not None
-    )
-    words = [word for word in said.split() if re.search(r"\w", word)]
+    group = span.lastindex
+    assert group is not None, "each way to match has a group"
+    begin, inside = _KINDS[group]
+    words = [word for word in span[group].split() if re.search(r"\w", word)]
     return [int(inside if place else begin) for place in range(len(words))]

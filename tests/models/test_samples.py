@@ -31,8 +31,7 @@ def test_without_tails_every_sample_ends_with_its_sentence() -> None:
     text = packed(20)
     ends = [end for _, end in cut_samples(text, random.Random(1), 0.0)]
     assert all(end == text.words or text.starts_sentence[end] for end in ends)
-    whole = [end for batch in batches(text, 2, max_pieces=400, seed=5, tails=0.0) for end in [batch.words]]
-    assert sum(whole) == text.words
+    assert sum(batch.words for batch in batches(text, 2, max_pieces=400, seed=5, tails=0.0)) == text.words
 
 
 def test_the_whole_sentences_of_the_samples_cover_the_text() -> None:

@@ -20,9 +20,8 @@ from tests.parts.redis_part import RedisServer
 from tests.security.secured_parts import SecuredKafka, secured_kafka
 from tests.workers.real import RealWorld
 from tests.workers.speech import check_every_word_once, speech
-from worker.adapters import kafka_check as check
+from worker.adapters import kafka_check
 from worker.adapters.findings import Verdict
-from worker.adapters.kafka_check import check_brokers
 from worker.adapters.kafka_log_reader import KafkaLogReader
 from worker.adapters.kafka_peers import KafkaPeerTransactions
 from worker.adapters.kafka_publisher import KafkaPublisher
@@ -157,7 +156,7 @@ def test_with_these_alone_a_session_goes_through_and_goes_on_after_a_loss_of_red
 def test_with_these_alone_the_check_sees_brokers_and_topics(world: RealWorld, settings: KafkaSettings) -> None:
     allow(world)
     admin = KafkaTopics(settings)
-    assert [one.reason for one in check_brokers(admin, settings) if "unknown" in one.reason] == []
+    assert [one.reason for one in kafka_check.check_brokers(admin, settings) if "unknown" in one.reason] == []
     assert set(admin.find([world.words_topic, world.segments_topic])) == {world.words_topic, world.segments_topic}
 
 
@@ -273,7 +272,7 @@ def denied(world: RealWorld, settings: KafkaSettings) -> list[str]:
     """Return what the check says of topics that may not be read or written to."""
     worker = world.pipeline().settings()
     reads, writes = worker.read_topics, worker.output_topics
-    found = check.denied(KafkaTopics(settings).forbidden(sorted(reads | writes)), reads=reads, writes=writes)
+    found = kafka_check.denied(KafkaTopics(settings).forbidden(sorted(reads | writes)), reads=reads, writes=writes)
     return [f"{one.subject}: {one.reason}" for one in found]
 
 
@@ -304,5 +303,7 @@ def test_without_the_brokers_settings_the_check_says_that_they_are_unknown(
     world: RealWorld, settings: KafkaSettings
 ) -> None:
     allow(world, but=("cluster", "", "DescribeConfigs"))
-    doubtful = [one for one in check_brokers(KafkaTopics(settings), settings) if one.verdict is Verdict.DOUBTFUL]
+    doubtful = [
+        one for one in kafka_check.check_brokers(KafkaTopics(settings), settings) if one.verdict is Verdict.DOUBTFUL
+    ]
     assert ["CLUSTER_AUTHORIZATION_FAILED" in one.reason for one in doubtful] == [True]
