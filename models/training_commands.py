@@ -1,4 +1,4 @@
-"""Commands that train: ``python -m models train | label``."""
+"""Commands that train: ``python -m models train | label | restore``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from models.data.recipes import RECIPES
 from models.data.taught import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
 from models.languages import LANGUAGES
 from models.pieces import LEADING, read_vocabulary
+from models.tuning.start import starting_model
 from schemas.labels import Disfluency
 
 if TYPE_CHECKING:  # the other commands run without torch
@@ -35,6 +36,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("train")(train_network)
     app.command("label")(label_text)
+    app.command("restore")(restore_checkpoint)
 
 
 def train_network(  # noqa: PLR0913 - a command's options
@@ -229,3 +231,22 @@ def label_text(  # noqa: PLR0913 - a command's options
             file = TaughtFile(taught / f"{name}.npy", text.words, classes)
             told = partial(bar.advance, bar.add_task(f"{name}: words", total=text.words))
             label_softly(asked, text, file, progress=told)
+
+
+def restore_checkpoint(
+    *,
+    models: Annotated[Path, typer.Option(help="The models folder.")] = Path("models/shipped"),
+    language: Language = "en",
+    checkpoint: Checkpoint = CHECKPOINT,
+    seed: Annotated[int, typer.Option(help="Draws each weight's place within its int8 step.")] = 1,
+) -> None:
+    """Write the active model of a language back to a checkpoint, as a start for further training."""
+    from models.checkpoints import write_checkpoint  # noqa: PLC0415
+    from models.stored_network import read_network  # noqa: PLC0415
+
+    if checkpoint.exists():
+        raise SystemExit(f"{checkpoint} is there already")
+    stored = starting_model(models, language)
+    network = read_network(stored, off_grid_seed=seed)
+    write_checkpoint(checkpoint, network, {"corpora": list(stored.manifest.trained_on)})
+    print(f"{stored.manifest.name} -> {checkpoint}")

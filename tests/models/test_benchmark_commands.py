@@ -8,12 +8,13 @@ import pytest
 
 pytest.importorskip("torch")
 
+import torch
 from typer.testing import CliRunner
 
 from models.__main__ import app
-from models.checkpoints import learnt_from, write_checkpoint
+from models.checkpoints import learnt_from, load_network, write_checkpoint
 from models.data.packing import pack
-from tests.models.builders import VOCABULARY, document, tiny_config, tiny_network, tokenizer
+from tests.models.builders import VOCABULARY, document, exported, tiny_config, tiny_network, tokenizer
 from tests.models.corpora import write_archive
 
 pytestmark = pytest.mark.torch
@@ -63,3 +64,17 @@ def test_a_checkpoint_is_scored_on_the_texts_asked_for(folder: Path) -> None:
     assert [row[1].strip() for row in rows].count("streaming") == 4
     assert "ASR" not in scored
     assert "there is no text 'REFF'; there are REF, ASR" in " ".join(run(folder, *asked, "--text", "REFF").split())
+
+
+def test_a_model_folder_becomes_a_checkpoint_that_tells_what_it_learnt_from(folder: Path) -> None:
+    exported(tiny_network(), folder / "shipped" / "en", int8=True)
+    asked = ["restore", "--models", str(folder / "shipped"), "--checkpoint", str(folder / "back.pt")]
+    restored = CliRunner().invoke(app, asked)
+    assert restored.output.startswith("tiny@1 -> "), restored.output
+    assert learnt_from(folder / "back.pt") == ("made up",)
+    again = CliRunner().invoke(app, asked)
+    assert "is there already" in str(again.exception)
+    before, back = tiny_network(), load_network(folder / "back.pt")
+    step = max(float(weights.abs().max()) for weights in before.state_dict().values()) / 63
+    for name, weights in before.state_dict().items():
+        assert torch.allclose(back.state_dict()[name], weights, atol=1.01 * step), name
