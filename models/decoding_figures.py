@@ -1,4 +1,4 @@
-"""Commands that measure decoding: ``python -m models position-change | stability | sweep | chunks | look-ahead``."""
+"""Commands that measure decoding: position-change, stability, sweep, chunks, look-ahead and spread."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.progress import Progress
 from models.data.prepare import held_out
 from models.decoding_tables import changes_table, decodings_tables, stability_tables
 from models.figures_page import put
+from models.pieces import read_vocabulary
 from models.position_plot import drawn
 from models.stability import detections, growing_input, stabilities, streams_of
 from models.streamed import WatchedEngine, active_model
@@ -54,6 +55,7 @@ def register(app: typer.Typer) -> None:
     app.command("sweep")(sweep_decoding)
     app.command("chunks")(compare_chunks)
     app.command("look-ahead")(ablate_look_ahead)
+    app.command("spread")(compare_spreads)
 
 
 def position_change(  # noqa: PLR0913 - a command's options
@@ -136,11 +138,32 @@ def ablate_look_ahead(
 
     ways: Ways = []
     for look_ahead in ablation.shortened(ablation.trained_look_ahead(models)):
-        name = f"settled, L = {sum(look_ahead)} ({','.join(map(str, look_ahead))})"
-        way = stream(name, DecodingRules(emission=Emission.SETTLED))
-        ways.append((way, ablation.masked_otherwise(models, look_ahead)))
+        ways.append((_settled(look_ahead), ablation.masked_otherwise(models, look_ahead)))
     model = active_model(OnnxEngine(models, threads=1), "en")
     _measure(page, max_words, "look-ahead", model, [(held_out_text(corpora, max_words=max_words), ways)])
+
+
+def compare_spreads(
+    *,
+    checkpoint: Annotated[list[Path], typer.Option(help="A CT-Transformer trained for its own L; again and again.")],
+    vocabulary: Annotated[Path, typer.Option(help="The word pieces of all of them.")] = Path("build/vocab.txt"),
+    corpora: Corpora = _CORPORA,
+    max_words: MaxWords = 1_500,
+    page: Page = None,
+) -> None:
+    """Print F1, delay and cost of the settled stream for networks that differ in L or in how it is spread."""
+    from models.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - the rest runs without torch
+    from models.checkpoints import load_network  # noqa: PLC0415
+
+    pieces = read_vocabulary(vocabulary)
+    networks = sorted(map(load_network, checkpoint), key=lambda network: sum(network.config.look_ahead))
+    ways: Ways = [(_settled(network.config.look_ahead), CheckpointEngine(network, pieces)) for network in networks]
+    _measure(page, max_words, "spread", "each trained for its L", [(held_out_text(corpora, max_words=max_words), ways)])
+
+
+def _settled(look_ahead: tuple[int, ...]) -> Decoding:
+    name = f"settled, L = {sum(look_ahead)} ({','.join(map(str, look_ahead))})"
+    return stream(name, DecodingRules(emission=Emission.SETTLED))
 
 
 def _measure(

@@ -11,12 +11,13 @@ pytest.importorskip("torch")
 from typer.testing import CliRunner
 
 from models.__main__ import app
-from tests.models.builders import exported, tiny_config, tiny_network
+from models.checkpoints import write_checkpoint
+from tests.models.builders import VOCABULARY, exported, tiny_config, tiny_network
 from tests.models.corpora import write_archive, write_corpus
 
 pytestmark = pytest.mark.torch
 
-PLACES = ("position-change", "stability", "sweep", "look-ahead", "chunks")
+PLACES = ("position-change", "stability", "sweep", "look-ahead", "spread", "chunks")
 SENTENCE = "Well, the dog saw a bird, and then we left today. Where is it? "
 
 
@@ -37,12 +38,13 @@ def _mark(word: str) -> str:
     return {",": "COMMA", ".": "PERIOD", "?": "QUESTION"}.get(word[-1], "O")
 
 
-def measured(folder: Path, command: str, *options: str) -> str:
+def measured(folder: Path, command: str, *options: str, models: bool = True) -> str:
     """Run a command on at most 60 words a corpus, and return its part of the page."""
     page = folder / f"{command}.md"
     page.write_text("".join(f"<!-- {name} -->\n<!-- end of {name} -->\n" for name in PLACES), encoding="utf-8")
-    places = ["--models", str(folder / "models"), "--corpora", str(folder), "--page", str(page), "--max-words", "60"]
-    ran = CliRunner().invoke(app, [command, *places, *options], catch_exceptions=False)
+    places = ["--corpora", str(folder), "--page", str(page), "--max-words", "60"]
+    of_models = ["--models", str(folder / "models")] if models else []
+    ran = CliRunner().invoke(app, [command, *places, *of_models, *options], catch_exceptions=False)
     assert ran.exit_code == 0, ran.output
     return (
         page.read_text(encoding="utf-8").partition(f"<!-- {command} -->")[2].partition(f"<!-- end of {command} -->")[0]
@@ -75,6 +77,19 @@ def test_shorter_masks_are_tried_on_the_weights_that_are_there(folder: Path) -> 
     assert "tiny@1" in text
     assert "settled, L = 4 (1,2,1)" in text
     assert "settled, L = 0 (0,0,0)" in text
+
+
+def test_networks_trained_for_their_own_look_ahead_are_compared_by_it(folder: Path) -> None:
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    asked = ["--vocabulary", str(folder / "vocab.txt")]
+    for look_ahead in ((0, 0, 3), (0, 1, 0)):
+        file = folder / f"{sum(look_ahead)}.pt"
+        write_checkpoint(file, tiny_network(tiny_config(look_ahead=look_ahead)), {})
+        asked += ["--checkpoint", str(file)]
+    rows = [line.split("|") for line in measured(folder, "spread", *asked, models=False).splitlines() if "L = " in line]
+    assert [row[2].strip() for row in rows] == ["settled, L = 1 (0,1,0)", "settled, L = 3 (0,0,3)"]
+    delays = [float(row[6].split("/")[0]) for row in rows]
+    assert delays[0] < delays[1]
 
 
 def test_chunks_stand_beside_the_stream_on_every_text(folder: Path) -> None:
