@@ -10,11 +10,12 @@ from typing import Literal, Protocol
 
 from confluent_kafka import Producer, TopicPartition
 
+from tests.parts.committed import committed_records
 from tests.parts.kafka_part import Kafka, unique
 from worker.adapters.kafka_log_reader import KafkaLogReader
 from worker.adapters.kafka_peers import KafkaPeerTransactions
 from worker.adapters.kafka_publisher import KafkaPublisher
-from worker.adapters.kafka_reader import KafkaReader, Start
+from worker.adapters.kafka_reader import Start
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.kafka_source import KafkaWordSource
 from worker.adapters.memory_broker import MemoryBroker
@@ -52,8 +53,8 @@ class Cluster(Protocol):
         """Write records outside of any transaction, keyed ``key``, with the header ``h``."""
         ...
 
-    def visible(self, topic: str, partition: int = 0) -> list[str]:
-        """Return the values that a reader under read_committed sees."""
+    def visible(self, topic: str, partition: int = 0, *, at_once: bool = False) -> list[str]:
+        """Return the values that a reader under read_committed sees, of all that was committed, or at once."""
         ...
 
     def source(self, *, instance_id: str | None = None, topic: str | None = None) -> WordSource:
@@ -191,7 +192,8 @@ class TwinCluster:
         for value in values:
             self.broker.append(self.topic, partition, value.encode(), key=b"key", headers=[("h", b"x")])
 
-    def visible(self, topic: str, partition: int = 0) -> list[str]:
+    def visible(self, topic: str, partition: int = 0, *, at_once: bool = False) -> list[str]:
+        del at_once
         return [text(record) for record in self.broker.records(topic, partition)]
 
     def source(self, *, instance_id: str | None = None, topic: str | None = None) -> WordSource:
@@ -264,9 +266,10 @@ class RealCluster:
             producer.produce(self.topic, value=value, key=b"key", partition=partition, headers=[("h", b"x")])
         assert producer.flush(PATIENCE_S) == 0
 
-    def visible(self, topic: str, partition: int = 0) -> list[str]:
-        with KafkaReader(replace(self.settings(), group_protocol="classic"), topic) as reader:
-            return [text(record) for record in reader.read(Start(partition=partition), follow=False)]
+    def visible(self, topic: str, partition: int = 0, *, at_once: bool = False) -> list[str]:
+        settings, start = replace(self.settings(), group_protocol="classic"), Start(partition=partition)
+        records = committed_records(self._kafka.admin, settings, topic, start, markers_s=0.0 if at_once else 3.0)
+        return [text(record) for record in records]
 
     def source(self, *, instance_id: str | None = None, topic: str | None = None) -> WordSource:
         source = KafkaWordSource(self.settings(instance_id), topic or self.topic)

@@ -59,7 +59,7 @@ def test_what_is_committed_is_seen_in_order_and_nothing_of_it_before(cluster: Cl
     publisher.begin()
     publish(publisher, topic, "a", "b", "c")
     cluster.send(publisher)
-    assert cluster.visible(topic) == []
+    assert cluster.visible(topic, at_once=True) == []
     publisher.commit(PATIENCE_S)
     assert cluster.visible(topic) == ["a", "b", "c"]
 

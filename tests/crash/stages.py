@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import redis
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import NewPartitions
 
 from schemas.codec import encode_event
 from schemas.events import WordsEvent
 from schemas.segments import Segment
+from tests.parts.committed import last_stable_offset_lags
 from tests.parts.kafka_part import Kafka
 from tests.workers.real import RealWorker, RealWorld
 from tests.workers.twin import TwinWorker, World
@@ -203,18 +204,10 @@ class RealStage:
 
     def outlive_transaction(self, ordinal: int) -> None:
         del ordinal
-        place = TopicPartition(self.world.segments_topic, 0)
         ends_at_s = time.monotonic() + 120
-        while self._end(place, "read_committed") < self._end(place, "read_uncommitted"):
+        while last_stable_offset_lags(self.world.kafka.admin, self.world.segments_topic, [0]):
             assert time.monotonic() < ends_at_s
             time.sleep(0.1)
-
-    def _end(self, place: TopicPartition, isolation_level: str) -> int:
-        options = {"bootstrap.servers": self.world.kafka.bootstrap, "group.id": "outside"}
-        consumer = Consumer({**options, "isolation.level": isolation_level})
-        _, end = consumer.get_watermark_offsets(place, timeout=30)
-        consumer.close()
-        return end
 
 
 class _RealPlayer:

@@ -21,9 +21,9 @@ from confluent_kafka import ConsumerGroupTopicPartitions
 from schemas.codec import decode_segment
 from schemas.segments import Segment
 from tests.deploy.places import DOCS, ROOT
+from tests.parts.committed import committed_records
 from tests.parts.kafka_part import Kafka
 from worker.adapters.guarded_process import free_port
-from worker.adapters.kafka_reader import KafkaReader, Start
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.redis_settings import RedisSettings
 
@@ -114,8 +114,7 @@ class Rehearsal:
     def segments(self, topic: str = "asr.segments") -> list[Segment]:
         """Return the committed segments of a topic, partition by partition."""
         settings = KafkaSettings(bootstrap_servers=self.kafka.bootstrap, group_id=f"{self.deployment}-outside")
-        with KafkaReader(settings, self.topic(topic)) as reader:
-            records = sorted(reader.read(Start(), follow=False), key=lambda one: (one.partition, one.offset))
+        records = committed_records(self.kafka.admin, settings, self.topic(topic))
         return [decode_segment(record.value or b"") for record in records]
 
     def committed(self) -> int:

@@ -16,10 +16,10 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from schemas.codec import decode_segment, encode_event
 from schemas.events import WordsEvent
 from schemas.segments import Segment
+from tests.parts.committed import committed_records
 from tests.parts.kafka_part import Kafka
 from tests.workers.pipeline import Pipeline, build
 from tests.workers.running import Process
-from worker.adapters.kafka_reader import KafkaReader, Start
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.core.partitioning import murmur2_partition
 from worker.ports import Engine, Publisher, Record
@@ -170,8 +170,7 @@ class RealWorld:
 
     def records(self, topic: str) -> list[Record]:
         """Return what a ``read_committed`` reader sees of a topic now, partition by partition."""
-        with KafkaReader(self._settings(), topic) as reader:
-            return sorted(reader.read(Start(), follow=False), key=lambda one: (one.partition, one.offset))
+        return committed_records(self.kafka.admin, self._settings(), topic)
 
     def segments(self) -> list[Segment]:
         return [decode_segment(one.value or b"") for one in self.records(self.segments_topic)]

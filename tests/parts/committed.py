@@ -1,0 +1,47 @@
+"""What a ``read_committed`` reader sees of a topic, once the commits that were answered can be seen.
+
+A broker answers the commit of a transaction when the decision is logged; the markers that show its records to readers
+are written to the partitions afterwards. So whoever reads right after a commit may see less than was committed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from confluent_kafka import IsolationLevel, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from worker.adapters.kafka_reader import KafkaReader, Start
+from worker.adapters.kafka_settings import KafkaSettings
+from worker.ports import Record
+
+__all__ = ["committed_records", "last_stable_offset_lags"]
+
+_ALL = Start()
+
+
+def committed_records(
+    admin: AdminClient, settings: KafkaSettings, topic: str, start: Start = _ALL, *, markers_s: float = 3.0
+) -> list[Record]:
+    """Return the committed records of a topic, or of the partition that ``start`` names, partition by partition.
+
+    markers_s: waits so long at most: a transaction may well be open, of a worker that was killed in the midst of it.
+    """
+    with KafkaReader(settings, topic) as reader:
+        partitions = reader.partitions() if start.partition is None else [start.partition]
+        ends_at_s = time.monotonic() + markers_s
+        while last_stable_offset_lags(admin, topic, partitions) and time.monotonic() < ends_at_s:
+            time.sleep(0.02)
+        return sorted(reader.read(start, follow=False), key=lambda one: (one.partition, one.offset))
+
+
+def last_stable_offset_lags(admin: AdminClient, topic: str, partitions: Iterable[int]) -> bool:
+    """Tell whether some partition has records of a transaction that is not over for its readers."""
+    latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    places = {TopicPartition(topic, partition): latest for partition in partitions}
+    stable, written = (
+        [future.result(30).offset for future in admin.list_offsets(places, isolation_level=level).values()]
+        for level in (IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED)
+    )
+    return stable != written
