@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from confluent_kafka import IsolationLevel, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from worker.adapters.kafka_reader import KafkaReader, Start
@@ -37,11 +37,20 @@ def committed_records(
 
 
 def last_stable_offset_lags(admin: AdminClient, topic: str, partitions: Iterable[int]) -> bool:
-    """Tell whether some partition has records of a transaction that is not over for its readers."""
+    """Tell whether some partition has records of a transaction that is not over for its readers.
+
+    True as well where a broker cannot say, because it is away or has just come back.
+    """
     latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
     places = {TopicPartition(topic, partition): latest for partition in partitions}
-    stable, written = (
-        [future.result(30).offset for future in admin.list_offsets(places, isolation_level=level).values()]
-        for level in (IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED)
-    )
+    try:
+        stable, written = (
+            [future.result(30).offset for future in asked.values()]
+            for asked in (
+                admin.list_offsets(places, isolation_level=level, request_timeout=2)
+                for level in (IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED)
+            )
+        )
+    except KafkaException:
+        return True
     return stable != written
