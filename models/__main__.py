@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress
 
 from models import decoding_figures, label_figures, training_commands
-from models.command_options import CHECKPOINT, DATA, Checkpoint, Data, Language, Vocabulary
+from models.command_options import CHECKPOINT, CORPORA, DATA, SHIPPED, Checkpoint, Corpora, Data, Language, Vocabulary
 from models.data.benchmark_corpora import BENCHMARK_MIX
 from models.data.prepare import held_out, prepare
 from models.data.recipes import RECIPES
@@ -24,10 +24,7 @@ label_figures.register(app)
 decoding_figures.register(app)
 training_commands.register(app)
 
-Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
 
-_CORPORA = Path("../shared/corpora")
-_SHIPPED = Path("models/shipped")
 _PARITY_CORPORA = {"en": ("changelog", "earnings22", "ami"), "zh": ("audreyt_train", "kdconv", "cs2w")}
 
 
@@ -50,7 +47,7 @@ def prepare_text(  # noqa: PLR0913 - a command's options
     *,
     vocabulary: Vocabulary,
     language: Language = "en",
-    corpora: Corpora = _CORPORA,
+    corpora: Corpora = CORPORA,
     data: Data = DATA,
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="TED and Switchboard instead: for figures, never for what is shipped.")
@@ -87,8 +84,8 @@ def export_network(  # noqa: PLR0913 - a command's options
     version: Annotated[str, typer.Option(help="The model's version.")],
     language: Language = "en",
     checkpoint: Checkpoint = CHECKPOINT,
-    corpora: Corpora = _CORPORA,
-    shipped: Annotated[Path, typer.Option(help="The models folder to write to.")] = _SHIPPED,
+    corpora: Corpora = CORPORA,
+    shipped: Annotated[Path, typer.Option(help="The models folder to write to.")] = SHIPPED,
     fp32: Annotated[Path, typer.Option(help="Where the fp32 model goes, for comparison.")] = Path("build/fp32"),
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="It may have learnt from what no shipped model may: for figures only.")

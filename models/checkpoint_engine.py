@@ -29,8 +29,12 @@ _BATCH = 32
 class CheckpointEngine:
     """``worker.ports.Engine`` over one network, whose classes are ``schemas.labels`` numbers."""
 
-    def __init__(self, network: Network, vocabulary: Sequence[str], *, language: str = "en") -> None:
-        """Label with ``network``; vocabulary: its pieces, in their order."""
+    def __init__(
+        self, network: Network, vocabulary: Sequence[str], *, language: str = "en", threads: int | None = None
+    ) -> None:
+        """Label with ``network``. vocabulary: its pieces, in order. threads: for the process, PyTorch's if None."""
+        if threads is not None:
+            torch.set_num_threads(threads)
         kind, _ = describe(network)
         self._network = network.eval()
         self._tokenizer = WordPiece(vocabulary, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
@@ -44,10 +48,8 @@ class CheckpointEngine:
     def of(
         cls, checkpoint: Path, vocabulary: Path, *, language: str = "en", threads: int | None = None
     ) -> CheckpointEngine:
-        """Load a checkpoint. vocabulary: a file of one piece a line. threads: for the process, PyTorch's if None."""
-        if threads is not None:
-            torch.set_num_threads(threads)
-        return cls(load_any_network(checkpoint), read_vocabulary(vocabulary), language=language)
+        """Load a checkpoint. vocabulary: a file of one piece a line."""
+        return cls(load_any_network(checkpoint), read_vocabulary(vocabulary), language=language, threads=threads)
 
     @property
     def models(self) -> Sequence[EngineModel]:

@@ -11,17 +11,25 @@ from models.languages import LANGUAGES
 
 __all__ = [
     "CHECKPOINT",
+    "CORPORA",
     "DATA",
+    "SHIPPED",
     "Checkpoint",
+    "Corpora",
     "Data",
     "Language",
+    "Models",
     "Vocabulary",
 ]
 
 Vocabulary = Annotated[Path, typer.Option(help="WordPiece vocabulary, a piece a line.")]
+Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
+Models = Annotated[Path, typer.Option(help="The models folder.")]
 Data = Annotated[Path, typer.Option(help="Folder of the packed text.")]
 Language = Annotated[str, typer.Option(help=f"One of {', '.join(LANGUAGES)}.")]
 Checkpoint = Annotated[Path, typer.Option(help="The checkpoint file; an existing one is gone on from.")]
 
+CORPORA = Path("../shared/corpora")
+SHIPPED = Path("models/shipped")
 DATA = Path("build/data")
 CHECKPOINT = Path("build/en/checkpoint.pt")

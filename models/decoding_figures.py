@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
+from models.command_options import CORPORA, SHIPPED, Corpora, Models
 from models.data.prepare import held_out
 from models.decoding_tables import changes_table, decodings_tables, stability_tables
 from models.figures_page import put
@@ -36,16 +37,11 @@ from worker.ports import Engine
 
 __all__ = ["register"]
 
-Models = Annotated[Path, typer.Option(help="The models folder.")]
-Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
 MaxWords = Annotated[int, typer.Option(help="Held-out words a corpus.")]
 Page = Annotated[Path | None, typer.Option(help="Also put the tables on this page (docs/decoding-figures.md).")]
 
 Ways = list[tuple[Decoding, Engine]]
 """How a text is decoded, and by what."""
-
-_SHIPPED = Path("models/shipped")
-_CORPORA = Path("../shared/corpora")
 
 
 def register(app: typer.Typer) -> None:
@@ -60,13 +56,13 @@ def register(app: typer.Typer) -> None:
 
 def position_change(  # noqa: PLR0913 - a command's options
     *,
-    models: Models = _SHIPPED,
+    models: Models = SHIPPED,
     also: Annotated[
         list[str] | None, typer.Option(help="Another network to draw: NAME=CHECKPOINT (.pt); again and again.")
     ] = None,
     vocabulary: Annotated[Path, typer.Option(help="The word pieces of those.")] = Path("build/vocab.txt"),
     unmasked: Annotated[bool, typer.Option(help="Draw the model's weights with their mask taken away, too.")] = False,
-    corpora: Corpora = _CORPORA,
+    corpora: Corpora = CORPORA,
     max_words: MaxWords = 1_500,
     text_words: Annotated[int, typer.Option(help="Words of one growing input.")] = 80,
     plot: Annotated[Path, typer.Option(help="Where the plot goes.")] = Path("docs/position-change.svg"),
@@ -93,7 +89,7 @@ def position_change(  # noqa: PLR0913 - a command's options
 
 
 def stability(
-    *, models: Models = _SHIPPED, corpora: Corpora = _CORPORA, max_words: MaxWords = 3_000, page: Page = None
+    *, models: Models = SHIPPED, corpora: Corpora = CORPORA, max_words: MaxWords = 3_000, page: Page = None
 ) -> None:
     """Print how stable and how late the labels are that are published, and that a screen would show."""
     documents = [document for name in SWEEP_CORPORA for document in held_out(corpora, name, max_words=max_words)]
@@ -107,7 +103,7 @@ def stability(
 
 
 def sweep_decoding(
-    *, models: Models = _SHIPPED, corpora: Corpora = _CORPORA, max_words: MaxWords = 3_000, page: Page = None
+    *, models: Models = SHIPPED, corpora: Corpora = CORPORA, max_words: MaxWords = 3_000, page: Page = None
 ) -> None:
     """Print F1, delay and cost of the stream with F, T and the left context varied, on held-out open text."""
     text, engine = held_out_text(corpora, max_words=max_words), OnnxEngine(models, threads=1)
@@ -116,8 +112,8 @@ def sweep_decoding(
 
 def compare_chunks(
     *,
-    models: Models = _SHIPPED,
-    corpora: Corpora = _CORPORA,
+    models: Models = SHIPPED,
+    corpora: Corpora = CORPORA,
     max_words: MaxWords = 3_000,
     benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR too.")] = True,
     page: Page = None,
@@ -131,7 +127,7 @@ def compare_chunks(
 
 
 def ablate_look_ahead(
-    *, models: Models = _SHIPPED, corpora: Corpora = _CORPORA, max_words: MaxWords = 400, page: Page = None
+    *, models: Models = SHIPPED, corpora: Corpora = CORPORA, max_words: MaxWords = 400, page: Page = None
 ) -> None:
     """Print F1 of the settled stream with the shipped weights under shorter masks, in PyTorch: no sweep of L."""
     from models import look_ahead_ablation as ablation  # noqa: PLC0415 - the rest runs without torch
@@ -147,7 +143,7 @@ def compare_spreads(
     *,
     checkpoint: Annotated[list[Path], typer.Option(help="A CT-Transformer trained for its own L; again and again.")],
     vocabulary: Annotated[Path, typer.Option(help="The word pieces of all of them.")] = Path("build/vocab.txt"),
-    corpora: Corpora = _CORPORA,
+    corpora: Corpora = CORPORA,
     max_words: MaxWords = 1_500,
     page: Page = None,
 ) -> None:
@@ -157,7 +153,9 @@ def compare_spreads(
 
     pieces = read_vocabulary(vocabulary)
     networks = sorted(map(load_network, checkpoint), key=lambda network: sum(network.config.look_ahead))
-    ways: Ways = [(_settled(network.config.look_ahead), CheckpointEngine(network, pieces)) for network in networks]
+    ways: Ways = [
+        (_settled(network.config.look_ahead), CheckpointEngine(network, pieces, threads=1)) for network in networks
+    ]
     _measure(page, max_words, "spread", "each trained for its L", [(held_out_text(corpora, max_words=max_words), ways)])
 
 

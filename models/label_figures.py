@@ -12,6 +12,7 @@ import typer
 from rich.progress import Progress
 
 from models.chinese_evaluation import CHINESE_HELD_OUT, CHINESE_TESTS, evaluate_chinese
+from models.command_options import CORPORA, SHIPPED, Corpora, Models
 from models.data.chinese_corpora import CHINESE_TEST
 from models.evaluation import (
     DEV_HALVES,
@@ -33,18 +34,13 @@ from worker.ports import Engine
 
 __all__ = ["register"]
 
-Models = Annotated[Path, typer.Option(help="The models folder.")]
 Language = Annotated[str | None, typer.Option(help="One language's model only.")]
-Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
 OneCheckpoint = Annotated[
     Path | None, typer.Option(help="Score a checkpoint (.pt, fp32 in PyTorch) in place of a model folder.")
 ]
 Pieces = Annotated[Path, typer.Option(help="The word pieces of the checkpoint.")]
 Threads = Annotated[int | None, typer.Option(help="For one inference; what the cgroup allows if not given.")]
 JsonFile = Annotated[Path | None, typer.Option(help="Also write the figures here.")]
-
-_SHIPPED = Path("models/shipped")
-_CORPORA = Path("../shared/corpora")
 
 
 def register(app: typer.Typer) -> None:
@@ -56,9 +52,9 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(  # noqa: PLR0913 - a command's options
     *,
-    models: Models = _SHIPPED,
+    models: Models = SHIPPED,
     language: Language = None,
-    corpora: Corpora = _CORPORA,
+    corpora: Corpora = CORPORA,
     benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR, and the Chinese test sets.")] = True,
     switchboard: Annotated[bool, typer.Option(help="Score disfluencies on Switchboard's test part.")] = True,
     open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True,
@@ -138,9 +134,9 @@ def _groups(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, Evalu
 
 def false_stops(
     *,
-    models: Models = _SHIPPED,
+    models: Models = SHIPPED,
     language: Language = None,
-    corpora: Corpora = _CORPORA,
+    corpora: Corpora = CORPORA,
     sentences: Annotated[int, typer.Option(help="Held-out sentences a corpus.")] = 100,
     checkpoint: OneCheckpoint = None,
     vocabulary: Pieces = Path("build/vocab.txt"),
@@ -160,7 +156,7 @@ def false_stops(
 
 def regression(
     *,
-    models: Models = _SHIPPED,
+    models: Models = SHIPPED,
     threads: Threads = None,
     write_known: Annotated[bool, typer.Option("--write-known", help="Write down what fails as known to fail.")] = False,
 ) -> None:

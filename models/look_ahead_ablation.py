@@ -36,9 +36,9 @@ def trained_look_ahead(models: Path, *, language: str = "en") -> tuple[int, ...]
 def masked_otherwise(
     models: Path, look_ahead: tuple[int, ...] | None = None, *, language: str = "en"
 ) -> CheckpointEngine:
-    """Return the active model of a language with another L_i; None: no mask at all. fp32, in PyTorch."""
+    """Return the active model of a language with another L_i; None: no mask at all. fp32, in PyTorch, one thread."""
     stored = starting_model(models, language)
     network = read_network(stored)
     layers = len(network.config.look_ahead)
     network.config = replace(network.config, look_ahead=look_ahead or (UNLIMITED,) * layers)
-    return CheckpointEngine(network, stored.vocabulary(), language=language)
+    return CheckpointEngine(network, stored.vocabulary(), language=language, threads=1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
-from models.command_options import CHECKPOINT, DATA, Checkpoint, Data, Language, Vocabulary
+from models.command_options import CHECKPOINT, DATA, SHIPPED, Checkpoint, Data, Language, Models, Vocabulary
 from models.data.packing import PackedText
 from models.data.recipes import RECIPES
 from models.data.taught import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
@@ -235,9 +235,9 @@ def label_text(  # noqa: PLR0913 - a command's options
 
 def restore_checkpoint(
     *,
-    models: Annotated[Path, typer.Option(help="The models folder.")] = Path("models/shipped"),
+    checkpoint: Annotated[Path, typer.Option(help="The file to write; a run begins at it by --start.")],
+    models: Models = SHIPPED,
     language: Language = "en",
-    checkpoint: Checkpoint = CHECKPOINT,
     seed: Annotated[int, typer.Option(help="Draws each weight's place within its int8 step.")] = 1,
 ) -> None:
     """Write the active model of a language back to a checkpoint, as a start for further training."""

@@ -16,10 +16,10 @@ from tests.chaos.redis_ring import RedisRing
 from tests.chaos.reference import RULES, output_of
 from tests.chaos.release import release
 from tests.chaos.timed import TIMED_RULES
+from tests.parts.committed import committed_records
 from tests.parts.kafka_cluster import KafkaCluster
 from tests.workers.pipeline import Pipeline
 from worker.adapters.guarded_process import free_port
-from worker.adapters.kafka_reader import KafkaReader, Start
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.ports import Record
 
@@ -90,10 +90,9 @@ class ChaosWorld:
         )
 
     def records(self, name: str) -> list[Record]:
-        """Return what a ``read_committed`` reader sees of a topic now, partition by partition."""
+        """Return what a ``read_committed`` reader sees of a topic, partition by partition."""
         settings = KafkaSettings(bootstrap_servers=self.kafka.bootstrap, group_id=f"{DEPLOYMENT}-outside")
-        with KafkaReader(settings, f"{DEPLOYMENT}.{name}") as reader:
-            return sorted(reader.read(Start(), follow=False), key=lambda one: (one.partition, one.offset))
+        return committed_records(self.kafka.admin, settings, f"{DEPLOYMENT}.{name}")
 
     def output(self) -> Output:
         """Return all that came out so far."""

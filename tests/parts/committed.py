@@ -31,7 +31,7 @@ def committed_records(
     with KafkaReader(settings, topic) as reader:
         partitions = reader.partitions() if start.partition is None else [start.partition]
         ends_at_s = time.monotonic() + markers_s
-        while last_stable_offset_lags(admin, topic, partitions) and time.monotonic() < ends_at_s:
+        while time.monotonic() < ends_at_s and last_stable_offset_lags(admin, topic, partitions):
             time.sleep(0.02)
         return sorted(reader.read(start, follow=False), key=lambda one: (one.partition, one.offset))
 

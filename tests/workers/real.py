@@ -169,7 +169,7 @@ class RealWorld:
         )
 
     def records(self, topic: str) -> list[Record]:
-        """Return what a ``read_committed`` reader sees of a topic now, partition by partition."""
+        """Return what a ``read_committed`` reader sees of a topic, partition by partition."""
         return committed_records(self.kafka.admin, self._settings(), topic)
 
     def segments(self) -> list[Segment]:
