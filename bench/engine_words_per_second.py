@@ -1,6 +1,6 @@
 """How many buffer words a second the engine labels, int8 against fp32, by batch size and threads.
 
-    python bench/engine_words_per_second.py --fp32 build/fp32
+    python -m bench.engine_words_per_second --fp32 build/fp32
 
 Every configuration runs in turn, round after round, in one process, so that a busy machine slows all of them alike;
 the best round counts. Ratios are to fp32, one buffer at a time, one thread (to int8 where no fp32 model is given: it is
@@ -109,7 +109,7 @@ def main() -> None:
             f"| {row.cpu_seconds_per_million_words} | {row.ratio} |"
         )
     result = {
-        "command": "python bench/engine_words_per_second.py" + (f" --fp32 {options.fp32}" if options.fp32 else ""),
+        "command": "python -m bench.engine_words_per_second" + (f" --fp32 {options.fp32}" if options.fp32 else ""),
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
         "machine": {"cpu": _cpu(), "cores": os.cpu_count(), "load_average": os.getloadavg()[0]},
         "rows": [asdict(row) for row in rows],

@@ -24,7 +24,6 @@ label_figures.register(app)
 decoding_figures.register(app)
 training_commands.register(app)
 
-
 _PARITY_CORPORA = {"en": ("changelog", "earnings22", "ami"), "zh": ("audreyt_train", "kdconv", "cs2w")}
 
 
