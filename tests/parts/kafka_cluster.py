@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from tests.parts.kafka_broker import KafkaProcess, new_cluster_id
+from tests.parts.topics import create_topics
 from worker.adapters.guarded_process import free_port
 
 __all__ = ["KafkaCluster"]
@@ -77,10 +78,9 @@ class KafkaCluster:
             node.await_answer()
 
     def create_topics(self, topics: Mapping[str, Mapping[str, str]], partitions: int) -> None:
-        """Create topics on all three brokers."""
+        """Create topics on all three brokers, and wait until their leaders serve them."""
         new = [NewTopic(name, partitions, replication_factor=3, config=dict(config)) for name, config in topics.items()]
-        for future in self.admin.create_topics(new, operation_timeout=30).values():
-            future.result(timeout=30)
+        create_topics(self.admin, self.bootstrap, new)
 
     def close(self) -> None:
         """End the brokers and remove their logs."""

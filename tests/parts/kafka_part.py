@@ -12,6 +12,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from tests.parts.kafka_broker import KafkaProcess
 from tests.parts.lookup import NotFound, docker_answers
+from tests.parts.topics import create_topics
 
 __all__ = ["Kafka", "find_kafka", "unique"]
 
@@ -61,8 +62,7 @@ class Kafka:
             NewTopic(topic, num_partitions=partitions, replication_factor=1, config=dict(config))
             for topic, config in topics.items()
         ]
-        for future in self.admin.create_topics(new).values():
-            future.result(timeout=30)
+        create_topics(self.admin, self.bootstrap, new)
 
     def _ours(self) -> KafkaProcess:
         if self.process is None:

@@ -1,0 +1,44 @@
+"""Creates topics on a real Kafka, and returns once any client can work with them.
+
+The controller answers a creation when it is decided; the brokers take the partitions up after that. Who asks at once
+may hear from one broker that there is no such topic, and from the leader that it leads no such partition.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import closing
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+__all__ = ["create_topics"]
+
+_PATIENCE_S = 30.0
+
+
+def create_topics(admin: AdminClient, bootstrap: str, topics: Sequence[NewTopic]) -> None:
+    """Create the topics, and wait until every broker of ``bootstrap`` knows them and their leaders answer."""
+    for future in admin.create_topics(list(topics)).values():
+        future.result(timeout=_PATIENCE_S)
+    ends_at_s = time.monotonic() + _PATIENCE_S
+    for broker in bootstrap.split(","):
+        while why := _unanswered(broker, topics):
+            if time.monotonic() > ends_at_s:
+                raise TimeoutError(f"created, but {broker} does not serve them after {_PATIENCE_S:.0f} s: {why}")
+            time.sleep(0.02)
+
+
+def _unanswered(broker: str, topics: Sequence[NewTopic]) -> str:
+    """Ask for the end of each partition as a client that knows one broker only; return what failed, empty if none."""
+    options = {"bootstrap.servers": broker, "group.id": "created", "log_level": 0}
+    with closing(Consumer(options)) as consumer:
+        try:
+            for topic in topics:
+                for partition in range(topic.num_partitions):
+                    consumer.get_watermark_offsets(TopicPartition(topic.topic, partition), timeout=2, cached=False)
+        except KafkaException as exception:
+            return str(exception)
+    return ""
