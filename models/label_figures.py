@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -78,7 +78,9 @@ def evaluate(  # noqa: PLR0913 - a command's options
             for name, scored in texts:
                 task = bar.add_task(f"{name}, {'offline' if way else 'streaming'}: words", total=None)
                 limit = limits.get(name, max_words)
-                figures += scored(engine, corpora, name, offline=way, limit=limit, progress=partial(bar.advance, task))
+                found = scored(engine, corpora, name, offline=way, limit=limit, progress=partial(bar.advance, task))
+                bar.print(_in_brief(found))  # a text may take half an hour, and nothing else is seen of it in a log
+                figures += found
     print(checkpoint or ", ".join(model.name for model in engine.models))
     print(table(figures))
     if compared := pairs(figures):
@@ -91,6 +93,12 @@ def evaluate(  # noqa: PLR0913 - a command's options
         }
         json_file.parent.mkdir(parents=True, exist_ok=True)
         json_file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+
+
+def _in_brief(figures: Sequence[Figure]) -> str:
+    """Return one line of a text that was just scored: F1 of each class."""
+    scores = ", ".join(f"{figure.label} {figure.score.f1:.1f}" for figure in figures)
+    return f"{figures[0].text}, {figures[0].decoding}: {scores}"
 
 
 def _engine(models: Path, language: str, checkpoint: Path | None, vocabulary: Path, threads: int | None) -> Engine:

@@ -63,6 +63,7 @@ def test_a_checkpoint_is_scored_on_the_texts_asked_for(folder: Path) -> None:
     rows = [line.split("|")[1:4] for line in scored.splitlines() if line.startswith("| REF")]
     assert [row[1].strip() for row in rows].count("streaming") == 4
     assert "ASR" not in scored
+    assert "REF, offline: comma" in scored, "what a log shows of each text once it is scored"
     assert "there is no text 'REFF'; there are REF, ASR" in " ".join(run(folder, *asked, "--text", "REFF").split())
 
 
