@@ -96,6 +96,15 @@ def test_the_paper_s_blstm_has_six_layers_of_512_in_each_direction() -> None:
     assert (encoder.num_layers, encoder.hidden_size, encoder.bidirectional) == (6, 512, True)
 
 
+def test_a_deep_blstm_begins_with_its_input_in_sight_of_the_top_layer() -> None:
+    torch.manual_seed(1)
+    network = BLSTM(BLSTMConfig(vocabulary_size=len(VOCABULARY), width=64, hidden=64, layers=6))
+    pieces = torch.randint(3, len(VOCABULARY), (16, 20))
+    with torch.no_grad():
+        read, _ = network.encoder(network.embedding_norm(network.embedding(pieces)))
+    assert read.std(dim=(0, 1)).mean() > 0.1  # PyTorch's own start leaves 0.002: nothing to learn from
+
+
 def test_a_masked_mpnet_sees_no_further_than_its_look_ahead() -> None:
     network = mpnet(0, 0, 2).eval()
     pieces, word_index = pieces_of(13)
