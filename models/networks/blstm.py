@@ -1,8 +1,12 @@
 """BLSTM: the CT-Transformer's counterpart with a bidirectional LSTM in place of its encoder.
 
 Chen et al. 2020, section 4.3: 6 layers with a hidden size of 512. The paper does not say whether that is the size of
-one direction or of both together; here it is that of one, as LSTM sizes are commonly given. It reads the same pieces as
-the other networks, and a word's labels stand at its last piece. Shapes: B samples, S pieces, D width, H hidden size.
+one direction or of both together; here it is that of one, as LSTM sizes are commonly given. Nor does it say how six
+layers are made to learn: without shortcuts between them nothing is learnt for the first hundreds of thousands of words
+(``docs/experiments.md``), so from the second on a layer adds to what the one below says (Wu et al. 2016, section 3.1).
+It reads the same pieces as the other networks, and a word's labels stand at its last piece.
+
+Shapes: B samples, S pieces, D width, H hidden size.
 """
 
 from __future__ import annotations
@@ -34,20 +38,19 @@ class BLSTM(nn.Module):
     """The network: pieces and their word numbers in, two rows of class scores a piece out."""
 
     def __init__(self, config: BLSTMConfig) -> None:
-        """Build the network with small random weights; the LSTM's keep its input in sight (``_start_in_sight``)."""
+        """Build the network with small random weights; the LSTM's are PyTorch's start."""
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary_size, config.width)
         self.embedding_norm = nn.LayerNorm(config.width)
         self.dropout = nn.Dropout(config.dropout)
-        between = config.dropout if config.layers > 1 else 0.0  # PyTorch drops out between layers, and warns of one
-        self.encoder = nn.LSTM(
-            config.width, config.hidden, config.layers, batch_first=True, bidirectional=True, dropout=between
+        self.layers = nn.ModuleList(
+            nn.LSTM(2 * config.hidden if above else config.width, config.hidden, batch_first=True, bidirectional=True)
+            for above in range(config.layers)
         )
         self.punctuation = nn.Linear(2 * config.hidden, config.punctuation_classes)
         self.disfluency = nn.Linear(2 * config.hidden, config.disfluency_classes)
         self.apply(start_small)
-        _start_in_sight(self.encoder)
 
     def forward(self, pieces: Tensor, word_index: Tensor) -> tuple[Tensor, Tensor]:
         """Return the punctuation scores (B, S, P) and disfluency scores (B, S, Q) of ``pieces`` (B, S).
@@ -55,30 +58,12 @@ class BLSTM(nn.Module):
         ``word_index`` (B, S) tells padding (``PADDING_WORD``), which stands at the end: each direction reads a sample
         from its own first or last piece, so padding is seen by none.
         """
-        hidden = self.dropout(self.embedding_norm(self.embedding(pieces)))
+        hidden = self.embedding_norm(self.embedding(pieces))
         lengths = (word_index < PADDING_WORD).sum(dim=1).cpu()
         packed = rnn.pack_padded_sequence(hidden, lengths, batch_first=True, enforce_sorted=False)
-        encoded, _ = self.encoder(packed)
-        hidden, _ = rnn.pad_packed_sequence(encoded, batch_first=True, total_length=pieces.shape[1])  # (B, S, 2 H)
+        for above, layer in enumerate(self.layers):
+            read, _ = layer(packed._replace(data=self.dropout(packed.data)))
+            packed = read._replace(data=read.data + packed.data) if above else read
+        hidden, _ = rnn.pad_packed_sequence(packed, batch_first=True, total_length=pieces.shape[1])  # (B, S, 2 H)
         hidden = self.dropout(hidden)
         return self.punctuation(hidden), self.disfluency(hidden)
-
-
-def _start_in_sight(encoder: nn.LSTM) -> None:
-    """Begin so that the top layer's states vary with the input as the first one's do.
-
-    Through six layers of PyTorch's own start (uniform, 1 / sqrt(H) at most) a sixtieth of it is left at the top, and
-    nothing is learnt from the text for half a million words. So a gate's input has the variance of its layer's, the
-    recurrent matrices are orthogonal (Saxe et al. 2014), and forget gates begin open (Jozefowicz et al. 2015).
-    """
-    hidden = encoder.hidden_size
-    for name, weights in encoder.named_parameters():
-        if name.startswith("weight_ih"):
-            nn.init.normal_(weights, std=weights.shape[1] ** -0.5)
-        elif name.startswith("weight_hh"):
-            for gate in weights.data.chunk(4):
-                nn.init.orthogonal_(gate)
-        else:
-            nn.init.zeros_(weights)
-            if name.startswith("bias_ih"):
-                weights.data[hidden : 2 * hidden] = 1.0  # gates stand in the order input, forget, cell, output
