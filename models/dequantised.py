@@ -1,8 +1,9 @@
 """An int8 ONNX export of a BERT back to fp32 safetensors under BERT's own names: a start for training.
 
-The only public package found that carries a small Chinese encoder (``models/README.md`` says which) holds it quantised:
-linear weights in int8 with a scale an output column, embeddings in uint8 with one scale each. Each value becomes
-(stored - zero point) x scale; biases and norms are there as they were. Pieces that no word can be cut into are left out
+The public packages found that carry Chinese encoders (``models/README.md`` says which) hold them quantised: linear
+weights with a scale an output column or one, embeddings in uint8 with one scale each. Each value becomes
+(stored - zero point) x scale; biases and norms are there as they were. Two ways of naming the arrays are known: by
+layer, and BERT's own but for linear weights (``dequantised_linears``). Pieces that no word can be cut into are left out
 of the vocabulary: Chinese characters stand alone, so their ``##`` forms, a third of all, are never met.
 """
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from safetensors.torch import save_file
 
+from models.dequantised_linears import named_by_biases
 from worker.core.dictionary import HAN
 
 __all__ = ["dequantise", "initialisers", "write_dequantised"]
@@ -47,7 +49,7 @@ def write_dequantised(source: Path, tokenizer: Path, weights: Path, vocabulary: 
 
     tokenizer: the ``tokenizer.json`` of the vocabulary that the encoder was trained with.
     """
-    tensors = dequantise(initialisers(source))
+    tensors = dequantise(source)
     numbers = json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]
     if len(numbers) != len(tensors[_WORDS]):
         raise ValueError(f"{tokenizer} has {len(numbers)} pieces, {source} has {len(tensors[_WORDS])}")
@@ -65,8 +67,29 @@ def initialisers(source: Path) -> dict[str, Array]:
     return {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(str(source)).graph.initializer}
 
 
-def dequantise(arrays: dict[str, Array]) -> dict[str, NDArray[np.float32]]:
+def dequantise(source: Path) -> dict[str, NDArray[np.float32]]:
     """Return BERT's tensors by BERT's names, linear weights (out, in); KeyError for an initialiser that is missing."""
+    arrays = initialisers(source)
+    if "bert.embeddings.LayerNorm.weight" in arrays:
+        return _of_bert_s_names(named_by_biases(onnx.load(str(source)).graph, arrays))
+    return _of_layers(arrays)
+
+
+def _of_bert_s_names(arrays: dict[str, Array]) -> dict[str, NDArray[np.float32]]:
+    out: dict[str, NDArray[np.float32]] = {}
+    for name, array in arrays.items():
+        if not name.startswith(("embeddings.", "encoder.")):
+            continue
+        if name.endswith("_quantized"):
+            whole = name.removesuffix("_quantized")
+            values = _values(arrays, whole)
+            out[whole] = values if whole.startswith("embeddings.") else np.ascontiguousarray(values.T)
+        elif array.dtype == np.float32 and not name.endswith("_scale"):
+            out[name] = array.astype(np.float32)
+    return out
+
+
+def _of_layers(arrays: dict[str, Array]) -> dict[str, NDArray[np.float32]]:
     out = {f"embeddings.{name}.weight": _values(arrays, f".model.embeddings.{name}.weight") for name in _EMBEDDINGS}
     out |= _norm(arrays, "model.layers.-1.embeddings_norm_layernorm", "embeddings.LayerNorm")
     k = 0
