@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models import decoding_figures, label_figures, training_commands
+from models import averaging, decoding_figures, label_figures, training_commands
 from models.command_options import CHECKPOINT, CORPORA, DATA, SHIPPED, Checkpoint, Corpora, Data, Language, Vocabulary
 from models.data.benchmark_corpora import BENCHMARK_MIX
 from models.data.prepare import held_out, prepare
@@ -23,6 +23,7 @@ app.command("tune")(tune)
 label_figures.register(app)
 decoding_figures.register(app)
 training_commands.register(app)
+averaging.register(app)
 
 _PARITY_CORPORA = {"en": ("changelog", "earnings22", "ami"), "zh": ("audreyt_train", "kdconv", "cs2w")}
 
