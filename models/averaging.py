@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-__all__ = ["average_checkpoints", "register", "write_average"]
+if TYPE_CHECKING:  # the other commands run without torch
+    from models.networks.kinds import Network
+
+__all__ = ["average_checkpoints", "mix", "register", "write_average"]
 
 
 def register(app: typer.Typer) -> None:
@@ -38,9 +41,7 @@ def write_average(paths: Sequence[Path], out: Path) -> None:
 
     ValueError for fewer than two, for networks of different shapes, and where ``out`` is there already.
     """
-    import torch  # noqa: PLC0415 - the other commands run without it
-
-    from models.checkpoints import learnt_from, load_any_network, write_checkpoint  # noqa: PLC0415
+    from models.checkpoints import learnt_from, load_any_network, write_checkpoint  # noqa: PLC0415 - see above
     from models.networks.kinds import describe  # noqa: PLC0415
 
     if len(paths) < 2:
@@ -51,11 +52,20 @@ def write_average(paths: Sequence[Path], out: Path) -> None:
     for path, network in zip(paths[1:], networks[1:], strict=True):
         if describe(network) != describe(networks[0]):
             raise ValueError(f"{path} holds another network than {paths[0]}: {describe(network)}")
-    states = [network.state_dict() for network in networks]
-    mean = {
-        name: torch.stack([state[name].double() for state in states]).mean(dim=0).to(weights.dtype)
-        for name, weights in states[0].items()
-    }
-    networks[0].load_state_dict(mean)
+    mix(networks, [1 / len(networks)] * len(networks))
     corpora = dict.fromkeys(corpus for path in paths for corpus in learnt_from(path))
     write_checkpoint(out, networks[0], {"corpora": list(corpora)})
+
+
+def mix(networks: Sequence[Network], shares: Sequence[float]) -> None:
+    """Give the first network the sum of all their weights, each by its share; they are of one shape."""
+    import torch  # noqa: PLC0415
+
+    states = [network.state_dict() for network in networks]
+    mixed = {
+        name: torch.stack([share * state[name].double() for share, state in zip(shares, states, strict=True)])
+        .sum(dim=0)
+        .to(weights.dtype)
+        for name, weights in states[0].items()
+    }
+    networks[0].load_state_dict(mixed)

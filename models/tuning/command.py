@@ -42,6 +42,9 @@ def tune(  # noqa: PLR0913 - a command's options
     patience: Annotated[int, typer.Option(min=1, help="Looks without a gain, two a pass, that end it.")] = 4,
     max_minutes: Annotated[float, typer.Option(min=0.01, help="Minutes of training at most.")] = 60.0,
     learning_rate: Annotated[float, typer.Option(min=1e-7, max=0.1)] = 1e-4,
+    kept: Annotated[
+        float, typer.Option(min=0.0, max=0.9, help="Share of the shipped weights in those exported: forgets less.")
+    ] = 0.0,
     threads: Annotated[int, typer.Option(min=1)] = 2,
     seed: int = 1,
 ) -> None:
@@ -60,6 +63,7 @@ def tune(  # noqa: PLR0913 - a command's options
             fluent=fluent,
             threads=threads,
             seed=seed,
+            kept=kept,
         )
         card = tuning.card_of(start, model_id or f"{start.manifest.id}-own", version)
         print(report(tuning.tune(parts, start, card, plan, out), out))

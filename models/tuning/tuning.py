@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 from rich.progress import Progress, TaskID
 
+from models.averaging import mix
 from models.checkpoints import load_network
 from models.chinese_evaluation import CharacterText
 from models.data.aligned import AlignedDocument
@@ -54,7 +55,8 @@ _MAX_PARITY_WORDS = 12_000
 class TuningPlan(msgspec.Struct, frozen=True, kw_only=True):
     """How to tune. epochs: passes over the text at most; patience: looks (two an epoch) without a gain that end it.
 
-    fluent: the text has no fillers and repairs, so some are put in, and the network keeps knowing them.
+    fluent: the text has no fillers and repairs, so some are put in, and the network keeps knowing them. kept: the share
+    of the model begun at in the weights that are exported (``models.averaging``); it forgets less, and learns less.
     """
 
     language: str
@@ -65,6 +67,7 @@ class TuningPlan(msgspec.Struct, frozen=True, kw_only=True):
     fluent: bool
     threads: int
     seed: int
+    kept: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +114,8 @@ def tune(parts: Parts, start: StoredModel, card: ModelCard, plan: TuningPlan, ou
             raise FatalError("the watched text was best labelled by the model begun at: nothing is exported")
         held_out = [word for file in parts.watched + parts.scored for word in aligned(file, plan.language).words]
         network = load_network(watcher.best)
+        if plan.kept:
+            mix([network, read_network(start, off_grid_seed=plan.seed)], [1 - plan.kept, plan.kept])
         manifest, parity = publish(network, start, card, held_out[:_MAX_PARITY_WORDS], out)
         sessions = [session_of(file, plan.language) for file in parts.scored]
         before = _scored("before", start.folder.parent, sessions, plan, bar)
@@ -136,7 +141,7 @@ def _claim(out: Path, parts: Parts, start: StoredModel, plan: TuningPlan) -> Non
         for file in part:
             digest.update("\n".join((file.name, *file.paragraphs, "")).encode())
     identity = {"text": digest.hexdigest(), "start": start.manifest.name, **msgspec.to_builtins(plan)}
-    del identity["threads"]  # another machine may go on with it
+    del identity["threads"], identity["kept"]  # another machine may go on with it, and export another mixture
     path = out / "tune.json"
     if path.exists():
         stored = msgspec.json.decode(path.read_bytes())

@@ -71,6 +71,25 @@ def test_a_tune_learns_the_marks_and_leaves_a_folder_that_a_worker_loads(start: 
     assert tuned.manifest.licence == "CC0-1.0"
 
 
+def test_a_share_of_the_weights_begun_at_is_kept_without_training_again(start: Path, tmp_path: Path) -> None:
+    out, text = tmp_path / "out", write_folder(tmp_path / "text")
+    assert tune(start, text, out, "--epochs", "2").exit_code == 0
+    looked = (out / "looks.json").read_bytes()
+    again = tune(start, text, out, "--epochs", "2", "--kept", "0.75")
+    assert again.exit_code == 0, again.output
+    assert (out / "looks.json").read_bytes() == looked
+    (begun,) = read_models_folder(start)
+    before, learnt = read_network(begun, off_grid_seed=1).state_dict(), load_network(out / "best.pt").state_dict()
+    stored = next(one for one in read_models_folder(out / "models") if one.manifest.id == "tiny-own")
+    differ = 0
+    for name, weights in read_network(stored).state_dict().items():
+        mixed = 0.75 * before[name] + 0.25 * learnt[name]
+        step = float(mixed.abs().max()) / 63
+        assert torch.allclose(weights, mixed, atol=1.01 * step), name
+        differ += not torch.allclose(weights, learnt[name], atol=1.01 * step)
+    assert differ > 0
+
+
 def test_models_of_other_languages_come_along_and_the_licence_too(start: Path, tmp_path: Path) -> None:
     manifest = json.loads((start / "en" / "manifest.json").read_text()) | {"id": "other", "language": "xx"}
     for file in (start / "en").iterdir():
