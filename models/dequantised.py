@@ -64,14 +64,19 @@ def write_dequantised(source: Path, tokenizer: Path, weights: Path, vocabulary: 
 
 def initialisers(source: Path) -> dict[str, Array]:
     """Return the stored arrays of an ONNX file by name."""
-    return {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(str(source)).graph.initializer}
+    return _stored(onnx.load(str(source)).graph)
+
+
+def _stored(graph: onnx.GraphProto) -> dict[str, Array]:
+    return {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
 
 
 def dequantise(source: Path) -> dict[str, NDArray[np.float32]]:
     """Return BERT's tensors by BERT's names, linear weights (out, in); KeyError for an initialiser that is missing."""
-    arrays = initialisers(source)
+    graph = onnx.load(str(source)).graph
+    arrays = _stored(graph)
     if "bert.embeddings.LayerNorm.weight" in arrays:
-        return _of_bert_s_names(named_by_biases(onnx.load(str(source)).graph, arrays))
+        return _of_bert_s_names(named_by_biases(graph, arrays))
     return _of_layers(arrays)
 
 

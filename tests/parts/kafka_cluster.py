@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
 
 from tests.parts.kafka_broker import KafkaProcess, new_cluster_id
 from tests.parts.topics import create_topics
@@ -79,8 +78,7 @@ class KafkaCluster:
 
     def create_topics(self, topics: Mapping[str, Mapping[str, str]], partitions: int) -> None:
         """Create topics on all three brokers, and wait until their leaders serve them."""
-        new = [NewTopic(name, partitions, replication_factor=3, config=dict(config)) for name, config in topics.items()]
-        create_topics(self.admin, self.bootstrap, new)
+        create_topics(self.admin, self.bootstrap, topics, partitions, replicas=3)
 
     def close(self) -> None:
         """End the brokers and remove their logs."""

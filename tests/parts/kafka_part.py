@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
 
 from tests.parts.kafka_broker import KafkaProcess
 from tests.parts.lookup import NotFound, docker_answers
@@ -58,11 +57,7 @@ class Kafka:
 
     def create_topics_named(self, topics: Mapping[str, Mapping[str, str]], partitions: int) -> None:
         """Create exactly these topics, each with its settings, and wait until the broker serves them."""
-        new = [
-            NewTopic(topic, num_partitions=partitions, replication_factor=1, config=dict(config))
-            for topic, config in topics.items()
-        ]
-        create_topics(self.admin, self.bootstrap, new)
+        create_topics(self.admin, self.bootstrap, topics, partitions, replicas=1)
 
     def _ours(self) -> KafkaProcess:
         if self.process is None:

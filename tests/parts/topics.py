@@ -7,7 +7,7 @@ may hear from one broker that there is no such topic, and from the leader that i
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
@@ -19,13 +19,19 @@ __all__ = ["create_topics"]
 _PATIENCE_S = 30.0
 
 
-def create_topics(admin: AdminClient, bootstrap: str, topics: Sequence[NewTopic]) -> None:
-    """Create the topics, and wait until every broker of ``bootstrap`` knows them and their leaders answer."""
-    for future in admin.create_topics(list(topics)).values():
+def create_topics(
+    admin: AdminClient, bootstrap: str, topics: Mapping[str, Mapping[str, str]], partitions: int, *, replicas: int
+) -> None:
+    """Create topics, each with its settings; wait until every broker of ``bootstrap`` knows them and leaders answer."""
+    new = [
+        NewTopic(name, num_partitions=partitions, replication_factor=replicas, config=dict(config))
+        for name, config in topics.items()
+    ]
+    for future in admin.create_topics(new).values():
         future.result(timeout=_PATIENCE_S)
     ends_at_s = time.monotonic() + _PATIENCE_S
     for broker in bootstrap.split(","):
-        while why := _unanswered(broker, topics):
+        while why := _unanswered(broker, new):
             if time.monotonic() > ends_at_s:
                 raise TimeoutError(f"created, but {broker} does not serve them after {_PATIENCE_S:.0f} s: {why}")
             time.sleep(0.02)
