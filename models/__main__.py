@@ -9,7 +9,18 @@ import typer
 from rich.progress import Progress
 
 from models import averaging, decoding_figures, label_figures, training_commands
-from models.command_options import CHECKPOINT, CORPORA, DATA, SHIPPED, Checkpoint, Corpora, Data, Language, Vocabulary
+from models.command_options import (
+    CHECKPOINT,
+    CORPORA,
+    DATA,
+    SHIPPED,
+    Checkpoint,
+    Corpora,
+    Corpus,
+    Data,
+    Language,
+    Vocabulary,
+)
 from models.data.benchmark_corpora import BENCHMARK_MIX
 from models.data.prepare import held_out, prepare
 from models.data.recipes import RECIPES
@@ -49,6 +60,7 @@ def prepare_text(  # noqa: PLR0913 - a command's options
     language: Language = "en",
     corpora: Corpora = CORPORA,
     data: Data = DATA,
+    corpus: Corpus = None,
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="TED and Switchboard instead: for figures, never for what is shipped.")
     ] = False,
@@ -66,7 +78,9 @@ def prepare_text(  # noqa: PLR0913 - a command's options
         raise typer.BadParameter("there are rules of what sounds alike for English alone", param_hint="--errors")
     tokenizer = WordPiece(read_vocabulary(vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
     taken = BENCHMARK_MIX if benchmark else RECIPES[language].mix
-    mix = {corpus: int(words * scale) for corpus, words in taken.items()}
+    if unknown := set(corpus or ()) - set(taken):
+        raise typer.BadParameter(f"{', '.join(sorted(unknown))}: not among {', '.join(taken)}", param_hint="--corpus")
+    mix = {name: int(words * scale) for name, words in taken.items() if name in (corpus or taken)}
     with Progress() as bar:
         task = bar.add_task("corpora", total=len(mix))
         for counts in prepare(corpora, data, tokenizer, mix, seed=seed, language=language, errors=errors):

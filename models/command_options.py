@@ -16,6 +16,7 @@ __all__ = [
     "SHIPPED",
     "Checkpoint",
     "Corpora",
+    "Corpus",
     "Data",
     "Language",
     "Models",
@@ -24,6 +25,9 @@ __all__ = [
 
 Vocabulary = Annotated[Path, typer.Option(help="WordPiece vocabulary, a piece a line.")]
 Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
+Corpus = Annotated[
+    list[str] | None, typer.Option(help="A corpus's name, again and again; all of the language's mix if none is given.")
+]
 Models = Annotated[Path, typer.Option(help="The models folder.")]
 Data = Annotated[Path, typer.Option(help="Folder of the packed text.")]
 Language = Annotated[str, typer.Option(help=f"One of {', '.join(LANGUAGES)}.")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
-from models.command_options import CHECKPOINT, DATA, SHIPPED, Checkpoint, Data, Language, Models, Vocabulary
+from models.command_options import CHECKPOINT, DATA, SHIPPED, Checkpoint, Corpus, Data, Language, Models, Vocabulary
 from models.data.packing import PackedText
 from models.data.recipes import RECIPES
 from models.data.taught import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
@@ -24,9 +24,6 @@ if TYPE_CHECKING:  # the other commands run without torch
 
 __all__ = ["register"]
 
-Corpus = Annotated[
-    list[str] | None, typer.Option(help="A packed corpus, again and again; the language's mix if none is given.")
-]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 
 _TAGS = len(Disfluency)

@@ -6,14 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from models.__main__ import app
 from models.data.disfluent_pairs import read_disfl_qa, read_rev16
 from models.data.english_corpora import read_corpus
 from models.data.iwslt import read_iwslt
 from models.data.packing import PackedText
 from models.data.prepare import CorpusCounts, held_out, prepare
 from schemas.labels import Disfluency, Punctuation
-from tests.models.builders import tokenizer
+from tests.models.builders import VOCABULARY, tokenizer
 from tests.models.corpora import write_archive, write_corpus
 
 TEST_WORDS = [f"item{k}" for k in range(30)]
@@ -69,6 +71,18 @@ def test_preparation_goes_on_where_it_was_stopped_and_stops_at_the_words_wanted(
     assert (tmp_path / "out" / "changelog.npz").stat().st_mtime_ns == written
     assert 500 <= first.words < 700
     assert PackedText.load(tmp_path / "out" / "changelog.npz").words == first.words + first.inserted_words
+
+
+def test_the_corpora_that_are_named_are_prepared_and_an_unknown_one_is_refused(tmp_path: Path) -> None:
+    folder, out = made_up_corpora(tmp_path), tmp_path / "out"
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    command = ["prepare", "--vocabulary", str(tmp_path / "vocab.txt"), "--corpora", str(folder), "--data", str(out)]
+    done = CliRunner().invoke(app, [*command, "--corpus", "changelog"])
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in out.iterdir()) == ["changelog.json", "changelog.npz"]
+    refused = CliRunner().invoke(app, [*command, "--corpus", "changelog", "--corpus", "novels"])
+    assert refused.exit_code == 2
+    assert "novels: not among" in refused.output.replace("\n", " ")
 
 
 def test_stage_directions_and_markup_are_no_words(tmp_path: Path) -> None:
