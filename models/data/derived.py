@@ -1,9 +1,9 @@
 """Disfluency tags that can be told from the text itself, and the words whose tag cannot: these stay unknown.
 
 Certain: filled pauses; a broken-off word; an immediate repetition of one to three words that is not one of the
-repetitions people mean ("very very", "that that"); "you know" and "I mean" between marks. In a verbatim corpus a
-sentence that shows any of these, or a dash, may hide more, so its other words stay unknown; one that shows none is
-taken as fluent.
+repetitions people mean ("very very", "that that", "on and on and on"); "you know" and "I mean" between marks. In a
+verbatim corpus a sentence that shows any of these, or a dash, may hide more, so its other words stay unknown; one that
+shows none is taken as fluent.
 """
 
 # ruff: noqa: SIM905 - a list of words reads best as words
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from models.data.aligned import UNKNOWN
-from models.data.disfluencies import FILLED_PAUSES, FUNCTION_WORDS
+from models.data.disfluencies import FILLED_PAUSES, FUNCTION_WORDS, is_meant_said_again
 from models.data.marks import MarkedWord
 from schemas.labels import Disfluency, Punctuation
 
@@ -57,11 +57,10 @@ def _tag_repetitions(words: Sequence[MarkedWord], tags: list[int], hidden: set[i
             i += 1
             continue
         views = [word.view for word in words[i : i + length]]
-        meant = length == 1 and (views[0] in _MEANT_TWICE or views[0] not in FUNCTION_WORDS)
-        if meant:
-            if views[0] not in _MEANT_TWICE:
-                hidden.add(i)
-        else:
+        meant = is_meant_said_again(views) or (length == 1 and views[0] in _MEANT_TWICE)
+        if length == 1 and not meant and views[0] not in FUNCTION_WORDS:
+            hidden.add(i)
+        elif not meant:
             for k in range(length):
                 tags[i + k] = Disfluency.I_RM if k else Disfluency.B_RM
         i += length

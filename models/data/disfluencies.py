@@ -2,7 +2,8 @@
 
 Three kinds of reparandum, with the lengths that conversation shows (mostly one or two words):
 
-- a repetition of the words that follow, at function words above all, now and then broken off;
+- a repetition of the words that follow, at function words above all, now and then broken off; never one that would be
+  meant ("hours and hours and");
 - a repair: the words that follow with one of them replaced;
 - a restart: the beginning of another sentence, given up.
 
@@ -21,7 +22,14 @@ from itertools import pairwise
 from models.data.aligned import UNKNOWN, AlignedDocument
 from schemas.labels import Disfluency, Punctuation
 
-__all__ = ["ENGLISH_SPEECH", "FILLED_PAUSES", "FUNCTION_WORDS", "SpeechHabits", "insert_disfluencies"]
+__all__ = [
+    "ENGLISH_SPEECH",
+    "FILLED_PAUSES",
+    "FUNCTION_WORDS",
+    "SpeechHabits",
+    "insert_disfluencies",
+    "is_meant_said_again",
+]
 
 FILLED_PAUSES = frozenset("uh um er erm uhm hmm umm uhh".split())
 FUNCTION_WORDS = frozenset(
@@ -73,6 +81,11 @@ _LENGTHS = (1, 2, 3, 4)
 _LENGTH_WEIGHTS = (58, 27, 11, 4)
 
 _Tagged = list[tuple[str, int]]
+
+
+def is_meant_said_again(span: Sequence[str]) -> bool:
+    """Tell whether a span that stands twice is meant so: "hours and hours and ...", "on and on and on"."""
+    return len(span) == 2 and span[1] == "and" and (span[0] == "on" or span[0] not in FUNCTION_WORDS)
 
 
 def insert_disfluencies(
@@ -133,6 +146,8 @@ def _ahead(document: AlignedDocument, i: int, end: int, rng: random.Random) -> l
 
 def _repetition(document: AlignedDocument, i: int, end: int, rng: random.Random, habits: SpeechHabits) -> _Tagged:
     span = _ahead(document, i, end, rng)
+    if is_meant_said_again(span):
+        span.pop()
     if rng.random() < 0.15 and len(span[-1]) >= habits.shortest_broken:
         span[-1] = span[-1][: rng.randint(1, len(span[-1]) - habits.kept_unsaid)]
     if rng.random() < 0.08 and len(span) == 1:

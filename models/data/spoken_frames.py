@@ -26,6 +26,22 @@ WORDS: dict[str, list[str]] = {
     "verb": "close finish sell move paint cancel repair check win leave".split(),
     "done": "stayed called waited helped paid noticed agreed".split(),
     "part": "evening afternoon winter spring summer".split(),
+    "twice": [
+        f"{word} and {word}"
+        for word in "days weeks months miles pages nights minutes decades centuries layers rows boxes piles crowds "
+        "streets fields floors kilometres generations rounds stairs bottles emails thousands millions".split()
+    ],
+    "twice_as": [
+        f"{word} and {word}"
+        for word in "bigger colder louder faster smaller worse darker slower richer thinner warmer deeper higher "
+        "longer shorter harder easier older younger cheaper closer nicer stronger weaker more less fewer".split()
+    ],
+    "twice_done": [
+        f"{word} and {word}"
+        for word in "tried talked waited laughed cried walked ran looked grew rang read swam danced argued drove "
+        "knocked pushed asked called".split()
+    ],
+    "twice_on": [f"{word} and {word}" for word in "on round down further farther over deeper out by".split()],
 }
 EARNEST = [
     "<who> had had (a|that|another) <noun> for a while.",
@@ -52,6 +68,11 @@ EARNEST = [
     "(More and more|Fewer and fewer) <nouns> (come to|leave) <city>.",
     "(Again and again|Over and over), they <done> too late.",
     "We tried (again and again|over and over|time and time again) to <verb> it.",
+    "(We|They|I) (waited|drove|searched|went on) for <twice> (and nobody came|and it was <adj>|before we <done>).",
+    "There (were|are) <twice> of (it|<nouns>).",
+    "(We|They|I|She) <twice_done> (and nobody came|but it was <adj>|until <day>).",
+    "(It|The <noun>) (got|gets|is getting|became) <twice_as> (every <part>|and nobody knew why|when they <verb> it).",
+    "The <noun> (went|goes|kept going) <twice_on> (and nobody <done>|until <day>|and we never <done>).",
     "It was (very very|really really|far far too|much much too) <adj>.",
     "(Many many|Lots and lots of) <nouns> came to the <place>.",
     "That was a (long long|very very long) time ago.",

@@ -32,6 +32,9 @@ def fluent_document(sentences: int) -> AlignedDocument:
         ("We can we can wait.", [B_RM, I_RM, FLUENT, FLUENT, FLUENT]),
         ("That is very very good.", [FLUENT, FLUENT, FLUENT, FLUENT, FLUENT]),
         ("He had had enough.", [FLUENT, FLUENT, FLUENT, FLUENT]),
+        ("It went on and on and on.", [FLUENT] * 7),
+        ("Hours and hours and nobody came.", [FLUENT] * 6),
+        ("We and we and they came.", [B_RM, I_RM, FLUENT, FLUENT, FLUENT, FLUENT]),
         ("It was, you know, late.", [FLUENT, FLUENT, B_IM, I_IM, FLUENT]),
         ("Do you know it?", [FLUENT, FLUENT, FLUENT, FLUENT]),
         ("She says you know it.", [FLUENT, FLUENT, UNKNOWN, UNKNOWN, FLUENT]),
@@ -70,6 +73,28 @@ def test_inserted_words_carry_no_mark_and_their_spans_begin_with_b() -> None:
 def test_insertion_is_the_same_for_the_same_seed() -> None:
     first, second = (insert_disfluencies(fluent_document(50), random.Random(3), share=0.5) for _ in range(2))
     assert first == second
+
+
+def test_what_would_be_meant_is_not_inserted_as_a_repetition() -> None:
+    document = AlignedDocument("made up", "one")
+    for _ in range(3000):
+        for word in ("days", "and", "we", "and", "they"):
+            document.add(word, Punctuation.NONE, FLUENT)
+    tagged = insert_disfluencies(document, random.Random(3), share=1.0)
+    said_again = {
+        (first, second)
+        for first, second, tag, after, then in zip(
+            tagged.words,
+            tagged.words[1:],
+            tagged.disfluency,
+            tagged.words[2:],
+            tagged.disfluency[2:],
+            strict=False,
+        )
+        if tag == B_RM and (first, then) == (after, FLUENT)
+    }
+    assert ("we", "and") in said_again
+    assert ("days", "and") not in said_again
 
 
 def test_of_two_copies_the_first_is_the_reparandum() -> None:
