@@ -84,8 +84,11 @@ _Tagged = list[tuple[str, int]]
 
 
 def is_meant_said_again(span: Sequence[str]) -> bool:
-    """Tell whether a span that stands twice is meant so: "hours and hours and ...", "on and on and on"."""
-    return len(span) == 2 and span[1] == "and" and (span[0] == "on" or span[0] not in FUNCTION_WORDS)
+    """Tell whether a span that stands twice is meant so: "hours and hours and ...", "and on and on"."""
+    if len(span) != 2 or "and" not in span:
+        return False
+    other = span[1] if span[0] == "and" else span[0]
+    return other == "on" or (other != "then" and other not in FUNCTION_WORDS)
 
 
 def insert_disfluencies(
