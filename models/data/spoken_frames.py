@@ -5,6 +5,11 @@ from __future__ import annotations
 
 __all__ = ["EARNEST", "REPAIRED", "WORDS"]
 
+
+def _said_twice(words: str) -> list[str]:
+    return [f"{word} and {word}" for word in words.split()]
+
+
 _DIGITS = "zero oh one two three four five six seven eight nine".split()
 
 WORDS: dict[str, list[str]] = {
@@ -26,22 +31,19 @@ WORDS: dict[str, list[str]] = {
     "verb": "close finish sell move paint cancel repair check win leave".split(),
     "done": "stayed called waited helped paid noticed agreed".split(),
     "part": "evening afternoon winter spring summer".split(),
-    "twice": [
-        f"{word} and {word}"
-        for word in "days weeks months miles pages nights minutes decades centuries layers rows boxes piles crowds "
-        "streets fields floors kilometres generations rounds stairs bottles emails thousands millions".split()
-    ],
-    "twice_as": [
-        f"{word} and {word}"
-        for word in "bigger colder louder faster smaller worse darker slower richer thinner warmer deeper higher "
-        "longer shorter harder easier older younger cheaper closer nicer stronger weaker more less fewer".split()
-    ],
-    "twice_done": [
-        f"{word} and {word}"
-        for word in "tried talked waited laughed cried walked ran looked grew rang read swam danced argued drove "
-        "knocked pushed asked called".split()
-    ],
-    "twice_on": [f"{word} and {word}" for word in "on round down further farther over deeper out by".split()],
+    "twice": _said_twice(
+        "days weeks months miles pages nights minutes decades centuries layers rows boxes piles crowds "
+        "streets fields floors kilometres generations rounds stairs bottles emails thousands millions"
+    ),
+    "twice_as": _said_twice(
+        "bigger colder louder faster smaller worse darker slower richer thinner warmer deeper higher "
+        "longer shorter harder easier older younger cheaper closer nicer stronger weaker more less fewer"
+    ),
+    "twice_done": _said_twice(
+        "tried talked waited laughed cried walked ran looked grew rang read swam danced argued drove "
+        "knocked pushed asked called"
+    ),
+    "twice_on": _said_twice("on round down further farther over deeper out by"),
 }
 EARNEST = [
     "<who> had had (a|that|another) <noun> for a while.",
@@ -76,8 +78,6 @@ EARNEST = [
     "(They|We) <done>, and <twice_as> (people|of them) came.",
     "We <done>, and <twice_done>, but it was <adj>.",
     "And <twice_on> it went, (until <day>|and nobody <done>).",
-    "[And then] and then (we|they) <done>.",
-    "[And we] and we <done> on <day>.",
     "It was (very very|really really|far far too|much much too) <adj>.",
     "(Many many|Lots and lots of) <nouns> came to the <place>.",
     "That was a (long long|very very long) time ago.",
@@ -144,4 +144,6 @@ REPAIRED = [
     "[We can] we can <verb> [the] the <noun>.",
     "[In] in the <part> [we] {uh} we <verb> it.",
     "(Is|Was) [the] the <noun> <adj>?",
+    "[And then] and then (we|they) <done>.",
+    "[And we] and we <done> on <day>.",
 ]
