@@ -13,21 +13,39 @@ from pathlib import Path
 
 from tests.workers.pipeline import Pipeline
 
-__all__ = ["Process"]
+__all__ = ["Process", "Told"]
 
 _ROOT = Path(__file__).parents[2]
+
+
+class Told:
+    """A file that another process writes to, and that can be read meanwhile."""
+
+    def __init__(self) -> None:
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process; ``close``)
+
+    def read(self) -> str:
+        """Return what is written so far.
+
+        The offset stays where it is: the other process has it from this one, and would write over what it wrote before.
+        """
+        number = self.file.fileno()
+        return os.pread(number, os.fstat(number).st_size, 0).decode(errors="replace")
+
+    def close(self) -> None:
+        self.file.close()
 
 
 class Process:
     """A worker in another process."""
 
     def __init__(self, pipeline: Pipeline) -> None:
-        self._told = tempfile.TemporaryFile(mode="w+")  # noqa: SIM115 (it lives as long as the process; ``close``)
+        self._told = Told()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.workers.process"],
             cwd=_ROOT,
             stdin=subprocess.PIPE,
-            stderr=self._told,
+            stderr=self._told.file,
             env={**os.environ, "PYTHONPATH": str(_ROOT)},
             text=True,
         )
@@ -41,7 +59,6 @@ class Process:
     @property
     def told(self) -> str:
         """What the worker has told so far of its checkpoints, claims and rebalances."""
-        self._told.seek(0)
         return self._told.read()
 
     @property
