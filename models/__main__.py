@@ -42,8 +42,8 @@ _PARITY_CORPORA = {"en": ("changelog", "earnings22", "ami"), "zh": ("audreyt_tra
 @app.command("dequantise")
 def dequantise_start(
     *,
-    source: Annotated[Path, typer.Option(help="int8 ONNX of a BERT.")],
-    tokenizer: Annotated[Path, typer.Option(help="Its tokenizer.json.")],
+    source: Annotated[Path, typer.Option(help="int8 ONNX of a BERT.", exists=True, dir_okay=False)],
+    tokenizer: Annotated[Path, typer.Option(help="Its tokenizer.json.", exists=True, dir_okay=False)],
     weights: Annotated[Path, typer.Option(help="Where the safetensors go.")],
     vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes.")],
 ) -> None:

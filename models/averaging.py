@@ -25,7 +25,10 @@ def register(app: typer.Typer) -> None:
 
 def average_checkpoints(
     *,
-    of: Annotated[list[Path], typer.Option("--of", help="A checkpoint; twice at least, and of one shape.")],
+    of: Annotated[
+        list[Path],
+        typer.Option("--of", help="A checkpoint; twice at least, and of one shape.", exists=True, dir_okay=False),
+    ],
     checkpoint: Annotated[Path, typer.Option(help="The file to write.")],
 ) -> None:
     """Write the mean of the weights of checkpoints, a network like them, to begin at or to export."""

@@ -23,8 +23,13 @@ __all__ = [
     "Vocabulary",
 ]
 
-Vocabulary = Annotated[Path, typer.Option(help="WordPiece vocabulary, a piece a line.")]
-Corpora = Annotated[Path, typer.Option(envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).")]
+Vocabulary = Annotated[Path, typer.Option(help="WordPiece vocabulary, a piece a line.", exists=True, dir_okay=False)]
+Corpora = Annotated[
+    Path,
+    typer.Option(
+        envvar="CAESURA_CORPORA", help="Folder of the corpora (en/*.jsonl.xz …).", exists=True, file_okay=False
+    ),
+]
 Corpus = Annotated[
     list[str] | None, typer.Option(help="A corpus's name, again and again; all of the language's mix if none is given.")
 ]

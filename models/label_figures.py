@@ -36,7 +36,10 @@ __all__ = ["register"]
 
 Language = Annotated[str | None, typer.Option(help="One language's model only.")]
 OneCheckpoint = Annotated[
-    Path | None, typer.Option(help="Score a checkpoint (.pt, fp32 in PyTorch) in place of a model folder.")
+    Path | None,
+    typer.Option(
+        help="Score a checkpoint (.pt, fp32 in PyTorch) in place of a model folder.", exists=True, dir_okay=False
+    ),
 ]
 Pieces = Annotated[Path, typer.Option(help="The word pieces of the checkpoint.")]
 Threads = Annotated[int | None, typer.Option(help="For one inference; what the cgroup allows if not given.")]

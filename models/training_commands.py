@@ -43,7 +43,12 @@ def train_network(  # noqa: PLR0913 - a command's options
         str, typer.Option(help="ct, full (no mask), mpnet (no mask unless --look-ahead) or blstm.")
     ] = "ct",
     start: Annotated[
-        Path | None, typer.Option(help="safetensors of a BERT of the same shape to start from, or a checkpoint (.pt).")
+        Path | None,
+        typer.Option(
+            help="safetensors of a BERT of the same shape to start from, or a checkpoint (.pt).",
+            exists=True,
+            dir_okay=False,
+        ),
     ] = None,
     start_shape: Annotated[
         bool, typer.Option("--start-shape", help="Take the start's width, layers, positions.")
@@ -181,7 +186,7 @@ def _load(
     data: Path, corpora: Sequence[str], language: str, taught: Path | None, pseudo: Sequence[str]
 ) -> tuple[PackedText, Taught | None]:
     """Return the text of the corpora one after the other, and what the teacher says of each word."""
-    parts = {corpus: PackedText.load(data / f"{corpus}.npz") for corpus in corpora}
+    parts = {corpus: PackedText.load(path) for corpus, path in _packed(data, corpora).items()}
     wrong = [corpus for corpus in pseudo if corpus not in parts or taught is None]
     if wrong:
         raise typer.BadParameter(
@@ -195,10 +200,22 @@ def _load(
     return with_pseudo_sentences(text, said, marks), said
 
 
+def _packed(data: Path, corpora: Sequence[str]) -> dict[str, Path]:
+    """Return the file of each corpus's packed text; refuse with the names of those that have none."""
+    files = {corpus: data / f"{corpus}.npz" for corpus in corpora}
+    if missing := [corpus for corpus, path in files.items() if not path.exists()]:
+        raise typer.BadParameter(
+            f"{data} has no packed text of {', '.join(missing)}: prepare packs it", param_hint="--data"
+        )
+    return files
+
+
 def label_text(  # noqa: PLR0913 - a command's options
     *,
     vocabulary: Vocabulary,
-    teacher: Annotated[Path, typer.Option(help="The teacher's checkpoint, of any network.")],
+    teacher: Annotated[
+        Path, typer.Option(help="The teacher's checkpoint, of any network.", exists=True, dir_okay=False)
+    ],
     taught: Annotated[Path, typer.Option(help="Folder that its labels go to, a file a corpus.")],
     data: Data = DATA,
     corpus: Corpus = None,
@@ -217,14 +234,15 @@ def label_text(  # noqa: PLR0913 - a command's options
     chosen = next((heads for heads in HEADS if heads == only), None)
     if chosen is None:
         raise typer.BadParameter(f"{only!r} is none of {', '.join(HEADS)}")
+    packed = _packed(data, corpus or list(RECIPES[language].mix))
     torch.set_num_threads(threads)
     network = load_any_network(teacher)
     classes = network.config.punctuation_classes + network.config.disfluency_classes
     leading = read_vocabulary(vocabulary).index(LEADING)
     asked = Teacher(network=network, leading=leading, heads=chosen, device=device, windows=windows)
     with Progress() as bar:
-        for name in corpus or RECIPES[language].mix:
-            text = PackedText.load(data / f"{name}.npz")
+        for name, path in packed.items():
+            text = PackedText.load(path)
             file = TaughtFile(taught / f"{name}.npy", text.words, classes)
             told = partial(bar.advance, bar.add_task(f"{name}: words", total=text.words))
             label_softly(asked, text, file, progress=told)

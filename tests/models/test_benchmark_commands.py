@@ -33,7 +33,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *words: str) -> str:
-    ran = CliRunner().invoke(app, [*words, "--vocabulary", str(folder / "vocab.txt")])
+    wide = {"COLUMNS": "400"}  # so that no message is broken into lines
+    ran = CliRunner(env=wide).invoke(app, [*words, "--vocabulary", str(folder / "vocab.txt")])
     return f"{ran.exit_code}: {ran.output}{ran.exception or ''}"
 
 
@@ -57,6 +58,18 @@ def test_a_checkpoint_tells_what_it_and_its_start_learnt_from(folder: Path) -> N
     assert learnt_from(folder / "two.pt") == ("ami", "swda")
 
 
+def test_what_is_not_there_is_named_and_refused(folder: Path) -> None:
+    gone = str(folder / "gone.pt")
+    places = ["--data", str(folder / "data"), "--corpus", "ami", "--corpus", "ted", "--corpus", "rev16"]
+    for asked in (["train"], ["label", "--teacher", str(folder / "tiny.pt"), "--taught", str(folder)]):
+        assert "has no packed text of ted, rev16: prepare packs it" in run(folder, *asked, *places)
+    for command, option in (("train", "--start"), ("label", "--teacher"), ("evaluate", "--checkpoint")):
+        refused = run(folder, command, option, gone)
+        assert refused.startswith("2: "), refused
+        assert f"Invalid value for '{option}'" in refused
+        assert f"'{gone}' does not exist" in refused
+
+
 def test_a_checkpoint_is_scored_on_the_texts_asked_for(folder: Path) -> None:
     asked = ["evaluate", "--checkpoint", str(folder / "tiny.pt"), "--corpora", str(folder), "--threads", "1"]
     scored = run(folder, *asked, "--text", "REF")
@@ -64,7 +77,7 @@ def test_a_checkpoint_is_scored_on_the_texts_asked_for(folder: Path) -> None:
     assert [row[1].strip() for row in rows].count("streaming") == 4
     assert "ASR" not in scored
     assert "REF, offline: comma" in scored, "what a log shows of each text once it is scored"
-    assert "there is no text 'REFF'; there are REF, ASR" in " ".join(run(folder, *asked, "--text", "REFF").split())
+    assert "there is no text 'REFF'; there are REF, ASR" in run(folder, *asked, "--text", "REFF")
 
 
 def test_a_model_folder_becomes_a_checkpoint_that_tells_what_it_learnt_from(folder: Path) -> None:
