@@ -65,8 +65,9 @@ demo: setup ## Show it working in this terminal: embedded Kafka and Redis, sampl
 
 # --- tests and checks ------------------------------------------------------------------------------------------------
 .PHONY: test test-fast train-smoke test-deploy check format lint types contracts audit
-test: setup-train ## All tests, on a real Kafka and Redis found or started (in CI a missing one is a failure)
-	@$(BIN)/python -m pytest
+PROCESSES ?= 2
+test: setup-train ## All tests, on a real Kafka and Redis found or started (in CI a missing one is a failure; PROCESSES=2)
+	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
 
 test-fast: setup-dev ## Tests that need neither torch nor a real Kafka or Redis
 	@$(BIN)/python -m pytest -q -m "$(FAST)"

@@ -12,6 +12,7 @@ import pytest
 from tests.parts.kafka_part import Kafka, find_kafka, unique
 from tests.parts.lookup import NotFound, in_ci, missing
 from tests.parts.redis_part import RedisServer, find_redis
+from tests.workers.real import close_all
 
 Part = TypeVar("Part")
 
@@ -60,7 +61,7 @@ def _found(find: Callable[[], Part]) -> Part:
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[Kafka]:
-    """A real Apache Kafka, one a test run."""
+    """A real Apache Kafka, one a process of a test run."""
     broker = _found(find_kafka)
     yield broker
     broker.close()
@@ -68,10 +69,17 @@ def kafka() -> Iterator[Kafka]:
 
 @pytest.fixture(scope="session")
 def redis_of_the_run() -> Iterator[RedisServer]:
-    """A real Redis, one a test run; most tests want ``redis_server``."""
+    """A real Redis, one a process of a test run; most tests want ``redis_server``."""
     server = _found(find_redis)
     yield server
     server.close()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_open() -> Iterator[None]:
+    """Close the workers that a test has left open before the next one, whose brokers may be others."""
+    yield
+    close_all()
 
 
 @pytest.fixture

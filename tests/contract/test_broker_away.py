@@ -10,8 +10,9 @@ import pytest
 
 from tests.contract.clusters import PATIENCE_S, Member, RealCluster, until
 from tests.parts.kafka_part import Kafka
+from worker.adapters.overdue_call import returns_within
 from worker.errors import AbortableError, BrokerError
-from worker.ports import CommittedOffset, NextOffset, OutMessage
+from worker.ports import CommittedOffset, NextOffset, OutMessage, Publisher
 
 SHORT_S = 0.2
 """A stop this short does not fence the broker. With its only broker fenced, librdkafka (2.16) may throw away the only
@@ -109,6 +110,34 @@ def test_an_abort_that_nobody_answers_is_called_again(kafka: Kafka, cluster: Rea
     publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"good"))
     publisher.commit(PATIENCE_S)
     assert cluster.visible(output) == ["good"]
+
+
+@pytest.mark.parametrize("letting_go", ["close", "rebuild"])
+def test_a_producer_lets_go_of_a_transaction_that_nobody_can_abort(
+    kafka: Kafka, cluster: RealCluster, letting_go: str
+) -> None:
+    output, publisher, heir = cluster.output(), cluster.publisher("worker"), cluster.publisher("worker")
+    publisher.init_transactions(PATIENCE_S)
+    publisher.begin()
+    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"aborted"))
+    cluster.send(publisher)
+    kafka.kill()
+    came_back = returns_within(PATIENCE_S / 2, lambda: _let_go(publisher, letting_go))
+    kafka.start()
+    assert came_back, "it waits for the broker"
+    heir.init_transactions(PATIENCE_S)
+    heir.begin()
+    heir.publish(OutMessage(topic=output, partition=0, key=None, value=b"good"))
+    heir.commit(PATIENCE_S)
+    assert cluster.visible(output) == ["good"]
+
+
+def _let_go(publisher: Publisher, how: str) -> None:
+    if how == "close":
+        publisher.close()
+    else:
+        with pytest.raises(BrokerError):
+            publisher.rebuild(SHORT_S)
 
 
 def test_every_question_that_nobody_answers_may_be_asked_again(kafka: Kafka, cluster: RealCluster) -> None:

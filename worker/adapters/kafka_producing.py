@@ -10,12 +10,14 @@ from contextlib import suppress
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from worker.adapters.kafka_errors import DENIED, consumer_error, delivery_error, error_of
+from worker.adapters.overdue_call import returns_within
 from worker.errors import AbortableError, CaesuraError, FatalError
 from worker.ports import OutMessage
 
 __all__ = ["Producing"]
 
 _QUEUE_POLL_S = 0.05
+_LET_GO_S = 2.0
 _PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)  # noqa: SLF001 (librdkafka's own codes)
 
 
@@ -109,15 +111,17 @@ class Producing:
         self._refused = None
 
     def close(self) -> None:
-        """Let go without waiting; closing twice is harmless."""
+        """Let go, after ``_LET_GO_S`` at most; closing twice is harmless."""
         producer, self._producer = self._producer, None
         if producer is not None:
-            # close() flushes without end; with nothing left to flush it returns. It warns where the flush failed, and
-            # raises once more the fatal error that whoever called this has met already: it is closed all the same.
+            # close() flushes and aborts without end: there is nothing left to flush, but an abort whose brokers are
+            # away waits for them, and is left to itself (whoever comes next with this id aborts it or fences it).
+            # It warns where the flush failed, and raises once more the fatal error that whoever called this has met
+            # already: it is closed all the same.
             producer.purge()
             with suppress(KafkaException), warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)
-                producer.close()
+                returns_within(_LET_GO_S, producer.close)
         self._refused = None
 
     def _make(self) -> Producer:
