@@ -40,9 +40,8 @@ def run(folder: Path, *words: str) -> str:
 
 def test_what_learnt_from_a_closed_corpus_is_not_exported_as_a_shipped_model(folder: Path) -> None:
     shipped = folder / "shipped"
-    refused = run(
-        folder, "export", "--checkpoint", str(folder / "tiny.pt"), "--version", "1", "--shipped", str(shipped)
-    )
+    asked = ["--checkpoint", str(folder / "tiny.pt"), "--version", "1", "--corpora", str(folder)]
+    refused = run(folder, "export", *asked, "--shipped", str(shipped))
     assert "learnt from ted, which no shipped model may" in refused
     assert not shipped.exists()
 
