@@ -259,7 +259,7 @@ class Publisher(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go without waiting for anything."""
+        """Let go within seconds, whoever is away; closing twice is harmless."""
         ...
 
 

@@ -191,5 +191,5 @@ class KafkaPublisher:
         self.init_transactions(timeout_s)
 
     def close(self) -> None:
-        """Let go without waiting; closing twice is harmless."""
+        """Let go within seconds, whatever brokers do; closing twice is harmless."""
         self._producing.close()
