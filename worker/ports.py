@@ -255,7 +255,10 @@ class Publisher(Protocol):
         ...
 
     def rebuild(self, timeout_s: float) -> None:
-        """Destroy the producer, make one with the same id, and ``init_transactions``. May block."""
+        """Destroy the producer, make one with the same id, and ``init_transactions``. May block.
+
+        After BrokerError what it began goes on, and fences whoever took the id meanwhile: call again, or close.
+        """
         ...
 
     def close(self) -> None:
