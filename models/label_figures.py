@@ -107,6 +107,8 @@ def _in_brief(figures: Sequence[Figure]) -> str:
 def _engine(models: Path, language: str, checkpoint: Path | None, vocabulary: Path, threads: int | None) -> Engine:
     """Return an engine over a checkpoint, or one over a models folder, warmed up."""
     if checkpoint is not None:
+        if not vocabulary.is_file():
+            raise typer.BadParameter(f"File '{vocabulary}' does not exist.", param_hint="'--vocabulary'")
         from models.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - a model folder is scored without torch
 
         return CheckpointEngine.of(checkpoint, vocabulary, language=language, threads=threads)

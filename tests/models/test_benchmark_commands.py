@@ -69,6 +69,15 @@ def test_what_is_not_there_is_named_and_refused(folder: Path) -> None:
         assert f"'{gone}' does not exist" in refused
 
 
+def test_a_checkpoint_without_its_pieces_is_refused(folder: Path) -> None:
+    (folder / "vocab.txt").unlink()
+    for command in ("evaluate", "false-stops"):
+        refused = run(folder, command, "--checkpoint", str(folder / "tiny.pt"), "--corpora", str(folder))
+        assert refused.startswith("2: "), refused
+        assert "Invalid value for '--vocabulary'" in refused
+        assert f"'{folder / 'vocab.txt'}' does not exist" in refused
+
+
 def test_a_checkpoint_is_scored_on_the_texts_asked_for(folder: Path) -> None:
     asked = ["evaluate", "--checkpoint", str(folder / "tiny.pt"), "--corpora", str(folder), "--threads", "1"]
     scored = run(folder, *asked, "--text", "REF")
