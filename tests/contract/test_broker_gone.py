@@ -18,6 +18,7 @@ from worker.adapters.kafka_publisher import KafkaPublisher
 from worker.adapters.kafka_reader import KafkaReader, Start
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.kafka_source import KafkaWordSource
+from worker.adapters.kafka_topics import KafkaTopics, WantedTopic
 from worker.errors import AbortableError, BrokerError
 from worker.ports import CommittedOffset, NextOffset, OutMessage, Publisher
 
@@ -66,6 +67,16 @@ def test_a_send_of_offsets_comes_back_and_the_next_transaction_commits(brokers: 
         assert source.committed([0], PATIENCE_S) == {0: CommittedOffset(next_offset=2, metadata="2")}
     with KafkaReader(settings, "segments") as reader:
         assert [text(record) for record in reader.read(Start(), follow=False)] == ["good"]
+
+
+def test_a_topic_that_was_made_is_told_of_by_every_broker(brokers: KafkaCluster) -> None:
+    admin = KafkaTopics(KafkaSettings(bootstrap_servers=brokers.bootstrap))
+    for number in range(5):
+        made = WantedTopic(name=f"made-{number}", purpose="asked for at once", partitions=24)
+        admin.create(made, replication=3, options={"min.insync.replicas": "2"})
+        for address in admin.brokers().values():
+            found = KafkaTopics(KafkaSettings(bootstrap_servers=address)).find([made.name])
+            assert [topic.partitions for topic in found.values()] == [24], address
 
 
 def test_the_bounds_of_a_log_are_told_by_its_new_leader_at_the_second_asking(brokers: KafkaCluster) -> None:

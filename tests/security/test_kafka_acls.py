@@ -27,7 +27,7 @@ from worker.adapters.kafka_peers import KafkaPeerTransactions
 from worker.adapters.kafka_publisher import KafkaPublisher
 from worker.adapters.kafka_settings import KafkaSettings
 from worker.adapters.kafka_source import KafkaWordSource
-from worker.adapters.kafka_topics import KafkaTopics
+from worker.adapters.kafka_topics import KafkaTopics, WantedTopic
 from worker.app import refuse_denied
 from worker.config import Settings
 from worker.errors import BrokerError, FatalError
@@ -35,6 +35,7 @@ from worker.errors import BrokerError, FatalError
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(300)]
 
 USER, PASSWORD = "caesura", "kafka-canary-4715"
+_PRINCIPAL = f"User:{USER}"
 _KINDS = {"topic": Kind.TOPIC, "group": Kind.GROUP, "cluster": Kind.BROKER, "transactionalId": Kind.TRANSACTIONAL_ID}
 _OPERATIONS = {
     "Read": AclOperation.READ,
@@ -97,25 +98,28 @@ def names_of(acl: Acl, world: RealWorld) -> list[str]:
 
 def allow(world: RealWorld, *, but: tuple[str, str, str] | None = None) -> None:
     """Give the user the chart's ACLs, but for one: kind, name and operation; and wait until the broker knows."""
-    user, allowed = f"User:{USER}", AclPermissionType.ALLOW
     bindings = [
         AclBinding(
             _KINDS[acl.kind],
             name,
             Pattern.PREFIXED if acl.pattern == "prefix" else Pattern.LITERAL,
-            user,
+            _PRINCIPAL,
             "*",
             _OPERATIONS[operation],
-            allowed,
+            AclPermissionType.ALLOW,
         )
         for acl in worker_acls()
         for name in names_of(acl, world)
         for operation in acl.operations
         if (acl.kind, acl.name, operation) != but
     ]
+    _allow_only(world, bindings)
+
+
+def _allow_only(world: RealWorld, bindings: list[AclBinding]) -> None:
     admin = world.kafka.admin
     anything: Any = None
-    of_user = (Kind.ANY, anything, Pattern.ANY, user, anything, AclOperation.ANY, AclPermissionType.ANY)
+    of_user = (Kind.ANY, anything, Pattern.ANY, _PRINCIPAL, anything, AclOperation.ANY, AclPermissionType.ANY)
     every = AclBindingFilter(*of_user)
     admin.delete_acls([every])[every].result(_PATIENCE_S)
     for future in admin.create_acls(bindings).values():
@@ -158,6 +162,19 @@ def test_with_these_alone_the_check_sees_brokers_and_topics(world: RealWorld, se
     admin = KafkaTopics(settings)
     assert [one.reason for one in kafka_check.check_brokers(admin, settings) if "unknown" in one.reason] == []
     assert set(admin.find([world.words_topic, world.segments_topic])) == {world.words_topic, world.segments_topic}
+
+
+def test_whoever_makes_a_topic_and_may_not_see_it_is_told_so(world: RealWorld, settings: KafkaSettings) -> None:
+    unseen = WantedTopic(name=f"{world.deployment}.unseen", purpose="made blindly", partitions=1)
+    allowed = AclBinding(
+        Kind.TOPIC, unseen.name, Pattern.LITERAL, _PRINCIPAL, "*", AclOperation.CREATE, AclPermissionType.ALLOW
+    )
+    _allow_only(world, [allowed])
+    admin = KafkaTopics(dataclasses.replace(settings, request_timeout_ms=1_000))
+    with pytest.raises(BrokerError, match=rf"{unseen.name} is made, but .* does not tell of it"):
+        admin.create(unseen, replication=1, options={})
+    with pytest.raises(FatalError, match="TOPIC_ALREADY_EXISTS"):
+        admin.create(unseen, replication=1, options={})
 
 
 @pytest.mark.parametrize("name", ["segments, routes, dead letters", "ledger"])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
@@ -24,6 +25,8 @@ from worker.adapters.kafka_settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError
 
 __all__ = ["FoundTopic", "KafkaTopics", "WantedTopic"]
+
+_ASK_AGAIN_S = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,7 @@ class KafkaTopics:
     """An administrator's view of the topics. Every call may block for the request time-out; BrokerError, FatalError."""
 
     def __init__(self, settings: KafkaSettings) -> None:
+        self._settings = settings
         self._servers = settings.bootstrap_servers
         self._timeout_s = settings.request_timeout_ms / 1000
         self._denied: CaesuraError | None = None
@@ -119,7 +123,10 @@ class KafkaTopics:
             raise
 
     def create(self, topic: WantedTopic, *, replication: int, options: Mapping[str, str]) -> None:
-        """Create a topic, with further options, and wait for it; one that exists is a FatalError."""
+        """Create a topic, with further options, and wait until every broker tells of it.
+
+        FatalError where it exists. BrokerError, too, where it was made but a broker does not tell of it in time.
+        """
         new = NewTopic(
             topic.name,
             num_partitions=topic.partitions,
@@ -128,6 +135,23 @@ class KafkaTopics:
         )
         with consuming(f"creating {topic.name}"):
             self._admin.create_topics([new], operation_timeout=self._timeout_s)[topic.name].result(self._timeout_s)
+        self._await_everywhere(topic)
+
+    def _await_everywhere(self, topic: WantedTopic) -> None:
+        """Wait for the brokers: the controller answers when a creation is decided, they take it up after that."""
+        ends_at_s = time.monotonic() + self._timeout_s
+        for address in self.brokers().values():
+            # A client of its own for each question: one that has heard of the other brokers asks any of them.
+            while not KafkaTopics(replace(self._settings, bootstrap_servers=address)).tells_of(topic):
+                if time.monotonic() >= ends_at_s:
+                    raise BrokerError(f"{topic.name} is made, but {address} does not tell of it: not yet, or not to us")
+                time.sleep(_ASK_AGAIN_S)
+
+    def tells_of(self, topic: WantedTopic) -> bool:
+        """Whether the broker that answers knows all of this topic's partitions, each with a leader."""
+        with consuming(f"asking {self._servers} for {topic.name}, which was just made"):
+            told = self._admin.list_topics(timeout=self._timeout_s).topics.get(topic.name)
+        return told is not None and sum(one.leader >= 0 for one in told.partitions.values()) == topic.partitions
 
     def alter(self, name: str, options: Mapping[str, str]) -> None:
         """Set options of a topic; the others stay."""
