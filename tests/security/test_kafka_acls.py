@@ -170,7 +170,7 @@ def test_whoever_makes_a_topic_and_may_not_see_it_is_told_so(world: RealWorld, s
         Kind.TOPIC, unseen.name, Pattern.LITERAL, _PRINCIPAL, "*", AclOperation.CREATE, AclPermissionType.ALLOW
     )
     _allow_only(world, [allowed])
-    admin = KafkaTopics(dataclasses.replace(settings, request_timeout_ms=1_000))
+    admin = KafkaTopics(settings)
     with pytest.raises(BrokerError, match=rf"{unseen.name} is made, but .* does not tell of it"):
         admin.create(unseen, replication=1, options={})
     with pytest.raises(FatalError, match="TOPIC_ALREADY_EXISTS"):
