@@ -91,28 +91,19 @@ def test_a_send_of_offsets_whose_coordinator_has_gone_comes_back_and_the_next_tr
         publisher.send_offsets({0: NextOffset(next_offset=1, metadata="second")}, membership, SHORT_S)
     kafka.start()
     publisher.rebuild(PATIENCE_S)
-    publisher.begin()
-    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"good"))
-    publisher.commit(PATIENCE_S)
-    assert cluster.visible(output) == ["good"]
+    _commit_good(publisher, output, cluster)
     assert member.source.committed([0], PATIENCE_S) == {0: CommittedOffset(next_offset=0, metadata="first")}
 
 
 def test_an_abort_that_nobody_answers_is_called_again(kafka: Kafka, cluster: RealCluster) -> None:
     output, publisher = cluster.output(), cluster.publisher("worker")
-    publisher.init_transactions(PATIENCE_S)
-    publisher.begin()
-    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"aborted"))
-    cluster.send(publisher)
+    _leave_open(publisher, output, cluster)
     kafka.signal(signal.SIGSTOP)
     with pytest.raises(BrokerError):
         publisher.abort(SHORT_S)
     kafka.signal(signal.SIGCONT)
     publisher.abort(PATIENCE_S)
-    publisher.begin()
-    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"good"))
-    publisher.commit(PATIENCE_S)
-    assert cluster.visible(output) == ["good"]
+    _commit_good(publisher, output, cluster)
 
 
 def test_a_closed_producer_lets_go_of_a_transaction_that_nobody_can_abort(kafka: Kafka, cluster: RealCluster) -> None:

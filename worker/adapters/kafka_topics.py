@@ -54,7 +54,6 @@ class KafkaTopics:
 
     def __init__(self, settings: KafkaSettings) -> None:
         self._settings = settings
-        self._servers = settings.bootstrap_servers
         self._timeout_s = settings.request_timeout_ms / 1000
         self._denied: CaesuraError | None = None
         with consuming("making the administrator"):
@@ -64,7 +63,7 @@ class KafkaTopics:
     def brokers(self) -> dict[int, str]:
         """Return the brokers: id to address; FatalError where they refuse our credentials."""
         try:
-            with consuming(f"asking {self._servers} for its brokers"):
+            with consuming(f"asking {self._settings.bootstrap_servers} for its brokers"):
                 found = self._admin.list_topics(timeout=self._timeout_s)
         except BrokerError:
             self._admin.poll(0)
@@ -149,7 +148,7 @@ class KafkaTopics:
 
     def tells_of(self, topic: WantedTopic) -> bool:
         """Whether the broker that answers knows all of this topic's partitions, each with a leader."""
-        with consuming(f"asking {self._servers} for {topic.name}, which was just made"):
+        with consuming(f"asking {self._settings.bootstrap_servers} for {topic.name}, which was just made"):
             told = self._admin.list_topics(timeout=self._timeout_s).topics.get(topic.name)
         return told is not None and sum(one.leader >= 0 for one in told.partitions.values()) == topic.partitions
 
