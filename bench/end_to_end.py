@@ -32,8 +32,8 @@ from tests.parts.kafka_part import find_kafka
 from tests.parts.redis_part import find_redis
 from tests.workers.real import RealWorld
 from tests.workers.speech import speech, talk
-from worker.adapters.kafka_reader import KafkaReader, Start
-from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
 
 EVENT_WORDS = 2
 WORDS_A_SECOND = 2.5

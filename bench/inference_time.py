@@ -29,17 +29,17 @@ from torch import Tensor
 
 from bench.end_to_end import cpu_name
 from models.data.prepare import held_out
+from models.decoding.streamed import WatchedEngine, run_stream
+from models.evaluation.sweeps import SWEEP_CORPORA
+from models.export.parity import encode
+from models.export.starting_model import starting_model
 from models.networks.blstm import BLSTM, BLSTMConfig
 from models.networks.ct_transformer import CTConfig, CTTransformer
 from models.networks.full_transformer import FullTransformer
 from models.networks.kept_states import KeptStates
-from models.parity import encode
-from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
-from models.streamed import WatchedEngine, run_stream
-from models.sweeps import SWEEP_CORPORA
-from models.tuning.start import starting_model
-from worker.adapters.onnxruntime_engine import OnnxEngine
-from worker.adapters.wordpiece import WordPiece
+from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.wordpiece import WordPiece
 from worker.core.rules import DecodingRules
 
 PAPER_LOOK_AHEAD = (0, 0, 0, 0, 0, 9)

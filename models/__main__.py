@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models import averaging, decoding_figures, label_figures, training_commands
-from models.command_options import (
+from models.commands import decoding_figures, label_figures, training
+from models.commands.options import (
     CHECKPOINT,
     CORPORA,
     DATA,
@@ -25,15 +25,16 @@ from models.data.benchmark_corpora import BENCHMARK_MIX
 from models.data.prepare import held_out, prepare
 from models.data.recipes import RECIPES
 from models.languages import LANGUAGES
-from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
+from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
+from models.training import averaging
 from models.tuning.command import tune
-from worker.adapters.wordpiece import WordPiece
+from worker.adapters.onnx.wordpiece import WordPiece
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("tune")(tune)
 label_figures.register(app)
 decoding_figures.register(app)
-training_commands.register(app)
+training.register(app)
 averaging.register(app)
 
 _PARITY_CORPORA = {"en": ("changelog", "earnings22", "ami"), "zh": ("audreyt_train", "kdconv", "cs2w")}
@@ -48,7 +49,7 @@ def dequantise_start(
     vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes.")],
 ) -> None:
     """Make a start for training from a BERT that is to be had quantised only."""
-    from models.dequantised import write_dequantised  # noqa: PLC0415 - the other commands run without torch
+    from models.networks.dequantised import write_dequantised  # noqa: PLC0415 - the other commands run without torch
 
     print(f"{write_dequantised(source, tokenizer, weights, vocabulary)} pieces")
 
@@ -106,9 +107,9 @@ def export_network(  # noqa: PLR0913 - a command's options
     ] = False,
 ) -> None:
     """Export a checkpoint to int8 ONNX, and refuse it where torch, fp32 and int8 do not agree on held-out text."""
-    from models.checkpoints import learnt_from, load_network  # noqa: PLC0415 - the other commands run without torch
-    from models.export import ModelCard, export  # noqa: PLC0415
-    from models.parity import check_parity  # noqa: PLC0415
+    from models.export.folder import ModelCard, export  # noqa: PLC0415
+    from models.export.parity import check_parity  # noqa: PLC0415
+    from models.networks.checkpoints import learnt_from, load_network  # noqa: PLC0415 - the other commands run without torch
 
     pieces = read_vocabulary(vocabulary)
     network = load_network(checkpoint)
@@ -141,7 +142,7 @@ def export_network(  # noqa: PLR0913 - a command's options
 
 def _parity_buffers(corpora: Path, language: str) -> list[list[str]]:
     """Return held-out buffers of 3 to 150 words, about 12,000 words in all."""
-    from models.parity import mixed_buffers  # noqa: PLC0415 - the other commands run without torch
+    from models.export.parity import mixed_buffers  # noqa: PLC0415 - the other commands run without torch
 
     buffers: list[list[str]] = []
     for corpus in _PARITY_CORPORA[language]:

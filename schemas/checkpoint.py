@@ -73,8 +73,8 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
 
     replay_offset: smallest offset at which a buffer of the partition starts. partitions: the input's partition
     count. careful_until_offset: below which offset records are tried one by one. tries: how often the next one has been
-    tried; where care of records is over, the next timers (``worker.runtime.caution``). transactional_id: the writer's,
-    for a takeover.
+    tried; where care of records is over, the next timers (``worker.runtime.poison_isolation``).
+    transactional_id: the writer's, for a takeover.
     """
 
     id: CheckpointId

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["MANIFEST_VERSION", "ModelFile", "ModelManifest", "WordPieceSettings"]
+__all__ = ["MODEL_MANIFEST_VERSION", "ModelFile", "ModelManifest", "WordPieceSettings"]
 
-MANIFEST_VERSION = "1.1"
+MODEL_MANIFEST_VERSION = "1.1"
 
 
 class ModelFile(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,12 +20,12 @@ __all__ = [
     "HeldBack",
     "LedgerState",
     "ModelWord",
+    "ModelWordPiece",
     "SessionFacts",
     "SessionState",
     "SessionStatus",
     "StateVersion",
     "Unit",
-    "WordPiece",
     "decode_ledger",
     "decode_state",
     "encode_ledger",
@@ -52,7 +52,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     polled_ms: int
 
 
-class WordPiece(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class ModelWordPiece(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """What is published as one word: a unit, or the part of it that one model word covers.
 
     text: the part's text. unit_start, unit_length: where the part starts in the unit and how long the unit is, in
@@ -80,7 +80,7 @@ class ModelWord(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """One word as the model counts them (F, L and T count these): its view of it, and the published pieces."""
 
     view: str
-    pieces: tuple[WordPiece, ...]
+    pieces: tuple[ModelWordPiece, ...]
 
 
 class HeldBack(msgspec.Struct, frozen=True, kw_only=True, array_like=True):

@@ -10,27 +10,30 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 
-from worker.adapters.kafka_check import denied
-from worker.adapters.kafka_log_reader import KafkaLogReader
-from worker.adapters.kafka_peers import KafkaPeerTransactions
-from worker.adapters.kafka_publisher import KafkaPublisher
-from worker.adapters.kafka_source import KafkaWordSource
-from worker.adapters.kafka_topics import KafkaTopics
-from worker.adapters.onnxruntime_engine import OnnxEngine
-from worker.adapters.redis_store import connect
+from worker.adapters.kafka.log_reader import KafkaLogReader
+from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.topics import KafkaTopics
+from worker.adapters.kafka.word_source import KafkaWordSource
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.redis.session_store import connect
 from worker.adapters.system_clock import SystemClock
-from worker.config import Settings, models_folder
+from worker.checks.kafka import denied
 from worker.core.dictionary import load_dictionary
 from worker.core.segmentation import segmenters
 from worker.errors import BrokerError, CaesuraError, FatalError, FencedError
-from worker.ports import Clock, Publisher, SessionStore, Tracer
+from worker.ports.clock import Clock
+from worker.ports.publisher import Publisher
+from worker.ports.session_store import SessionStore
+from worker.ports.tracer import Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.observer import Observer
-from worker.runtime.parts import Parts
+from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings, Traces
 from worker.runtime.untraced import Untraced
 from worker.runtime.watchdog import InferenceWatchdog
+from worker.settings.tree import Settings, models_folder
 from worker.telemetry.health import Health
 from worker.telemetry.http_server import TelemetryServer
 from worker.telemetry.log import Log, failure_fields, forward_library_logs, log_uncaught, make_log
@@ -127,7 +130,7 @@ def build_worker(
     engine = OnnxEngine(models_folder(runtime))
     engine.warm_up()
     source = KafkaWordSource(settings.kafka, runtime.input_topic)
-    parts = Parts(
+    parts = RuntimeParts(
         source=source,
         publisher=(publisher_of or _transactional)(settings, source),
         store=store or connect(settings.redis, deployment=runtime.deployment, topic=runtime.input_topic),

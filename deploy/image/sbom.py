@@ -13,9 +13,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from worker.adapters.model_folder import read_models_folder
-from worker.config import models_folder
+from worker.adapters.onnx.model_folder import read_models_folder
 from worker.runtime.settings import RuntimeSettings
+from worker.settings.tree import models_folder
 
 
 def _distributions() -> Iterator[dict[str, Any]]:

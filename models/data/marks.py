@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from models.data.aligned import UNKNOWN, strongest
 from schemas.labels import Punctuation
-from worker.core.view import model_view
+from worker.core.normalisation import model_view
 
 __all__ = ["MarkedWord", "read_marks"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.data.aligned import AlignedDocument
-from worker.adapters.wordpiece import WordPiece
+from worker.adapters.onnx.wordpiece import WordPiece
 
 __all__ = ["PackedText", "pack"]
 

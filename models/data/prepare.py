@@ -17,7 +17,7 @@ from models.data.corpora import place
 from models.data.packing import pack
 from models.data.recipes import RECIPES, Recipe
 from models.data.recogniser_errors import MisheardWords
-from worker.adapters.wordpiece import WordPiece
+from worker.adapters.onnx.wordpiece import WordPiece
 
 __all__ = ["CorpusCounts", "held_out", "prepare", "training_documents"]
 

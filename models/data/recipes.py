@@ -29,7 +29,7 @@ from models.data.disfluent_pairs import read_disfl_qa, read_rev16
 from models.data.english_corpora import ENGLISH_CORPORA, read_corpus
 from models.data.iwslt import read_iwslt
 from models.data.spoken_patterns import pattern_documents
-from worker.core.view import model_view
+from worker.core.normalisation import model_view
 
 __all__ = ["RECIPES", "Recipe", "is_held_out"]
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from worker.core.view import model_view
+from worker.core.normalisation import model_view
 
 __all__ = ["Role", "SpeakerSide", "read_sides", "read_swda_test", "read_swda_training"]
 

@@ -173,7 +173,7 @@ class CTTransformer(nn.Module):
         """Return the punctuation scores (B, S, P) and disfluency scores (B, S, Q) of ``pieces`` (B, S).
 
         ``word_index`` (B, S) numbers each piece's word: 0 the leading piece, then 1, 2, 3 …, ``PADDING_WORD`` padding.
-        ``look_ahead``: another L_i for this pass, one a layer (training draws some; see ``models.training``).
+        ``look_ahead``: another L_i for this pass, one a layer (training draws some; see ``models.training.loop``).
         """
         hidden = self.embedding(pieces) + self.positions(pieces.shape[1])
         hidden = self.dropout(self.embedding_norm(hidden))

@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 
 import models as package
+from models.export.starting_model import starting_model
 from models.languages import LANGUAGES
 from models.tuning.own_text import OwnFile, read_folder, session_of, unmarked_lines
-from models.tuning.parts import Parts, split
-from models.tuning.start import starting_model
+from models.tuning.parts import TextParts, split
 from schemas.labels import Punctuation
-from worker.adapters.model_folder import StoredModel
+from worker.adapters.onnx.model_folder import StoredModel
 from worker.errors import CaesuraError, FatalError
 
 __all__ = ["tune"]
@@ -71,7 +71,7 @@ def tune(  # noqa: PLR0913 - a command's options
         raise SystemExit(f"tune: {error}") from error
 
 
-def _prepared(folder: Path, language: str, models: Path, *, wrapped: bool) -> tuple[StoredModel, Parts]:
+def _prepared(folder: Path, language: str, models: Path, *, wrapped: bool) -> tuple[StoredModel, TextParts]:
     """Return where to begin and the parts of the text, and print what was read."""
     if language not in LANGUAGES:
         raise FatalError(f"language {language} is none of {', '.join(LANGUAGES)}")
@@ -87,7 +87,7 @@ def _prepared(folder: Path, language: str, models: Path, *, wrapped: bool) -> tu
     return start, parts
 
 
-def _print_what_was_read(files: Sequence[OwnFile], parts: Parts, language: str, *, wrapped: bool) -> None:
+def _print_what_was_read(files: Sequence[OwnFile], parts: TextParts, language: str, *, wrapped: bool) -> None:
     marks = [Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION]
     if language == "zh":
         marks.append(Punctuation.ENUMERATION_COMMA)

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.chinese_evaluation import CHINESE_MARK_CLASSES, CharacterText
-from models.evaluation import MARK_CLASSES, Figure, figures_of
-from models.labelling_runs import Progress, label_streams
-from models.scoring import count_blocks
-from worker.adapters.onnxruntime_engine import OnnxEngine
+from models.decoding.labelling_runs import Progress, label_streams
+from models.evaluation.chinese import CHINESE_MARK_CLASSES, CharacterText
+from models.evaluation.english import MARK_CLASSES, Figure, figures_of
+from models.evaluation.scoring import count_blocks
+from worker.adapters.onnx.engine import OnnxEngine
 
 __all__ = ["Streamed", "changed_tags", "figures", "streamed"]
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from models.export import ModelCard, export
+from models.export.folder import ModelCard, export
+from models.export.parity import Parity, check_parity, mixed_buffers
+from models.export.starting_model import wordpiece_of
 from models.networks.ct_transformer import CTTransformer
-from models.parity import Parity, check_parity, mixed_buffers
-from models.tuning.start import wordpiece_of
 from schemas.model_manifest import ModelManifest
-from worker.adapters.model_folder import StoredModel, read_models_folder
+from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
 from worker.errors import FatalError
 
 __all__ = ["publish"]

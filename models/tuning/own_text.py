@@ -16,11 +16,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.chinese_evaluation import CharacterText, by_character
 from models.data.aligned import UNKNOWN, AlignedDocument, move_marks
 from models.data.chinese_marks import add_turn, read_chinese_marks
 from models.data.english_corpora import add_line
 from models.data.marks import read_marks
+from models.evaluation.chinese import CharacterText, by_character
 from worker.core.dictionary import HAN
 from worker.errors import FatalError
 

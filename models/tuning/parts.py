@@ -15,7 +15,7 @@ from models.data.corpora import place
 from models.tuning.own_text import OwnFile
 from worker.errors import FatalError
 
-__all__ = ["Parts", "split"]
+__all__ = ["TextParts", "split"]
 
 _STRETCH_CHARACTERS = 800
 _SHARE = 0.1
@@ -24,7 +24,7 @@ _PLACES = 2**32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class TextParts:
     """The three parts, each in the order of the places that their documents drew. whole_files: no file was cut."""
 
     training: tuple[OwnFile, ...]
@@ -40,7 +40,7 @@ class Parts:
         return training < _LEAST_TRAINING or min(held_out) < _LEAST_HELD_OUT
 
 
-def split(files: Sequence[OwnFile]) -> Parts:
+def split(files: Sequence[OwnFile]) -> TextParts:
     """Draw the parts; FatalError where there are too few paragraphs to draw from."""
     parts = _drawn(files, whole_files=True)
     if not parts.lopsided:
@@ -54,7 +54,7 @@ def split(files: Sequence[OwnFile]) -> Parts:
     return parts
 
 
-def _drawn(files: Sequence[OwnFile], *, whole_files: bool) -> Parts:
+def _drawn(files: Sequence[OwnFile], *, whole_files: bool) -> TextParts:
     drawn = sorted((place("\n".join(file.paragraphs)), file.name, file) for file in files)
     most = len(drawn) // 3
     ends: list[int] = [0]
@@ -62,7 +62,7 @@ def _drawn(files: Sequence[OwnFile], *, whole_files: bool) -> Parts:
         below = sum(number < share * _PLACES for number, _, _ in drawn)
         ends.append(min(max(below, ends[-1] + 1), ends[-1] + most))
     ordered = [file for _, _, file in drawn]
-    return Parts(
+    return TextParts(
         scored=tuple(ordered[: ends[1]]),
         watched=tuple(ordered[ends[1] : ends[2]]),
         training=tuple(ordered[ends[2] :]),

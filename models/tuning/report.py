@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from models.evaluation import Figure, table
-from models.scoring import difference
+from models.evaluation.english import Figure, table
+from models.evaluation.scoring import difference
 from models.tuning.tuning import Tuned
 
 __all__ = ["report"]

@@ -17,27 +17,27 @@ from pathlib import Path
 import msgspec
 from rich.progress import Progress, TaskID
 
-from models.averaging import mix
-from models.checkpoints import load_network
-from models.chinese_evaluation import CharacterText
 from models.data.aligned import AlignedDocument
 from models.data.corpora import place
 from models.data.packing import PackedText, pack
 from models.data.recipes import RECIPES
 from models.data.samples import batches
-from models.evaluation import Figure
-from models.export import ModelCard
-from models.parity import Parity
-from models.stored_network import read_network
-from models.training import TrainingPlan, train
+from models.evaluation.chinese import CharacterText
+from models.evaluation.english import Figure
+from models.export.folder import ModelCard
+from models.export.parity import Parity
+from models.export.starting_model import wordpiece_of
+from models.export.stored_network import read_network
+from models.networks.checkpoints import load_network
+from models.training.averaging import mix
+from models.training.loop import TrainingPlan, train
 from models.tuning.comparison import Streamed, changed_tags, figures, streamed
 from models.tuning.models_folder import publish
 from models.tuning.own_text import OwnFile, aligned, session_of
-from models.tuning.parts import Parts
-from models.tuning.start import wordpiece_of
+from models.tuning.parts import TextParts
 from models.tuning.watched import Look, Watcher
 from schemas.model_manifest import ModelManifest
-from worker.adapters.model_folder import StoredModel, read_models_folder
+from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
 from worker.errors import FatalError
 
 __all__ = ["Tuned", "TuningPlan", "card_of", "to_learn", "tune"]
@@ -56,7 +56,7 @@ class TuningPlan(msgspec.Struct, frozen=True, kw_only=True):
     """How to tune. epochs: passes over the text at most; patience: looks (two an epoch) without a gain that end it.
 
     fluent: the text has no fillers and repairs, so some are put in, and the network keeps knowing them. kept: the share
-    of the model begun at in the weights that are exported (``models.averaging``); it forgets less, and learns less.
+    of the model begun at in what is exported (``models.training.averaging``); it forgets less, and learns less.
     """
 
     language: str
@@ -97,7 +97,7 @@ def card_of(start: StoredModel, model_id: str, version: str) -> ModelCard:
     )
 
 
-def tune(parts: Parts, start: StoredModel, card: ModelCard, plan: TuningPlan, out: Path) -> Tuned:
+def tune(parts: TextParts, start: StoredModel, card: ModelCard, plan: TuningPlan, out: Path) -> Tuned:
     """Tune the network of ``start`` on the text's training part; write ``out/models``. FatalError where it cannot be.
 
     Started again with the same text and options it goes on where it was; with others it refuses.
@@ -134,7 +134,7 @@ def _scored(name: str, models: Path, sessions: list[CharacterText], plan: Tuning
     return streamed(models, sessions, plan.language, threads=plan.threads, progress=partial(bar.advance, task))
 
 
-def _claim(out: Path, parts: Parts, start: StoredModel, plan: TuningPlan) -> None:
+def _claim(out: Path, parts: TextParts, start: StoredModel, plan: TuningPlan) -> None:
     """Note whose folder ``out`` is; FatalError where it is another tune's, or none's."""
     digest = hashlib.sha256()
     for part in (parts.training, parts.watched, parts.scored):

@@ -13,8 +13,8 @@ import msgspec
 import torch
 from torch.nn import functional
 
-from models.checkpoints import write_checkpoint
 from models.data.samples import Batch
+from models.networks.checkpoints import write_checkpoint
 from models.networks.ct_transformer import CTTransformer
 
 __all__ = ["Look", "Watcher", "held_out_loss"]
@@ -46,7 +46,7 @@ def held_out_loss(network: CTTransformer, batches: Sequence[Batch]) -> float:
 
 
 class Watcher:
-    """A ``models.training.Watch``: ``best`` in its folder is always the network with the smallest loss so far."""
+    """A ``models.training.loop.Watch``: ``best`` in its folder is always the network with the smallest loss so far."""
 
     def __init__(
         self, folder: Path, batches: Sequence[Batch], patience: int, *, tell: Callable[[str], None] = lambda _: None

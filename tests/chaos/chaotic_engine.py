@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
-from worker.adapters.memory_engine import ScriptedEngine
+from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import EngineError
 

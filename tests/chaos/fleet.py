@@ -17,7 +17,7 @@ from pathlib import Path
 from schemas.state import STATE_VERSION
 from tests.chaos.member import FENCED, HUNG
 from tests.workers.pipeline import Pipeline
-from worker.adapters.guarded_process import GuardedProcess
+from worker.demo.guarded_process import GuardedProcess
 
 __all__ = ["Fleet", "Member"]
 

@@ -22,22 +22,23 @@ from pathlib import Path
 from tests.chaos.chaotic_engine import ChaoticEngine
 from tests.workers.contexts import ContextsOnly
 from tests.workers.pipeline import Pipeline
-from worker.adapters.kafka_log_reader import KafkaLogReader
-from worker.adapters.kafka_peers import KafkaPeerTransactions
-from worker.adapters.kafka_publisher import KafkaPublisher
-from worker.adapters.kafka_source import KafkaWordSource
-from worker.adapters.redis_settings import RedisSettings, RedisTopology
-from worker.adapters.redis_store import connect
+from worker.adapters.kafka.log_reader import KafkaLogReader
+from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.word_source import KafkaWordSource
+from worker.adapters.redis.session_store import connect
+from worker.adapters.redis.settings import RedisSettings, RedisTopology
 from worker.adapters.system_clock import SystemClock
 from worker.core.dictionary import load_dictionary
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.errors import FencedError
-from worker.ports import Engine, Tracer
+from worker.ports.engine import Engine
+from worker.ports.tracer import Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.observer import CheckpointSummary, RebuildSummary, SilentObserver
-from worker.runtime.parts import Parts
+from worker.runtime.parts import RuntimeParts
 from worker.runtime.untraced import Untraced
 from worker.runtime.watchdog import InferenceWatchdog
 
@@ -152,7 +153,7 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
         connect_timeout_s=0.5,
     )
     clock = SystemClock()
-    parts = Parts(
+    parts = RuntimeParts(
         source=KafkaWordSource(kafka, settings.input_topic),
         publisher=KafkaPublisher(kafka, settings.transactional_id, settings.input_topic),
         store=connect(store, deployment=pipeline.deployment, topic=settings.input_topic),

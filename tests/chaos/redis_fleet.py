@@ -10,7 +10,7 @@ from typing import Protocol
 import redis
 
 from tests.chaos.proxy import Link, Proxy
-from worker.adapters.embedded_redis import EmbeddedRedis
+from worker.demo.embedded_redis import EmbeddedRedis
 
 __all__ = ["RedisFleet", "RedisPair"]
 

@@ -8,7 +8,7 @@ from schemas.codec import decode_segment, decode_translation
 from tests.chaos.checker import Letter, Output
 from tests.workers.twin import World
 from worker.core.rules import DecodingRules
-from worker.ports import Record
+from worker.ports.records import Record
 
 __all__ = ["RULES", "letter_of", "output_of", "undisturbed"]
 

@@ -19,7 +19,7 @@ from tests.chaos.schedule import Fault, draw_faults
 from tests.chaos.timed import check_timed
 from tests.chaos.watch import Watch
 from tests.chaos.world import DEPLOYMENT, WORKERS_AT_START, ChaosWorld
-from worker.ports import Record
+from worker.ports.records import Record
 
 __all__ = ["Report", "percentile", "run"]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tests.chaos.load import Sent, session_records
-from worker.ports import Record
+from worker.ports.records import Record
 
 __all__ = ["spoken"]
 

@@ -16,7 +16,7 @@ from tests.chaos.spoken import spoken
 from tests.crash.flaws import no_fence
 from tests.workers.crashing import Interrupted
 from tests.workers.twin import World
-from worker.adapters.memory_store import Fault
+from worker.adapters.memory.session_store import StoreFault
 from worker.core.rules import DecodingRules
 from worker.runtime.observer import SeamStep
 
@@ -136,7 +136,7 @@ def zombie_writes_late() -> Output:
     first.settle()
     for record in records[half:]:
         world.broker.append("asr.words", 0, record.value, key=record.key)
-    first.store.fail_next("write", Fault.LANDS_LATER)
+    first.store.fail_next("write", StoreFault.LANDS_LATER)
     first.turn(2)
     world.broker.expel("caesura", "asr.words", first.source.member_id)
 

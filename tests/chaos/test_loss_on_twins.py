@@ -11,7 +11,7 @@ from tests.chaos.reference import RULES, output_of, undisturbed
 from tests.chaos.spoken import spoken
 from tests.workers.twin import World
 from worker.core.rules import DecodingRules
-from worker.ports import Record
+from worker.ports.records import Record
 
 
 def run_with_loss(records: Sequence[Record], lost_after: int) -> Output:

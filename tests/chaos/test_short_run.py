@@ -8,7 +8,7 @@ from tests.chaos.plan import Plan
 from tests.chaos.runner import run
 from tests.parts.kafka_broker import find_jars, find_java
 from tests.parts.lookup import NotFound, missing
-from worker.adapters.embedded_redis import find_redis_server
+from worker.demo.embedded_redis import find_redis_server
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(900)]
 

@@ -19,9 +19,9 @@ from tests.chaos.timed import TIMED_RULES
 from tests.parts.committed import committed_records
 from tests.parts.kafka_cluster import KafkaCluster
 from tests.workers.pipeline import Pipeline
-from worker.adapters.guarded_process import free_port
-from worker.adapters.kafka_settings import KafkaSettings
-from worker.ports import Record
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.demo.guarded_process import free_port
+from worker.ports.records import Record
 
 __all__ = ["DEPLOYMENT", "ChaosWorld"]
 

@@ -12,27 +12,23 @@ from confluent_kafka import Producer, TopicPartition
 
 from tests.parts.committed import committed_records
 from tests.parts.kafka_part import Kafka, unique
-from worker.adapters.kafka_log_reader import KafkaLogReader
-from worker.adapters.kafka_peers import KafkaPeerTransactions
-from worker.adapters.kafka_publisher import KafkaPublisher
-from worker.adapters.kafka_reader import Start
-from worker.adapters.kafka_settings import KafkaSettings
-from worker.adapters.kafka_source import KafkaWordSource
-from worker.adapters.memory_broker import MemoryBroker
-from worker.adapters.memory_log_reader import MemoryLogReader
-from worker.adapters.memory_peers import MemoryPeerTransactions
-from worker.adapters.memory_publisher import MemoryPublisher
-from worker.adapters.memory_source import MemoryWordSource
+from worker.adapters.kafka.log_reader import KafkaLogReader
+from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topic_reader import Start
+from worker.adapters.kafka.word_source import KafkaWordSource
+from worker.adapters.memory.broker import MemoryBroker
+from worker.adapters.memory.log_reader import MemoryLogReader
+from worker.adapters.memory.peer_transactions import MemoryPeerTransactions
+from worker.adapters.memory.publisher import MemoryPublisher
+from worker.adapters.memory.word_source import MemoryWordSource
 from worker.errors import BrokerError
-from worker.ports import (
-    LogReader,
-    PartitionEnd,
-    PartitionStalled,
-    PeerTransactions,
-    Publisher,
-    Record,
-    WordSource,
-)
+from worker.ports.log_reader import LogReader
+from worker.ports.peer_transactions import PeerTransactions
+from worker.ports.publisher import Publisher
+from worker.ports.records import PartitionEnd, PartitionStalled, Record
+from worker.ports.word_source import WordSource
 
 __all__ = ["PATIENCE_S", "Cluster", "Member", "RealCluster", "TwinCluster", "until"]
 

@@ -14,7 +14,7 @@ from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScram
 from tests.parts.kafka_broker import KafkaProcess
 from tests.parts.kafka_part import Kafka
 from tests.parts.lookup import NotFound
-from worker.adapters.guarded_process import free_port
+from worker.demo.guarded_process import free_port
 
 __all__ = ["PASSWORD", "USER", "SecureKafka", "secure_kafka"]
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import redis
 
 from tests.parts.kafka_part import unique
-from worker.adapters.embedded_redis import EmbeddedRedis
-from worker.adapters.memory_store import MemoryRedis, MemorySessionStore
-from worker.adapters.redis_settings import RedisSettings, RedisTopology
-from worker.adapters.redis_store import connect
-from worker.ports import SessionStore
+from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
+from worker.adapters.redis.session_store import connect
+from worker.adapters.redis.settings import RedisSettings, RedisTopology
+from worker.demo.embedded_redis import EmbeddedRedis
+from worker.ports.session_store import SessionStore
 
 __all__ = ["StoreServer", "cluster_of_one", "in_memory", "of_settings", "take_all_slots", "under_sentinel"]
 

@@ -11,9 +11,10 @@ import pytest
 
 from tests.contract.clusters import PATIENCE_S, Member, RealCluster, until
 from tests.parts.kafka_part import Kafka
-from worker.adapters.overdue_call import returns_within
+from worker.adapters.kafka.overdue_call import returns_within
 from worker.errors import AbortableError, BrokerError
-from worker.ports import CommittedOffset, NextOffset, OutMessage, Publisher
+from worker.ports.publisher import Publisher
+from worker.ports.records import CommittedOffset, NextOffset, OutMessage
 
 SHORT_S = 0.2
 """A stop this short does not fence the broker. With its only broker fenced, librdkafka (2.16) may throw away the only

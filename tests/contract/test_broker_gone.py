@@ -12,15 +12,16 @@ from tests.contract.clusters import PATIENCE_S, Member, text, until
 from tests.parts.kafka_broker import find_jars, find_java
 from tests.parts.kafka_cluster import KafkaCluster
 from tests.parts.lookup import NotFound, missing
-from worker.adapters.guarded_process import free_port
-from worker.adapters.kafka_log_reader import KafkaLogReader
-from worker.adapters.kafka_publisher import KafkaPublisher
-from worker.adapters.kafka_reader import KafkaReader, Start
-from worker.adapters.kafka_settings import KafkaSettings
-from worker.adapters.kafka_source import KafkaWordSource
-from worker.adapters.kafka_topics import KafkaTopics, WantedTopic
+from worker.adapters.kafka.log_reader import KafkaLogReader
+from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.adapters.kafka.topics import KafkaTopics, WantedTopic
+from worker.adapters.kafka.word_source import KafkaWordSource
+from worker.demo.guarded_process import free_port
 from worker.errors import AbortableError, BrokerError
-from worker.ports import CommittedOffset, NextOffset, OutMessage, Publisher
+from worker.ports.publisher import Publisher
+from worker.ports.records import CommittedOffset, NextOffset, OutMessage
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
 

@@ -7,7 +7,7 @@ from confluent_kafka import Producer
 
 from tests.parts.committed import committed_records, last_stable_offset_lags
 from tests.parts.kafka_part import Kafka
-from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.kafka.settings import KafkaSettings
 
 pytestmark = pytest.mark.kafka
 

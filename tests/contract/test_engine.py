@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from worker.adapters.memory_engine import ScriptedEngine
-from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.adapters.memory.engine import ScriptedEngine
+from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest
 from worker.core.rules import ModelTable
 from worker.errors import FatalError
-from worker.ports import Engine
+from worker.ports.engine import Engine
 
 _SHIPPED = Path(__file__).parents[2] / "models" / "shipped"
 _WORDS = "so i went there on monday i mean tuesday and uh nobody was in what do you think we should do".split()  # noqa: SIM905

@@ -8,7 +8,9 @@ import pytest
 
 from tests.contract.clusters import PATIENCE_S, Cluster, Member, until
 from worker.errors import BrokerError, CaesuraError, FatalError, FencedError
-from worker.ports import CommittedOffset, GroupMembership, NextOffset, OutMessage, Publisher
+from worker.ports.publisher import Publisher
+from worker.ports.records import CommittedOffset, NextOffset, OutMessage
+from worker.ports.word_source import GroupMembership
 
 
 def ready(cluster: Cluster, name: str = "worker-0") -> Publisher:

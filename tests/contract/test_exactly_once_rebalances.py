@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tests.contract.clusters import PATIENCE_S, Cluster, Member, until
 from worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError
-from worker.ports import NextOffset, OutMessage
+from worker.ports.records import NextOffset, OutMessage
 
 PARTITIONS = 6
 RECORDS = 150

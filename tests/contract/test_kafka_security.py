@@ -13,12 +13,12 @@ from tests.contract.clusters import PATIENCE_S, Member, until
 from tests.contract.secure_kafka import PASSWORD, USER, SecureKafka, secure_kafka
 from tests.parts.kafka_part import unique
 from tests.parts.lookup import NotFound
-from worker.adapters.kafka_publisher import KafkaPublisher
-from worker.adapters.kafka_settings import KafkaSettings
-from worker.adapters.kafka_source import KafkaWordSource
-from worker.adapters.kafka_topics import KafkaTopics
+from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topics import KafkaTopics
+from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.errors import CaesuraError, FatalError
-from worker.ports import CommittedOffset, NextOffset, OutMessage
+from worker.ports.records import CommittedOffset, NextOffset, OutMessage
 
 pytestmark = pytest.mark.kafka
 

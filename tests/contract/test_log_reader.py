@@ -8,7 +8,9 @@ import pytest
 
 from tests.contract.clusters import PATIENCE_S, Cluster, text
 from worker.errors import BrokerError
-from worker.ports import LogReader, OutMessage, Publisher
+from worker.ports.log_reader import LogReader
+from worker.ports.publisher import Publisher
+from worker.ports.records import OutMessage
 
 
 def ready(cluster: Cluster) -> Publisher:

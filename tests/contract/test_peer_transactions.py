@@ -6,7 +6,8 @@ import pytest
 
 from tests.contract.clusters import PATIENCE_S, Cluster, Member, until
 from worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError
-from worker.ports import CommittedOffset, NextOffset, OutMessage, Publisher
+from worker.ports.publisher import Publisher
+from worker.ports.records import CommittedOffset, NextOffset, OutMessage
 
 
 def a_checkpoint(cluster: Cluster, publisher: Publisher, member: Member, topic: str, number: int) -> None:

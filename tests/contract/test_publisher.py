@@ -1,4 +1,4 @@
-"""What every publisher promises (``worker.ports.Publisher``): on the twin, and on a real broker, both protocols."""
+"""What every publisher promises (``worker.ports.publisher``): on the twin, and on a real broker, both protocols."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 
 from tests.contract.clusters import PATIENCE_S, Cluster
 from worker.errors import AbortableError, BrokerError, FatalError, FencedError, OutcomeUnknownError
-from worker.ports import OutMessage, Publisher
+from worker.ports.publisher import Publisher
+from worker.ports.records import OutMessage
 
 
 def ready(cluster: Cluster, name: str = "publisher") -> Publisher:

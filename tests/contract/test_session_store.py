@@ -10,9 +10,9 @@ import pytest
 from schemas.checkpoint import CheckpointId
 from tests.contract.session_stores import StoreServer, cluster_of_one, in_memory, of_settings, under_sentinel
 from tests.parts.lookup import missing
-from worker.adapters.embedded_redis import find_redis_server
-from worker.adapters.redis_settings import RedisSettings
-from worker.ports import SessionStore, StoreWrite
+from worker.adapters.redis.settings import RedisSettings
+from worker.demo.embedded_redis import find_redis_server
+from worker.ports.session_store import SessionStore, StoreWrite
 
 NONCE = "0123456789abcdef"
 PARTITION = 7

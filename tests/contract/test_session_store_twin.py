@@ -10,10 +10,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from schemas.checkpoint import CheckpointId
 from tests.contract.session_stores import in_memory, of_settings
 from tests.parts.redis_part import RedisServer
-from worker.adapters.memory_store import Fault, MemoryRedis, MemorySessionStore
-from worker.adapters.redis_settings import RedisSettings
+from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore, StoreFault
+from worker.adapters.redis.settings import RedisSettings
 from worker.errors import StoreError
-from worker.ports import StoreWrite
+from worker.ports.session_store import StoreWrite
 
 NONCE = "0123456789abcdef"
 partitions = st.integers(0, 1)
@@ -85,9 +85,9 @@ def first_write(token: int) -> StoreWrite:
 
 
 @pytest.mark.parametrize(
-    ("fault", "at_once", "later"), [(Fault.LANDS, 1, 1), (Fault.LANDS_LATER, 0, 1), (Fault.NEVER, 0, 0)]
+    ("fault", "at_once", "later"), [(StoreFault.LANDS, 1, 1), (StoreFault.LANDS_LATER, 0, 1), (StoreFault.NEVER, 0, 0)]
 )
-def test_an_unanswered_write_lands_at_once_or_later_or_never(fault: Fault, at_once: int, later: int) -> None:
+def test_an_unanswered_write_lands_at_once_or_later_or_never(fault: StoreFault, at_once: int, later: int) -> None:
     server = MemoryRedis()
     store = MemorySessionStore(server)
     token = store.claim(0, 0).token
@@ -102,7 +102,7 @@ def test_an_unanswered_write_lands_at_once_or_later_or_never(fault: Fault, at_on
 def test_a_write_that_lands_after_anothers_claim_changes_nothing() -> None:
     server = MemoryRedis()
     store = MemorySessionStore(server)
-    store.fail_next("write", Fault.LANDS_LATER)
+    store.fail_next("write", StoreFault.LANDS_LATER)
     with pytest.raises(StoreError):
         store.write(0, first_write(store.claim(0, 0).token))
     MemorySessionStore(server).claim(0, 0)
@@ -113,7 +113,7 @@ def test_a_write_that_lands_after_anothers_claim_changes_nothing() -> None:
 def test_a_write_that_lands_after_everything_was_lost_changes_nothing() -> None:
     server = MemoryRedis()
     store = MemorySessionStore(server)
-    store.fail_next("write", Fault.LANDS_LATER)
+    store.fail_next("write", StoreFault.LANDS_LATER)
     with pytest.raises(StoreError):
         store.write(0, first_write(store.claim(0, 0).token))
     server.lose_everything()

@@ -1,4 +1,4 @@
-"""What every word source promises (``worker.ports.WordSource``): on the twin, and on a real broker, both protocols."""
+"""What every word source promises (``worker.ports.word_source``): on the twin, and on a real broker, both protocols."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.clusters import PATIENCE_S, Cluster, Member, until
 from worker.errors import BrokerError, FatalError, FencedError
-from worker.ports import NextOffset, OutMessage, PartitionEnd, Record
+from worker.ports.records import NextOffset, OutMessage, PartitionEnd, Record
 
 
 def numbered(first: int, last: int) -> list[str]:

@@ -11,11 +11,11 @@ import time
 from collections.abc import Sequence
 from typing import Literal, cast
 
-from worker.adapters.kafka_publisher import KafkaPublisher
-from worker.adapters.kafka_settings import KafkaSettings
-from worker.adapters.kafka_source import KafkaWordSource
+from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.errors import CaesuraError
-from worker.ports import NextOffset, OutMessage
+from worker.ports.records import NextOffset, OutMessage
 
 PATIENCE_S = 20.0
 

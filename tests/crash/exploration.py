@@ -13,13 +13,13 @@ from schemas.segments import Segment
 from tests.workers.speech import event
 from tests.workers.stepping import SteppedWorker
 from tests.workers.twin import TwinWorker, World
-from worker.adapters.memory_engine import ScriptedEngine
-from worker.adapters.memory_store import Fault
+from worker.adapters.memory.engine import ScriptedEngine
+from worker.adapters.memory.session_store import StoreFault
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError, BrokerError, FatalError, OutcomeUnknownError
-from worker.runtime.intake import POISON
 from worker.runtime.observer import Observer
+from worker.runtime.record_decoding import POISON
 
 __all__ = ["OWNERS", "Exploration", "Violation", "broken"]
 
@@ -187,12 +187,12 @@ class Exploration:
     def _save(self, owner: str, fault: str) -> None:
         if (twin := self._twin(owner)) is not None:
             self._failures += 1
-            twin.store.fail_next("write", Fault[fault])
+            twin.store.fail_next("write", StoreFault[fault])
 
     def _claim(self, owner: str, fault: str) -> None:
         if (twin := self._twin(owner)) is not None:
             self._failures += 1
-            twin.store.fail_next("claim", Fault[fault])
+            twin.store.fail_next("claim", StoreFault[fault])
 
     def _land(self) -> None:
         self._failures += self.world.redis.land_late()

@@ -10,18 +10,19 @@ import msgspec
 import pytest
 
 from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
-from worker.adapters.memory_broker import MemoryBroker
-from worker.adapters.memory_source import MemoryWordSource
-from worker.adapters.memory_store import StoredPartition
-from worker.ports import CommittedOffset, StoreWrite
-from worker.runtime import caution
+from worker.adapters.memory.broker import MemoryBroker
+from worker.adapters.memory.session_store import StoredPartition
+from worker.adapters.memory.word_source import MemoryWordSource
+from worker.ports.records import CommittedOffset
+from worker.ports.session_store import StoreWrite
 from worker.runtime import claim as claiming
-from worker.runtime.caution import Caution
+from worker.runtime import poison_isolation
 from worker.runtime.checkpoint import Checkpoint
 from worker.runtime.claim import Claim
 from worker.runtime.deadline import Deadline
+from worker.runtime.poison_isolation import PoisonIsolation
 from worker.runtime.stored import StoredSlots
-from worker.runtime.verdict import Verdict, judge
+from worker.runtime.verdict import ClaimVerdict, judge
 
 __all__ = ["FLAWS", "LOSS_FLAWS", "Flaw"]
 
@@ -31,9 +32,9 @@ Flaw = Callable[[pytest.MonkeyPatch], None]
 def no_roll_back(patch: pytest.MonkeyPatch) -> None:
     """What is in doubt is taken for committed."""
 
-    def hopeful(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> Verdict:
+    def hopeful(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> ClaimVerdict:
         verdict = judge(offset_known=offset_known, committed=committed, manifest=manifest)
-        return Verdict.GOOD if verdict is Verdict.IN_DOUBT else verdict
+        return ClaimVerdict.GOOD if verdict is ClaimVerdict.IN_DOUBT else verdict
 
     patch.setattr(claiming, "judge", hopeful)
 
@@ -107,9 +108,9 @@ def low_token(patch: pytest.MonkeyPatch) -> None:
 def no_ledger(patch: pytest.MonkeyPatch) -> None:
     """State that is behind the log is taken as it is."""
 
-    def hopeful(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> Verdict:
+    def hopeful(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> ClaimVerdict:
         verdict = judge(offset_known=offset_known, committed=committed, manifest=manifest)
-        return Verdict.GOOD if verdict is Verdict.BEHIND else verdict
+        return ClaimVerdict.GOOD if verdict is ClaimVerdict.BEHIND else verdict
 
     patch.setattr(claiming, "judge", hopeful)
 
@@ -128,17 +129,17 @@ def unknown_is_committed(patch: pytest.MonkeyPatch) -> None:
 def no_reading_again(patch: pytest.MonkeyPatch) -> None:
     """A record that was put off until its announcement has committed is not read again."""
 
-    def committed(caution: Caution) -> bool:
+    def committed(caution: PoisonIsolation) -> bool:
         honest(caution)
         return False
 
-    honest = Caution.committed
-    patch.setattr(Caution, "committed", committed)
+    honest = PoisonIsolation.committed
+    patch.setattr(PoisonIsolation, "committed", committed)
 
 
 def hasty(patch: pytest.MonkeyPatch) -> None:
     """A record that failed once is given up."""
-    patch.setattr(caution, "_MAX_LABELLED_TRIES", 0)
+    patch.setattr(poison_isolation, "_MAX_LABELLED_TRIES", 0)
 
 
 FLAWS: dict[str, Flaw] = {

@@ -18,9 +18,10 @@ from tests.parts.kafka_part import Kafka
 from tests.workers.real import RealWorker, RealWorld
 from tests.workers.twin import TwinWorker, World
 from tests.workers.unsure import Plan, UnsurePublisher
-from worker.adapters.redis_store import partition_key
+from worker.adapters.redis.session_store import partition_key
 from worker.core.rules import DecodingRules
-from worker.ports import NextOffset, Publisher, Record
+from worker.ports.publisher import Publisher
+from worker.ports.records import NextOffset, Record
 from worker.runtime.loop import Worker
 from worker.runtime.observer import Observer
 

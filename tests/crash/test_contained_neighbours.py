@@ -16,7 +16,9 @@ from tests.workers.unsure import UnsurePublisher
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError
-from worker.ports import GroupMembership, NextOffset, OutMessage, Publisher
+from worker.ports.publisher import Publisher
+from worker.ports.records import NextOffset, OutMessage
+from worker.ports.word_source import GroupMembership
 
 _PARTITIONS = 4
 _NAMES = [f"ann-{number}" for number in range(99)]

@@ -14,8 +14,8 @@ from tests.parts.lookup import missing
 from tests.workers.crashing import Interrupted
 from tests.workers.speech import check_every_word_once, speech
 from tests.workers.twin import World
-from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
-from worker.adapters.memory_store import Fault
+from worker.adapters.memory.session_store import StoreFault
+from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
 from worker.runtime.observer import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
@@ -103,8 +103,8 @@ def test_a_redis_that_falls_silent_over_a_save_may_do_it_later_and_every_word_co
     check_every_word_once(_EVENTS, stage.segments())
 
 
-@pytest.mark.parametrize("fault", list(Fault))
-def test_a_save_without_an_answer_counts_only_if_it_is_committed_whenever_it_lands(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", list(StoreFault))
+def test_a_save_without_an_answer_counts_only_if_it_is_committed_whenever_it_lands(fault: StoreFault) -> None:
     world = World()
     twin = world.worker()
     world.send(*_EVENTS[:4])

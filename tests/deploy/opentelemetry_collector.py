@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from tests.deploy.places import tool
-from worker.adapters.guarded_process import GuardedProcess, free_port
+from worker.demo.guarded_process import GuardedProcess, free_port
 
 __all__ = ["forwarding"]
 

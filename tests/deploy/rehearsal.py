@@ -23,9 +23,9 @@ from schemas.segments import Segment
 from tests.deploy.places import DOCS, ROOT
 from tests.parts.committed import committed_records
 from tests.parts.kafka_part import Kafka
-from worker.adapters.guarded_process import free_port
-from worker.adapters.kafka_settings import KafkaSettings
-from worker.adapters.redis_settings import RedisSettings
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.redis.settings import RedisSettings
+from worker.demo.guarded_process import free_port
 
 __all__ = ["Rehearsal", "RunningWorker", "blocks", "outside", "wait_for"]
 

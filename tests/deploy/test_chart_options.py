@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.deploy.rendered import Objects, render
 from tests.parts.redis_acl import worker_rule
-from worker.adapters.findings import Verdict
-from worker.adapters.kafka_topics import FoundTopic
-from worker.commands.topic_plan import judge, wanted_topics
-from worker.config import Origin, load_settings
+from worker.adapters.kafka.topics import FoundTopic
+from worker.checks.findings import FindingLevel
+from worker.checks.topic_plan import judge, wanted_topics
+from worker.settings.tree import SettingSources, load_settings
 
 _SCALED = {"autoscaling": {"enabled": True, "partitions": 12, "prometheusAddress": "http://prometheus:9090"}}
 
@@ -58,10 +58,10 @@ def test_strimzi_makes_every_topic_as_the_check_wants_it() -> None:
         "strimzi": {"cluster": "main", "topics": {"enabled": True, "partitions": 24}},
     }
     objects = render(values)
-    settings = load_settings(Origin(environ=objects.of("ConfigMap")["data"])).worker
+    settings = load_settings(SettingSources(environ=objects.of("ConfigMap")["data"])).worker
     found = found_topics(objects)
     for wanted in wanted_topics(settings, partitions=24):
-        assert [finding.verdict for finding in judge(wanted, found.pop(wanted.name))] == [Verdict.GOOD]
+        assert [finding.verdict for finding in judge(wanted, found.pop(wanted.name))] == [FindingLevel.GOOD]
     assert found == {}, "and none that nobody asked for"
 
 

@@ -13,7 +13,7 @@ import yaml
 from deploy.values_schema import schema
 from tests.deploy.places import CHART, tool
 from tests.deploy.rendered import NEEDED, Objects, Refused, render
-from worker.config import Origin, load_settings, open_settings
+from worker.settings.tree import SettingSources, load_settings, open_settings
 
 _SCALED = {"autoscaling": {"enabled": True, "partitions": 12, "prometheusAddress": "http://prometheus:9090"}}
 
@@ -51,7 +51,7 @@ def test_the_settings_that_are_rendered_are_settings_that_the_worker_takes() -> 
             }
         }
     )
-    settings = load_settings(Origin(environ=variables(objects)))
+    settings = load_settings(SettingSources(environ=variables(objects)))
     assert settings.worker.deployment == "speech"
     assert settings.worker.http_host == "0.0.0.0"  # noqa: S104  # inside a pod
     assert [str(route) for route in settings.worker.routes] == ["de=translate.de:marked"]
@@ -67,7 +67,7 @@ def test_the_settings_that_are_rendered_are_settings_that_the_worker_takes() -> 
 
 def test_routes_may_be_tables_too() -> None:
     route = {"target": "de", "topic": "translate.de", "rendering": "fluent", "keep_fillers": True}
-    settings = load_settings(Origin(environ=variables(render({"settings": {"worker": {"routes": [route]}}}))))
+    settings = load_settings(SettingSources(environ=variables(render({"settings": {"worker": {"routes": [route]}}}))))
     assert settings.worker.routes[0].keep_fillers
 
 
@@ -144,7 +144,7 @@ def test_every_secret_setting_can_be_given_by_reference_and_by_nothing_else() ->
 def test_tls_files_are_mounted_where_the_settings_say() -> None:
     tls = {"ca": {"secret": "cluster-ca"}, "client": {"secret": "kafka-user", "certificate": "user.crt"}}
     objects = render({"tls": {"kafka": tls}, "settings": {"kafka": {"security_protocol": "SSL"}}})
-    settings = load_settings(Origin(environ=variables(objects)))
+    settings = load_settings(SettingSources(environ=variables(objects)))
     assert settings.kafka.ssl_ca_file == "/etc/caesura/tls/kafka/ca.crt"
     assert settings.kafka.ssl_certificate_file == "/etc/caesura/tls/kafka/client.crt"
     assert settings.kafka.ssl_key_file == "/etc/caesura/tls/kafka/client.key"

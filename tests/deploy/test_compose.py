@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.deploy.places import DEPLOY, ROOT, tool
-from worker.config import Origin, load_settings
+from worker.settings.tree import SettingSources, load_settings
 
 _FILE = DEPLOY / "compose" / "compose.yaml"
 
@@ -27,7 +27,7 @@ def ours() -> dict[str, Any]:
 @pytest.mark.parametrize("name", sorted(ours()))
 def test_the_settings_of_a_service_are_taken(name: str) -> None:
     environ = {variable: str(value) for variable, value in ours()[name]["environment"].items()}
-    assert load_settings(Origin(environ=environ)).worker.deployment == "local"
+    assert load_settings(SettingSources(environ=environ)).worker.deployment == "local"
 
 
 def test_no_two_workers_have_one_transactional_id() -> None:
@@ -39,7 +39,7 @@ def test_no_two_workers_have_one_transactional_id() -> None:
 
 def test_a_worker_may_drain_before_it_is_killed() -> None:
     environ = {name: str(value) for name, value in ours()["worker-0"]["environment"].items()}
-    drain_s = load_settings(Origin(environ=environ)).worker.drain_deadline_s
+    drain_s = load_settings(SettingSources(environ=environ)).worker.drain_deadline_s
     for name in ("worker-0", "worker-1"):
         assert float(ours()[name]["stop_grace_period"].removesuffix("s")) > drain_s
 

@@ -20,7 +20,7 @@ from tests.deploy.served import families_served
 from tests.deploy.test_metrics_named import families
 from tests.parts.kafka_part import Kafka
 from tests.parts.redis_part import RedisServer
-from worker.adapters.guarded_process import free_port
+from worker.demo.guarded_process import free_port
 
 pytestmark = [
     pytest.mark.skipif("CAESURA_DEPLOY_TOOLS" not in os.environ, reason="`make test-deploy` runs it"),

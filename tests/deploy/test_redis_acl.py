@@ -11,12 +11,12 @@ from redis.exceptions import NoPermissionError
 from schemas.checkpoint import CheckpointId
 from tests.parts.redis_acl import worker_rule
 from tests.parts.redis_part import RedisServer
-from worker.adapters.findings import Verdict
-from worker.adapters.redis_check import check_redis
-from worker.adapters.redis_client import RedisClient
-from worker.adapters.redis_settings import RedisSettings
-from worker.adapters.redis_store import RedisSessionStore, connect
-from worker.ports import StoreWrite
+from worker.adapters.redis.client import RedisClient
+from worker.adapters.redis.session_store import RedisSessionStore, connect
+from worker.adapters.redis.settings import RedisSettings
+from worker.checks.findings import FindingLevel
+from worker.checks.redis import check_redis
+from worker.ports.session_store import StoreWrite
 
 _USER, _PASSWORD = "caesura-acl-test", "only-a-test-knows"
 
@@ -55,7 +55,7 @@ def test_a_worker_can_claim_write_and_load(store: RedisSessionStore) -> None:
 
 
 def test_the_check_finds_nothing_lacking(settings: RedisSettings, deployment: str) -> None:
-    bad = [finding for finding in check_redis(settings, deployment=deployment) if finding.verdict is Verdict.BAD]
+    bad = [finding for finding in check_redis(settings, deployment=deployment) if finding.verdict is FindingLevel.BAD]
     assert [finding.subject for finding in bad if finding.subject in ("answer", "permissions")] == []
 
 

@@ -15,11 +15,11 @@ from schemas.state import SessionStatus
 from tests.chaos.checker import Output, check
 from tests.chaos.reference import RULES, undisturbed
 from tests.fuzz.letters import faults
-from worker.core.intake import Intake, Outcome
+from worker.core.admission import Intake, OfferOutcome
 from worker.core.rules import DecodingRules
 from worker.errors import BadEventError
-from worker.ports import Record
-from worker.runtime.intake import read_event
+from worker.ports.records import Record
+from worker.runtime.record_decoding import read_event
 from worker.runtime.settings import Partitioner
 
 __all__ = ["Account", "check_good_sessions", "check_letters", "check_words", "outcome_of"]
@@ -70,7 +70,7 @@ class Account:
         admission = self._sessions.setdefault(event.session, fresh).admit(event, 0)
         if admission.reason is not None:
             self.letters[record.partition, record.offset] = record, str(admission.reason)
-        elif admission.outcome is Outcome.REPEAT:
+        elif admission.outcome is OfferOutcome.REPEAT:
             self.repeats += 1
         else:
             self.accepted[event.session].append(record)

@@ -16,8 +16,8 @@ from tests.fuzz.letters import faults
 from tests.fuzz.message import ACCEPTED, CANARY, NEWER, OUTCOMES, Message
 from worker.core.partitioning import murmur2_partition
 from worker.errors import BadEventError
-from worker.ports import Record
-from worker.runtime.intake import DeadLetters, read_event
+from worker.ports.records import Record
+from worker.runtime.record_decoding import DeadLetters, read_event
 from worker.runtime.settings import Partitioner
 
 __all__ = ["PARTITIONS", "Decoding", "Reader", "placed"]

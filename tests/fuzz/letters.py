@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 
 from tests.fuzz.message import CANARY
-from worker.ports import Record
+from worker.ports.records import Record
 
 __all__ = ["faults"]
 

@@ -27,7 +27,7 @@ from tests.workers.real import RealWorld
 from tests.workers.running import Process
 from tests.workers.speech import event, speech
 from worker.core.partitioning import murmur2_partition
-from worker.ports import Record
+from worker.ports.records import Record
 
 __all__ = ["Live"]
 

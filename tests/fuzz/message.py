@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from schemas.errors import REASONS
-from worker.runtime.intake import WRONG_PARTITION
+from worker.runtime.record_decoding import WRONG_PARTITION
 
 __all__ = ["ACCEPTED", "CANARY", "NEWER", "OUTCOMES", "REFUSALS", "Message"]
 

@@ -16,8 +16,8 @@ from tests.workers.twin import World
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import BadEventError
-from worker.ports import Record
-from worker.runtime.intake import DeadLetters, read_event
+from worker.ports.records import Record
+from worker.runtime.record_decoding import DeadLetters, read_event
 from worker.runtime.settings import Partitioner
 
 _MAX_BYTES = 2000

@@ -14,8 +14,8 @@ from tests.fuzz.generator import Generator
 from tests.fuzz.message import OUTCOMES
 from tests.fuzz.record_changes import LARGE_RECORDS, RECORD_CHANGES
 from worker.errors import BadEventError
-from worker.ports import Record
-from worker.runtime.intake import read_event
+from worker.ports.records import Record
+from worker.runtime.record_decoding import read_event
 from worker.runtime.settings import Partitioner
 
 

@@ -19,8 +19,8 @@ from tests.workers.crashing import Crash
 from tests.workers.real import RealWorker, RealWorld
 from tests.workers.speech import event, said
 from tests.workers.unsure import Plan, UnsurePublisher
-from worker.adapters.memory_engine import ScriptedEngine
-from worker.adapters.redis_store import partition_key
+from worker.adapters.memory.engine import ScriptedEngine
+from worker.adapters.redis.session_store import partition_key
 from worker.adapters.system_clock import SystemClock
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import EngineError

@@ -20,9 +20,9 @@ from tests.parts.kafka_part import Kafka
 from tests.workers.bad_events import bad_records
 from tests.workers.real import RealWorld
 from tests.workers.speech import event, said
-from worker.adapters.guarded_process import free_port
-from worker.adapters.redis_settings import RedisSettings
-from worker.adapters.redis_store import partition_key
+from worker.adapters.redis.session_store import partition_key
+from worker.adapters.redis.settings import RedisSettings
+from worker.demo.guarded_process import free_port
 
 _CANARY = "zwieselhausen"
 _ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ import pytest
 from confluent_kafka import Producer
 
 from tests.parts.kafka_part import Kafka
-from worker.adapters.redis_settings import RedisSettings
+from worker.adapters.redis.settings import RedisSettings
 
 ROOT = Path(__file__).parents[2]
 PYTHON = (sys.executable, "-c", "from worker.cli import main; main()")

@@ -14,7 +14,7 @@ from tests.deploy.rehearsal import Rehearsal, RunningWorker, wait_for
 from tests.integration.sessions import events, stored, wait_for_ends, whole, words_by_session
 from tests.parts.kafka_part import Kafka
 from tests.parts.lookup import missing
-from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
 
 pytestmark = pytest.mark.timeout(300)
 _SHIPPED = ROOT / "models" / "shipped" / "en"

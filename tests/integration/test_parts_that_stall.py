@@ -30,7 +30,7 @@ from tests.parts.kafka_part import Kafka
 from tests.parts.redis_part import RedisServer
 from tests.workers.real import RealWorld
 from tests.workers.speech import check_every_word_once, event
-from worker.adapters.guarded_process import free_port
+from worker.demo.guarded_process import free_port
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -13,13 +13,13 @@ from schemas.checkpoint import CheckpointId
 from tests.contract.session_stores import cluster_of_one, under_sentinel
 from tests.parts.kafka_part import unique
 from tests.parts.lookup import missing
-from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
-from worker.adapters.findings import Verdict
-from worker.adapters.redis_check import check_redis
-from worker.adapters.redis_settings import RedisSettings, RedisTopology
-from worker.adapters.redis_store import RedisSessionStore, connect, partition_key
+from worker.adapters.redis.session_store import RedisSessionStore, connect, partition_key
+from worker.adapters.redis.settings import RedisSettings, RedisTopology
+from worker.checks.findings import FindingLevel
+from worker.checks.redis import check_redis
+from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
 from worker.errors import StoreError
-from worker.ports import Claimed, StoreWrite
+from worker.ports.session_store import Claimed, StoreWrite
 
 pytestmark = pytest.mark.redis
 
@@ -133,7 +133,9 @@ def test_a_key_that_is_not_ours_is_a_store_error(ours: EmbeddedRedis) -> None:
 
 def test_a_check_of_a_bare_redis_doubts_only_that_it_keeps_nothing(ours: EmbeddedRedis) -> None:
     findings = check_redis(RedisSettings.from_url(ours.url), deployment="checked")
-    assert [found.subject for found in findings if found.verdict is not Verdict.GOOD] == ["persistence and replicas"]
+    assert [found.subject for found in findings if found.verdict is not FindingLevel.GOOD] == [
+        "persistence and replicas"
+    ]
     with redis.Redis(port=ours.port) as client:
         assert client.keys("caesura:{checked:*") == []
 
@@ -143,14 +145,14 @@ def test_a_check_refuses_eviction(ours: EmbeddedRedis) -> None:
         client.config_set("maxmemory-policy", "allkeys-lru")
         findings = check_redis(RedisSettings.from_url(ours.url), deployment="checked")
         client.config_set("maxmemory-policy", "noeviction")
-    assert {found.subject for found in findings if found.verdict is Verdict.BAD} == {"maxmemory-policy"}
+    assert {found.subject for found in findings if found.verdict is FindingLevel.BAD} == {"maxmemory-policy"}
 
 
 def test_a_check_names_the_commands_that_the_user_lacks(ours: EmbeddedRedis) -> None:
     with redis.Redis(port=ours.port) as client:
         client.acl_setuser("narrow", enabled=True, passwords="+secret", keys="caesura:*", commands=["+@all", "-hdel"])
     settings = RedisSettings(addresses=(f"127.0.0.1:{ours.port}",), username="narrow", password="secret")
-    bad = [found.reason for found in check_redis(settings, deployment="checked") if found.verdict is Verdict.BAD]
+    bad = [found.reason for found in check_redis(settings, deployment="checked") if found.verdict is FindingLevel.BAD]
     assert len(bad) == 1
     assert "needs HDEL on the keys" in bad[0]
 
@@ -158,7 +160,7 @@ def test_a_check_names_the_commands_that_the_user_lacks(ours: EmbeddedRedis) -> 
 def test_a_check_with_a_wrong_password_says_so_and_does_not_show_it(ours: EmbeddedRedis) -> None:
     settings = RedisSettings(addresses=(f"127.0.0.1:{ours.port}",), username="nobody", password="hunter2")
     (found,) = check_redis(settings, deployment="checked")
-    assert found.verdict is Verdict.BAD
+    assert found.verdict is FindingLevel.BAD
     assert "WRONGPASS" in found.reason
     assert "hunter2" not in found.reason
 

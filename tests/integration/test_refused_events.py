@@ -14,7 +14,7 @@ from tests.workers.bad_events import BadRecord, bad_records
 from tests.workers.real import RealWorld
 from tests.workers.speech import by_session, check_every_word_once, event, said, speech
 from worker.core.partitioning import murmur2_partition
-from worker.ports import Record
+from worker.ports.records import Record
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 

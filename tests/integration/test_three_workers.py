@@ -18,9 +18,9 @@ from tests.workers.real import Kill, RealWorld
 from tests.workers.running import Process
 from tests.workers.speech import check_every_word_once, comparable, speech, talk
 from tests.workers.twin import World
-from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.rules import DecodingRules
-from worker.ports import Engine
+from worker.ports.engine import Engine
 from worker.runtime.observer import SeamStep
 
 _SESSIONS = 200

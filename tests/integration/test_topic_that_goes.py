@@ -7,10 +7,10 @@ import time
 import pytest
 
 from tests.parts.kafka_part import Kafka, unique
-from worker.adapters.kafka_publisher import KafkaPublisher
-from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import AbortableError, BrokerError, FatalError
-from worker.ports import OutMessage
+from worker.ports.records import OutMessage
 
 _PATIENCE_S = 30.0
 

@@ -18,9 +18,9 @@ from tests.parts.kafka_part import Kafka
 from tests.unit.telemetry.collector import Collector, collecting
 from tests.unit.telemetry.tracing import context, events_of, header, segment_of
 from tests.workers.speech import speech
-from worker.adapters.kafka_reader import KafkaReader, Start
-from worker.adapters.kafka_settings import KafkaSettings
-from worker.ports import Record
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.ports.records import Record
 
 pytestmark = pytest.mark.timeout(300)
 _CANARY = "zwieselhausen"

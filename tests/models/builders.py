@@ -8,11 +8,11 @@ from pathlib import Path
 import torch
 
 from models.data.aligned import AlignedDocument
-from models.export import ModelCard, export
+from models.export.folder import ModelCard, export
 from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
 from schemas.model_manifest import ModelManifest
-from worker.adapters.wordpiece import WordPiece
+from worker.adapters.onnx.wordpiece import WordPiece
 
 WORDS = ("the", "cat", "dog", "saw", "a", "bird", "today", "where", "is", "it", "uh", "um", "and", "then", "we", "left")
 VOCABULARY = ["[PAD]", UNKNOWN_PIECE, LEADING, *WORDS, *"abcdefghijklmnopqrstuvwxyz'", *(f"##{c}" for c in "abcdefgs")]

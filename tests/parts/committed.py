@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from worker.adapters.kafka_reader import KafkaReader, Start
-from worker.adapters.kafka_settings import KafkaSettings
-from worker.ports import Record
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.ports.records import Record
 
 __all__ = ["committed_records", "last_stable_offset_lags"]
 

@@ -21,7 +21,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from tests.parts.lookup import NotFound
-from worker.adapters.guarded_process import GuardedProcess, free_port
+from worker.demo.guarded_process import GuardedProcess, free_port
 
 __all__ = ["KafkaProcess", "find_jars", "find_java", "new_cluster_id"]
 

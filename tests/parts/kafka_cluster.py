@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient
 
 from tests.parts.kafka_broker import KafkaProcess, new_cluster_id
 from tests.parts.topics import create_topics
-from worker.adapters.guarded_process import free_port
+from worker.demo.guarded_process import free_port
 
 __all__ = ["KafkaCluster"]
 

@@ -16,8 +16,8 @@ from tests.parts.kafka_broker import KafkaProcess
 from tests.parts.kafka_part import Kafka
 from tests.parts.lookup import NotFound, missing
 from tests.parts.redis_acl import worker_rule
-from worker.adapters.embedded_redis import MAX_CLUSTER_PORT, EmbeddedRedis, find_redis_server
-from worker.adapters.guarded_process import free_port
+from worker.demo.embedded_redis import MAX_CLUSTER_PORT, EmbeddedRedis, find_redis_server
+from worker.demo.guarded_process import free_port
 
 __all__ = ["SecuredKafka", "SecuredRedis", "secured_kafka", "secured_redis"]
 

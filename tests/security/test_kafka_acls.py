@@ -20,17 +20,17 @@ from tests.parts.redis_part import RedisServer
 from tests.security.secured_parts import SecuredKafka, secured_kafka
 from tests.workers.real import RealWorld
 from tests.workers.speech import check_every_word_once, speech
-from worker.adapters import kafka_check
-from worker.adapters.findings import Verdict
-from worker.adapters.kafka_log_reader import KafkaLogReader
-from worker.adapters.kafka_peers import KafkaPeerTransactions
-from worker.adapters.kafka_publisher import KafkaPublisher
-from worker.adapters.kafka_settings import KafkaSettings
-from worker.adapters.kafka_source import KafkaWordSource
-from worker.adapters.kafka_topics import KafkaTopics, WantedTopic
+from worker.adapters.kafka.log_reader import KafkaLogReader
+from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topics import KafkaTopics, WantedTopic
+from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.app import refuse_denied
-from worker.config import Settings
+from worker.checks import kafka as kafka_check
+from worker.checks.findings import FindingLevel
 from worker.errors import BrokerError, FatalError
+from worker.settings.tree import Settings
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(300)]
 
@@ -321,6 +321,8 @@ def test_without_the_brokers_settings_the_check_says_that_they_are_unknown(
 ) -> None:
     allow(world, but=("cluster", "", "DescribeConfigs"))
     doubtful = [
-        one for one in kafka_check.check_brokers(KafkaTopics(settings), settings) if one.verdict is Verdict.DOUBTFUL
+        one
+        for one in kafka_check.check_brokers(KafkaTopics(settings), settings)
+        if one.verdict is FindingLevel.DOUBTFUL
     ]
     assert ["CLUSTER_AUTHORIZATION_FAILED" in one.reason for one in doubtful] == [True]

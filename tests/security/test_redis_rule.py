@@ -17,13 +17,13 @@ from tests.parts.certificates import make_certificates
 from tests.parts.kafka_part import unique
 from tests.parts.redis_acl import worker_rule
 from tests.security.secured_parts import secured_redis
-from worker.adapters.embedded_redis import EmbeddedRedis
-from worker.adapters.findings import Finding, Verdict
-from worker.adapters.redis_check import check_redis
-from worker.adapters.redis_settings import RedisSettings, RedisTopology
-from worker.adapters.redis_store import connect
+from worker.adapters.redis.session_store import connect
+from worker.adapters.redis.settings import RedisSettings, RedisTopology
+from worker.checks.findings import Finding, FindingLevel
+from worker.checks.redis import check_redis
+from worker.demo.embedded_redis import EmbeddedRedis
 from worker.errors import StoreError
-from worker.ports import StoreWrite
+from worker.ports.session_store import StoreWrite
 
 pytestmark = pytest.mark.redis
 
@@ -67,7 +67,7 @@ def doubts(settings: RedisSettings, deployment: str) -> list[Finding]:
     """Return what the check says of the user that is not good."""
     about = ("answer", "permissions", "server")
     found = check_redis(settings, deployment=deployment)
-    return [one for one in found if one.subject in about and one.verdict is not Verdict.GOOD]
+    return [one for one in found if one.subject in about and one.verdict is not FindingLevel.GOOD]
 
 
 def test_the_page_has_the_charts_rule() -> None:

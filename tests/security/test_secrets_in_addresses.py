@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from worker.cli import app
-from worker.config import Origin, load_settings, open_settings
 from worker.errors import FatalError
 from worker.settings.catalogue import shown
+from worker.settings.tree import SettingSources, load_settings, open_settings
 
 SECRET = "open-sesame"
 BROKERS = {"CAESURA_KAFKA_BOOTSTRAP_SERVERS": "broker:9092"}
@@ -18,7 +18,7 @@ BROKERS = {"CAESURA_KAFKA_BOOTSTRAP_SERVERS": "broker:9092"}
 
 def refusal(environ: dict[str, str], file: Path | None = None) -> str:
     with pytest.raises(FatalError) as refused:
-        load_settings(Origin(environ=BROKERS | environ, file=file))
+        load_settings(SettingSources(environ=BROKERS | environ, file=file))
     return str(refused.value)
 
 

@@ -16,10 +16,10 @@ from tests.parts.kafka_part import unique
 from tests.security.secured_parts import SecuredKafka, SecuredRedis, secured_kafka, secured_redis
 from tests.workers.real import RealWorld
 from tests.workers.speech import check_every_word_once, speech
-from worker.adapters.kafka_settings import KafkaSettings
-from worker.adapters.kafka_source import KafkaWordSource
-from worker.adapters.redis_settings import RedisSettings
-from worker.adapters.redis_store import connect
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.word_source import KafkaWordSource
+from worker.adapters.redis.session_store import connect
+from worker.adapters.redis.settings import RedisSettings
 from worker.errors import BrokerError, FatalError, StoreError
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis]

@@ -14,7 +14,7 @@ from pathlib import Path
 from schemas.labels import Punctuation
 from tests.chaos.member import work
 from tests.soak.vocabulary import VOCABULARY
-from worker.adapters.memory_engine import ScriptedEngine
+from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
 
 __all__ = ["LookUpEngine"]

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.chaos.member import work
-from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.adapters.onnx.engine import OnnxEngine
 
 __all__: list[str] = []
 

@@ -11,7 +11,7 @@ from typing import cast
 
 import redis
 
-from worker.adapters.redis_store import partition_key
+from worker.adapters.redis.session_store import partition_key
 
 __all__ = ["Sample", "outlived", "read_samples", "resident_mib", "sessions_stored", "write_samples"]
 

@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 
-from worker.adapters.memory_engine import ScriptedEngine
+from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
 
 __all__ = ["DEADLY", "DeadlyEngine", "Killed", "kill_process"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.adapters.onnx.engine import OnnxEngine
 from worker.cli import main
 from worker.core.labelling import LabelRequest, Labels
 

@@ -13,23 +13,24 @@ from pathlib import Path
 from typing import Self
 
 from tests.workers.deadly import DeadlyEngine, kill_process
-from worker.adapters.kafka_log_reader import KafkaLogReader
-from worker.adapters.kafka_peers import KafkaPeerTransactions
-from worker.adapters.kafka_publisher import KafkaPublisher
-from worker.adapters.kafka_settings import KafkaSettings
-from worker.adapters.kafka_source import KafkaWordSource
-from worker.adapters.memory_engine import ScriptedEngine
-from worker.adapters.onnxruntime_engine import OnnxEngine
-from worker.adapters.redis_settings import RedisSettings
-from worker.adapters.redis_store import connect
+from worker.adapters.kafka.log_reader import KafkaLogReader
+from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.word_source import KafkaWordSource
+from worker.adapters.memory.engine import ScriptedEngine
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.redis.session_store import connect
+from worker.adapters.redis.settings import RedisSettings
 from worker.adapters.system_clock import SystemClock
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
-from worker.ports import Engine, Publisher
+from worker.ports.engine import Engine
+from worker.ports.publisher import Publisher
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.observer import CheckpointSummary, Observer, SeamStep, SilentObserver
-from worker.runtime.parts import Parts
+from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import Route, RuntimeSettings
 from worker.runtime.watchdog import InferenceWatchdog
 
@@ -152,12 +153,12 @@ def build(
     *,
     engine: Engine | None = None,
     around: Callable[[Publisher], Publisher] = lambda publisher: publisher,
-) -> tuple[Parts, Worker]:
+) -> tuple[RuntimeParts, Worker]:
     """Build a worker and its parts, something perhaps around its publisher; the worker is not started."""
     settings = pipeline.settings()
     kafka = pipeline.kafka_settings()
     clock = SystemClock()
-    parts = Parts(
+    parts = RuntimeParts(
         source=KafkaWordSource(kafka, settings.input_topic),
         publisher=around(KafkaPublisher(kafka, settings.transactional_id, settings.input_topic)),
         store=connect(

@@ -20,12 +20,14 @@ from tests.parts.committed import committed_records
 from tests.parts.kafka_part import Kafka
 from tests.workers.pipeline import Pipeline, build
 from tests.workers.running import Process
-from worker.adapters.kafka_settings import KafkaSettings
+from worker.adapters.kafka.settings import KafkaSettings
 from worker.core.partitioning import murmur2_partition
-from worker.ports import Engine, Publisher, Record
+from worker.ports.engine import Engine
+from worker.ports.publisher import Publisher
+from worker.ports.records import Record
 from worker.runtime.loop import Worker
 from worker.runtime.observer import Observer, SeamStep
-from worker.runtime.parts import Parts
+from worker.runtime.parts import RuntimeParts
 
 __all__ = ["Kill", "RealWorker", "RealWorld", "close_all"]
 
@@ -212,7 +214,7 @@ class RealWorld:
 class RealWorker:
     """A worker on real parts in the test's own thread."""
 
-    def __init__(self, world: RealWorld, built: tuple[Parts, Worker]) -> None:
+    def __init__(self, world: RealWorld, built: tuple[RuntimeParts, Worker]) -> None:
         self._world = world
         self.parts, self.worker = built
         _OPEN.append(self)

@@ -8,21 +8,24 @@ from dataclasses import dataclass, field
 from schemas.codec import decode_segment, encode_event
 from schemas.events import WordsEvent
 from schemas.segments import Segment
-from worker.adapters.memory_broker import MemoryBroker
-from worker.adapters.memory_engine import ScriptedEngine
-from worker.adapters.memory_log_reader import MemoryLogReader
-from worker.adapters.memory_peers import MemoryPeerTransactions
-from worker.adapters.memory_publisher import MemoryPublisher
-from worker.adapters.memory_source import MemoryWordSource
-from worker.adapters.memory_store import MemoryRedis, MemorySessionStore
+from worker.adapters.memory.broker import MemoryBroker
+from worker.adapters.memory.engine import ScriptedEngine
+from worker.adapters.memory.log_reader import MemoryLogReader
+from worker.adapters.memory.peer_transactions import MemoryPeerTransactions
+from worker.adapters.memory.publisher import MemoryPublisher
+from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
+from worker.adapters.memory.word_source import MemoryWordSource
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
-from worker.ports import Engine, Publisher, Record, Tracer
+from worker.ports.engine import Engine
+from worker.ports.publisher import Publisher
+from worker.ports.records import Record
+from worker.ports.tracer import Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.observer import Observer, SilentObserver
-from worker.runtime.parts import Parts
+from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import Route, RuntimeSettings
 from worker.runtime.untraced import Untraced
 from worker.runtime.watchdog import InferenceWatchdog
@@ -117,7 +120,7 @@ class TwinWorker:
         self.store = MemorySessionStore(world.redis)
         self.source = MemoryWordSource(world.broker, "asr.words", group_id=settings.group)
         self.publisher = around(MemoryPublisher(world.broker, settings.transactional_id, "asr.words"))
-        parts = Parts(
+        parts = RuntimeParts(
             source=self.source,
             publisher=self.publisher,
             store=self.store,

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from enum import Enum
 
 from worker.errors import AbortableError, OutcomeUnknownError
-from worker.ports import GroupMembership, NextOffset, OutMessage, Publisher
+from worker.ports.publisher import Publisher
+from worker.ports.records import NextOffset, OutMessage
+from worker.ports.word_source import GroupMembership
 
 __all__ = ["Plan", "UnsurePublisher"]
 

@@ -8,20 +8,20 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.findings import Finding, Verdict
-from worker.adapters.kafka_check import check_brokers, denied
-from worker.adapters.kafka_topics import KafkaTopics
-from worker.adapters.onnxruntime_engine import OnnxEngine
-from worker.adapters.redis_check import check_redis
+from worker.adapters.kafka.topics import KafkaTopics
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.checks.findings import Finding, FindingLevel
+from worker.checks.kafka import check_brokers, denied
+from worker.checks.redis import check_redis
+from worker.checks.topic_plan import judge, wanted_topics
 from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.topic_plan import judge, wanted_topics
-from worker.config import Settings, load_settings, models_folder, settings_shown
 from worker.errors import CaesuraError
+from worker.settings.tree import Settings, load_settings, models_folder, settings_shown
 
 __all__ = ["check"]
 
-_SIGN = {Verdict.GOOD: "good", Verdict.DOUBTFUL: "doubtful", Verdict.BAD: "BAD"}
-_COLOUR = {Verdict.GOOD: "green", Verdict.DOUBTFUL: "yellow", Verdict.BAD: "red"}
+_SIGN = {FindingLevel.GOOD: "good", FindingLevel.DOUBTFUL: "doubtful", FindingLevel.BAD: "BAD"}
+_COLOUR = {FindingLevel.GOOD: "green", FindingLevel.DOUBTFUL: "yellow", FindingLevel.BAD: "red"}
 
 
 def check(
@@ -39,9 +39,9 @@ def check(
     given = [one for one in settings_shown(settings, origin) if one.source]
     told = ", ".join(f"{one.leaf.path}={one.value}" for one in given) or "all at their defaults"
     bad = 0
-    for finding in [Finding(subject="settings", verdict=Verdict.GOOD, reason=told), *_findings(settings)]:
-        bad += finding.verdict is Verdict.BAD
-        if not (quiet and finding.verdict is Verdict.GOOD):
+    for finding in [Finding(subject="settings", verdict=FindingLevel.GOOD, reason=told), *_findings(settings)]:
+        bad += finding.verdict is FindingLevel.BAD
+        if not (quiet and finding.verdict is FindingLevel.GOOD):
             sign = typer.style(f"{_SIGN[finding.verdict]:9}", fg=_COLOUR[finding.verdict])
             typer.echo(f"{sign}{finding.subject}: {finding.reason}")
     if bad:
@@ -52,7 +52,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     admin = KafkaTopics(settings.kafka)
     brokers = check_brokers(admin, settings.kafka)
     yield from brokers
-    if not any(finding.subject == "brokers" and finding.verdict is Verdict.BAD for finding in brokers):
+    if not any(finding.subject == "brokers" and finding.verdict is FindingLevel.BAD for finding in brokers):
         yield from _guarded("topics", _topics(admin, settings))
     for finding in check_redis(settings.redis, deployment=settings.worker.deployment):
         yield Finding(subject=f"redis {finding.subject}", verdict=finding.verdict, reason=finding.reason)
@@ -64,7 +64,7 @@ def _guarded(subject: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     try:
         yield from findings
     except CaesuraError as error:
-        yield Finding(subject=subject, verdict=Verdict.BAD, reason=str(error))
+        yield Finding(subject=subject, verdict=FindingLevel.BAD, reason=str(error))
 
 
 def _topics(admin: KafkaTopics, settings: Settings) -> Iterator[Finding]:
@@ -90,4 +90,4 @@ def _models(settings: Settings) -> Iterator[Finding]:
             f"{model.language}, {state}, {model.look_ahead_words} words of look-ahead; {engine.threads} threads of "
             f"{os.cpu_count()} processors"
         )
-        yield Finding(subject=f"model {model.name}", verdict=Verdict.GOOD, reason=reason)
+        yield Finding(subject=f"model {model.name}", verdict=FindingLevel.GOOD, reason=reason)

@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.kafka_reader import KafkaReader, Start
-from worker.adapters.kafka_sender import KafkaSender
+from worker.adapters.kafka.event_sender import KafkaSender
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.commands.letter import Letter
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
-from worker.config import BrokerSettings, load_broker_settings
 from worker.errors import FatalError
+from worker.settings.tree import BrokerSettings, load_broker_settings
 
 __all__ = ["dead_letters"]
 

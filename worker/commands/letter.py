@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from worker.ports import Record
+from worker.ports.records import Record
 
 __all__ = ["Letter"]
 

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from worker.config import Origin
 from worker.errors import FatalError
+from worker.settings.tree import SettingSources
 
 __all__ = ["ConfigOption", "SetOption", "origin_of"]
 
@@ -29,7 +29,7 @@ SetOption = Annotated[
 ]
 
 
-def origin_of(config: Path | None, assignments: list[str] | None) -> Origin:
+def origin_of(config: Path | None, assignments: list[str] | None) -> SettingSources:
     """Return where settings come from. Raises FatalError for a ``--set`` without ``=``."""
     flags: dict[str, str] = {}
     for assignment in assignments or ():
@@ -38,4 +38,4 @@ def origin_of(config: Path | None, assignments: list[str] | None) -> Origin:
             name = re.split(r"[:\s]", assignment, maxsplit=1)[0]  # what follows may be a secret
             raise FatalError(f"--set {name}: it is written section.field=value")
         flags[name.strip()] = value
-    return Origin(environ=os.environ, file=config, flags=flags)
+    return SettingSources(environ=os.environ, file=config, flags=flags)

@@ -13,16 +13,16 @@ import msgspec
 import typer
 
 from schemas.segments import Segment
-from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.adapters.onnx.engine import OnnxEngine
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
-from worker.config import load_local_settings, models_folder
 from worker.core.rendering import Style, render_segment
 from worker.core.rules import DecodingRules, primary_language
 from worker.core.segmentation import segmenters
 from worker.core.stream import LabelSource, StreamingLabeller
 from worker.core.typography import typography_of, unspaced
+from worker.settings.tree import load_local_settings, models_folder
 
 __all__ = ["Lines", "Output", "punctuate"]
 

@@ -12,13 +12,13 @@ from typing import Annotated
 import typer
 
 from schemas.codec import encode_event
-from worker.adapters.kafka_sender import KafkaSender
+from worker.adapters.kafka.event_sender import KafkaSender
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted, counted_noun
-from worker.config import load_broker_settings
-from worker.replay.pacing import paced
-from worker.replay.speech_file import Pace, TimedEvent, ended, events_of_json_lines, events_of_text
+from worker.feeds.pacing import paced
+from worker.feeds.speech_file import Pace, TimedEvent, ended, events_of_json_lines, events_of_text
+from worker.settings.tree import load_broker_settings
 
 __all__ = ["replay"]
 

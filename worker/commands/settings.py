@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.config import load_settings_to_show, open_settings
 from worker.settings.catalogue import Leaf, shown
+from worker.settings.tree import load_settings_to_show, open_settings
 
 __all__ = ["settings", "settings_reference"]
 

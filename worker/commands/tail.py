@@ -10,13 +10,13 @@ import typer
 
 from schemas.codec import decode_segment, decode_translation
 from schemas.segments import Segment, TranslationSegment
-from worker.adapters.kafka_reader import KafkaReader, Start
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.config import BrokerSettings, load_broker_settings
 from worker.core.rendering import Style, render_segment
 from worker.errors import FatalError
-from worker.ports import Record
+from worker.ports.records import Record
 from worker.settings.sources import meant
+from worker.settings.tree import BrokerSettings, load_broker_settings
 
 __all__ = ["line_of", "tail"]
 

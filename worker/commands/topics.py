@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.kafka_topics import KafkaTopics
+from worker.adapters.kafka.topics import KafkaTopics
+from worker.checks.topic_plan import differing, wanted_topics
 from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.topic_plan import differing, wanted_topics
-from worker.config import load_broker_settings
 from worker.errors import FatalError
+from worker.settings.tree import load_broker_settings
 
 __all__ = ["topics"]
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.kafka_reader import KafkaReader
-from worker.adapters.redis_store import connect
+from worker.adapters.kafka.topic_reader import KafkaReader
+from worker.adapters.redis.session_store import connect
 from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.config import load_settings
 from worker.errors import FatalError, StoreError
+from worker.settings.tree import load_settings
 
 __all__ = ["unpark"]
 

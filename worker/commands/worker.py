@@ -8,7 +8,7 @@ import typer
 
 from worker.app import run_worker
 from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.config import load_settings
+from worker.settings.tree import load_settings
 
 __all__ = ["worker"]
 

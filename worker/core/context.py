@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from schemas.events import Word
 from schemas.state import STATE_VERSION, StateVersion, Unit
+from worker.core.decoding_counts import DecodingCounts
 from worker.core.rules import DecodingRules, ModelTable
-from worker.core.tally import Tally
 from worker.core.words import SegmenterFactory, whitespace_segmenters
 
 __all__ = ["DecodingContext", "Origin"]
@@ -25,7 +25,7 @@ class DecodingContext:
     rules: DecodingRules = field(default_factory=DecodingRules)
     models: ModelTable = field(default_factory=ModelTable)
     segmenters: SegmenterFactory = whitespace_segmenters
-    tally: Tally = field(default_factory=Tally)
+    tally: DecodingCounts = field(default_factory=DecodingCounts)
     state_version: StateVersion = STATE_VERSION
 
 

@@ -25,13 +25,13 @@ from schemas.events import Emission, WordsEvent
 from schemas.labels import Disfluency
 from schemas.segments import Cause
 from schemas.state import ChosenOptions, ModelWord
+from worker.core.admission import PassedGap
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext, Origin
-from worker.core.intake import PassedGap
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import primary_language
+from worker.core.segment_writer import SegmentWriter
 from worker.core.words import HeldBack, WordSegmenter
-from worker.core.writing import SegmentWriter
 
 __all__ = ["AppliedEvent", "Decoder", "Work"]
 

@@ -15,14 +15,14 @@ from collections.abc import Collection, Iterable
 
 from schemas.events import WordsEvent
 from schemas.state import LedgerState, SessionState, SessionStatus
+from worker.core.admission import Admission, OfferOutcome
 from worker.core.batching import PendingLabels
 from worker.core.context import DecodingContext, Origin
-from worker.core.intake import Admission, Outcome
 from worker.core.labelling import Labels
 from worker.core.replay import ReplayOffsets
+from worker.core.segment_writer import OutSegment
 from worker.core.session import Session
 from worker.core.timers import Timers
-from worker.core.writing import OutSegment
 
 __all__ = ["PartitionSessions"]
 
@@ -106,7 +106,7 @@ class PartitionSessions:
             self._sessions[event.session] = session
             self._tombstones.discard(event.session)
         admission = session.offer(event, origin)
-        if admission.outcome is Outcome.ACCEPTED:
+        if admission.outcome is OfferOutcome.ACCEPTED:
             self._note(event.session, session)
         return admission
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from schemas.events import WordsEvent
-from schemas.state import HeldBack, LedgerState, ModelWord, SessionFacts, SessionState, Unit, WordPiece
+from schemas.state import HeldBack, LedgerState, ModelWord, ModelWordPiece, SessionFacts, SessionState, Unit
 from worker.core.rules import primary_language
 from worker.core.words import SegmenterFactory, cut_piece
 
@@ -103,7 +103,7 @@ class Recovery:
         view = "".join(word.view for word in [*segmenter.push(alone), *segmenter.flush()])
         return ModelWord(view=view, pieces=pieces)
 
-    def _pieces(self, length: int) -> Iterator[WordPiece]:
+    def _pieces(self, length: int) -> Iterator[ModelWordPiece]:
         """Take so many code points from the units, a piece a unit. IndexError where they run out."""
         while length > 0:
             unit = self._units[0]
@@ -116,7 +116,7 @@ class Recovery:
                 self._given = 0
 
 
-def _as_unit(piece: WordPiece) -> Unit:
+def _as_unit(piece: ModelWordPiece) -> Unit:
     return Unit(
         text=piece.text,
         start_ms=piece.start_ms,

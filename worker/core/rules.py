@@ -139,7 +139,7 @@ def _choose(wish: int | None, own: int, bounds: Bounds) -> int:
 
 
 class ServedModel(Protocol):
-    """What an engine says of a model that it has loaded (``worker.ports.EngineModel``)."""
+    """What an engine says of a model that it has loaded (``worker.ports.engine.EngineModel``)."""
 
     @property
     def name(self) -> str: ...  # noqa: D102 - ``id@version``

@@ -18,11 +18,11 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from schemas.state import HeldBack, ModelWord, Unit, WordPiece
+from schemas.state import HeldBack, ModelWord, ModelWordPiece, Unit
 from worker.core.dictionary import HAN, Dictionary, load_dictionary
+from worker.core.normalisation import model_view
 from worker.core.running_cut import MAX_HELD_CHARACTERS, RunningCut
 from worker.core.traditional import simplified
-from worker.core.view import model_view
 from worker.core.words import WhitespaceSegmenter, WordSegmenter, cut_piece
 
 __all__ = ["ChineseSegmenter", "segmenters"]
@@ -136,7 +136,7 @@ class ChineseSegmenter:
             words.append(ModelWord(view=view, pieces=self._pieces_up_to(end)))
         return words
 
-    def _pieces_up_to(self, end: int) -> tuple[WordPiece, ...]:
+    def _pieces_up_to(self, end: int) -> tuple[ModelWordPiece, ...]:
         """Give out the units' code points up to a position of the stream, a piece a unit."""
         pieces = []
         while self._units and self._origin + self._given < end:

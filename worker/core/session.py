@@ -1,6 +1,6 @@
 """A session as a state machine without I/O: events and times in, label requests and segments out (DESIGN section 2).
 
-    offer(event, origin), fire(now)   decide at once (``worker.core.intake`` has the table), and queue the work
+    offer(event, origin), fire(now)   decide at once (``worker.core.admission`` has the table), and queue the work
     request(now)                      works until labels are wanted, and says for what; None: nothing is left to do
     resolve(labels, now)              goes on with them
     take_segments()                   what has frozen since
@@ -19,12 +19,12 @@ from collections import deque
 from schemas.events import WordsEvent
 from schemas.segments import Cause
 from schemas.state import LedgerState, SessionState, SessionStatus
+from worker.core.admission import Admission, Intake, OfferOutcome, Timer
 from worker.core.context import DecodingContext, Origin
 from worker.core.decoding import AppliedEvent, Decoder, Work
-from worker.core.intake import Admission, Intake, Outcome, Timer
 from worker.core.labelling import LabelRequest, Labels
+from worker.core.segment_writer import OutSegment, SegmentWriter
 from worker.core.snapshot import ledger_record, replay_offset, restored, snapshot
-from worker.core.writing import OutSegment, SegmentWriter
 
 __all__ = ["Session"]
 
@@ -115,7 +115,7 @@ class Session:
         was, epoch = self._intake.status, self._intake.epoch
         admission = self._intake.admit(event, origin.time_ms)
         self._count(admission, was)
-        if admission.outcome is Outcome.ACCEPTED:
+        if admission.outcome is OfferOutcome.ACCEPTED:
             applied = AppliedEvent(
                 event=event,
                 origin=origin,
@@ -204,8 +204,8 @@ class Session:
 
     def _count(self, admission: Admission, was: SessionStatus) -> None:
         tally, status = self._context.tally, self._intake.status
-        tally.repeats += admission.outcome is Outcome.REPEAT
-        tally.events += admission.outcome is Outcome.ACCEPTED
+        tally.repeats += admission.outcome is OfferOutcome.REPEAT
+        tally.events += admission.outcome is OfferOutcome.ACCEPTED
         tally.reopened += was is SessionStatus.CLOSED and status is SessionStatus.OPEN
         tally.closed += was is not SessionStatus.ENDED and status is SessionStatus.ENDED
         if admission.gap is not None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from schemas.state import LedgerState, SessionState
+from worker.core.admission import Intake
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
 from worker.core.decoding import Decoder
-from worker.core.intake import Intake
-from worker.core.writing import SegmentWriter
+from worker.core.segment_writer import SegmentWriter
 
 __all__ = ["ledger_record", "replay_offset", "restored", "snapshot"]
 

@@ -9,7 +9,7 @@
     for segment in labeller.end():
         print(*(word.text for word in segment.words))
 
-An engine is anything that labels (``worker.ports.Engine``); ``worker.core.rendering`` makes text of a segment.
+An engine is anything that labels (``worker.ports.engine.Engine``); ``worker.core.rendering`` makes text of a segment.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["LabelSource", "StreamingLabeller"]
 
 
 class LabelSource(Protocol):
-    """What labels buffers: the part of ``worker.ports.Engine`` that a stream needs."""
+    """What labels buffers: the part of ``worker.ports.engine.Engine`` that a stream needs."""
 
     @property
     def models(self) -> Sequence[ServedModel]:

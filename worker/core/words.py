@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from schemas.state import HeldBack, ModelWord, Unit, WordPiece
-from worker.core.view import model_view
+from schemas.state import HeldBack, ModelWord, ModelWordPiece, Unit
+from worker.core.normalisation import model_view
 
 __all__ = [
     "HeldBack",
     "ModelWord",
+    "ModelWordPiece",
     "SegmenterFactory",
     "Unit",
     "WhitespaceSegmenter",
-    "WordPiece",
     "WordSegmenter",
     "cut_piece",
     "whitespace_segmenters",
@@ -55,9 +55,9 @@ class SegmenterFactory(Protocol):
         ...
 
 
-def cut_piece(unit: Unit, start: int, end: int) -> WordPiece:
+def cut_piece(unit: Unit, start: int, end: int) -> ModelWordPiece:
     """Return the code points ``start`` to ``end`` of a unit as a piece; its times and confidence are the unit's."""
-    return WordPiece(
+    return ModelWordPiece(
         text=unit.text[start:end],
         start_ms=unit.start_ms,
         end_ms=unit.end_ms,

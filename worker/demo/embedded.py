@@ -7,18 +7,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from worker.adapters.embedded_redis import EmbeddedRedis, find_redis_server
-from worker.adapters.kafka_source import KafkaWordSource
-from worker.adapters.memory_store import MemoryRedis, MemorySessionStore
-from worker.adapters.mock_cluster import PlainPublisher, mock_cluster
+from worker.adapters.kafka.word_source import KafkaWordSource
+from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
 from worker.adapters.system_clock import SystemClock
 from worker.app import build_worker
-from worker.config import Origin, Settings, load_settings
+from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.demo.mock_cluster import PlainPublisher, mock_cluster
 from worker.demo.script import TARGET
 from worker.errors import FatalError
-from worker.ports import Publisher, SessionStore
+from worker.ports.publisher import Publisher
+from worker.ports.session_store import SessionStore
 from worker.runtime.loop import Worker
 from worker.runtime.observer import SilentObserver
+from worker.settings.tree import Settings, SettingSources, load_settings
 from worker.telemetry.log import make_log
 
 __all__ = ["Cast", "embedded_parts"]
@@ -63,7 +64,7 @@ def embedded_parts() -> Iterator[Cast]:
             "worker.routes": f"{TARGET}=translate.{TARGET}",
             "kafka.bootstrap_servers": "unknown",
         }
-        names = load_settings(Origin(environ={}, flags=flags)).worker
+        names = load_settings(SettingSources(environ={}, flags=flags)).worker
         topics = [names.input_topic, names.segment_topic, names.dead_letter_topic, names.ledger]
         topics += [route.topic for route in names.routes]
         flags["kafka.bootstrap_servers"] = stack.enter_context(mock_cluster(topics))
@@ -75,7 +76,7 @@ def embedded_parts() -> Iterator[Cast]:
             redis = "a real redis-server"
         else:
             store = MemorySessionStore(MemoryRedis())
-        settings = load_settings(Origin(environ={}, flags=flags))
+        settings = load_settings(SettingSources(environ={}, flags=flags))
         cast = Cast(settings, f"Kafka: librdkafka's mock cluster · {redis} · one worker, its model on this CPU")
         stack.enter_context(_running(cast, store))
         yield cast

@@ -12,14 +12,14 @@ from rich.live import Live
 
 from schemas.codec import decode_translation, encode_event
 from schemas.segments import TranslationSegment
-from worker.adapters.kafka_reader import KafkaReader, Start
-from worker.adapters.kafka_sender import KafkaSender
+from worker.adapters.kafka.event_sender import KafkaSender
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.demo.embedded import Cast, embedded_parts
 from worker.demo.script import TARGET, events
 from worker.demo.stage import Stage
 from worker.demo.view import picture, plain_lines
 from worker.errors import FatalError
-from worker.ports import Record
+from worker.ports.records import Record
 
 __all__ = ["run_demo"]
 

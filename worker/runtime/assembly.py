@@ -6,9 +6,9 @@ from worker.core.batching import BatchLimits
 from worker.core.rules import DecodingRules
 from worker.core.words import SegmenterFactory
 from worker.runtime.labelling import Labelling
-from worker.runtime.loading import Loading
 from worker.runtime.loop import Worker
-from worker.runtime.parts import Parts
+from worker.runtime.partition_loader import PartitionLoader
+from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.watchdog import InferenceWatchdog
 
@@ -16,7 +16,7 @@ __all__ = ["assemble"]
 
 
 def assemble(
-    parts: Parts,
+    parts: RuntimeParts,
     *,
     settings: RuntimeSettings,
     rules: DecodingRules,
@@ -31,7 +31,7 @@ def assemble(
         watchdog=watchdog,
         limits=BatchLimits(max_sessions=settings.max_batch_sessions, max_padded_words=settings.max_batch_words),
     )
-    loading = Loading(
+    loading = PartitionLoader(
         settings=settings,
         rules=rules,
         segmenters=segmenters,

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from worker.errors import RetriableError
-from worker.ports import Clock, WordSource
+from worker.ports.clock import Clock
+from worker.ports.word_source import WordSource
 from worker.runtime.claim import Claim, ClaimedState, Parked
-from worker.runtime.loading import Rebuilding
+from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.observer import Observer
-from worker.runtime.residents import Residents
+from worker.runtime.partition_loader import Rebuilding
 
 __all__ = ["Assignment"]
 
@@ -33,7 +34,7 @@ class _Pending:
     not_before_s: float
     wait_s: float = _FIRST_WAIT_S
     released: bool = False
-    ready: Residents | None = None
+    ready: LoadedPartition | None = None
     ready_since_s: float = 0.0
 
 
@@ -47,7 +48,7 @@ class Assignment:
         clock: Clock,
         observer: Observer,
         new_claim: Callable[[int], Claim],
-        load: Callable[[ClaimedState], Residents | Rebuilding],
+        load: Callable[[ClaimedState], LoadedPartition | Rebuilding],
     ) -> None:
         self._source = source
         self._clock = clock
@@ -56,7 +57,7 @@ class Assignment:
         self._load = load
         self._claiming: dict[int, _Pending] = {}
         self._parked: dict[int, Parked] = {}
-        self.loaded: dict[int, Residents] = {}
+        self.loaded: dict[int, LoadedPartition] = {}
 
     @property
     def parked(self) -> dict[int, Parked]:
@@ -128,7 +129,7 @@ class Assignment:
                 continue
             try:
                 reached = self._advance(pending)
-                if isinstance(reached, Residents):
+                if isinstance(reached, LoadedPartition):
                     if self._must_wait(pending, reached):
                         continue
                     self._source.seek(partition, reached.next_offset)
@@ -150,7 +151,7 @@ class Assignment:
                 self._observer.claimed(partition, reached.verdict, reached.session_count, took_s)
         return None
 
-    def _advance(self, pending: _Pending) -> Residents | Parked | None:
+    def _advance(self, pending: _Pending) -> LoadedPartition | Parked | None:
         """Go one step on the way to loaded; None: there is more to do at the next turn.
 
         One partition is rebuilt after another: a rebuild's step may block until a transaction has ended, and a turn
@@ -163,13 +164,13 @@ class Assignment:
             if isinstance(outcome, Parked):
                 return outcome
             loaded = self._load(outcome)
-            if isinstance(loaded, Residents):
+            if isinstance(loaded, LoadedPartition):
                 return loaded
             pending.rebuilding = loaded
         first = next(one for one in self._claiming.values() if one.rebuilding is not None)
         return pending.rebuilding.advance() if pending is first else None
 
-    def _must_wait(self, pending: _Pending, reached: Residents) -> bool:
+    def _must_wait(self, pending: _Pending, reached: LoadedPartition) -> bool:
         """Hold a partition back that tries a step again, while another one of this worker does: they take turns.
 
         A step that kills the process or aborts the transaction is counted against all that are tried at once. A turn

@@ -16,10 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from worker.errors import AbortableError, CaesuraError, FatalError, FencedError, OutcomeUnknownError, RetriableError
-from worker.ports import Clock, GroupMembership, Publisher, SessionStore, WordSource
+from worker.ports.clock import Clock
+from worker.ports.publisher import Publisher
+from worker.ports.session_store import SessionStore
+from worker.ports.word_source import GroupMembership, WordSource
 from worker.runtime.deadline import Deadline
+from worker.runtime.loaded_partition import Staged
 from worker.runtime.observer import CheckpointSummary, Observer, SeamStep
-from worker.runtime.residents import Staged
 
 __all__ = ["Checkpoint", "CheckpointResult"]
 

@@ -20,17 +20,18 @@ import msgspec
 
 from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
 from worker.errors import BrokerError, StoreError
-from worker.ports import CommittedOffset, StoreWrite
-from worker.runtime.caution import MAX_CLAIMS_WITHOUT_COMMIT, Care, claims_without_commit
+from worker.ports.records import CommittedOffset
+from worker.ports.session_store import StoreWrite
 from worker.runtime.first_start import why_not_new
 from worker.runtime.observer import SeamStep
-from worker.runtime.parts import Parts
+from worker.runtime.parts import RuntimeParts
+from worker.runtime.poison_isolation import MAX_CLAIMS_WITHOUT_COMMIT, RetryHistory, claims_without_commit
 from worker.runtime.settings import RuntimeSettings, StartAt
-from worker.runtime.verdict import Verdict, judge
+from worker.runtime.verdict import ClaimVerdict, judge
 
 __all__ = ["Claim", "ClaimedState", "Parked"]
 
-MANIFEST_VERSION = "1.0"
+CHECKPOINT_MANIFEST_VERSION = "1.0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,20 +44,20 @@ class ClaimedState:
     """
 
     partition: int
-    verdict: Verdict
+    verdict: ClaimVerdict
     token: int
     nonce: str
     id: CheckpointId | None
     next_offset: int
     slots: dict[str, Slot]
     replay_offset: int = 0
-    care: Care = field(default_factory=Care)
+    care: RetryHistory = field(default_factory=RetryHistory)
     stale: tuple[str, ...] = ()
 
     def without_store(self) -> ClaimedState:
         """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt."""
         stale = (*self.slots, *self.stale)
-        return replace(self, verdict=Verdict.BEHIND, slots={}, stale=stale)
+        return replace(self, verdict=ClaimVerdict.BEHIND, slots={}, stale=stale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,7 @@ class _UnreadableStateError(Exception):
 class Claim:
     """One partition's way from assigned to loaded. ``advance`` until it answers something other than None."""
 
-    def __init__(self, partition: int, parts: Parts, settings: RuntimeSettings, *, partitions: int) -> None:
+    def __init__(self, partition: int, parts: RuntimeParts, settings: RuntimeSettings, *, partitions: int) -> None:
         self._partition = partition
         self._partitions = partitions
         self._store = parts.store
@@ -114,9 +115,9 @@ class Claim:
             return self._park("partition_count_changed", f"{metadata.partitions} before, {self._partitions} now")
         committed_id = metadata.id if metadata else None
         verdict = judge(offset_known=committed is not None, committed=committed_id, manifest=self._manifest)
-        if verdict is Verdict.FOREIGN:
+        if verdict is ClaimVerdict.FOREIGN:
             return self._settle_foreign(committed)
-        if verdict is Verdict.FIRST_START:
+        if verdict is ClaimVerdict.FIRST_START:
             reason = why_not_new(self._partition, self._parts, self._settings, partitions=self._partitions)
             if reason is not None:
                 return self._park(*reason)
@@ -163,7 +164,7 @@ class Claim:
         self._observer.seam(SeamStep.CLAIM_TOKEN_RAISED)
 
     def _settle(
-        self, verdict: Verdict, committed: CommittedOffset | None, metadata: OffsetMetadata | None
+        self, verdict: ClaimVerdict, committed: CommittedOffset | None, metadata: OffsetMetadata | None
     ) -> ClaimedState:
         fields = dict(self._store.load(self._partition))
         next_offset = committed.next_offset if committed else self._first_offset()
@@ -179,13 +180,13 @@ class Claim:
             care=self._care(metadata, next_offset),
             stale=tuple(fields),
         )
-        if verdict is Verdict.BEHIND:
+        if verdict is ClaimVerdict.BEHIND:
             return state
         try:
             slots = {session: _read_field(field).slots for session, field in fields.items()}
         except msgspec.DecodeError:
             return state.without_store()
-        if verdict is Verdict.IN_DOUBT:
+        if verdict is ClaimVerdict.IN_DOUBT:
             slots = self._roll_back(slots, metadata.id if metadata else None)
         current = {session: max(found, key=_age) for session, found in slots.items()}
         living = sum(1 for slot in current.values() if slot.state is not None)
@@ -202,7 +203,7 @@ class Claim:
         manifest_id = self._write_manifest(CheckpointId(self._held_token, 0, self._nonce), None, {}, sessions, living=0)
         return ClaimedState(
             partition=self._partition,
-            verdict=Verdict.FOREIGN,
+            verdict=ClaimVerdict.FOREIGN,
             token=self._held_token,
             nonce=self._nonce,
             id=manifest_id,
@@ -237,7 +238,7 @@ class Claim:
     ) -> CheckpointId:
         # A manifest that follows itself is never taken for the very first checkpoint in doubt.
         manifest = Manifest(
-            version=MANIFEST_VERSION,
+            version=CHECKPOINT_MANIFEST_VERSION,
             id=str(to),
             follows=str(follows) if follows else None,
             touched=(),
@@ -258,9 +259,9 @@ class Claim:
         self._manifest = manifest
         return to
 
-    def _care(self, metadata: OffsetMetadata | None, next_offset: int) -> Care:
+    def _care(self, metadata: OffsetMetadata | None, next_offset: int) -> RetryHistory:
         """Return the care to be taken: what the last commit noted, and more after claims without one."""
-        care = Care.noted(metadata, next_offset)
+        care = RetryHistory.noted(metadata, next_offset)
         if claims_without_commit(self._held_token, metadata) < MAX_CLAIMS_WITHOUT_COMMIT:
             return care
         _, end = self._source.watermarks(self._partition, self._timeout_s)

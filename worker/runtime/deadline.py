@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from worker.ports import Clock
+from worker.ports.clock import Clock
 
 __all__ = ["Deadline"]
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from schemas.checkpoint import OffsetMetadata
-from worker.runtime.parts import Parts
+from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings
 
 __all__ = ["why_not_new"]
 
 
-def why_not_new(partition: int, parts: Parts, settings: RuntimeSettings, *, partitions: int) -> tuple[str, str] | None:
+def why_not_new(
+    partition: int, parts: RuntimeParts, settings: RuntimeSettings, *, partitions: int
+) -> tuple[str, str] | None:
     """Return reason and detail where the partition must be parked; None where it may start. Blocks; BrokerError.
 
     The ledger knows what was published: an offset that is gone all the same was deleted, or its retention passed. And

@@ -9,7 +9,8 @@ from worker.core.batching import BatchLimits, PendingLabels, form_batches
 from worker.core.labelling import Labels
 from worker.core.partition import PartitionSessions
 from worker.errors import EngineError
-from worker.ports import Clock, Engine
+from worker.ports.clock import Clock
+from worker.ports.engine import Engine
 from worker.runtime.deadline import Deadline
 from worker.runtime.observer import Observer
 from worker.runtime.watchdog import InferenceWatchdog

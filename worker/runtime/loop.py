@@ -9,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from worker.errors import FatalError, RetriableError
-from worker.ports import (
-    PartitionEnd,
-    PartitionStalled,
-    Record,
-)
+from worker.ports.records import PartitionEnd, PartitionStalled, Record
 from worker.runtime.assignment import Assignment
 from worker.runtime.checkpoint import Checkpoint, CheckpointResult
 from worker.runtime.claim import Claim, ClaimedState, Parked
 from worker.runtime.deadline import Deadline
+from worker.runtime.faults import Faults
 from worker.runtime.labelling import Labelling
-from worker.runtime.loading import Loading, Rebuilding
+from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.observer import SeamStep
-from worker.runtime.pace import Pace
-from worker.runtime.parts import Parts
-from worker.runtime.residents import Residents
+from worker.runtime.partition_loader import PartitionLoader, Rebuilding
+from worker.runtime.parts import RuntimeParts
+from worker.runtime.poll_budget import PollBudget
 from worker.runtime.settings import RuntimeSettings
-from worker.runtime.ticking import Ticking
-from worker.runtime.vitals import Vitals
+from worker.runtime.timer_sweep import TimerSweep
 
 __all__ = ["Worker"]
 
@@ -38,7 +34,9 @@ _MOST_FENCINGS = 5
 class Worker:
     """One member of the group. ``run`` it, or ``start`` and ``turn`` it by hand."""
 
-    def __init__(self, parts: Parts, settings: RuntimeSettings, *, loading: Loading, labelling: Labelling) -> None:
+    def __init__(
+        self, parts: RuntimeParts, settings: RuntimeSettings, *, loading: PartitionLoader, labelling: Labelling
+    ) -> None:
         self._parts = parts
         self._source = parts.source
         self._publisher = parts.publisher
@@ -53,16 +51,16 @@ class Worker:
         self._publisher_lost: str | None = "starting"
         self._mend_not_before_s = 0.0
         self._fencings = 0
-        self._vitals = Vitals(
+        self._vitals = Faults(
             store=parts.store,
             source=parts.source,
             clock=parts.clock,
             observer=parts.observer,
             timeout_s=settings.claim_timeout_s,
         )
-        self._ticking = Ticking(clock=parts.clock, vitals=self._vitals, budget_s=settings.claim_timeout_s)
+        self._ticking = TimerSweep(clock=parts.clock, vitals=self._vitals, budget_s=settings.claim_timeout_s)
         self._draining = False
-        self._pace = Pace(settings.max_poll_records)
+        self._pace = PollBudget(settings.max_poll_records)
         self._checkpoint = Checkpoint(
             store=parts.store,
             source=parts.source,
@@ -255,7 +253,7 @@ class Worker:
             case PartitionStalled():
                 self._park_out_of_range(residents, item.reason)
 
-    def _park_out_of_range(self, residents: Residents, reason: str) -> None:
+    def _park_out_of_range(self, residents: LoadedPartition, reason: str) -> None:
         """Park a partition whose next record retention has taken, with the range that is there."""
         partition = residents.partition
         try:
@@ -309,5 +307,5 @@ class Worker:
     def _new_claim(self, partition: int) -> Claim:
         return Claim(partition, self._parts, self._settings, partitions=self._partitions)
 
-    def _load(self, state: ClaimedState) -> Residents | Rebuilding:
+    def _load(self, state: ClaimedState) -> LoadedPartition | Rebuilding:
         return self._loading.load(state, partitions=self._partitions)

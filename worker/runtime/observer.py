@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from schemas.segments import Segment
-from worker.core.tally import Tally
+from worker.core.decoding_counts import DecodingCounts
 
 __all__ = ["CheckpointSummary", "Observer", "RebuildSummary", "SeamStep", "SilentObserver"]
 
@@ -136,7 +136,7 @@ class Observer(Protocol):
         """Note a producer destroyed and made anew."""
         ...
 
-    def tallied(self, tally: Tally) -> None:
+    def tallied(self, tally: DecodingCounts) -> None:
         """Note what decoding has counted in checkpoints that committed."""
         ...
 
@@ -215,7 +215,7 @@ class SilentObserver:
     def publisher_rebuilt(self, reason: str) -> None:
         """Say nothing."""
 
-    def tallied(self, tally: Tally) -> None:
+    def tallied(self, tally: DecodingCounts) -> None:
         """Say nothing."""
 
     def sessions(self, partition: int, by_status: Mapping[str, int]) -> None:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from worker.ports import Clock, Engine, LogReader, PeerTransactions, Publisher, SessionStore, Tracer, WordSource
+from worker.ports.clock import Clock
+from worker.ports.engine import Engine
+from worker.ports.log_reader import LogReader
+from worker.ports.peer_transactions import PeerTransactions
+from worker.ports.publisher import Publisher
+from worker.ports.session_store import SessionStore
+from worker.ports.tracer import Tracer
+from worker.ports.word_source import WordSource
 from worker.runtime.observer import Observer
 from worker.runtime.untraced import Untraced
 
-__all__ = ["Parts"]
+__all__ = ["RuntimeParts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class RuntimeParts:
     """One worker's adapters, and who is told of what it does."""
 
     source: WordSource

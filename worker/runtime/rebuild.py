@@ -24,11 +24,13 @@ from worker.core.partition import PartitionSessions
 from worker.core.recovery import Recovery
 from worker.core.timeline import PartitionTime
 from worker.errors import BadEventError, BrokerError
-from worker.ports import Clock, LogReader, Record
+from worker.ports.clock import Clock
+from worker.ports.log_reader import LogReader
+from worker.ports.records import Record
 from worker.runtime.claim import ClaimedState
-from worker.runtime.intake import read_event
 from worker.runtime.observer import RebuildSummary
-from worker.runtime.publishing import THROUGH_HEADER
+from worker.runtime.output_records import THROUGH_HEADER
+from worker.runtime.record_decoding import read_event
 from worker.runtime.settings import RuntimeSettings
 
 __all__ = ["Rebuild", "Rebuilt"]

@@ -1,4 +1,4 @@
-"""What the runtime can be told: a frozen dataclass, filled by ``worker.config`` from environment, file and flags.
+"""What the runtime can be told: a frozen dataclass, filled by ``worker.settings.tree`` from variables, file, flags.
 
 Bounds and descriptions stand beside the fields; ``docs/settings.md`` is generated from them.
 """

@@ -8,8 +8,8 @@ import msgspec
 
 from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
 from schemas.state import SessionState, encode_state
-from worker.ports import StoreWrite
-from worker.runtime.claim import MANIFEST_VERSION, ClaimedState
+from worker.ports.session_store import StoreWrite
+from worker.runtime.claim import CHECKPOINT_MANIFEST_VERSION, ClaimedState
 
 __all__ = ["StoredSlots"]
 
@@ -52,7 +52,7 @@ class StoredSlots:
         """Return the guarded write of a checkpoint."""
         change = sum((slot.state is not None) - (name in self._committed) for name, slot in slots.items())
         manifest = Manifest(
-            version=MANIFEST_VERSION,
+            version=CHECKPOINT_MANIFEST_VERSION,
             id=str(checkpoint),
             follows=str(self._manifest_id) if self._manifest_id else None,
             touched=tuple(slots),

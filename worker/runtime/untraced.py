@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from worker.core.writing import OutSegment
-from worker.ports import Record, SegmentSpan
+from worker.core.segment_writer import OutSegment
+from worker.ports.records import Record
+from worker.ports.tracer import SegmentSpan
 
 __all__ = ["Untraced"]
 

@@ -17,10 +17,10 @@ from enum import StrEnum
 
 from schemas.checkpoint import CheckpointId, Manifest
 
-__all__ = ["Verdict", "judge"]
+__all__ = ["ClaimVerdict", "judge"]
 
 
-class Verdict(StrEnum):
+class ClaimVerdict(StrEnum):
     """What the stored state is worth."""
 
     FIRST_START = "first_start"
@@ -30,19 +30,19 @@ class Verdict(StrEnum):
     FOREIGN = "foreign"
 
 
-def judge(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> Verdict:
+def judge(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> ClaimVerdict:
     """Return the verdict; ``committed`` is the id in the committed offset's metadata, None where it has none."""
     if not offset_known:
         if manifest is None:
-            return Verdict.FIRST_START
-        return Verdict.IN_DOUBT if _follows_nothing(manifest) else Verdict.FOREIGN
+            return ClaimVerdict.FIRST_START
+        return ClaimVerdict.IN_DOUBT if _follows_nothing(manifest) else ClaimVerdict.FOREIGN
     if committed is None:
-        return Verdict.FOREIGN
+        return ClaimVerdict.FOREIGN
     if manifest is None:
-        return Verdict.BEHIND
+        return ClaimVerdict.BEHIND
     if manifest.id == str(committed):
-        return Verdict.GOOD
-    return Verdict.IN_DOUBT if manifest.follows == str(committed) else Verdict.BEHIND
+        return ClaimVerdict.GOOD
+    return ClaimVerdict.IN_DOUBT if manifest.follows == str(committed) else ClaimVerdict.BEHIND
 
 
 def _follows_nothing(manifest: Manifest) -> bool:

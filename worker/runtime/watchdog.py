@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from worker.ports import Clock
+from worker.ports.clock import Clock
 
 __all__ = ["InferenceWatchdog"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from schemas.segments import Segment
-from worker.core.tally import Tally
+from worker.core.decoding_counts import DecodingCounts
 from worker.telemetry.facts import CheckpointFacts, RebuildFacts
 from worker.telemetry.health import Health
 from worker.telemetry.log import Log
@@ -92,7 +92,7 @@ class TelemetryObserver:
                 waited_ms = segment.timing.frozen_ms - segment.timing.appended_ms
                 self._metrics.observe("caesura_freeze_delay_seconds", max(0, waited_ms) / 1000.0)
 
-    def tallied(self, tally: Tally) -> None:
+    def tallied(self, tally: DecodingCounts) -> None:
         """Add what decoding has counted since the last call. Repeats and segments are counted as they are told."""
         for field, name in _TALLIED:
             if amount := getattr(tally, field):

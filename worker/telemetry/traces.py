@@ -26,8 +26,8 @@ from opentelemetry.trace import Link, Span, SpanContext, SpanKind, TraceFlags
 from opentelemetry.util.types import AttributeValue
 
 from schemas.segments import Segment
-from worker.core.writing import OutSegment
-from worker.ports import Record
+from worker.core.segment_writer import OutSegment
+from worker.ports.records import Record
 
 __all__ = ["TRACE_HEADER", "SegmentTracer", "otlp_processor"]
 
@@ -48,7 +48,7 @@ def otlp_processor() -> SpanProcessor:
 
 
 class SegmentTracer:
-    """Traces the segments of one worker (``worker.ports.Tracer``).
+    """Traces the segments of one worker (``worker.ports.tracer.Tracer``).
 
     instance: the worker's name among those of its deployment, which is ``group``.
     """

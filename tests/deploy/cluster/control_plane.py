@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from tests.deploy.places import tool
-from worker.adapters.guarded_process import free_port
+from worker.demo.guarded_process import free_port
 
 __all__ = ["ControlPlane", "Failed"]
 

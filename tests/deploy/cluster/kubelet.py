@@ -21,7 +21,7 @@ from typing import Any
 from tests.deploy.cluster.release import Release
 from tests.deploy.places import ROOT
 from tests.deploy.rehearsal import outside
-from worker.adapters.guarded_process import free_port
+from worker.demo.guarded_process import free_port
 
 __all__ = ["Kubelet"]
 

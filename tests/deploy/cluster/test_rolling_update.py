@@ -15,7 +15,7 @@ from tests.deploy.cluster.release import Release
 from tests.parts.kafka_part import Kafka
 from tests.workers.real import RealWorld
 from tests.workers.speech import check_every_word_once, speech
-from worker.adapters.redis_settings import RedisSettings
+from worker.adapters.redis.settings import RedisSettings
 
 _WORKERS = 3
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from worker.commands.dead_letters import hex_dump
 from worker.commands.letter import Letter
 from worker.errors import BadEventError
-from worker.ports import Record
-from worker.runtime.intake import DeadLetters
+from worker.ports.records import Record
+from worker.runtime.record_decoding import DeadLetters
 
 
 def record(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.adapters.memory_engine import ScriptedEngine, marked_words
+from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.commands.punctuate import Lines
 from worker.core.rendering import Style
 from worker.core.rules import DecodingRules

@@ -11,14 +11,14 @@ import msgspec
 from schemas.events import SessionOptions, Word, WordsEvent
 from schemas.segments import Segment, Source, Timing
 from schemas.state import HeldBack, ModelWord, SessionState, Unit, decode_state, encode_state
-from worker.adapters.memory_engine import ScriptedEngine
+from worker.adapters.memory.engine import ScriptedEngine
+from worker.core.admission import Admission
 from worker.core.context import DecodingContext, Origin
-from worker.core.intake import Admission
 from worker.core.labelling import LabelRequest
 from worker.core.partition import PartitionSessions
 from worker.core.rules import DecodingRules, ModelTable
+from worker.core.segment_writer import OutSegment
 from worker.core.words import SegmenterFactory, WordSegmenter, cut_piece, whitespace_segmenters
-from worker.core.writing import OutSegment
 
 NOW_MS = 1_700_000_000_000
 

@@ -8,10 +8,10 @@ from schemas.events import Emission, SessionOptions, Word
 from schemas.labels import Disfluency, Punctuation
 from schemas.segments import Cause, ModelRef, Piece
 from tests.unit.core.builders import NOW_MS, Driver, event, pair_segmenters, texts
-from worker.adapters.memory_engine import ScriptedEngine, marked_words
+from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.labelling import Labels
 from worker.core.rules import Bounds, DecodingRules, ModelTable, OptionBounds
-from worker.ports import EngineModel
+from worker.ports.engine import EngineModel
 
 MARKED = ScriptedEngine(script=marked_words)
 OLD = EngineModel(name="old@1", language="en", active=True, look_ahead_words=2)

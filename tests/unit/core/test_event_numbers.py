@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from schemas.segments import Gap
 from tests.unit.core.builders import Driver, event, pair_segmenters, texts
-from worker.adapters.memory_engine import ScriptedEngine, marked_words
-from worker.core.intake import Outcome, PassedGap, RefusalReason
+from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from worker.core.admission import OfferOutcome, PassedGap, RefusalReason
 
 
 def test_a_repeat_is_dropped_by_its_number_and_counted() -> None:
     driver = Driver()
     driver.give(event(0, "yes"))
 
-    assert driver.give(event(0, "yes")).outcome is Outcome.REPEAT
-    assert driver.give(event(1, "yes")).outcome is Outcome.ACCEPTED
+    assert driver.give(event(0, "yes")).outcome is OfferOutcome.REPEAT
+    assert driver.give(event(1, "yes")).outcome is OfferOutcome.ACCEPTED
 
     driver.give(event(2, session_end=True))
     assert texts(driver.segments) == ["yes", "yes"]
@@ -91,9 +91,9 @@ def test_an_event_that_comes_after_its_gap_was_passed_is_late() -> None:
 
     late = driver.give(event(1, "two"))
 
-    assert (late.outcome, late.reason) == (Outcome.REFUSED, RefusalReason.LATE)
+    assert (late.outcome, late.reason) == (OfferOutcome.REFUSED, RefusalReason.LATE)
     assert driver.give(event(1, "two")).reason is RefusalReason.LATE
-    assert driver.give(event(0, "one")).outcome is Outcome.REPEAT
+    assert driver.give(event(0, "one")).outcome is OfferOutcome.REPEAT
 
 
 def test_a_higher_epoch_counts_from_zero_again_and_a_lower_one_is_stale() -> None:
@@ -123,10 +123,10 @@ def test_in_any_order_every_event_is_applied_refused_or_known_as_a_repeat(order:
     refused: set[int] = set()
     for seq in [*order, *again]:
         admission = driver.give(event(seq, f"w{seq}"))
-        if admission.outcome is Outcome.ACCEPTED:
+        if admission.outcome is OfferOutcome.ACCEPTED:
             assert seq not in applied | refused
             applied.add(seq)
-        elif admission.outcome is Outcome.REPEAT:
+        elif admission.outcome is OfferOutcome.REPEAT:
             assert seq in applied
         else:
             assert seq not in applied

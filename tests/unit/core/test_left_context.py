@@ -9,7 +9,7 @@ import pytest
 from schemas.labels import Punctuation
 from schemas.segments import Cause
 from tests.unit.core.builders import Driver, event, texts
-from worker.adapters.memory_engine import ScriptedEngine, marked_words
+from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.rules import DecodingRules
 
 MARKED = ScriptedEngine(script=marked_words)

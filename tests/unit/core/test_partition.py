@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from schemas.segments import Cause
 from schemas.state import SessionStatus, encode_ledger
 from tests.unit.core.builders import NOW_MS, Driver, event, texts
-from worker.adapters.memory_engine import ScriptedEngine, marked_words
+from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.replay import ReplayOffsets
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 from worker.core.timers import Timers

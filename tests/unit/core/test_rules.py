@@ -6,7 +6,7 @@ import pytest
 
 from worker.core.rules import Bounds, DecodingRules, ModelTable, OptionBounds, primary_language
 from worker.errors import FatalError
-from worker.ports import EngineModel
+from worker.ports.engine import EngineModel
 
 
 def test_the_defaults_are_the_papers() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.adapters.memory_engine import ScriptedEngine
+from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import FatalError
 

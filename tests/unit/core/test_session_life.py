@@ -5,8 +5,8 @@ from __future__ import annotations
 from schemas.segments import Cause
 from schemas.state import SessionStatus
 from tests.unit.core.builders import Driver, event, texts
-from worker.adapters.memory_engine import ScriptedEngine, marked_words
-from worker.core.intake import RefusalReason
+from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from worker.core.admission import RefusalReason
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 RULES = DecodingRules(idle_after_ms=20_000, forget_after_ms=60_000, routes=frozenset({"de", "fr", "ja"}))

@@ -9,8 +9,8 @@ from schemas.events import Emission
 from schemas.segments import Segment
 from tests.unit.core.builders import Driver, event, pair_segmenters, texts, untimed
 from tests.unit.core.speeches import Said, Timed, groupings, look_aheads, rules, speeches, words
-from worker.adapters.memory_engine import ScriptedEngine
-from worker.core.intake import Outcome
+from worker.adapters.memory.engine import ScriptedEngine
+from worker.core.admission import OfferOutcome
 from worker.core.rules import DecodingRules
 from worker.core.words import SegmenterFactory, whitespace_segmenters
 
@@ -25,7 +25,7 @@ def _driver(chosen: DecodingRules, look_ahead: int, segmenter: SegmenterFactory,
 
 def _decode(driver: Driver, events: list[Timed]) -> list[Segment]:
     for timed in events:
-        assert driver.give(timed.event, after_ms=timed.after_ms).outcome is Outcome.ACCEPTED
+        assert driver.give(timed.event, after_ms=timed.after_ms).outcome is OfferOutcome.ACCEPTED
     driver.work()
     return driver.segments
 
@@ -77,12 +77,12 @@ def test_how_words_are_grouped_into_events_and_polls_and_how_often_events_come_c
     driver = _driver(chosen, look_ahead, segmenter, lazy=True)
     given_already: list[Timed] = []
     for timed in data.draw(groupings(speech)):
-        assert driver.give(timed.event, after_ms=timed.after_ms).outcome is Outcome.ACCEPTED
+        assert driver.give(timed.event, after_ms=timed.after_ms).outcome is OfferOutcome.ACCEPTED
         given_already.append(timed)
         if data.draw(st.booleans()):
             again = data.draw(st.sampled_from(given_already)).event
             known = again.epoch == timed.event.epoch
-            assert driver.give(again).outcome is (Outcome.REPEAT if known else Outcome.REFUSED)
+            assert driver.give(again).outcome is (OfferOutcome.REPEAT if known else OfferOutcome.REFUSED)
         if data.draw(st.booleans()):
             driver.work()
     driver.work()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.config import open_settings
+from worker.settings.tree import open_settings
 from worker.telemetry.metric_table import METRICS
 
 ROOT = Path(__file__).parents[3]

@@ -12,8 +12,8 @@ from schemas.errors import REASONS
 from schemas.events import SessionOptions, WordsEvent
 from schemas.json_schema import FOLDER
 from schemas.segments import Cause, Segment
-from worker.core.intake import RefusalReason
-from worker.runtime.intake import POISON, WRONG_PARTITION
+from worker.core.admission import RefusalReason
+from worker.runtime.record_decoding import POISON, WRONG_PARTITION
 
 REPOSITORY = FOLDER.parent.parent
 PAGES = ("docs/produce.md", "docs/consume.md")

@@ -9,7 +9,7 @@ from schemas.codec import encode_event
 from tests.workers.speech import event, said
 from tests.workers.twin import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
-from worker.ports import NextOffset
+from worker.ports.records import NextOffset
 from worker.runtime.observer import SilentObserver
 
 

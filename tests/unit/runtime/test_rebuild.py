@@ -11,7 +11,7 @@ from schemas.segments import Segment
 from tests.workers.speech import by_session, check_every_word_once, event, said, speech, untimed
 from tests.workers.twin import TwinWorker, World
 from worker.core.rules import DecodingRules
-from worker.ports import OutMessage
+from worker.ports.records import OutMessage
 from worker.runtime.observer import RebuildSummary, SilentObserver
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)

@@ -9,7 +9,7 @@ import pytest
 from tests.workers.speech import check_every_word_once, speech
 from tests.workers.twin import World
 from worker.errors import StoreError
-from worker.ports import StoreWrite
+from worker.ports.session_store import StoreWrite
 from worker.telemetry.health import Health
 from worker.telemetry.log import make_log
 from worker.telemetry.metrics import Metrics

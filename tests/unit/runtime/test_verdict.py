@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schemas.checkpoint import CheckpointId, Manifest
-from worker.runtime.verdict import Verdict, judge
+from worker.runtime.verdict import ClaimVerdict, judge
 
 _OURS = CheckpointId(3, 7, "0123456789abcdef")
 _NEXT = CheckpointId(3, 8, "0123456789abcdef")
@@ -27,30 +27,30 @@ def _manifest(checkpoint: CheckpointId, follows: CheckpointId | None) -> Manifes
 @pytest.mark.parametrize(
     ("offset_known", "committed", "manifest", "verdict"),
     [
-        (False, None, None, Verdict.FIRST_START),
-        (False, None, _manifest(_OURS, None), Verdict.IN_DOUBT),
-        (False, None, _manifest(_NEXT, _OURS), Verdict.FOREIGN),
-        (False, None, _manifest(_ROLLED_BACK, None), Verdict.IN_DOUBT),
-        (False, None, _manifest(_OURS, _ROLLED_BACK), Verdict.IN_DOUBT),
-        (True, None, None, Verdict.FOREIGN),
-        (True, None, _manifest(_NEXT, _OURS), Verdict.FOREIGN),
-        (True, _OURS, _manifest(_OURS, _OTHER), Verdict.GOOD),
-        (True, _OURS, _manifest(_OURS, _OURS), Verdict.GOOD),
-        (True, _OURS, _manifest(_NEXT, _OURS), Verdict.IN_DOUBT),
-        (True, _OURS, _manifest(_OTHER, None), Verdict.BEHIND),
-        (True, _NEXT, _manifest(_OURS, _OTHER), Verdict.BEHIND),
-        (True, _OURS, None, Verdict.BEHIND),
+        (False, None, None, ClaimVerdict.FIRST_START),
+        (False, None, _manifest(_OURS, None), ClaimVerdict.IN_DOUBT),
+        (False, None, _manifest(_NEXT, _OURS), ClaimVerdict.FOREIGN),
+        (False, None, _manifest(_ROLLED_BACK, None), ClaimVerdict.IN_DOUBT),
+        (False, None, _manifest(_OURS, _ROLLED_BACK), ClaimVerdict.IN_DOUBT),
+        (True, None, None, ClaimVerdict.FOREIGN),
+        (True, None, _manifest(_NEXT, _OURS), ClaimVerdict.FOREIGN),
+        (True, _OURS, _manifest(_OURS, _OTHER), ClaimVerdict.GOOD),
+        (True, _OURS, _manifest(_OURS, _OURS), ClaimVerdict.GOOD),
+        (True, _OURS, _manifest(_NEXT, _OURS), ClaimVerdict.IN_DOUBT),
+        (True, _OURS, _manifest(_OTHER, None), ClaimVerdict.BEHIND),
+        (True, _NEXT, _manifest(_OURS, _OTHER), ClaimVerdict.BEHIND),
+        (True, _OURS, None, ClaimVerdict.BEHIND),
     ],
 )
 def test_what_a_claim_finds_decides_what_the_state_is_worth(
     offset_known: bool,
     committed: CheckpointId | None,
     manifest: Manifest | None,
-    verdict: Verdict,
+    verdict: ClaimVerdict,
 ) -> None:
     assert judge(offset_known=offset_known, committed=committed, manifest=manifest) is verdict
 
 
 def test_an_id_with_the_same_numbers_but_another_nonce_is_another_checkpoint() -> None:
     twin = CheckpointId(_OURS.token, _OURS.n, "aaaaaaaaaaaaaaaa")
-    assert judge(offset_known=True, committed=twin, manifest=_manifest(_OURS, _OTHER)) is Verdict.BEHIND
+    assert judge(offset_known=True, committed=twin, manifest=_manifest(_OURS, _OTHER)) is ClaimVerdict.BEHIND

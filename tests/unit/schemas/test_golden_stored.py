@@ -22,7 +22,7 @@ from schemas.state import (
 from worker.core.context import DecodingContext
 from worker.core.segmentation import segmenters
 from worker.core.session import Session
-from worker.runtime.claim import MANIFEST_VERSION
+from worker.runtime.claim import CHECKPOINT_MANIFEST_VERSION
 
 STORED = Path(FOLDER).parent / "golden" / "stored"
 EXAMPLES = sorted(STORED.glob("*/*.msgpack"))
@@ -32,7 +32,12 @@ READ: dict[str, Callable[[bytes], object]] = {
     "manifest": Manifest.decode,
     "field": msgspec.msgpack.Decoder(SessionField).decode,
 }
-WRITTEN = {"state": STATE_VERSION, "ledger": STATE_VERSION, "manifest": MANIFEST_VERSION, "field": MANIFEST_VERSION}
+WRITTEN = {
+    "state": STATE_VERSION,
+    "ledger": STATE_VERSION,
+    "manifest": CHECKPOINT_MANIFEST_VERSION,
+    "field": CHECKPOINT_MANIFEST_VERSION,
+}
 
 FIELDS_OF_1_0 = set(SessionState.__struct_fields__) - {"traces"}
 
@@ -64,7 +69,7 @@ def test_every_minor_version_up_to_todays_has_examples() -> None:
     major, minor = map(int, STATE_VERSION.split("."))
     for number in range(minor + 1):
         assert {kind(path) for path in EXAMPLES if path.parent.name == f"{major}.{number}"} >= {"state", "ledger"}
-    assert {kind(path) for path in EXAMPLES if path.parent.name == MANIFEST_VERSION} >= {"manifest", "field"}
+    assert {kind(path) for path in EXAMPLES if path.parent.name == CHECKPOINT_MANIFEST_VERSION} >= {"manifest", "field"}
 
 
 def test_what_stands_in_a_ledger_example_is_no_words_text() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from worker.commands.settings import settings_reference
-from worker.config import open_settings
+from worker.settings.tree import open_settings
 
 ROOT = Path(__file__).parents[3]
 

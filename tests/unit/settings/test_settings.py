@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.adapters.redis_settings import RedisTopology
-from worker.config import (
-    Origin,
+from worker.adapters.redis.settings import RedisTopology
+from worker.core.rendering import Style
+from worker.core.rules import Bounds
+from worker.errors import FatalError
+from worker.runtime.settings import Route, StartAt
+from worker.settings.tree import (
+    SettingSources,
     load_broker_settings,
     load_local_settings,
     load_settings,
     open_settings,
     settings_shown,
 )
-from worker.core.rendering import Style
-from worker.core.rules import Bounds
-from worker.errors import FatalError
-from worker.runtime.settings import Route, StartAt
 
 BROKERS = {"CAESURA_KAFKA_BOOTSTRAP_SERVERS": "broker:9092"}
 
@@ -29,7 +29,7 @@ def environment(**variables: str) -> dict[str, str]:
     return BROKERS | {f"CAESURA_{name}": value for name, value in variables.items()}
 
 
-def refusal(origin: Origin) -> str:
+def refusal(origin: SettingSources) -> str:
     with pytest.raises(FatalError) as refused:
         load_settings(origin)
     return str(refused.value)
@@ -39,20 +39,20 @@ def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_pa
     file = tmp_path / "caesura.toml"
     file.write_text("[worker]\ncommit_interval_ms = 20\nmax_skew_ms = 21\nordinal = 22\n")
     environ = environment(WORKER_COMMIT_INTERVAL_MS="30", WORKER_MAX_SKEW_MS="31")
-    read = load_settings(Origin(environ=environ, file=file, flags={"worker.commit_interval_ms": "40"})).worker
+    read = load_settings(SettingSources(environ=environ, file=file, flags={"worker.commit_interval_ms": "40"})).worker
     assert (read.commit_interval_ms, read.max_skew_ms, read.ordinal) == (40, 31, 22)
 
 
 def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
     file = tmp_path / "caesura.toml"
     file.write_text('[kafka]\nbootstrap_servers = "elsewhere:9092"\n')
-    read = load_settings(Origin(environ={"CAESURA_CONFIG": str(file)}))
+    read = load_settings(SettingSources(environ={"CAESURA_CONFIG": str(file)}))
     assert read.kafka.bootstrap_servers == "elsewhere:9092"
 
 
 def test_text_becomes_what_the_setting_holds() -> None:
     read = load_settings(
-        Origin(
+        SettingSources(
             environ=environment(
                 WORKER_START_AT="latest",
                 WORKER_ADOPT_FOREIGN_OFFSETS="true",
@@ -79,13 +79,15 @@ def test_text_becomes_what_the_setting_holds() -> None:
 def test_routes_can_be_tables_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "caesura.toml"
     file.write_text('[[worker.routes]]\ntarget = "de"\ntopic = "translate.de"\nkeep_fillers = true\n')
-    read = load_local_settings(Origin(environ={}, file=file))
+    read = load_local_settings(SettingSources(environ={}, file=file))
     assert read.worker.routes == (Route(target="de", topic="translate.de", keep_fillers=True),)
 
 
 def test_decoding_knows_the_routes_and_the_group_is_the_deployment() -> None:
     read = load_settings(
-        Origin(environ=environment(WORKER_ROUTES="de=translate.de", WORKER_DEPLOYMENT="blue", WORKER_ORDINAL="3"))
+        SettingSources(
+            environ=environment(WORKER_ROUTES="de=translate.de", WORKER_DEPLOYMENT="blue", WORKER_ORDINAL="3")
+        )
     )
     assert read.decoding.routes == {"de"}
     assert (read.kafka.group_id, read.kafka.client_id) == ("blue", "blue-3")
@@ -102,14 +104,14 @@ def test_decoding_knows_the_routes_and_the_group_is_the_deployment() -> None:
     ],
 )
 def test_a_mistyped_variable_is_answered_with_what_was_meant(mistyped: str, meant: str) -> None:
-    told = refusal(Origin(environ=BROKERS | {mistyped: "x"}))
+    told = refusal(SettingSources(environ=BROKERS | {mistyped: "x"}))
     assert f"there is no setting {mistyped}; did you mean {meant}?" in told
 
 
 def test_a_mistyped_name_in_a_file_or_flag_is_answered_with_what_was_meant(tmp_path: Path) -> None:
     file = tmp_path / "caesura.toml"
     file.write_text("[worker]\nordinl = 3\n[decodng]\nstep_words = 3\n")
-    told = refusal(Origin(environ=BROKERS, file=file, flags={"commit_interval_ms": "5"}))
+    told = refusal(SettingSources(environ=BROKERS, file=file, flags={"commit_interval_ms": "5"}))
     assert "did you mean worker.ordinal?" in told
     assert "did you mean decoding.step_words?" in told
     assert "did you mean worker.commit_interval_ms?" in told
@@ -127,12 +129,12 @@ def test_a_mistyped_name_in_a_file_or_flag_is_answered_with_what_was_meant(tmp_p
 def test_a_field_in_the_wrong_section_is_found_and_one_that_is_like_none_is_not_guessed_at(
     given: str, meant: str
 ) -> None:
-    told = refusal(Origin(environ=BROKERS, flags={given: "1"}))
+    told = refusal(SettingSources(environ=BROKERS, flags={given: "1"}))
     assert told == f"--set: there is no setting {given!r}{meant}"
 
 
 def test_variables_of_others_are_none_of_our_business() -> None:
-    assert load_settings(Origin(environ=BROKERS | {"CAESURAX": "1", "PATH": "/bin"})) is not None
+    assert load_settings(SettingSources(environ=BROKERS | {"CAESURAX": "1", "PATH": "/bin"})) is not None
 
 
 @pytest.mark.parametrize(
@@ -154,43 +156,45 @@ def test_variables_of_others_are_none_of_our_business() -> None:
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_with_its_reason(variable: str, value: str, reason: str) -> None:
-    assert reason in refusal(Origin(environ=environment(**{variable: value})))
+    assert reason in refusal(SettingSources(environ=environment(**{variable: value})))
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
-    told = refusal(Origin(environ=environment(WORKER_ORDINAL="-1", WORKER_MAX_SKEW_MS="x", DECODING_EMISSION="now")))
+    told = refusal(
+        SettingSources(environ=environment(WORKER_ORDINAL="-1", WORKER_MAX_SKEW_MS="x", DECODING_EMISSION="now"))
+    )
     assert all(f"CAESURA_{name}" in told for name in ("WORKER_ORDINAL", "WORKER_MAX_SKEW_MS", "DECODING_EMISSION"))
 
 
 def test_a_setting_without_default_says_how_to_set_it() -> None:
-    assert "CAESURA_KAFKA_BOOTSTRAP_SERVERS" in refusal(Origin(environ={}))
+    assert "CAESURA_KAFKA_BOOTSTRAP_SERVERS" in refusal(SettingSources(environ={}))
 
 
 def test_decoding_alone_needs_no_broker_but_names_are_checked_all_the_same() -> None:
-    assert load_local_settings(Origin(environ={})).decoding.step_words == 3
+    assert load_local_settings(SettingSources(environ={})).decoding.step_words == 3
     with pytest.raises(FatalError, match="CAESURA_KAFKA_BOOTSTRAP_SERVERS"):
-        load_local_settings(Origin(environ={"CAESURA_KAFKA_BOTSTRAP_SERVERS": "x"}))
+        load_local_settings(SettingSources(environ={"CAESURA_KAFKA_BOTSTRAP_SERVERS": "x"}))
 
 
 @pytest.mark.parametrize("option", ["enable.auto.commit=true", "acks=1", "isolation.level=read_uncommitted"])
 def test_options_that_the_guarantees_rest_on_cannot_be_overridden(option: str) -> None:
-    assert "cannot be set" in refusal(Origin(environ=environment(KAFKA_EXTRA=option)))
+    assert "cannot be set" in refusal(SettingSources(environ=environment(KAFKA_EXTRA=option)))
 
 
 @pytest.mark.parametrize("variable", ["KAFKA_GROUP_ID", "KAFKA_CLIENT_ID", "DECODING_ROUTES", "DECODING_BOUNDS"])
 def test_what_follows_from_other_settings_cannot_be_set(variable: str) -> None:
-    assert "cannot be set" in refusal(Origin(environ=environment(**{variable: "x"})))
+    assert "cannot be set" in refusal(SettingSources(environ=environment(**{variable: "x"})))
 
 
 @pytest.mark.parametrize("content", ["[worker\n", "worker = 3", "\xff"])
 def test_a_file_that_is_no_settings_file_is_refused_by_name(tmp_path: Path, content: str) -> None:
     file = tmp_path / "broken.toml"
     file.write_text(content, encoding="latin-1")
-    assert "broken.toml" in refusal(Origin(environ=BROKERS, file=file))
+    assert "broken.toml" in refusal(SettingSources(environ=BROKERS, file=file))
 
 
 def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
-    assert "cannot be read" in refusal(Origin(environ=BROKERS, file=tmp_path / "none.toml"))
+    assert "cannot be read" in refusal(SettingSources(environ=BROKERS, file=tmp_path / "none.toml"))
 
 
 def test_secrets_are_shown_nowhere() -> None:
@@ -204,7 +208,7 @@ def test_secrets_are_shown_nowhere() -> None:
         REDIS_USERNAME="worker",
         REDIS_PASSWORD=secret,
     )
-    origin = Origin(environ=environ)
+    origin = SettingSources(environ=environ)
     read = load_settings(origin)
     listed = {setting.leaf.path: setting.value for setting in settings_shown(read, origin)}
     assert read.redis.password == secret
@@ -215,12 +219,12 @@ def test_secrets_are_shown_nowhere() -> None:
 
 
 def test_a_secret_that_does_not_fit_is_not_quoted() -> None:
-    origin = Origin(environ=BROKERS, flags={"redis.password": "[open-sesame"})
+    origin = SettingSources(environ=BROKERS, flags={"redis.password": "[open-sesame"})
     assert "open-sesame" not in refusal(origin)
 
 
 def test_where_a_value_came_from_is_told() -> None:
-    origin = Origin(environ=environment(WORKER_ORDINAL="2"), flags={"worker.max_skew_ms": "1"})
+    origin = SettingSources(environ=environment(WORKER_ORDINAL="2"), flags={"worker.max_skew_ms": "1"})
     source = {setting.leaf.path: setting.source for setting in settings_shown(load_settings(origin), origin)}
     assert source["worker.ordinal"] == "CAESURA_WORKER_ORDINAL"
     assert source["worker.max_skew_ms"] == "--set worker.max_skew_ms"
@@ -239,7 +243,7 @@ def test_no_two_settings_share_a_variable() -> None:
 @given(interval=st.integers(min_value=10, max_value=60_000), ordinal=st.integers(min_value=0, max_value=9999))
 def test_numbers_within_bounds_come_back_as_they_were_written(interval: int, ordinal: int) -> None:
     environ = environment(WORKER_COMMIT_INTERVAL_MS=str(interval), WORKER_ORDINAL=f" {ordinal} ")
-    read = load_broker_settings(Origin(environ=environ)).worker
+    read = load_broker_settings(SettingSources(environ=environ)).worker
     assert (read.commit_interval_ms, read.ordinal) == (interval, ordinal)
 
 
@@ -247,4 +251,4 @@ def test_numbers_within_bounds_come_back_as_they_were_written(interval: int, ord
 def test_no_foreign_name_is_taken_for_a_setting(name: str) -> None:
     if name not in {leaf.path for leaf in open_settings()}:
         with pytest.raises(FatalError):
-            load_local_settings(Origin(environ={}, flags={name: "1"}))
+            load_local_settings(SettingSources(environ={}, flags={name: "1"}))

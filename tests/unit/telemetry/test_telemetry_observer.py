@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from schemas.segments import Cause, Segment, SegmentWord, Source, Timing
-from worker.core.tally import Tally
+from worker.core.decoding_counts import DecodingCounts
 from worker.runtime.observer import CheckpointSummary, Observer, RebuildSummary, SeamStep
 from worker.telemetry.health import Health
 from worker.telemetry.log import make_log
@@ -109,7 +109,7 @@ def test_published_segments_are_counted_by_cause_with_their_delay_and_without_th
 
 
 def test_what_decoding_counts_is_added_up(watched: Watched) -> None:
-    tally = Tally(events=7, gaps=1, missed_events=4, unmodelled_words=9, opened=2, closed=1)
+    tally = DecodingCounts(events=7, gaps=1, missed_events=4, unmodelled_words=9, opened=2, closed=1)
     tally.freeze_delay_words.update({11: 40, 3: 2})
     watched.observer.tallied(tally)
     watched.observer.tallied(tally)
@@ -225,8 +225,10 @@ def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watc
     told.publisher_rebuilt("commit_unknown")
     told.checkpoint(replace(COMMITTED, outcome="save_unanswered", dropped={0: "save_unanswered", 1: "save_refused"}))
     told.published(0, [a_segment()])
-    counted = {field.name: 1 for field in fields(Tally) if field.name not in ("segments", "freeze_delay_words")}
-    told.tallied(Tally(**counted, freeze_delay_words=Counter({11: 1})))  # type: ignore[arg-type]
+    counted = {
+        field.name: 1 for field in fields(DecodingCounts) if field.name not in ("segments", "freeze_delay_words")
+    }
+    told.tallied(DecodingCounts(**counted, freeze_delay_words=Counter({11: 1})))  # type: ignore[arg-type]
 
     moved = {family.name for family in watched.metrics.registry.collect() if any(s.value for s in family.samples)}
     assert {metric.name.removesuffix("_total") for metric in METRICS} == moved

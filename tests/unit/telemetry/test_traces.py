@@ -15,7 +15,7 @@ from tests.unit.telemetry.tracing import PATIENT, Traced, context, events_of, he
 from tests.workers.speech import check_every_word_once, event, speech
 from tests.workers.twin import World
 from tests.workers.unsure import Plan, UnsurePublisher
-from worker.adapters.memory_engine import ScriptedEngine, marked_words
+from worker.adapters.memory.engine import ScriptedEngine, marked_words
 
 ROOT = Path(__file__).parents[3]
 CANARY = "zwieselhausen"

@@ -14,9 +14,9 @@ from tests.unit.core.speeches import Said, Timed, groupings, rules, speeches
 from tests.unit.telemetry.tracing import Traced, context
 from worker.core.context import Origin
 from worker.core.rules import DecodingRules
+from worker.core.segment_writer import OutSegment, SegmentWriter
 from worker.core.words import SegmenterFactory, whitespace_segmenters
-from worker.core.writing import OutSegment, SegmentWriter
-from worker.ports import Record
+from worker.ports.records import Record
 
 segmenters = st.sampled_from([whitespace_segmenters, pair_segmenters])
 

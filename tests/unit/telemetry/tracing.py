@@ -15,7 +15,7 @@ from schemas.events import WordsEvent
 from schemas.segments import Segment
 from tests.workers.twin import World
 from worker.core.rules import DecodingRules
-from worker.ports import Record
+from worker.ports.records import Record
 from worker.telemetry.traces import TRACE_HEADER, SegmentTracer
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000, routes=frozenset({"de"}))

@@ -1,0 +1,185 @@
+"""Commands that measure the labels: ``python -m models evaluate | false-stops | regression``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+
+from models.commands.options import CORPORA, SHIPPED, Corpora, Models
+from models.data.chinese_corpora import CHINESE_TEST
+from models.evaluation.chinese import CHINESE_HELD_OUT, CHINESE_TESTS, evaluate_chinese
+from models.evaluation.english import (
+    DEV_HALVES,
+    HELD_OUT,
+    Evaluation,
+    Figure,
+    evaluate_benchmark,
+    evaluate_held_out,
+    pairs,
+    pairs_table,
+    table,
+)
+from models.evaluation.false_stops import Stops, stops_on, stops_table
+from models.evaluation.regression.cases import write_known_failures
+from models.evaluation.regression.runs import report, run_list
+from models.evaluation.switchboard import SWDA_TESTS, evaluate_swda
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.ports.engine import Engine
+
+__all__ = ["register"]
+
+Language = Annotated[str | None, typer.Option(help="One language's model only.")]
+OneCheckpoint = Annotated[
+    Path | None,
+    typer.Option(
+        help="Score a checkpoint (.pt, fp32 in PyTorch) in place of a model folder.", exists=True, dir_okay=False
+    ),
+]
+Pieces = Annotated[Path, typer.Option(help="The word pieces of the checkpoint.")]
+Threads = Annotated[int | None, typer.Option(help="For one inference; what the cgroup allows if not given.")]
+JsonFile = Annotated[Path | None, typer.Option(help="Also write the figures here.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("evaluate")(evaluate)
+    app.command("false-stops")(false_stops)
+    app.command("regression")(regression)
+
+
+def evaluate(  # noqa: PLR0913 - a command's options
+    *,
+    models: Models = SHIPPED,
+    language: Language = None,
+    corpora: Corpora = CORPORA,
+    benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR, and the Chinese test sets.")] = True,
+    switchboard: Annotated[bool, typer.Option(help="Score disfluencies on Switchboard's test part.")] = True,
+    open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True,
+    offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming, and compare.")] = True,
+    max_words: Annotated[int, typer.Option(help="Held-out words a corpus; Chinese characters likewise.")] = 8_000,
+    max_test_characters: Annotated[int, typer.Option(help="Characters of the Chinese spoken test.")] = 30_000,
+    only: Annotated[list[str] | None, typer.Option("--text", help="Score this text alone; again and again.")] = None,
+    checkpoint: OneCheckpoint = None,
+    vocabulary: Pieces = Path("build/vocab.txt"),
+    threads: Threads = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Print P, R and F1 with 95 % intervals: test sets and held-out open text, streaming (F=3, T=6) and offline."""
+    engine = _engine(models, language or "en", checkpoint, vocabulary, threads)
+    figures: list[Figure] = []
+    limits = {CHINESE_TEST: max_test_characters}
+    chosen = {"benchmark": benchmark, "switchboard": switchboard, "open_text": open_text}
+    texts = list(_texts(_served(engine, language), {name for name, wanted in chosen.items() if wanted}, only))
+    with Progress() as bar:
+        for way in (False, True) if offline else (False,):
+            for name, scored in texts:
+                task = bar.add_task(f"{name}, {'offline' if way else 'streaming'}: words", total=None)
+                limit = limits.get(name, max_words)
+                found = scored(engine, corpora, name, offline=way, limit=limit, progress=partial(bar.advance, task))
+                bar.print(_in_brief(found))  # a text may take half an hour, and nothing else is seen of it in a log
+                figures += found
+    print(checkpoint or ", ".join(model.name for model in engine.models))
+    print(table(figures))
+    if compared := pairs(figures):
+        print("\nStreaming less offline, same weights and mask, paired bootstrap over blocks:\n")
+        print(pairs_table(compared))
+    if json_file is not None:
+        rows = {
+            "figures": [one.as_json() for one in figures],
+            "streaming_less_offline": [p.as_json() for p in compared],
+        }
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+
+
+def _in_brief(figures: Sequence[Figure]) -> str:
+    """Return one line of a text that was just scored: F1 of each class."""
+    scores = ", ".join(f"{figure.label} {figure.score.f1:.1f}" for figure in figures)
+    return f"{figures[0].text}, {figures[0].decoding}: {scores}"
+
+
+def _engine(models: Path, language: str, checkpoint: Path | None, vocabulary: Path, threads: int | None) -> Engine:
+    """Return an engine over a checkpoint, or one over a models folder, warmed up."""
+    if checkpoint is not None:
+        if not vocabulary.is_file():
+            raise typer.BadParameter(f"File '{vocabulary}' does not exist.", param_hint="'--vocabulary'")
+        from models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - a model folder is scored without torch
+
+        return CheckpointEngine.of(checkpoint, vocabulary, language=language, threads=threads)
+    engine = OnnxEngine(models, threads=threads)
+    engine.warm_up()
+    return engine
+
+
+def _served(engine: Engine, language: str | None) -> list[str]:
+    """Return the languages with an active model, or the one that is asked for."""
+    return sorted(model.language for model in engine.models if model.active and language in (None, model.language))
+
+
+def _texts(languages: list[str], chosen: set[str], only: list[str] | None) -> Iterator[tuple[str, Evaluation]]:
+    """Yield the name of each text to be scored, and what scores it; BadParameter for a text that there is not."""
+    texts = dict(_groups(languages, chosen))
+    if only is None:
+        yield from texts.items()
+        return
+    texts |= dict.fromkeys(DEV_HALVES, evaluate_benchmark)
+    for name in only:
+        if name not in texts:
+            raise typer.BadParameter(f"there is no text {name!r}; there are {', '.join(texts)}")
+        yield name, texts[name]
+
+
+def _groups(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, Evaluation]]:
+    if "en" in languages:
+        yield from ((name, evaluate_benchmark) for name in (("REF", "ASR") if "benchmark" in chosen else ()))
+        yield from ((name, evaluate_swda) for name in (SWDA_TESTS if "switchboard" in chosen else ()))
+        yield from ((name, evaluate_held_out) for name in (HELD_OUT if "open_text" in chosen else ()))
+    if "zh" in languages:
+        names = (CHINESE_TESTS if "benchmark" in chosen else ()) + (CHINESE_HELD_OUT if "open_text" in chosen else ())
+        yield from ((name, evaluate_chinese) for name in names)
+
+
+def false_stops(
+    *,
+    models: Models = SHIPPED,
+    language: Language = None,
+    corpora: Corpora = CORPORA,
+    sentences: Annotated[int, typer.Option(help="Held-out sentences a corpus.")] = 100,
+    checkpoint: OneCheckpoint = None,
+    vocabulary: Pieces = Path("build/vocab.txt"),
+    threads: Threads = None,
+) -> None:
+    """Print how often a flush inside a sentence freezes a sentence mark, and how often one at its end does."""
+    engine = _engine(models, language or "en", checkpoint, vocabulary, threads)
+    corpus_names = {"en": HELD_OUT, "zh": CHINESE_HELD_OUT}
+    rows: list[Stops] = []
+    with Progress() as bar:
+        for served in _served(engine, language):
+            for corpus in corpus_names[served]:
+                count = partial(bar.advance, bar.add_task(f"{corpus}: words", total=None))
+                rows.append(stops_on(engine, corpora, corpus, language=served, sentences=sentences, progress=count))
+    print(f"{checkpoint or ', '.join(model.name for model in engine.models)}\n{stops_table(rows)}")
+
+
+def regression(
+    *,
+    models: Models = SHIPPED,
+    threads: Threads = None,
+    write_known: Annotated[bool, typer.Option("--write-known", help="Write down what fails as known to fail.")] = False,
+) -> None:
+    """Label the regression list, print what fails, and how much of 300 fluent sentences would be deleted.
+
+    After a new model: look at what fails, then run it with --write-known and commit the list of known failures.
+    """
+    engine = OnnxEngine(models, threads=threads)
+    outcomes = [outcome for language in _served(engine, None) for outcome in run_list(engine, language)]
+    names = [model.name for model in engine.models]
+    print(f"{', '.join(names)}\n{report(outcomes)}")
+    if write_known:
+        write_known_failures([outcome.case for outcome in outcomes if outcome.faults], names)

@@ -1,0 +1,1 @@
+"""Networks read as streams or in chunks, through the decoder that the worker runs."""

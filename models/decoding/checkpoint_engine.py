@@ -1,0 +1,83 @@
+"""An engine over a checkpoint: networks that are not shipped, of any kind, through the same decoding as those that are.
+
+It is for comparisons (Full-Transformer, BLSTM, teachers, a network between two trainings): fp32, PyTorch, no export.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from models.export.parity import encode
+from models.networks.checkpoints import load_any_network
+from models.networks.ct_transformer import CTTransformer
+from models.networks.full_transformer import UNLIMITED
+from models.networks.kinds import Network, describe
+from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
+from worker.adapters.onnx.wordpiece import WordPiece
+from worker.core.labelling import LabelRequest, Labels
+from worker.errors import FatalError
+from worker.ports.engine import EngineModel
+
+__all__ = ["CheckpointEngine"]
+
+_BATCH = 32
+
+
+class CheckpointEngine:
+    """``worker.ports.engine.Engine`` over one network, whose classes are ``schemas.labels`` numbers."""
+
+    def __init__(
+        self, network: Network, vocabulary: Sequence[str], *, language: str = "en", threads: int | None = None
+    ) -> None:
+        """Label with ``network``. vocabulary: its pieces, in order. threads: for the process, PyTorch's if None."""
+        if threads is not None:
+            torch.set_num_threads(threads)
+        kind, _ = describe(network)
+        self._network = network.eval()
+        self._tokenizer = WordPiece(vocabulary, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
+        self._leading = self._tokenizer.number(LEADING)
+        look_ahead = sum(network.config.look_ahead) if isinstance(network, CTTransformer) else UNLIMITED
+        self._model = EngineModel(
+            name=f"{kind}@checkpoint", language=language, active=True, look_ahead_words=min(look_ahead, UNLIMITED)
+        )
+
+    @classmethod
+    def of(
+        cls, checkpoint: Path, vocabulary: Path, *, language: str = "en", threads: int | None = None
+    ) -> CheckpointEngine:
+        """Load a checkpoint. vocabulary: a file of one piece a line."""
+        return cls(load_any_network(checkpoint), read_vocabulary(vocabulary), language=language, threads=threads)
+
+    @property
+    def models(self) -> Sequence[EngineModel]:
+        """The one model."""
+        return (self._model,)
+
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        """Label each request, in their order, those of like length together; FatalError for another model."""
+        if any(request.model_id != self._model.name for request in requests):
+            raise FatalError(f"{self._model.name} is the only model here")
+        answers: dict[int, Labels] = {}
+        places = sorted(range(len(requests)), key=lambda place: len(requests[place].words))
+        for start in range(0, len(places), _BATCH):
+            batch = places[start : start + _BATCH]
+            pieces, word_index, last = encode(
+                [requests[place].words for place in batch], self._tokenizer, self._leading
+            )
+            with torch.inference_mode():
+                scores = self._network(torch.from_numpy(pieces), torch.from_numpy(word_index))
+            marks, tags = (head.argmax(dim=-1).to(torch.uint8).numpy() for head in scores)
+            for row, place in enumerate(batch):
+                answers[place] = Labels(
+                    punctuation=marks[row, last[row]].tobytes(), disfluency=tags[row, last[row]].tobytes()
+                )
+        return [answers[place] for place in range(len(requests))]
+
+    def forget(self, session: str) -> None:
+        """Do nothing: nothing is kept of a session."""
+
+    def warm_up(self) -> None:
+        """Do nothing: the first labelling is as any other."""

@@ -1,0 +1,134 @@
+"""Long texts through an engine: as streams, the way the worker decodes them, or offline in overlapping windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from models.data.units import as_units
+from models.decoding.chunked import label_chunks
+from schemas.events import Word, WordsEvent
+from schemas.labels import Disfluency, Punctuation
+from schemas.state import HeldBack
+from worker.core.context import DecodingContext, Origin
+from worker.core.rules import DecodingRules, ModelTable
+from worker.core.segmentation import segmenters
+from worker.core.session import Session
+from worker.ports.engine import Engine
+
+__all__ = [
+    "MARK_NUMBERS",
+    "OFFLINE_STEP_WORDS",
+    "OFFLINE_WORDS",
+    "OFFLINE_WORDS_CUT",
+    "TAG_NUMBERS",
+    "Labelled",
+    "Progress",
+    "label_offline",
+    "label_streams",
+]
+
+OFFLINE_WORDS, OFFLINE_STEP_WORDS, OFFLINE_WORDS_CUT = 200, 150, 15
+_EVENT_WORDS = 30
+MARK_NUMBERS = {mark.published: int(mark) for mark in Punctuation}
+TAG_NUMBERS = {tag.published: int(tag) for tag in Disfluency}
+
+Labelled = tuple[list[int], list[int]]
+"""A text's marks and tags, one of each a word."""
+
+Progress = Callable[[int], None]
+"""Told how many words are done since the last call."""
+
+
+def label_streams(
+    engine: Engine,
+    texts: Sequence[Sequence[str]],
+    *,
+    language: str,
+    rules: DecodingRules | None = None,
+    progress: Progress = lambda _: None,
+) -> list[Labelled]:
+    """Return the frozen labels of each text, decoded as one session through ``worker.core``, all sessions at once."""
+    context = DecodingContext(
+        topic="evaluation",
+        partition=0,
+        rules=rules or DecodingRules(),
+        models=ModelTable.of(engine.models),
+        segmenters=segmenters,
+    )
+    sessions = [_opened(context, number, words, language) for number, words in enumerate(texts)]
+    labelled: list[Labelled] = [([], []) for _ in texts]
+    running = list(range(len(texts)))
+    while running:
+        requests = [(number, sessions[number].request(0)) for number in running]
+        for number in running:
+            progress(_collect(sessions[number], labelled[number]))
+        waiting = [(number, request) for number, request in requests if request is not None]
+        answers = engine.label([request for _, request in waiting])
+        for (number, _), labels in zip(waiting, answers, strict=True):
+            sessions[number].resolve(labels, 0)
+        running = [number for number, _ in waiting]
+    for words, (marks, tags) in zip(texts, labelled, strict=True):
+        if not len(words) == len(marks) == len(tags):
+            raise ValueError(f"{len(words)} words went in, {len(marks)} came out")
+    return labelled
+
+
+def _opened(context: DecodingContext, number: int, words: Sequence[str], language: str) -> Session:
+    session: Session | None = None
+    cuts = range(0, max(len(words), 1), _EVENT_WORDS)
+    for seq, start in enumerate(cuts):
+        event = WordsEvent(
+            version="1.0",
+            session=f"text-{number}",
+            seq=seq,
+            lang=language,
+            words=tuple(Word(text=word) for word in words[start : start + _EVENT_WORDS]),
+            session_end=seq == len(cuts) - 1,
+        )
+        origin = Origin(offset=seq, appended_ms=0, polled_ms=0, time_ms=0)
+        session = session or Session.open(event, origin, context)
+        session.offer(event, origin)
+    assert session is not None, "even an empty text is one event"
+    return session
+
+
+def _collect(session: Session, labelled: Labelled) -> int:
+    words = 0
+    for written in session.take_segments():
+        for word in written.segment.words:
+            labelled[0].append(MARK_NUMBERS[word.punctuation])
+            labelled[1].append(TAG_NUMBERS[word.disfluency])
+            words += 1
+    return words
+
+
+def label_offline(
+    engine: Engine,
+    model_id: str,
+    words: Sequence[str],
+    *,
+    language: str = "en",
+    progress: Progress = lambda _: None,
+) -> Labelled:
+    """Return the labels of one text cut into windows of 200 words, of which 35 and 15 at the edges are context only.
+
+    words: the recogniser's, one label pair each. They are cut into the model's words as the worker cuts them; of
+    several that make one model word the last has its mark, and each its tag.
+    """
+    segmenter = segmenters(language, HeldBack())
+    cut = [*segmenter.push(as_units(words)), *segmenter.flush()]
+    labelled = label_chunks(
+        engine,
+        model_id,
+        [word.view for word in cut],
+        chunk=OFFLINE_WORDS,
+        window=OFFLINE_STEP_WORDS,
+        min_words_cut=OFFLINE_WORDS_CUT,
+        progress=progress,
+    )
+    marks, tags = [0] * len(words), [0] * len(words)
+    for word, mark, tag in zip(cut, labelled.marks, labelled.tags, strict=True):
+        marks[word.pieces[-1].position] = mark
+        for piece in word.pieces:
+            tags[piece.position] = tag
+    return marks, tags

@@ -1,0 +1,1 @@
+"""What is measured of labels and of decoding, and the tables made of it."""

@@ -1,0 +1,138 @@
+"""The figures of the Chinese model, all by character: marks on held-out speech, disfluencies on gold labels.
+
+The units are single characters and other words, without any mark, as the plainest recogniser sends them. So what is
+scored does not depend on how the text was cut into words: a mark inside a word that the cutter made is missed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tarfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from models.data.chinese_corpora import CHINESE_TEST, read_chinese_units, read_cs2w
+from models.data.chinese_marks import LabelledUnit, read_chinese_marks
+from models.data.recipes import is_held_out
+from models.decoding.labelling_runs import Progress
+from models.evaluation.english import EITHER, MARK_CLASSES, TAG_CLASSES, Figure, count_tags, figures_of, label_texts
+from models.evaluation.scoring import count_blocks
+from schemas.labels import Disfluency, Punctuation
+from worker.core.dictionary import HAN
+from worker.ports.engine import Engine
+
+__all__ = [
+    "CHINESE_HELD_OUT",
+    "CHINESE_MARK_CLASSES",
+    "CHINESE_TESTS",
+    "CharacterText",
+    "by_character",
+    "evaluate_chinese",
+]
+
+CHINESE_TESTS = (CHINESE_TEST, "cs2w", "zh_disfluency3k")
+CHINESE_HELD_OUT = ("audreyt_train", "kdconv", "crosswoz", "smilechat", "tatoeba", "lctt")
+
+_PAIRS = ("zh_disfluency3k", "chinese_disfluency/dis.raw.3k", "chinese_disfluency/flu.raw.3k")
+_PAIRS_TEST_LINES = 500
+_CHINESE = re.compile(rf"[{HAN}]+")
+CHINESE_MARK_CLASSES = MARK_CLASSES | {"enumeration comma": frozenset((int(Punctuation.ENUMERATION_COMMA),))}
+
+
+@dataclass(slots=True)
+class CharacterText:
+    """One session: units of one character or one other word, and the gold mark and tag of each."""
+
+    units: list[str]
+    marks: list[int]
+    tags: list[int]
+
+
+def by_character(units: Iterable[LabelledUnit]) -> CharacterText:
+    """Return units with Chinese characters one by one; the last of a unit has its mark."""
+    text = CharacterText([], [], [])
+    for unit in units:
+        parts = list(unit.text) if _CHINESE.fullmatch(unit.text) else [unit.text]
+        text.units += parts
+        text.marks += [int(Punctuation.NONE)] * (len(parts) - 1) + [unit.mark]
+        text.tags += [unit.tag] * len(parts)
+    return text
+
+
+def evaluate_chinese(
+    engine: Engine,
+    corpora: Path,
+    name: str,
+    *,
+    offline: bool,
+    limit: int,
+    progress: Progress = lambda _: None,
+) -> list[Figure]:
+    """Score marks, or tags where gold ones exist, on a test set or on held-out documents of an open corpus.
+
+    Each document is one session, of CS2W and the pairs each sentence. limit: characters of the documents, about.
+    """
+    texts = list(_texts(corpora, name, limit))
+    labelled = label_texts(engine, [text.units for text in texts], language="zh", offline=offline, progress=progress)
+    marks = [mark for text in labelled for mark in text[0]]
+    tags = [tag for text in labelled for tag in text[1]]
+    if name == "cs2w" or name == _PAIRS[0]:
+        gold = [tag for text in texts for tag in text.tags]
+        counts = count_tags(gold, tags, TAG_CLASSES | EITHER if name == "cs2w" else EITHER)
+        return list(figures_of(name, offline, "disfluency", counts))
+    gold = [mark for text in texts for mark in text.marks]
+    return list(figures_of(name, offline, "punctuation", count_blocks(gold, marks, CHINESE_MARK_CLASSES)))
+
+
+def _texts(corpora: Path, name: str, max_characters: int) -> Iterator[CharacterText]:
+    if name == "cs2w":
+        yield from (by_character(units) for _, units in read_cs2w(corpora, "test"))
+    elif name == _PAIRS[0]:
+        yield from _pairs(corpora)
+    else:
+        left = max_characters
+        turns_by_document = read_chinese_units(
+            corpora, name, lambda key: name == CHINESE_TEST or is_held_out(name, key)
+        )
+        for _, turns in turns_by_document:
+            if left <= 0:
+                break
+            text = by_character(unit for turn in turns for unit in turn)
+            left -= len(text.units)
+            yield text
+
+
+def _pairs(corpora: Path) -> Iterator[CharacterText]:
+    """Yield the last lines of the pairs that differ by deletions alone; what the fluent one lacks is disfluent."""
+    name, verbatim, fluent = _PAIRS
+    with tarfile.open(corpora / "labelled" / f"{name}.tar.xz") as archive:
+        lines = [_lines(archive, member) for member in (verbatim, fluent)]
+    for said, meant in list(zip(*lines, strict=True))[-_PAIRS_TEST_LINES:]:
+        text = by_character(LabelledUnit(unit.text) for unit in read_chinese_marks(said))
+        kept = by_character(LabelledUnit(unit.text) for unit in read_chinese_marks(meant))
+        if (tags := _deleted(text.units, kept.units)) is not None and text.units:
+            yield CharacterText(text.units, text.marks, tags)
+
+
+def _lines(archive: tarfile.TarFile, member: str) -> list[str]:
+    file = archive.extractfile(member)
+    if file is None:
+        raise ValueError(f"the archive has no {member}")
+    return file.read().decode("utf-8").splitlines()
+
+
+def _deleted(said: Sequence[str], meant: Sequence[str]) -> list[int] | None:
+    """Return a tag a unit, or None where more than deletions would be needed; of two copies the first was deleted."""
+    tags = [int(Disfluency.O)] * len(said)
+    matcher = difflib.SequenceMatcher(None, said, meant, autojunk=False)
+    for operation, first, last, _, _ in matcher.get_opcodes():
+        if operation in ("replace", "insert"):
+            return None
+        if operation == "delete":
+            start, end = first, last
+            while start > 0 and said[start - 1] == said[end - 1] and tags[start - 1] == Disfluency.O:
+                start, end = start - 1, end - 1
+            tags[start:end] = [int(Disfluency.B_RM)] * (end - start)
+    return tags

@@ -1,0 +1,76 @@
+"""A trained network to a model folder: weights in ONNX, vocabulary, manifest."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import onnx
+
+from models.export.onnx_graph import build_graph
+from models.networks.ct_transformer import CTTransformer
+from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from schemas.labels import Disfluency, Punctuation
+from schemas.model_manifest import MODEL_MANIFEST_VERSION, ModelFile, ModelManifest, WordPieceSettings
+from worker.core.dictionary import dictionary_sha256
+
+__all__ = ["ModelCard", "export"]
+
+_VOCABULARY = "vocabulary.txt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCard:
+    """What a manifest says beyond the network's shape."""
+
+    id: str
+    version: str
+    language: str
+    licence: str
+    trained_on: tuple[str, ...]
+
+
+def export(
+    network: CTTransformer, vocabulary: list[str], folder: Path, card: ModelCard, *, int8: bool
+) -> ModelManifest:
+    """Write a model folder, in place of an older one, and return its manifest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = {
+        name: tensor.detach().to("cpu").float().numpy().astype(np.float32)
+        for name, tensor in network.state_dict().items()
+    }
+    weights_name = "weights.int8.onnx" if int8 else "weights.fp32.onnx"
+    onnx.save(build_graph(network.config, weights, int8=int8), str(folder / weights_name))
+    (folder / _VOCABULARY).write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    config = network.config
+    manifest = ModelManifest(
+        manifest=MODEL_MANIFEST_VERSION,
+        id=card.id,
+        version=card.version,
+        language=card.language,
+        active=True,
+        network="ct_transformer",
+        weights=weights_name,
+        files=tuple(_file(folder / name) for name in (weights_name, _VOCABULARY)),
+        look_ahead=config.look_ahead,
+        positions=config.positions,
+        punctuation=tuple(Punctuation(k).published for k in range(config.punctuation_classes)),
+        disfluency=tuple(Disfluency(k).published for k in range(config.disfluency_classes)),
+        wordpiece=WordPieceSettings(
+            vocabulary=_VOCABULARY, max_pieces=MAX_PIECES, leading=LEADING, unknown=UNKNOWN_PIECE
+        ),
+        licence=card.licence,
+        trained_on=card.trained_on,
+        dictionary_sha256=dictionary_sha256() if card.language == "zh" else None,
+    )
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
+    (folder / "manifest.json").write_bytes(text + b"\n")
+    return manifest
+
+
+def _file(path: Path) -> ModelFile:
+    content = path.read_bytes()
+    return ModelFile(name=path.name, bytes=len(content), sha256=hashlib.sha256(content).hexdigest())

@@ -1,0 +1,133 @@
+"""The parity gate: torch, ONNX in fp32 and ONNX in int8 must say the same, or the export is refused.
+
+1. fp32: every score within ``SCORE_TOLERANCE`` of torch's, and every label equal whose margin (best score less second
+   best) is above twice that;
+2. int8: labels equal to fp32's for ``INT8_AGREEMENT`` of the words at least;
+3. int8 in one batch of buffers of mixed length against one buffer at a time: no label differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import torch
+from numpy.typing import NDArray
+
+from models.networks.ct_transformer import CTTransformer
+from worker.adapters.onnx.engine import PADDING_WORD
+from worker.adapters.onnx.wordpiece import WordPiece
+
+__all__ = ["INT8_AGREEMENT", "SCORE_TOLERANCE", "Parity", "check_parity", "encode", "mixed_buffers"]
+
+SCORE_TOLERANCE = 2e-3
+INT8_AGREEMENT = 0.985
+BATCH = 16
+
+Scores = tuple[NDArray[np.float32], NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parity:
+    """What was compared and how far apart it was; ``failures`` says what the gate refuses."""
+
+    words: int
+    fp32_largest_difference: float
+    fp32_labels_differing: int
+    int8_labels_differing: int
+    int8_batch_labels_differing: int
+
+    @property
+    def failures(self) -> list[str]:
+        """Return the rules broken, in words; none where the gate is open."""
+        broken: list[str] = []
+        if self.fp32_largest_difference > SCORE_TOLERANCE:
+            broken.append(f"fp32 scores differ by {self.fp32_largest_difference:.2e}, more than {SCORE_TOLERANCE}")
+        if self.fp32_labels_differing:
+            broken.append(f"{self.fp32_labels_differing} fp32 labels differ outside the margin")
+        if self.int8_labels_differing > (1 - INT8_AGREEMENT) * 2 * self.words:
+            broken.append(f"{self.int8_labels_differing} of {2 * self.words} int8 labels differ from fp32")
+        if self.int8_batch_labels_differing:
+            broken.append(f"{self.int8_batch_labels_differing} int8 labels depend on the batch")
+        return broken
+
+
+def mixed_buffers(words: Sequence[str]) -> list[list[str]]:
+    """Cut running words into buffers of 3 to 150 words, their lengths well mixed."""
+    buffers: list[list[str]] = []
+    start, length = 0, 3
+    while start < len(words):
+        buffers.append(list(words[start : start + length]))
+        start += length
+        length = length * 7 % 148 + 3
+    return buffers
+
+
+def encode(
+    buffers: Sequence[Sequence[str]], tokenizer: WordPiece, leading: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[list[int]]]:
+    """Return pieces (B, S), word numbers (B, S), and the places of each buffer's last pieces."""
+    rows = [[tokenizer.pieces(word) for word in words] for words in buffers]
+    length = 1 + max(sum(map(len, row)) for row in rows)
+    pieces = np.zeros((len(rows), length), dtype=np.int64)
+    word_index = np.full((len(rows), length), PADDING_WORD, dtype=np.int64)
+    last: list[list[int]] = []
+    for place, row in enumerate(rows):
+        flat = [leading, *(number for word in row for number in word)]
+        pieces[place, : len(flat)] = flat
+        word_index[place, : len(flat)] = [0, *(k for k, word in enumerate(row, start=1) for _ in word)]
+        last.append(np.cumsum([len(word) for word in row]).tolist())
+    return pieces, word_index, last
+
+
+def check_parity(
+    network: CTTransformer,
+    fp32: Path,
+    int8: Path,
+    buffers: Sequence[Sequence[str]],
+    tokenizer: WordPiece,
+    leading: int,
+) -> Parity:
+    """Compare the three on the same buffers of words, ``BATCH`` at a time."""
+    single, whole = _open(fp32), _open(int8)
+    words = largest = outside = quantised = batched = 0.0
+    for start in range(0, len(buffers), BATCH):
+        pieces, word_index, last = encode(buffers[start : start + BATCH], tokenizer, leading)
+        with torch.no_grad():
+            outputs = network.eval()(torch.from_numpy(pieces), torch.from_numpy(word_index))
+        ours: Scores = (outputs[0].numpy(), outputs[1].numpy())
+        theirs, small = _run(single, pieces, word_index), _run(whole, pieces, word_index)
+        for row, places in enumerate(last):
+            words += len(places)
+            end = places[-1] + 1
+            alone = _run(whole, pieces[row : row + 1, :end], word_index[row : row + 1, :end])
+            for head in (0, 1):
+                reference, exported = ours[head][row, places], theirs[head][row, places]
+                largest = max(largest, float(np.abs(reference - exported).max()))
+                ranked = np.sort(reference, axis=-1)
+                differs = reference.argmax(-1) != exported.argmax(-1)
+                outside += int((differs & (ranked[:, -1] - ranked[:, -2] > 2 * SCORE_TOLERANCE)).sum())
+                labels = small[head][row, places].argmax(-1)
+                quantised += int((labels != exported.argmax(-1)).sum())
+                batched += int((labels != alone[head][0, places].argmax(-1)).sum())
+    return Parity(
+        words=int(words),
+        fp32_largest_difference=largest,
+        fp32_labels_differing=int(outside),
+        int8_labels_differing=int(quantised),
+        int8_batch_labels_differing=int(batched),
+    )
+
+
+def _open(path: Path) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def _run(session: onnxruntime.InferenceSession, pieces: NDArray[np.int64], word_index: NDArray[np.int64]) -> Scores:
+    outputs = session.run(["punctuation", "disfluency"], {"pieces": pieces, "word_index": word_index})
+    return outputs[0], outputs[1]

@@ -1,0 +1,31 @@
+"""The stored model that a tune begins at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
+from worker.adapters.onnx.wordpiece import WordPiece
+from worker.errors import FatalError
+
+__all__ = ["starting_model", "wordpiece_of"]
+
+
+def starting_model(models: Path, language: str) -> StoredModel:
+    """Return the active model of a language in a models folder; FatalError where there is none."""
+    found = read_models_folder(models)
+    for stored in found:
+        if stored.manifest.language == language and stored.manifest.active:
+            pieces = stored.manifest.wordpiece
+            if (pieces.leading, pieces.unknown, pieces.max_pieces) != (LEADING, UNKNOWN_PIECE, MAX_PIECES):
+                raise FatalError(f"model {stored.manifest.name} cuts words into pieces in a way that is not ours")
+            return stored
+    languages = ", ".join(sorted({stored.manifest.language for stored in found if stored.manifest.active}))
+    raise FatalError(f"there is no model for language {language} in {models}; there are {languages}")
+
+
+def wordpiece_of(stored: StoredModel) -> WordPiece:
+    """Return what cuts words into the pieces of a stored model."""
+    settings = stored.manifest.wordpiece
+    return WordPiece(stored.vocabulary(), max_pieces=settings.max_pieces, unknown=settings.unknown)

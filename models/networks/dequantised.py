@@ -1,0 +1,120 @@
+"""An int8 ONNX export of a BERT back to fp32 safetensors under BERT's own names: a start for training.
+
+The public packages found that carry Chinese encoders (``models/README.md`` says which) hold them quantised: linear
+weights with a scale an output column or one, embeddings in uint8 with one scale each. Each value becomes
+(stored - zero point) x scale; biases and norms are there as they were. Two ways of naming the arrays are known: by
+layer, and BERT's own but for linear weights (``dequantised_linears``). Pieces that no word can be cut into are left out
+of the vocabulary: Chinese characters stand alone, so their ``##`` forms, a third of all, are never met.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import numpy_helper
+from safetensors.torch import save_file
+
+from models.networks.dequantised_linears import named_by_biases
+from worker.core.dictionary import HAN
+
+__all__ = ["dequantise", "initialisers", "write_dequantised"]
+
+_EMBEDDINGS = ("word_embeddings", "position_embeddings", "token_type_embeddings")
+_LINEAR = {
+    "attn.q_proj": "attention.self.query",
+    "attn.k_proj": "attention.self.key",
+    "attn.v_proj": "attention.self.value",
+    "attn.o_proj": "attention.output.dense",
+    "mlp.fc1": "intermediate.dense",
+    "mlp.fc2": "output.dense",
+}
+_NORMS = {
+    "attention_output_norm_layernorm": "attention.output.LayerNorm",
+    "mlp_output_norm_layernorm": "output.LayerNorm",
+}
+_WORDS = "embeddings.word_embeddings.weight"
+_NEVER_MET = re.compile(rf"##[{HAN}]|\[unused\d+\]")
+
+Array = NDArray[np.generic]
+
+
+def write_dequantised(source: Path, tokenizer: Path, weights: Path, vocabulary: Path) -> int:
+    """Write the encoder of ``source`` (ONNX) as safetensors and its vocabulary as a list; return how many pieces.
+
+    tokenizer: the ``tokenizer.json`` of the vocabulary that the encoder was trained with.
+    """
+    tensors = dequantise(source)
+    numbers = json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]
+    if len(numbers) != len(tensors[_WORDS]):
+        raise ValueError(f"{tokenizer} has {len(numbers)} pieces, {source} has {len(tensors[_WORDS])}")
+    kept = sorted((number, piece) for piece, number in numbers.items() if not _NEVER_MET.fullmatch(piece))
+    tensors[_WORDS] = tensors[_WORDS][[number for number, _ in kept]]
+    for path in (weights, vocabulary):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    save_file({name: torch.from_numpy(array) for name, array in tensors.items()}, str(weights))
+    vocabulary.write_text("\n".join(piece for _, piece in kept) + "\n", encoding="utf-8")
+    return len(kept)
+
+
+def initialisers(source: Path) -> dict[str, Array]:
+    """Return the stored arrays of an ONNX file by name."""
+    return _stored(onnx.load(str(source)).graph)
+
+
+def _stored(graph: onnx.GraphProto) -> dict[str, Array]:
+    return {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+
+
+def dequantise(source: Path) -> dict[str, NDArray[np.float32]]:
+    """Return BERT's tensors by BERT's names, linear weights (out, in); KeyError for an initialiser that is missing."""
+    graph = onnx.load(str(source)).graph
+    arrays = _stored(graph)
+    if "bert.embeddings.LayerNorm.weight" in arrays:
+        return _of_bert_s_names(named_by_biases(graph, arrays))
+    return _of_layers(arrays)
+
+
+def _of_bert_s_names(arrays: dict[str, Array]) -> dict[str, NDArray[np.float32]]:
+    out: dict[str, NDArray[np.float32]] = {}
+    for name, array in arrays.items():
+        if not name.startswith(("embeddings.", "encoder.")):
+            continue
+        if name.endswith("_quantized"):
+            whole = name.removesuffix("_quantized")
+            values = _values(arrays, whole)
+            out[whole] = values if whole.startswith("embeddings.") else np.ascontiguousarray(values.T)
+        elif array.dtype == np.float32 and not name.endswith("_scale"):
+            out[name] = array.astype(np.float32)
+    return out
+
+
+def _of_layers(arrays: dict[str, Array]) -> dict[str, NDArray[np.float32]]:
+    out = {f"embeddings.{name}.weight": _values(arrays, f".model.embeddings.{name}.weight") for name in _EMBEDDINGS}
+    out |= _norm(arrays, "model.layers.-1.embeddings_norm_layernorm", "embeddings.LayerNorm")
+    k = 0
+    while f"model.layers.{k}.mlp.fc2.Add.bias" in arrays:
+        theirs, ours = f"model.layers.{k}.", f"encoder.layer.{k}."
+        for name, mine in _LINEAR.items():
+            weight = _values(arrays, f"{theirs}{name}.MatMul.weight").T
+            out[f"{ours}{mine}.weight"] = np.ascontiguousarray(weight)
+            out[f"{ours}{mine}.bias"] = arrays[f"{theirs}{name}.Add.bias"].astype(np.float32)
+        for name, mine in _NORMS.items():
+            out |= _norm(arrays, theirs + name, ours + mine)
+        k += 1
+    return out
+
+
+def _values(arrays: dict[str, Array], name: str) -> NDArray[np.float32]:
+    zero_point = arrays[f"{name}_zero_point"].astype(np.float32)
+    whole = arrays[f"{name}_quantized"].astype(np.float32)
+    return (whole - zero_point) * arrays[f"{name}_scale"].astype(np.float32)
+
+
+def _norm(arrays: dict[str, Array], theirs: str, ours: str) -> dict[str, NDArray[np.float32]]:
+    return {f"{ours}.{part}": arrays[f"{theirs}.{part}"].astype(np.float32) for part in ("weight", "bias")}

@@ -1,0 +1,74 @@
+"""The mean of some checkpoints' weights: ``python -m models average``.
+
+A network that is trained on from another gains where it was trained and loses elsewhere; halfway between the two, in
+the space of weights, it often has what both have (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:  # the other commands run without torch
+    from models.networks.kinds import Network
+
+__all__ = ["average_checkpoints", "mix", "register", "write_average"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("average")(average_checkpoints)
+
+
+def average_checkpoints(
+    *,
+    of: Annotated[
+        list[Path],
+        typer.Option("--of", help="A checkpoint; twice at least, and of one shape.", exists=True, dir_okay=False),
+    ],
+    checkpoint: Annotated[Path, typer.Option(help="The file to write.")],
+) -> None:
+    """Write the mean of the weights of checkpoints, a network like them, to begin at or to export."""
+    try:
+        write_average(of, checkpoint)
+    except ValueError as error:
+        raise SystemExit(f"average: {error}") from error
+    print(f"{', '.join(map(str, of))} -> {checkpoint}")
+
+
+def write_average(paths: Sequence[Path], out: Path) -> None:
+    """Write the mean of the networks of ``paths``; it tells of all corpora that any of them has learnt from.
+
+    ValueError for fewer than two, for networks of different shapes, and where ``out`` is there already.
+    """
+    from models.networks.checkpoints import learnt_from, load_any_network, write_checkpoint  # noqa: PLC0415 - see above
+    from models.networks.kinds import describe  # noqa: PLC0415
+
+    if len(paths) < 2:
+        raise ValueError("a mean is of two checkpoints at least")
+    if out.exists():
+        raise ValueError(f"{out} is there already")
+    networks = [load_any_network(path) for path in paths]
+    for path, network in zip(paths[1:], networks[1:], strict=True):
+        if describe(network) != describe(networks[0]):
+            raise ValueError(f"{path} holds another network than {paths[0]}: {describe(network)}")
+    mix(networks, [1 / len(networks)] * len(networks))
+    corpora = dict.fromkeys(corpus for path in paths for corpus in learnt_from(path))
+    write_checkpoint(out, networks[0], {"corpora": list(corpora)})
+
+
+def mix(networks: Sequence[Network], shares: Sequence[float]) -> None:
+    """Give the first network the sum of all their weights, each by its share; they are of one shape."""
+    import torch  # noqa: PLC0415
+
+    states = [network.state_dict() for network in networks]
+    mixed = {
+        name: torch.stack([share * state[name].double() for share, state in zip(shares, states, strict=True)])
+        .sum(dim=0)
+        .to(weights.dtype)
+        for name, weights in states[0].items()
+    }
+    networks[0].load_state_dict(mixed)

@@ -1,0 +1,232 @@
+"""The training loop: packed text in, a checkpoint out; it resumes where it was stopped.
+
+The loss is the sum of the two heads' (CT-Transformer, section 3.1; ``models.training.objective``), each over the words
+whose label is known, or a teacher's. The learning rate rises for the first steps and falls linearly to zero over the
+words that were planned, or over the time that was allowed where that ends sooner; an interrupted run goes on with the
+same batches in the same order, and draws what it would have drawn.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from models.data.packing import PackedText
+from models.data.samples import TAIL_SHARE, Batch, batches
+from models.data.taught import Taught
+from models.networks.checkpoints import read_checkpoint, write_checkpoint
+from models.networks.ct_transformer import CTTransformer
+from models.networks.full_transformer import UNLIMITED
+from models.networks.kinds import Network
+from models.training.objective import Objective, head_loss
+from models.training.optimisers import Optimisers
+from models.training.shorter_look_ahead import drawn_look_ahead
+
+__all__ = ["Report", "TrainingPlan", "Watch", "losses", "train"]
+
+_N = TypeVar("_N", bound=Network)
+
+Watch = Callable[[_N, float], bool]
+"""Looks at a network in evaluation mode when its checkpoint was just written; told the share of the plan that is done.
+
+True ends the training there. The time that it takes is no time of training.
+"""
+
+Report = Callable[[float, str], None]
+"""Told now and then the share of the plan that is done, and a line of figures for people."""
+
+_PLAIN = Objective()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingPlan:
+    """How to train. max_words, max_s: stop after so many words, or after so many seconds of training, and be done then.
+
+    max_pieces: padded pieces a step. checkpoint_s, checkpoint_words: seconds, and words, after which a checkpoint is
+    due. leading: the number of the piece that stands before the words. device: as PyTorch names it, cpu or cuda.
+    shorter_look_ahead: the share of the steps in which a CT-Transformer sees less far than it can
+    (``models.training.shorter_look_ahead``). left_context: the share of the samples that begin before their sentence.
+    tails: the share of the samples that end inside a sentence. corpora: the names of all that the network has learnt
+    from when this is done, which its checkpoint then tells.
+    """
+
+    max_words: int
+    leading: int
+    max_s: float = float("inf")
+    learning_rate: float = 3e-4
+    warm_up_share: float = 0.06
+    max_pieces: int = 4096
+    weight_decay: float = 0.01
+    clip_norm: float = 1.0
+    checkpoint_s: float = 180.0
+    checkpoint_words: float = float("inf")
+    threads: int = 2
+    seed: int = 1
+    device: str = "cpu"
+    shorter_look_ahead: float = 0.0
+    left_context: float = 0.0
+    tails: float = TAIL_SHARE
+    corpora: tuple[str, ...] = ()
+    objective: Objective = _PLAIN
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What was done so far, in steps, words read and seconds of training."""
+
+    step: int = 0
+    words: int = 0
+    seconds: float = 0.0
+
+    def share(self, plan: TrainingPlan) -> float:
+        return min(1.0, max(self.words / plan.max_words, self.seconds / plan.max_s))
+
+
+def losses(
+    network: Network,
+    batch: Batch,
+    objective: Objective = _PLAIN,
+    look_ahead: tuple[int, ...] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the loss of each head over the words of ``batch``; see ``models.training.objective``.
+
+    look_ahead: another L_i for this batch, where the network is a CT-Transformer.
+    """
+    with torch.autocast(batch.pieces.device.type, dtype=torch.bfloat16):
+        extra = () if look_ahead is None else (look_ahead,)
+        marks, tags = network(batch.pieces, batch.word_index, *extra)
+    of_marks = of_tags = None
+    if batch.taught is not None:
+        of_marks, of_tags = batch.taught[..., : marks.shape[-1]], batch.taught[..., marks.shape[-1] :]
+    return (
+        head_loss(marks, batch.punctuation, of_marks, objective),
+        head_loss(tags, batch.disfluency, of_tags, objective),
+    )
+
+
+def _print_line(_: float, line: str) -> None:
+    print(line, flush=True)
+
+
+def train(
+    network: _N,
+    text: PackedText,
+    plan: TrainingPlan,
+    checkpoint: Path,
+    *,
+    taught: Taught | None = None,
+    watch: Watch[_N] | None = None,
+    report: Report = _print_line,
+) -> None:
+    """Train ``network`` in place; write ``checkpoint`` now and then and at the end; go on from one that is there.
+
+    ``taught``: what a teacher says of each word of ``text``. ``watch`` is called after each checkpoint, and may end the
+    training, which the checkpoint then stands for. The network is left on the plan's device.
+    """
+    if plan.shorter_look_ahead and (
+        not isinstance(network, CTTransformer) or max(network.config.look_ahead) >= UNLIMITED
+    ):
+        raise ValueError("only a CT-Transformer has a look-ahead that can be shorter")
+    torch.set_num_threads(plan.threads)
+    network.to(plan.device)
+    optimisers = Optimisers(network, plan.learning_rate, plan.weight_decay, plan.clip_norm)
+    before = _resume(network, optimisers, checkpoint)
+    network.train()
+    saved = started = time.monotonic()
+    saved_words = before.words
+    recent: list[tuple[float, float]] = []
+    for progress, batch in _remaining(text, taught, plan, before):
+        progress.seconds = before.seconds + time.monotonic() - started
+        share = progress.share(plan)
+        torch.manual_seed(plan.seed + progress.step)  # dropout
+        recent.append(_step(network, optimisers, batch, plan, progress))
+        if progress.step % 20 == 0 or share >= 1:
+            report(share, _line(share, progress, before, recent))
+            recent.clear()
+        due = time.monotonic() - saved > plan.checkpoint_s or progress.words - saved_words >= plan.checkpoint_words
+        if due or share >= 1:
+            _save(network, optimisers, checkpoint, progress, plan)
+            asked = time.monotonic()
+            enough = watch is not None and _watched(network, share, watch)
+            saved, saved_words = time.monotonic(), progress.words
+            started += saved - asked
+            if enough:
+                return
+        if share >= 1:
+            return
+
+
+def _line(share: float, progress: _Progress, before: _Progress, recent: list[tuple[float, float]]) -> str:
+    speed = (progress.words - before.words) / max(progress.seconds - before.seconds, 1e-3)
+    marks, tags = (sum(pair[k] for pair in recent) / len(recent) for k in (0, 1))
+    return (
+        f"{share:.1%} step {progress.step} words {progress.words} loss {marks:.4f} + {tags:.4f} at {speed:.0f} words/s"
+    )
+
+
+def _watched(network: _N, share: float, watch: Watch[_N]) -> bool:
+    network.eval()
+    try:
+        with torch.no_grad():
+            return watch(network, share)
+    finally:
+        network.train()
+
+
+def _remaining(
+    text: PackedText, taught: Taught | None, plan: TrainingPlan, before: _Progress
+) -> Iterator[tuple[_Progress, Batch]]:
+    """Yield the batches after the ``before.step`` first, epoch after epoch, with the progress that each one makes."""
+    words, step = 0, 0
+    for epoch in itertools.count():
+        for batch in batches(
+            text,
+            plan.leading,
+            max_pieces=plan.max_pieces,
+            seed=plan.seed + epoch,
+            taught=taught,
+            left_context=plan.left_context,
+            tails=plan.tails,
+        ):
+            words, step = words + batch.words, step + 1
+            if step > before.step:
+                yield _Progress(step, words, before.seconds), batch
+
+
+def _step(
+    network: Network, optimisers: Optimisers, batch: Batch, plan: TrainingPlan, progress: _Progress
+) -> tuple[float, float]:
+    look_ahead = None
+    if plan.shorter_look_ahead and isinstance(network, CTTransformer):
+        seed = plan.seed * 1_000_003 + progress.step
+        look_ahead = drawn_look_ahead(network.config.look_ahead, seed, share=plan.shorter_look_ahead)
+    marks, tags = losses(network, batch.to(plan.device), plan.objective, look_ahead)
+    (marks + tags).backward()  # type: ignore[no-untyped-call]
+    optimisers.step(_rate(plan, progress.share(plan)))
+    return float(marks.detach()), float(tags.detach())
+
+
+def _rate(plan: TrainingPlan, share: float) -> float:
+    if share < plan.warm_up_share:
+        return plan.learning_rate * share / plan.warm_up_share
+    return plan.learning_rate * max(0.01, (1 - share) / (1 - plan.warm_up_share))
+
+
+def _save(network: Network, optimisers: Optimisers, checkpoint: Path, progress: _Progress, plan: TrainingPlan) -> None:
+    training = {"optimisers": optimisers.state(), "progress": asdict(progress), "corpora": list(plan.corpora)}
+    write_checkpoint(checkpoint, network, training)
+
+
+def _resume(network: Network, optimisers: Optimisers, checkpoint: Path) -> _Progress:
+    if not checkpoint.exists():
+        return _Progress()
+    state = read_checkpoint(checkpoint, network)
+    optimisers.restore(state["optimisers"])
+    return _Progress(**state["progress"])

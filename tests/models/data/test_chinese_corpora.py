@@ -1,0 +1,110 @@
+"""Chinese corpora made up on the spot: read, held out, checked against the test set, packed, scored by character."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from models.data.chinese_corpora import CHINESE_TEST, read_chinese_corpus, read_cs2w
+from models.data.chinese_marks import LabelledUnit
+from models.data.packing import PackedText
+from models.data.prepare import held_out, prepare
+from models.evaluation.chinese import by_character, evaluate_chinese
+from models.evaluation.scoring import Score
+from schemas.labels import Disfluency, Punctuation
+from tests.models.corpora import write_archive, write_corpus
+from worker.adapters.memory.engine import ScriptedEngine
+from worker.adapters.onnx.wordpiece import WordPiece
+
+LINES = ("我们{}昨天去了仓库，箱子都在那里。", "你知道谁来过吗？门口有脚印、纸片和绳子。")
+LEAKED = "这段话只在测试里面出现而且一共有很多很多个不同的词语所以谁也不会碰巧说出同样的句子来。"
+
+
+def talk(name: str, lines: int = 6) -> str:
+    return "\n".join(line.format(name * (k + 1)) for k in range(lines) for line in LINES)
+
+
+def made_up_corpora(folder: Path) -> Path:
+    documents = {f"talk-{k}": talk(f"第{k}次") for k in range(80)}
+    documents["leak"] = talk("又") + "\n" + LEAKED
+    write_corpus(folder, "kdconv", documents, language="zh")
+    write_corpus(folder, CHINESE_TEST, {"test": LEAKED}, language="zh")
+    records = [
+        {"id": 1, "content": "我我们，嗯走吧", "disfluency_label": "2000100"},
+        {"id": 2, "content": "太短", "disfluency_label": "0"},
+    ]
+    text = "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+    write_archive(folder, "cs2w", {"data/train.jsonl": text, "data/test.jsonl": text})
+    pairs = {"dis.raw.3k": "我我们走吧。\n门开了。\n", "flu.raw.3k": "我们走吧。\n窗户开了。\n"}
+    write_archive(folder, "zh_disfluency3k", {f"chinese_disfluency/{name}": text for name, text in pairs.items()})
+    return folder
+
+
+def tokenizer() -> WordPiece:
+    return WordPiece(["[UNK]", "[CLS]"], max_pieces=8)
+
+
+def test_no_document_is_both_held_out_and_trained_on_and_a_leak_of_the_test_is_dropped(tmp_path: Path) -> None:
+    folder = made_up_corpora(tmp_path)
+    (counts,) = prepare(folder, tmp_path / "out", tokenizer(), {"kdconv": 10**6}, seed=1, language="zh")
+    kept = held_out(folder, "kdconv", max_words=10**6, language="zh")
+    assert kept
+    assert (counts.documents + len(kept), counts.dropped) == (80, 1)
+    assert PackedText.load(tmp_path / "out" / "kdconv.npz").words == counts.words + counts.inserted_words
+
+
+def test_asides_and_links_are_no_words(tmp_path: Path) -> None:
+    line = "我们[去过](http://a.example)那个（笑）仓库，【音乐】箱子都在那里。"
+    write_corpus(tmp_path, "tatoeba", {"one": "\n".join([line] * 8)}, language="zh")
+    (document,) = read_chinese_corpus(tmp_path, "tatoeba", lambda _: True)
+    assert "".join(document.words) == "我们去过那个仓库箱子都在那里" * 8
+
+
+def test_a_sentence_of_gold_labels_is_read_by_its_stretches_and_one_with_too_few_is_left_out(tmp_path: Path) -> None:
+    ((name, units),) = read_cs2w(made_up_corpora(tmp_path), "test")
+    assert name == "test-1"
+    tagged = [(unit.text, Disfluency(unit.tag).published) for unit in units]
+    assert tagged == [("我", "B-RM"), ("我们", "O"), ("嗯", "B-IM"), ("走吧", "O")]
+
+
+def test_characters_stand_one_by_one_and_the_last_has_the_mark() -> None:
+    text = by_character([LabelledUnit("好的", Punctuation.COMMA), LabelledUnit("OK", Punctuation.PERIOD)])
+    assert (text.units, text.marks) == (["好", "的", "OK"], [0, Punctuation.COMMA, Punctuation.PERIOD])
+
+
+ENDS = {
+    "仓库": Punctuation.COMMA,
+    "吗": Punctuation.QUESTION,
+    "脚印": Punctuation.ENUMERATION_COMMA,
+    "那里": Punctuation.PERIOD,
+    "绳子": Punctuation.PERIOD,
+}
+SLIPS = {"我": Disfluency.B_RM, "嗯": Disfluency.B_IM}
+
+
+def knowing(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int]:  # noqa: ARG001
+    """Label as the made-up documents are marked, and a lone 我 or 嗯 as disfluent."""
+    return ENDS.get(words[position], Punctuation.NONE), SLIPS.get(words[position], Disfluency.O)
+
+
+def scores(folder: Path, name: str, *, offline: bool) -> dict[str, Score]:
+    engine = ScriptedEngine(script=knowing)
+    return {row.label: row.score for row in evaluate_chinese(engine, folder, name, offline=offline, limit=10**6)}
+
+
+@pytest.mark.parametrize("offline", [False, True])
+def test_an_engine_that_knows_the_marks_scores_all_of_them(offline: bool, tmp_path: Path) -> None:
+    rows = scores(made_up_corpora(tmp_path), "kdconv", offline=offline)
+    assert rows["overall"].f1 == 100
+    assert rows["enumeration comma"].gold == rows["question"].gold > 0
+
+
+@pytest.mark.parametrize("offline", [False, True])
+def test_disfluencies_are_scored_by_character_on_gold_labels_and_on_pairs(offline: bool, tmp_path: Path) -> None:
+    folder = made_up_corpora(tmp_path)
+    labelled = scores(folder, "cs2w", offline=offline)
+    assert (labelled["reparandum"].f1, labelled["interregnum"].f1, labelled["either"].gold) == (100, 100, 2)
+    assert scores(folder, "zh_disfluency3k", offline=offline)["either"].gold == 1

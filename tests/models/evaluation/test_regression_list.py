@@ -1,0 +1,106 @@
+"""The regression list and the shipped models: what is right today stays right, what is mended comes off the list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.decoding.labelling_runs import Labelled
+from models.evaluation.regression.cases import (
+    FLUENT,
+    judge,
+    parse,
+    read_cases,
+    read_known_failures,
+    write_known_failures,
+)
+from models.evaluation.regression.runs import run_list
+from models.evaluation.shares import Share
+from worker.adapters.onnx.engine import OnnxEngine
+
+SHIPPED = Path(__file__).parents[3] / "models" / "shipped"
+REWRITE = "python -m models regression --write-known"
+
+
+@pytest.fixture(scope="module")
+def failing() -> dict[tuple[str, str], tuple[str, ...]]:
+    """What the shipped models do not get right, and why."""
+    engine = OnnxEngine(SHIPPED, threads=1)
+    outcomes = [outcome for language in ("en", "zh") for outcome in run_list(engine, language)]
+    return {(one.case.language, one.case.line): one.faults for one in outcomes if one.faults}
+
+
+def test_what_the_shipped_models_got_right_they_still_get_right(
+    failing: dict[tuple[str, str], tuple[str, ...]],
+) -> None:
+    broken = {line: faults for line, faults in failing.items() if line not in read_known_failures()}
+    assert not broken, f"if a new model may break these, write them down: {REWRITE}"
+
+
+def test_what_has_been_mended_is_no_longer_on_the_list_of_known_failures(
+    failing: dict[tuple[str, str], tuple[str, ...]],
+) -> None:
+    assert not read_known_failures() - set(failing), f"mended, or no longer on the list: {REWRITE}"
+
+
+def test_the_list_has_three_hundred_fluent_sentences_and_no_sentence_twice() -> None:
+    cases = [case for language in ("en", "zh") for case in read_cases(language)]
+    assert len({case.line for case in cases}) == len(cases)
+    assert sum(case.section == FLUENT for case in cases) >= 300
+    assert sum(case.section == FLUENT and case.language == "en" for case in cases) >= 150
+
+
+def labels(*pairs: tuple[int, int]) -> Labelled:
+    return [mark for mark, _ in pairs], [tag for _, tag in pairs]
+
+
+@pytest.mark.parametrize(
+    ("line", "labelled", "faults"),
+    [
+        ("[the] the cat", labels((0, 1), (0, 0), (2, 0)), []),
+        ("[the] the cat", labels((0, 0), (0, 3), (0, 0)), ["'the' is O, not B-RM or I-RM", "'the' is B-IM, not O"]),
+        ("{you know} yes", labels((0, 3), (1, 4), (0, 0)), []),
+        ("{uh} (well) yes", labels((0, 1), (0, 3), (0, 0)), ["'uh' is B-RM, not B-IM or I-IM"]),
+        ("is it ? yes", labels((0, 0), (2, 0), (3, 0)), ["the mark after 'it' is period, not question"]),
+        ("the U.S. team", labels((0, 0), (2, 0), (2, 0)), ["the mark after 'u.s' is period, not one that goes on"]),
+        ("no no, not 10,000 .", labels((1, 0), (2, 0), (0, 0), (2, 0)), []),
+        ("not you .", labels((0, 0), (0, 0)), ["the mark after 'you' is none, not period"]),
+        ("[我]我有两个 app。", labels((0, 1), (0, 0), (0, 0), (0, 0), (0, 0), (2, 0)), []),
+        (
+            "去了，来了",
+            labels((0, 0), (2, 0), (3, 0), (0, 0)),
+            ["the mark after '来' is question, not one that goes on"],
+        ),
+    ],
+)
+def test_labels_are_judged_by_what_is_written_down(line: str, labelled: Labelled, faults: list[str]) -> None:
+    assert judge(parse("en", "names", line), labelled) == faults
+
+
+def test_of_a_fluent_sentence_only_deletions_are_judged() -> None:
+    case = parse("en", FLUENT, "We left, and then it rained.")
+    assert case.units == ("we", "left", "and", "then", "it", "rained")
+    assert judge(case, ([0, 2, 0, 3, 0, 0], [0] * 6)) == []
+    assert judge(case, ([0] * 6, [0, 0, 0, 3, 0, 0])) == ["'then' is B-IM, not O"]
+
+
+@pytest.mark.parametrize("line", ["[the the cat", "", "[]"])
+def test_a_line_that_says_nothing_or_leaves_a_bracket_open_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match="no line"):
+        parse("en", "names", line)
+
+
+def test_known_failures_are_read_as_they_were_written(tmp_path: Path) -> None:
+    cases = [parse("en", "names", "note: [the] the cat ?"), parse("zh", FLUENT, "好的。")]
+    write_known_failures(cases, ["en@1", "zh@1"], tmp_path)
+    assert read_known_failures(tmp_path) == {("en", "note: [the] the cat ?"), ("zh", "好的。")}
+
+
+def test_a_shares_interval_holds_it_and_narrows_with_more_draws() -> None:
+    few, many = Share(hits=1, total=10), Share(hits=100, total=1000)
+    assert few.percent == many.percent == pytest.approx(10)
+    assert few.interval[0] < many.interval[0] < 10 < many.interval[1] < few.interval[1]
+    assert (Share(hits=0, total=0).percent, Share(hits=0, total=0).interval) == (0, (0, 100))
+    assert Share(hits=0, total=50).interval[0] == 0
+    assert few + many == Share(hits=101, total=1010)

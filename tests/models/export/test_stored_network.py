@@ -1,0 +1,138 @@
+"""An exported model comes back as the network it was: a tune can begin at the shipped weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import msgspec
+import onnx
+import torch
+
+from models.export.parity import INT8_AGREEMENT, check_parity, encode
+from models.export.stored_network import read_network
+from models.networks.dequantised import initialisers
+from tests.models.builders import buffers, exported, tiny_config, tiny_network, tokenizer
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
+from worker.adapters.onnx.wordpiece import WordPiece
+from worker.core.labelling import LabelRequest
+from worker.errors import FatalError
+
+pytestmark = pytest.mark.torch
+
+LEADING = 2
+SHIPPED = Path(__file__).parents[3] / "models" / "shipped"
+
+
+def stored(folder: Path) -> StoredModel:
+    return read_models_folder(folder)[0]
+
+
+def wordpiece(model: StoredModel) -> WordPiece:
+    settings = model.manifest.wordpiece
+    return WordPiece(model.vocabulary(), max_pieces=settings.max_pieces, unknown=settings.unknown)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_an_fp32_export_comes_back_as_the_very_weights(positions: str, tmp_path: Path) -> None:
+    network = tiny_network(tiny_config(positions=positions))
+    exported(network, tmp_path / "en", int8=False)
+    back = read_network(stored(tmp_path))
+    assert replace(back.config, max_positions=64) == network.config  # waves have no last position to be stored
+    for name, weights in network.state_dict().items():
+        assert torch.equal(back.state_dict()[name], weights), name
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_an_int8_export_that_comes_back_is_exported_as_the_same_numbers(positions: str, tmp_path: Path) -> None:
+    first = exported(tiny_network(tiny_config(positions=positions)), tmp_path / "first" / "en", int8=True)
+    again = exported(read_network(stored(tmp_path / "first")), tmp_path / "again" / "en", int8=True)
+    before = initialisers(tmp_path / "first" / "en" / first.weights)
+    after = initialisers(tmp_path / "again" / "en" / again.weights)
+    assert before.keys() == after.keys()
+    assert sum(name.endswith(".int8") for name in before) == 1 + 4 * 3
+    for name, array in before.items():
+        if array.dtype == np.float32:
+            assert np.allclose(array, after[name], rtol=1e-6, atol=0), name
+        else:
+            assert np.array_equal(array, after[name]), name
+
+
+def test_what_comes_back_passes_the_gate_with_the_export_it_came_from(tmp_path: Path) -> None:
+    small = exported(tiny_network(), tmp_path / "int8" / "en", int8=True)
+    back = read_network(stored(tmp_path / "int8"))
+    large = exported(back, tmp_path / "fp32", int8=False)
+    parity = check_parity(
+        back,
+        tmp_path / "fp32" / large.weights,
+        tmp_path / "int8" / "en" / small.weights,
+        buffers(64),
+        tokenizer(),
+        LEADING,
+    )
+    assert parity.fp32_largest_difference < 1e-3
+    assert parity.fp32_labels_differing == parity.int8_batch_labels_differing == 0
+    assert parity.int8_labels_differing < 0.1 * parity.words  # random weights: many scores lie close together
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_shipped_weights_come_back_and_label_as_the_worker_does(language: str) -> None:
+    shipped = next(model for model in read_models_folder(SHIPPED) if model.manifest.language == language)
+    network, engine = read_network(shipped), OnnxEngine(SHIPPED, threads=1)
+    texts = {
+        "en": "so i think we should wait until friday do you know when they open no idea but i can ask them uh today",
+        "zh": "我 觉得 我们 应该 等到 星期五 你 知道 他们 什么 时候 开门 吗 不 知道 不过 我 可以 嗯 我 可以 问 一下",
+    }
+    words = texts[language].split()
+    given = [words[:size] for size in range(3, len(words) + 1, 3)]
+    cut = wordpiece(shipped)
+    pieces, word_index, last = encode(given, cut, cut.number(shipped.manifest.wordpiece.leading))
+    with torch.no_grad():
+        scores = network(torch.from_numpy(pieces), torch.from_numpy(word_index))
+    requests = [
+        LabelRequest(session="one", model_id=shipped.manifest.name, buffer_start=0, words=tuple(w)) for w in given
+    ]
+    same = total = 0
+    for row, labels in enumerate(engine.label(requests)):
+        for ours, theirs in zip(scores, (labels.punctuation, labels.disfluency), strict=True):
+            wanted = ours[row, last[row]].argmax(-1).tolist()
+            same += sum(one == other for one, other in zip(wanted, theirs, strict=True))
+            total += len(wanted)
+    assert same >= INT8_AGREEMENT * total
+
+
+def test_a_start_for_training_lies_within_half_a_step_of_the_stored_numbers_and_off_them(tmp_path: Path) -> None:
+    exported(tiny_network(), tmp_path / "en", int8=True)
+    model = stored(tmp_path)
+    exact, moved = read_network(model).state_dict(), read_network(model, off_grid_seed=1).state_dict()
+    again, other = (read_network(model, off_grid_seed=seed).state_dict() for seed in (1, 2))
+    for name, weights in exact.items():
+        assert torch.equal(moved[name], again[name]), name
+        quantised = name == "embedding.weight" or (name.startswith("layers.") and weights.dim() == 2)
+        assert quantised == (not torch.equal(moved[name], weights)), name
+        assert quantised == (not torch.equal(moved[name], other[name])), name
+        if quantised:
+            steps = weights.abs().amax(dim=1, keepdim=True) / (127 if name.startswith("embedding") else 63)
+            assert float(((moved[name] - weights).abs() / steps).max()) <= 0.501, name
+
+
+def test_another_programs_onnx_is_refused_by_name(tmp_path: Path) -> None:
+    manifest = exported(tiny_network(), tmp_path / "en", int8=True)
+    model = onnx.load(str(tmp_path / "en" / manifest.weights))
+    del model.graph.initializer[:]
+    onnx.save(model, str(tmp_path / "en" / manifest.weights))
+    with pytest.raises(FatalError, match="was not written by models/export"):
+        read_network(StoredModel(folder=tmp_path / "en", manifest=manifest))
+
+
+def test_another_kind_of_network_is_refused(tmp_path: Path) -> None:
+    manifest = exported(tiny_network(), tmp_path / "en", int8=True)
+    other = msgspec.structs.replace(manifest, network="blstm")
+    with pytest.raises(FatalError, match="is a blstm"):
+        read_network(StoredModel(folder=tmp_path / "en", manifest=other))

@@ -1,0 +1,96 @@
+"""A made-up int8 export of a BERT comes back as fp32 under BERT's names, and starts a network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+from safetensors.torch import load_file
+
+from models.networks.ct_transformer import CTConfig, CTTransformer
+from models.networks.dequantised import write_dequantised
+from models.networks.pretrained import start_from_bert
+
+WIDTH, INNER, POSITIONS = 8, 16, 12
+PIECES = ["[PAD]", "[unused1]", "[UNK]", "[CLS]", "\u6211", "##\u6211", "##s", "a"]
+LINEAR = {"attn.q_proj": 0, "attn.k_proj": 0, "attn.v_proj": 0, "attn.o_proj": 0, "mlp.fc1": 1, "mlp.fc2": 2}
+SHAPES = ((WIDTH, WIDTH), (WIDTH, INNER), (INNER, WIDTH))
+
+
+def quantised(folder: Path, pieces: list[str]) -> tuple[Path, Path]:
+    """Write an export of one layer and its tokenizer.json."""
+    rng = np.random.default_rng(1)
+    arrays: dict[str, NDArray[np.generic]] = {}
+
+    def stored(name: str, shape: tuple[int, int], *, columns: bool) -> None:
+        low, high, kind = (-127, 128, np.int8) if columns else (0, 256, np.uint8)
+        arrays[f"{name}_quantized"] = rng.integers(low, high, shape).astype(kind)
+        size = shape[1] if columns else ()
+        arrays[f"{name}_scale"] = rng.uniform(0.001, 0.01, size).astype(np.float32)
+        arrays[f"{name}_zero_point"] = np.full(size, 0 if columns else 120, dtype=kind)
+
+    def norm(name: str) -> None:
+        arrays[f"{name}.weight"], arrays[f"{name}.bias"] = (np.full(WIDTH, k, dtype=np.float32) for k in (1, 0))
+
+    for name, rows in (("word", len(pieces)), ("position", POSITIONS), ("token_type", 2)):
+        stored(f".model.embeddings.{name}_embeddings.weight", (rows, WIDTH), columns=False)
+    for name, shape in LINEAR.items():
+        stored(f"model.layers.0.{name}.MatMul.weight", SHAPES[shape], columns=True)
+        arrays[f"model.layers.0.{name}.Add.bias"] = rng.normal(size=SHAPES[shape][1]).astype(np.float32)
+    norm("model.layers.-1.embeddings_norm_layernorm")
+    norm("model.layers.0.attention_output_norm_layernorm")
+    norm("model.layers.0.mlp_output_norm_layernorm")
+    graph = helper.make_graph([], "bert", [], [], [numpy_helper.from_array(a, name) for name, a in arrays.items()])
+    onnx.save(helper.make_model(graph), str(folder / "bert.onnx"))
+    vocabulary = {"model": {"vocab": {piece: number for number, piece in enumerate(pieces)}}}
+    (folder / "tokenizer.json").write_text(json.dumps(vocabulary), encoding="utf-8")
+    return folder / "bert.onnx", folder / "tokenizer.json"
+
+
+def test_stored_numbers_become_values_and_pieces_never_met_are_left_out(tmp_path: Path) -> None:
+    source, tokenizer = quantised(tmp_path, PIECES)
+    kept = write_dequantised(source, tokenizer, tmp_path / "start.safetensors", tmp_path / "vocab.txt")
+    vocabulary = (tmp_path / "vocab.txt").read_text(encoding="utf-8").split()
+    assert vocabulary == ["[PAD]", "[UNK]", "[CLS]", "\u6211", "##s", "a"]
+    assert kept == len(vocabulary)
+    arrays = {one.name: numpy_helper.to_array(one) for one in onnx.load(str(source)).graph.initializer}
+    tensors = load_file(str(tmp_path / "start.safetensors"))
+    fed = "model.layers.0.mlp.fc1.MatMul.weight"
+    expected = arrays[f"{fed}_quantized"].astype(np.float32).T * arrays[f"{fed}_scale"][:, None]
+    assert np.allclose(tensors["encoder.layer.0.intermediate.dense.weight"].numpy(), expected)
+    words = ".model.embeddings.word_embeddings.weight"
+    last = (arrays[f"{words}_quantized"][-1].astype(np.float32) - 120) * arrays[f"{words}_scale"]
+    assert np.allclose(tensors["embeddings.word_embeddings.weight"][-1].numpy(), last)
+
+
+def test_what_comes_out_starts_a_network_of_its_shape(tmp_path: Path) -> None:
+    source, tokenizer = quantised(tmp_path, PIECES)
+    kept = write_dequantised(source, tokenizer, tmp_path / "start.safetensors", tmp_path / "vocab.txt")
+    shape = CTConfig(
+        vocabulary_size=kept,
+        width=WIDTH,
+        heads=2,
+        inner_width=INNER,
+        look_ahead=(9,),
+        positions="learned",
+        max_positions=POSITIONS,
+        punctuation_classes=5,
+    )
+    network = CTTransformer(shape)
+    start_from_bert(network, tmp_path / "start.safetensors", leading=2)
+    scores, _ = network(torch.tensor([[2, 3, 5]]), torch.tensor([[0, 1, 2]]))
+    assert scores.shape == (1, 3, 5)
+    assert bool(torch.isfinite(scores).all())
+
+
+def test_a_vocabulary_of_another_size_is_refused(tmp_path: Path) -> None:
+    source, tokenizer = quantised(tmp_path, PIECES)
+    tokenizer.write_text(json.dumps({"model": {"vocab": {"[PAD]": 0}}}), encoding="utf-8")
+    with pytest.raises(ValueError, match="has 1 pieces"):
+        write_dequantised(source, tokenizer, tmp_path / "start.safetensors", tmp_path / "vocab.txt")

@@ -1,0 +1,36 @@
+"""Keeping what is settled changes no score, however the look-ahead is spread and the buffer grows."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+from models.export.parity import encode
+from models.networks.kept_states import KeptStates
+from tests.models.builders import buffers, tiny_config, tiny_network, tokenizer
+
+pytestmark = pytest.mark.torch
+
+LEADING = 2
+
+
+@pytest.mark.parametrize("look_ahead", [(0, 0, 0), (0, 0, 4), (1, 1, 2), (3, 0, 1)])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_scores_are_those_of_the_whole_buffer(look_ahead: tuple[int, ...], positions: str, seed: int) -> None:
+    network = tiny_network(tiny_config(look_ahead=look_ahead, positions=positions))
+    words, rng, heard = buffers(1, longest=60, seed=seed + 10)[0], random.Random(seed), 0
+    kept = KeptStates(network)
+    while heard < len(words):
+        heard = min(heard + rng.randint(1, 5), len(words))
+        encoded = encode([words[:heard]], tokenizer(), LEADING)
+        pieces, word_index = torch.from_numpy(encoded[0]), torch.from_numpy(encoded[1])
+        with torch.inference_mode():
+            expected, scores = network(pieces, word_index), kept.label(pieces, word_index)
+        for head in (0, 1):
+            torch.testing.assert_close(scores[head], expected[head], atol=1e-4, rtol=1e-4)

@@ -1,0 +1,240 @@
+"""A pre-trained encoder as a teacher, and what it says of packed text; then the whole recipe by its commands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from typer.testing import CliRunner
+
+from models.__main__ import app
+from models.data.packing import PackedText, pack
+from models.data.samples import collate
+from models.data.taught import TaughtFile, load_taught
+from models.networks.checkpoints import load_any_network, load_network
+from models.networks.ct_transformer import CTConfig, CTTransformer
+from models.networks.full_transformer import FullTransformer
+from models.networks.mpnet import MPNet
+from models.networks.pretrained import shape_of, start_from_bert, start_from_checkpoint
+from models.training.loop import TrainingPlan, train
+from models.training.soft_labelling import HEADS, Heads, Teacher, label_softly
+from tests.models.builders import VOCABULARY, document, tiny_network, tokenizer
+
+pytestmark = pytest.mark.torch
+
+LEADING = 2
+WIDTH, INNER, LAYERS, POSITIONS = 64, 96, 3, 128
+SHAPE = CTConfig(
+    vocabulary_size=len(VOCABULARY),
+    width=WIDTH,
+    heads=1,
+    inner_width=INNER,
+    look_ahead=(0, 1, 2),
+    positions="learned",
+    max_positions=POSITIONS,
+)
+
+
+def bert(path: Path) -> Path:
+    """Write a made-up encoder with the names of BERT's."""
+    torch.manual_seed(8)
+    shapes: dict[str, tuple[int, ...]] = {
+        "embeddings.word_embeddings.weight": (len(VOCABULARY), WIDTH),
+        "embeddings.position_embeddings.weight": (POSITIONS, WIDTH),
+        "embeddings.token_type_embeddings.weight": (2, WIDTH),
+        "embeddings.LayerNorm.weight": (WIDTH,),
+        "embeddings.LayerNorm.bias": (WIDTH,),
+    }
+    for k in range(LAYERS):
+        layer = f"encoder.layer.{k}."
+        linear = {f"attention.self.{name}": (WIDTH, WIDTH) for name in ("query", "key", "value")} | {
+            "attention.output.dense": (WIDTH, WIDTH),
+            "intermediate.dense": (INNER, WIDTH),
+            "output.dense": (WIDTH, INNER),
+        }
+        for name, shape in linear.items():
+            shapes |= {f"{layer}{name}.weight": shape, f"{layer}{name}.bias": shape[:1]}
+        for name in ("attention.output.LayerNorm", "output.LayerNorm"):
+            shapes |= {f"{layer}{name}.weight": (WIDTH,), f"{layer}{name}.bias": (WIDTH,)}
+    save_file({name: 0.1 * torch.randn(shape) for name, shape in shapes.items()}, str(path))
+    return path
+
+
+def mpnet(path: Path) -> Path:
+    """Write the same encoder as an MPNet: other names, two more positions, no segments, numbers for distances."""
+    theirs = {
+        "self.query": "attn.q",
+        "self.key": "attn.k",
+        "self.value": "attn.v",
+        "attention.output.dense": "attention.attn.o",
+        "attention.output.LayerNorm": "attention.LayerNorm",
+    }
+    pattern = re.compile("|".join(map(re.escape, theirs)))
+    tensors = {pattern.sub(lambda own: theirs[own[0]], name): tensor for name, tensor in load_file(bert(path)).items()}
+    segment = tensors.pop("embeddings.token_type_embeddings.weight")[0]
+    positions = "embeddings.position_embeddings.weight"
+    tensors[positions] = torch.cat([torch.full((2, WIDTH), 9.0), tensors[positions] + segment])
+    tensors["encoder.relative_attention_bias.weight"] = torch.randn(32, 1)
+    save_file(tensors, str(path))
+    return path
+
+
+def inner(network: CTTransformer, layer: int) -> Tensor:
+    weights: Tensor = network.state_dict()[f"layers.{layer}.inner.weight"]
+    return weights
+
+
+def packed(sentences: int, *, seed: int = 3) -> PackedText:
+    return pack([document(sentences, seed=seed)], tokenizer())
+
+
+def labelled(text: PackedText, path: Path, *, heads: Heads = "both", windows: int = 2) -> TaughtFile:
+    file = TaughtFile(path, text.words, 9)
+    teacher = Teacher(network=tiny_network(), leading=LEADING, heads=heads, windows=windows)
+    label_softly(teacher, text, file)
+    return file
+
+
+def test_the_shape_of_a_pre_trained_encoder_is_read_off_its_file(tmp_path: Path) -> None:
+    assert shape_of(bert(tmp_path / "bert.safetensors")) == {
+        "width": WIDTH,
+        "heads": 1,
+        "inner_width": INNER,
+        "positions": "learned",
+        "max_positions": POSITIONS,
+        "layers": LAYERS,
+    }
+
+
+def test_an_mpnet_is_read_as_the_same_encoder_with_its_distances(tmp_path: Path) -> None:
+    theirs, same = mpnet(tmp_path / "mpnet.safetensors"), bert(tmp_path / "bert.safetensors")
+    assert shape_of(theirs) == shape_of(same)
+    network, plain = MPNet(SHAPE), CTTransformer(SHAPE)
+    start_from_bert(network, theirs, LEADING)
+    start_from_bert(plain, same, LEADING)
+    state = network.state_dict()
+    assert torch.equal(state.pop("relative"), load_file(theirs)["encoder.relative_attention_bias.weight"])
+    for name, weights in plain.state_dict().items():
+        if not name.startswith(("punctuation", "disfluency")):
+            assert torch.equal(state[name], weights), name
+
+
+def test_an_encoder_does_not_start_a_network_that_lacks_a_part_of_it(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="relative"):
+        start_from_bert(CTTransformer(SHAPE), mpnet(tmp_path / "mpnet.safetensors"), LEADING)
+    with pytest.raises(ValueError, match="relative"):
+        start_from_bert(MPNet(SHAPE), bert(tmp_path / "bert.safetensors"), LEADING)
+
+
+def test_a_checkpoint_has_the_shape_of_its_network(tmp_path: Path) -> None:
+    plan = TrainingPlan(max_words=10, leading=LEADING, threads=1)
+    train(FullTransformer(SHAPE), packed(5), plan, tmp_path / "teacher.pt")
+    assert shape_of(tmp_path / "teacher.pt") == shape_of(bert(tmp_path / "bert.safetensors"))
+
+
+def test_fresh_layers_keep_their_random_start_and_the_others_are_the_encoder_s(tmp_path: Path) -> None:
+    weights = bert(tmp_path / "bert.safetensors")
+    torch.manual_seed(1)
+    whole, fresh = FullTransformer(SHAPE), FullTransformer(SHAPE)
+    before = inner(fresh, 2).clone()
+    start_from_bert(whole, weights, LEADING)
+    start_from_bert(fresh, weights, LEADING, fresh_layers=1)
+    assert torch.equal(inner(fresh, 2), before)
+    assert not torch.equal(inner(whole, 2), before)
+    for k in (0, 1):
+        assert torch.equal(inner(fresh, k), inner(whole, k))
+
+
+def test_a_full_context_teacher_is_put_under_the_mask_by_its_checkpoint(tmp_path: Path) -> None:
+    teacher = FullTransformer(SHAPE)
+    train(teacher, packed(5), TrainingPlan(max_words=10, leading=LEADING, threads=1), tmp_path / "teacher.pt")
+    masked = CTTransformer(SHAPE)
+    start_from_checkpoint(masked, tmp_path / "teacher.pt")
+    assert masked.config.look_ahead == (0, 1, 2)
+    assert torch.equal(inner(masked, 1), inner(teacher, 1))
+
+
+def test_a_teacher_speaks_of_every_word_as_the_network_does(tmp_path: Path) -> None:
+    text = packed(12)
+    rows = labelled(text, tmp_path / "corpus.npy").rows
+    assert text.words < 100  # one window
+    batch = collate(text, [(0, text.words)], LEADING)
+    with torch.no_grad():
+        scores = tiny_network()(batch.pieces, batch.word_index)
+    places = torch.from_numpy(text.first_piece[1:])
+    wanted = torch.cat([head[0, places].softmax(-1) for head in scores], dim=-1)
+    assert np.abs(rows - wanted.numpy()).max() < 0.05  # bfloat16
+    assert np.allclose(rows[:, :4].sum(axis=1), 1, atol=2e-3)
+    assert np.allclose(rows[:, 4:].sum(axis=1), 1, atol=2e-3)
+
+
+@pytest.mark.parametrize("sentences", [1, 60, 220])
+def test_every_word_of_a_text_of_any_length_is_labelled(sentences: int, tmp_path: Path) -> None:
+    text = packed(sentences)
+    labelled(text, tmp_path / "corpus.npy")
+    assert load_taught(tmp_path, {"corpus": text.words}, 9).any(axis=1).all()
+
+
+def test_an_interrupted_labelling_goes_on_to_the_same_labels(tmp_path: Path) -> None:
+    text = packed(220)
+    whole = np.array(labelled(text, tmp_path / "whole.npy", windows=1).rows)
+
+    def interrupt(_: int) -> None:
+        told.append(_)
+        if len(told) == 4:
+            raise KeyboardInterrupt
+
+    told: list[int] = []
+    teacher = Teacher(network=tiny_network(), leading=LEADING, windows=1)
+    with pytest.raises(KeyboardInterrupt):
+        label_softly(teacher, text, TaughtFile(tmp_path / "resumed.npy", text.words, 9), progress=interrupt)
+    assert not (tmp_path / "resumed.npy").exists()
+    told = []
+    label_softly(teacher, text, TaughtFile(tmp_path / "resumed.npy", text.words, 9), progress=told.append)
+    assert 0 < told[0] < sum(told) == text.words
+    assert np.array_equal(np.load(tmp_path / "resumed.npy"), whole)
+
+
+@pytest.mark.parametrize(("heads", "silent"), [("punctuation", slice(4, 9)), ("disfluency", slice(4))])
+def test_a_head_that_is_not_asked_says_nothing(heads: Heads, silent: slice, tmp_path: Path) -> None:
+    assert heads in HEADS
+    rows = labelled(packed(5), tmp_path / "corpus.npy", heads=heads).rows
+    assert not rows[:, silent].any()
+    assert rows.any(axis=1).all()
+
+
+def run(*arguments: str | Path) -> None:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+
+
+def test_the_commands_take_a_teacher_its_labels_and_a_student_from_one_to_the_next(tmp_path: Path) -> None:
+    weights, vocabulary = bert(tmp_path / "bert.safetensors"), tmp_path / "vocab.txt"
+    vocabulary.write_text("\n".join(VOCABULARY) + "\n")
+    for seed, name in enumerate(("talks", "unlabelled")):
+        packed(40, seed=seed).save(tmp_path / "data" / f"{name}.npz")
+    common = ("--vocabulary", vocabulary, "--data", tmp_path / "data", "--threads", "1")
+    both = ("--corpus", "talks", "--corpus", "unlabelled")
+    small = ("--max-words", "200", "--max-pieces", "300")
+    teacher, student, tuned = (tmp_path / f"{name}.pt" for name in ("teacher", "student", "tuned"))
+
+    of_bert = ("--network", "full", "--start", weights, "--start-shape", "--fresh-layers", "1", "--dropout", "0.1")
+    run("train", *common, *small, *of_bert, "--corpus", "talks", "--checkpoint", teacher)
+    run("label", *common, *both, "--teacher", teacher, "--taught", tmp_path / "taught")
+    as_teacher = ("--start", teacher, "--start-shape", "--look-ahead", "0,1,2", "--shorter-look-ahead", "0.3")
+    soft = ("--taught", tmp_path / "taught", "--taught-share", "0.5")
+    human = ("--pseudo", "unlabelled", "--pseudo-weight", "0.5", "--smoothing", "0.05", "--pseudo-smoothing", "0.2")
+    run("train", *common, *small, *both, *as_teacher, *soft, *human, "--checkpoint", student)
+    run("train", *common, *small, "--corpus", "talks", *as_teacher[2:5], "--start", student, "--checkpoint", tuned)
+
+    assert isinstance(load_network(teacher), FullTransformer)
+    assert type(load_any_network(tuned)) is CTTransformer
+    assert load_network(tuned).config.look_ahead == (0, 1, 2)

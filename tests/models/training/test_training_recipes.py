@@ -1,0 +1,170 @@
+"""What the training loop does beyond plain labels: other networks, dropout, shorter look-ahead, a teacher's labels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+from models.data.packing import PackedText, pack
+from models.data.samples import collate
+from models.data.taught import Taught, forget_labels, with_pseudo_sentences
+from models.networks.blstm import BLSTM, BLSTMConfig
+from models.networks.checkpoints import load_any_network, load_network
+from models.networks.ct_transformer import CTTransformer
+from models.networks.full_transformer import UNLIMITED, FullTransformer
+from models.networks.kinds import Network
+from models.networks.mpnet import MPNet
+from models.training.loop import TrainingPlan, losses, train
+from models.training.objective import Objective
+from models.training.shorter_look_ahead import drawn_look_ahead
+from tests.models.builders import VOCABULARY, document, tiny_config, tokenizer
+
+pytestmark = pytest.mark.torch
+
+LEADING = 2
+PLAN = TrainingPlan(
+    max_words=1500, leading=LEADING, learning_rate=3e-3, max_pieces=600, threads=1, checkpoint_s=float("inf")
+)
+
+
+def packed(documents: int = 2) -> PackedText:
+    return pack([document(60, seed=seed) for seed in range(documents)], tokenizer())
+
+
+def made(kind: str, *, dropout: float = 0.0) -> Network:
+    torch.manual_seed(5)
+    if kind == "blstm":
+        return BLSTM(BLSTMConfig(vocabulary_size=len(VOCABULARY), width=32, hidden=32, layers=2, dropout=dropout))
+    config = replace(tiny_config(), dropout=dropout)
+    if kind == "mpnet":
+        return MPNet(replace(config, look_ahead=(UNLIMITED,) * 3))
+    return FullTransformer(config) if kind == "full" else CTTransformer(config)
+
+
+def sure(text: PackedText) -> Taught:
+    """Return a teacher that says of every word what its label says."""
+    return np.concatenate([np.eye(4)[text.punctuation], np.eye(5)[text.disfluency]], axis=1).astype(np.float16)
+
+
+def share_right(network: Network, text: PackedText) -> float:
+    batch = collate(text, [(0, 60)], LEADING)
+    with torch.no_grad():
+        marks, _ = network.eval()(batch.pieces, batch.word_index)
+    known = batch.punctuation >= 0
+    return float((marks.argmax(-1)[known] == batch.punctuation[known]).float().mean())
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("ct", CTTransformer), ("full", FullTransformer), ("mpnet", MPNet), ("blstm", BLSTM)]
+)
+def test_each_network_is_trained_and_comes_back_from_its_checkpoint(
+    kind: str, expected: type[Network], tmp_path: Path
+) -> None:
+    network, text = made(kind), packed()
+    before = losses(network, collate(text, [(0, 60)], LEADING))
+    train(network, text, PLAN, tmp_path / "checkpoint.pt")
+    after = losses(network, collate(text, [(0, 60)], LEADING))
+    assert all(late < early for early, late in zip(before, after, strict=True))
+    again = load_any_network(tmp_path / "checkpoint.pt")
+    assert type(again) is expected
+    for name, weights in network.state_dict().items():
+        assert torch.equal(again.state_dict()[name], weights), name
+
+
+def test_a_checkpoint_from_before_there_were_kinds_holds_a_ct_transformer(tmp_path: Path) -> None:
+    network = made("ct")
+    train(network, packed(), PLAN, tmp_path / "checkpoint.pt")
+    state = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
+    del state["kind"]
+    torch.save(state, tmp_path / "older.pt")
+    assert type(load_network(tmp_path / "older.pt")) is CTTransformer
+
+
+def test_training_does_not_go_on_from_another_kind_of_network(tmp_path: Path) -> None:
+    train(made("ct"), packed(), PLAN, tmp_path / "checkpoint.pt")
+    with pytest.raises(ValueError, match="of the kind ct, not full"):
+        train(made("full"), packed(), PLAN, tmp_path / "checkpoint.pt")
+
+
+def test_a_blstm_is_not_taken_for_what_can_be_exported(tmp_path: Path) -> None:
+    train(made("blstm"), packed(), PLAN, tmp_path / "checkpoint.pt")
+    with pytest.raises(TypeError, match="blstm"):
+        load_network(tmp_path / "checkpoint.pt")
+
+
+def test_with_dropout_and_drawn_look_ahead_an_interrupted_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    plan = replace(PLAN, shorter_look_ahead=0.5, checkpoint_s=0.0)
+    text = packed()
+    train(made("ct", dropout=0.2), text, plan, tmp_path / "whole.pt")
+    looks: list[float] = []
+
+    def enough(_: Network, share: float) -> bool:
+        looks.append(share)
+        return len(looks) == 2
+
+    train(made("ct", dropout=0.2), text, plan, tmp_path / "resumed.pt", watch=enough)
+    assert looks[-1] < 1
+    torch.manual_seed(99)  # whatever else was drawn meanwhile
+    train(made("ct", dropout=0.2), text, plan, tmp_path / "resumed.pt")
+    whole, resumed = load_network(tmp_path / "whole.pt"), load_network(tmp_path / "resumed.pt")
+    for name, weights in whole.state_dict().items():
+        assert torch.allclose(weights, resumed.state_dict()[name], atol=1e-6), name
+
+
+def test_the_drawn_look_ahead_is_taken_from_the_top_and_lies_between_three_words_and_all() -> None:
+    usual = (1, 1, 1, 2, 2, 2)
+    drawn = [drawn_look_ahead(usual, seed, share=0.4) for seed in range(4000)]
+    sums = Counter(sum(one) for one in drawn)
+    assert set(sums) == {3, 4, 5, 6, 7, 8, 9}
+    assert 0.55 < sums[9] / len(drawn) < 0.65
+    assert all(0.04 < sums[words] / len(drawn) < 0.1 for words in range(3, 9))
+    assert {one for one in drawn if sum(one) == 6} == {(1, 1, 1, 2, 1, 0)}
+    assert drawn_look_ahead(usual, 1, share=0.0) == usual
+    assert drawn_look_ahead((0, 0, 3), 1, share=1.0) == (0, 0, 3)
+
+
+def test_a_shorter_look_ahead_hides_the_words_beyond_it_in_that_pass_alone() -> None:
+    network, text = made("ct"), packed()
+    batch = collate(text, [(0, 20)], LEADING)
+    with torch.no_grad():
+        usual = network(batch.pieces, batch.word_index)[0]
+        shorter = network(batch.pieces, batch.word_index, (0, 0, 1))[0]
+        after = network(batch.pieces, batch.word_index)[0]
+    assert torch.equal(usual, after)
+    assert not torch.equal(usual, shorter)
+
+
+@pytest.mark.parametrize("kind", ["full", "blstm", "mpnet"])
+def test_what_has_no_look_ahead_has_none_to_draw(kind: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="CT-Transformer"):
+        train(made(kind), packed(), replace(PLAN, shorter_look_ahead=0.1), tmp_path / "checkpoint.pt")
+
+
+def test_a_student_learns_from_a_teacher_alone_what_nobody_labelled(tmp_path: Path) -> None:
+    text = packed(4)
+    taught = sure(text)
+    unlabelled = with_pseudo_sentences(forget_labels(text), taught, 4)
+    plan = replace(PLAN, max_words=30_000, objective=Objective(pseudo_weight=0.5, pseudo_smoothing=0.1))
+    pupil, left_alone = made("ct"), made("ct")
+    train(pupil, unlabelled, plan, tmp_path / "pupil.pt", taught=taught)
+    train(left_alone, unlabelled, replace(plan, max_words=1000), tmp_path / "alone.pt")
+    assert share_right(pupil, text) > 0.9
+    assert share_right(left_alone, text) < 0.5
+
+
+def test_a_student_follows_its_teacher_where_the_teacher_contradicts_the_labels(tmp_path: Path) -> None:
+    text = packed(4)
+    taught = sure(text)
+    other = replace(text, punctuation=np.zeros_like(text.punctuation))  # people who mark nothing
+    plan = replace(PLAN, max_words=30_000, objective=Objective(taught_share=0.9))
+    pupil = made("ct")
+    train(pupil, other, plan, tmp_path / "pupil.pt", taught=taught)
+    assert share_right(pupil, text) > 0.9

@@ -1,0 +1,233 @@
+"""A tiny model tuned on made-up text: it learns, stops, goes on, refuses, and ends as a folder that a worker loads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+import msgspec
+import torch
+from typer.testing import CliRunner, Result
+
+from models.__main__ import app
+from models.data.aligned import UNKNOWN
+from models.data.packing import pack
+from models.data.samples import batches
+from models.export.stored_network import read_network
+from models.networks.checkpoints import load_network
+from models.networks.ct_transformer import CTTransformer
+from models.tuning import tuning
+from models.tuning.own_text import OwnFile, aligned
+from models.tuning.tuning import TuningPlan, to_learn
+from models.tuning.watched import Watcher, held_out_loss
+from tests.models.builders import document, exported, tiny_config, tiny_network, tokenizer
+from tests.models.own_texts import write_files, write_folder
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
+
+pytestmark = pytest.mark.torch
+
+LEADING = 2
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Path:
+    """Return a models folder with one tiny model that knows nothing."""
+    torch.manual_seed(1)
+    exported(CTTransformer(tiny_config()), tmp_path / "start" / "en", int8=True)
+    return tmp_path / "start"
+
+
+def tune(start: Path, text: Path, out: Path, *options: str) -> Result:
+    fixed = ("--language", "en", "--models", str(start), "--out", str(out), "--threads", "1")
+    return CliRunner().invoke(app, ["tune", str(text), *fixed, "--learning-rate", "0.003", *options])
+
+
+def overall(result: Result, when: str) -> float:
+    row = next(line for line in result.output.splitlines() if line.startswith(f"| {when} | streaming | overall |"))
+    return float(row.split("|")[6])
+
+
+def looks(out: Path) -> list[float]:
+    return [look["share"] for look in json.loads((out / "looks.json").read_text())["looks"]]
+
+
+def test_a_tune_learns_the_marks_and_leaves_a_folder_that_a_worker_loads(start: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = tune(start, write_folder(tmp_path / "text"), out, "--id", "mine", "--version", "2", "--epochs", "12")
+    assert done.exit_code == 0, done.output
+    assert overall(done, "before") < 40
+    assert overall(done, "after") > 75
+    assert "better than the model that it began at" in done.output
+    assert f"CAESURA_WORKER_MODELS_DIR={out / 'models'}" in done.output
+    served = {model.name: model.active for model in OnnxEngine(out / "models", threads=1).models}
+    assert served == {"mine@2": True, "tiny@1": False}
+    tuned = next(one for one in read_models_folder(out / "models") if one.manifest.id == "mine")
+    assert tuned.manifest.trained_on == ("made up", "own text")
+    assert tuned.manifest.licence == "CC0-1.0"
+
+
+def test_a_share_of_the_weights_begun_at_is_kept_without_training_again(start: Path, tmp_path: Path) -> None:
+    out, text = tmp_path / "out", write_folder(tmp_path / "text")
+    assert tune(start, text, out, "--epochs", "2").exit_code == 0
+    looked = (out / "looks.json").read_bytes()
+    again = tune(start, text, out, "--epochs", "2", "--kept", "0.75")
+    assert again.exit_code == 0, again.output
+    assert (out / "looks.json").read_bytes() == looked
+    (begun,) = read_models_folder(start)
+    before, learnt = read_network(begun, off_grid_seed=1).state_dict(), load_network(out / "best.pt").state_dict()
+    stored = next(one for one in read_models_folder(out / "models") if one.manifest.id == "tiny-own")
+    differ = 0
+    for name, weights in read_network(stored).state_dict().items():
+        mixed = 0.75 * before[name] + 0.25 * learnt[name]
+        step = float(mixed.abs().max()) / 63
+        assert torch.allclose(weights, mixed, atol=1.01 * step), name
+        differ += not torch.allclose(weights, learnt[name], atol=1.01 * step)
+    assert differ > 0
+
+
+def test_models_of_other_languages_come_along_and_the_licence_too(start: Path, tmp_path: Path) -> None:
+    manifest = json.loads((start / "en" / "manifest.json").read_text()) | {"id": "other", "language": "xx"}
+    for file in (start / "en").iterdir():
+        write_to = start / "xx" / file.name
+        write_to.parent.mkdir(exist_ok=True)
+        write_to.write_bytes(file.read_bytes())
+    (start / "xx" / "manifest.json").write_text(json.dumps(manifest))
+    (start / "en" / "LICENSE.md").write_text("Share alike.")
+    out = tmp_path / "out"
+    assert tune(start, write_folder(tmp_path / "text"), out, "--epochs", "1").exit_code == 0
+    served = {(one.manifest.name, one.manifest.active) for one in read_models_folder(out / "models")}
+    assert served == {("tiny-own@1", True), ("tiny@1", False), ("other@1", True)}
+    assert (out / "models" / "tiny-own-1" / "LICENSE.md").read_text() == "Share alike."
+
+
+def test_a_tune_that_gets_no_better_stops_and_exports_nothing(start: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    text = write_folder(tmp_path / "text")
+    best = tune(start, text, tmp_path / "first", "--epochs", "12")
+    assert best.exit_code == 0, best.output
+    learned = tmp_path / "first" / "models"
+    options = ("--version", "2", "--epochs", "12", "--patience", "2", "--learning-rate", "0.1")
+    done = tune(learned, text, out, *options)
+    assert done.exit_code != 0
+    assert "nothing is exported" in str(done.exception)
+    assert len(looks(out)) == 3  # one before training, two that were no better
+    assert not (out / "models").exists()
+
+
+def test_a_watcher_ends_after_so_many_looks_without_a_gain_and_keeps_the_best(tmp_path: Path) -> None:
+    text = pack([document(40)], tokenizer())
+    watched = list(batches(text, LEADING, max_pieces=600, seed=1))
+    networks = [tiny_network(seed=seed) for seed in range(1, 7)]
+    networks.sort(key=lambda network: held_out_loss(network, watched))
+    second, best, *worse = networks[1], networks[0], *networks[2:]
+    told: list[str] = []
+    watcher = Watcher(tmp_path, watched, 3, tell=told.append)
+    assert [watcher(network, 0.1 * k) for k, network in enumerate((second, best, worse[0]))] == [False] * 3
+    again = Watcher(tmp_path, watched, 3)  # the process was stopped and started
+    assert [again(worse[1], 0.3), again(worse[2], 0.4)] == [False, True]
+    assert again.ended
+    assert again.best_look.share == pytest.approx(0.1)
+    for name, weights in best.state_dict().items():
+        assert torch.equal(load_network(again.best).state_dict()[name], weights), name
+    assert [line.endswith("the best so far") for line in told] == [True, True, False]
+
+
+def test_a_tune_that_was_stopped_goes_on_where_it_was(
+    start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = write_folder(tmp_path / "text")
+    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    assert tune(start, text, whole, "--epochs", "2").exit_code == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(tuning, "read_network", stopping_after(4))
+        assert isinstance(tune(start, text, parted, "--epochs", "2").exception, SystemExit | KeyboardInterrupt)
+    assert 1 < len(looks(parted)) < len(looks(whole))
+    assert tune(start, text, parted, "--epochs", "2").exit_code == 0
+    assert looks(parted) == looks(whole)
+    ours, theirs = load_network(parted / "best.pt").state_dict(), load_network(whole / "best.pt").state_dict()
+    for name, weights in ours.items():
+        assert torch.allclose(weights, theirs[name], atol=1e-5), name
+
+
+def stopping_after(steps: int) -> object:
+    """Return a reader of networks whose network is interrupted, as by a user, after some steps of training."""
+
+    def read(stored: StoredModel, *, off_grid_seed: int) -> CTTransformer:
+        network = read_network(stored, off_grid_seed=off_grid_seed)
+        left = [steps]
+
+        def count(*_: object) -> None:
+            left[0] -= network.training
+            if left[0] < 0:
+                raise KeyboardInterrupt
+
+        network.register_forward_pre_hook(count)
+        return network
+
+    return read
+
+
+def test_a_tune_that_has_ended_is_not_trained_again(start: Path, tmp_path: Path) -> None:
+    text, out = write_folder(tmp_path / "text"), tmp_path / "out"
+    first = tune(start, text, out, "--epochs", "1")
+    trained = (out / "best.pt").stat().st_mtime_ns
+    again = tune(start, text, out, "--epochs", "1", "--version", "3")
+    assert (out / "best.pt").stat().st_mtime_ns == trained
+    assert overall(again, "after") == overall(first, "after")
+    assert {one.manifest.name for one in read_models_folder(out / "models")} == {"tiny@1", "tiny-own@3"}
+
+
+def test_a_folder_of_another_tune_or_of_anything_else_is_left_alone(start: Path, tmp_path: Path) -> None:
+    text, out = write_folder(tmp_path / "text"), tmp_path / "out"
+    assert tune(start, text, out, "--epochs", "1").exit_code == 0
+    other = tune(start, text, out, "--epochs", "2")
+    assert "begun with other values of epochs" in str(other.exception)
+    write_files(text, {"talk-0.txt": "We left, today. " * 200 + "\nIs it?\n"})
+    assert "other values of text" in str(tune(start, text, out, "--epochs", "1").exception)
+    home = write_files(tmp_path / "home", {"models/precious": "Mine."})
+    assert "is not empty and holds no tune" in str(tune(start, text, home).exception)
+    assert (home / "models" / "precious").read_text() == "Mine."
+
+
+def test_fluent_text_is_trained_on_with_fillers_and_repairs_put_in() -> None:
+    file = OwnFile(name="a.txt", paragraphs=("We left today, and then we saw a bird. Where is it?",) * 40)
+    plan = TuningPlan(
+        language="en", epochs=1, patience=1, learning_rate=1e-3, max_minutes=1.0, fluent=True, threads=1, seed=1
+    )
+    learnt = to_learn(file, plan)
+    assert sum(tag > 0 for tag in learnt.disfluency) > 5
+    assert UNKNOWN not in learnt.disfluency
+    kept = [word for word, tag in zip(learnt.words, learnt.disfluency, strict=True) if not tag]
+    assert kept == aligned(file, "en").words
+    assert to_learn(file, plan) == learnt
+    assert set(to_learn(file, msgspec.structs.replace(plan, fluent=False)).disfluency) == {UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--language", "fr"), "language fr is none of en, zh"),
+        (("--language", "zh"), "there is no model for language zh"),
+        (("--id", "a b"), "letters, digits"),
+        (("--id", "tiny"), "there is a model tiny@1 already"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_anything_is_written(
+    options: tuple[str, ...], said: str, start: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = tune(start, write_folder(tmp_path / "text"), out, *options)
+    assert done.exit_code != 0
+    assert said in str(done.exception)
+    assert not out.exists()
+
+
+def test_too_few_words_are_refused_with_their_number(start: Path, tmp_path: Path) -> None:
+    done = tune(start, write_folder(tmp_path / "text", files=10, paragraphs=2), tmp_path / "out")
+    assert "words are left to train on, at least 1000 are needed" in str(done.exception)
+    assert not (tmp_path / "out").exists()

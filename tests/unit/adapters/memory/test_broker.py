@@ -1,0 +1,214 @@
+"""The faults that the in-memory Kafka can be asked for, and what they leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from worker.adapters.memory.broker import MemoryBroker
+from worker.adapters.memory.publisher import MemoryPublisher
+from worker.adapters.memory.word_source import MemoryWordSource
+from worker.errors import AbortableError, BrokerError, FatalError, FencedError, OutcomeUnknownError
+from worker.ports.records import CommittedOffset, NextOffset, OutMessage, PartitionEnd, PartitionStalled, Record
+
+PATIENCE_S = 1.0
+
+
+class Listener:
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, list[int]]] = []
+
+    def on_assigned(self, partitions: Sequence[int]) -> None:
+        self.heard.append(("assigned", list(partitions)))
+
+    def on_revoked(self, partitions: Sequence[int]) -> None:
+        self.heard.append(("revoked", list(partitions)))
+
+    def on_lost(self, partitions: Sequence[int]) -> None:
+        self.heard.append(("lost", list(partitions)))
+
+
+def a_broker(partitions: int = 1) -> MemoryBroker:
+    broker = MemoryBroker(wall_ms=lambda: 5_000)
+    broker.create_topic("words", partitions)
+    broker.create_topic("out", partitions)
+    return broker
+
+
+def ready(broker: MemoryBroker, name: str = "worker-0") -> MemoryPublisher:
+    publisher = MemoryPublisher(broker, name, "words")
+    publisher.init_transactions(PATIENCE_S)
+    return publisher
+
+
+def joined(broker: MemoryBroker) -> MemoryWordSource:
+    source = MemoryWordSource(broker, "words")
+    source.subscribe(Listener())
+    source.poll(1, 0)
+    return source
+
+
+def open_checkpoint(publisher: MemoryPublisher, source: MemoryWordSource, value: str = "out") -> None:
+    publisher.begin()
+    publisher.publish(OutMessage(topic="out", partition=0, key=None, value=value.encode()))
+    publisher.send_offsets({0: NextOffset(next_offset=1, metadata=value)}, source.membership(), PATIENCE_S)
+
+
+def values(broker: MemoryBroker, topic: str = "out") -> list[bytes | None]:
+    return [record.value for record in broker.records(topic)]
+
+
+def test_a_commit_whose_outcome_is_unknown_may_have_happened() -> None:
+    broker = a_broker()
+    publisher, source = ready(broker), joined(broker)
+    broker.fail("commit", OutcomeUnknownError("no answer"), happened=True)
+    open_checkpoint(publisher, source)
+    with pytest.raises(OutcomeUnknownError):
+        publisher.commit(PATIENCE_S)
+    publisher.rebuild(PATIENCE_S)
+    assert values(broker) == [b"out"]
+    assert source.committed([0], PATIENCE_S) == {0: CommittedOffset(next_offset=1, metadata="out")}
+
+
+def test_a_commit_whose_outcome_is_unknown_may_not_have_happened() -> None:
+    broker = a_broker()
+    publisher, source = ready(broker), joined(broker)
+    broker.fail("commit", OutcomeUnknownError("no answer"))
+    open_checkpoint(publisher, source)
+    with pytest.raises(OutcomeUnknownError):
+        publisher.commit(PATIENCE_S)
+    assert broker.transaction_open("worker-0")
+    with pytest.raises(BrokerError):
+        source.committed([0], PATIENCE_S)
+    with pytest.raises(OutcomeUnknownError):
+        publisher.abort(PATIENCE_S)
+    publisher.rebuild(PATIENCE_S)
+    assert values(broker) == []
+    assert source.committed([0], PATIENCE_S) == {0: None}
+
+
+@pytest.mark.parametrize("happened", [False, True])
+def test_a_commit_that_is_called_again_commits_once(*, happened: bool) -> None:
+    broker = a_broker()
+    publisher, source = ready(broker), joined(broker)
+    broker.fail("commit", BrokerError("no answer in time"), happened=happened)
+    open_checkpoint(publisher, source)
+    with pytest.raises(BrokerError):
+        publisher.commit(PATIENCE_S)
+    publisher.commit(PATIENCE_S)
+    assert values(broker) == [b"out"]
+    publisher.begin()
+    publisher.abort(PATIENCE_S)
+
+
+@pytest.mark.parametrize("call", ["publish", "send_offsets", "commit"])
+def test_after_an_abortable_error_only_the_abort_is_left(call: str) -> None:
+    broker = a_broker()
+    publisher, source = ready(broker), joined(broker)
+    broker.fail(call, AbortableError("spoiled"))  # type: ignore[arg-type]
+    with pytest.raises(AbortableError):
+        _checkpoint_and_commit(publisher, source)
+    with pytest.raises(AbortableError):
+        publisher.commit(PATIENCE_S)
+    publisher.abort(PATIENCE_S)
+    open_checkpoint(publisher, source, "next")
+    publisher.commit(PATIENCE_S)
+    assert values(broker) == [b"next"]
+
+
+def _checkpoint_and_commit(publisher: MemoryPublisher, source: MemoryWordSource) -> None:
+    open_checkpoint(publisher, source)
+    publisher.commit(PATIENCE_S)
+
+
+def test_a_fault_is_for_the_client_it_names_and_for_one_call() -> None:
+    broker = a_broker()
+    first, second = ready(broker, "worker-0"), ready(broker, "worker-1")
+    broker.fail("begin", FatalError("only for worker-1"), of="worker-1")
+    first.begin()
+    with pytest.raises(FatalError, match="worker-1"):
+        second.begin()
+    second.begin()
+
+
+def test_a_source_fails_when_asked_to() -> None:
+    broker = a_broker()
+    source = joined(broker)
+    for call, act in (
+        ("poll", lambda: source.poll(1, 0)),
+        ("committed", lambda: source.committed([0], 0)),
+        ("watermarks", lambda: source.watermarks(0, 0)),
+        ("partition_count", lambda: source.partition_count(0)),
+    ):
+        broker.fail(call, BrokerError("away"))  # type: ignore[arg-type]
+        with pytest.raises(BrokerError):
+            act()
+        act()
+
+
+def test_an_offset_that_retention_has_passed_stalls_the_partition_until_it_is_sought_again() -> None:
+    broker = a_broker()
+    for number in range(5):
+        broker.append("words", 0, str(number).encode())
+    source = joined(broker)
+    broker.delete_before("words", 0, 3)
+    source.seek(0, 1)
+    source.resume([0])
+    assert [type(item) for item in source.poll(10, 0)] == [PartitionStalled]
+    assert source.poll(10, 0) == []
+    source.seek(0, 3)
+    assert [type(item) for item in source.poll(10, 0)] == [Record, Record, PartitionEnd]
+    assert source.watermarks(0, 0) == (3, 5)
+
+
+def test_an_offset_can_be_set_and_removed_from_outside() -> None:
+    broker = a_broker()
+    source = joined(broker)
+    broker.set_offset("caesura", "words", 0, NextOffset(next_offset=7, metadata=""))
+    assert source.committed([0], 0) == {0: CommittedOffset(next_offset=7, metadata="")}
+    broker.set_offset("caesura", "words", 0, None)
+    assert source.committed([0], 0) == {0: None}
+
+
+def test_partitions_that_are_added_are_assigned() -> None:
+    broker = a_broker(1)
+    listener = Listener()
+    source = MemoryWordSource(broker, "words")
+    source.subscribe(listener)
+    source.poll(1, 0)
+    broker.add_partitions("words", 3)
+    source.poll(1, 0)
+    assert listener.heard == [("assigned", [0]), ("assigned", [1, 2])]
+
+
+def test_a_zombie_does_not_know_and_its_old_membership_is_refused() -> None:
+    broker = a_broker()
+    zombie, publisher = joined(broker), ready(broker)
+    broker.expel("caesura", "words", zombie.member_id)
+    assert zombie.membership().current
+    with pytest.raises(FencedError):
+        open_checkpoint(publisher, zombie)
+    publisher.abort(PATIENCE_S)
+
+
+def test_a_topic_that_is_missing_is_named() -> None:
+    source = MemoryWordSource(MemoryBroker(), "no-such-topic")
+    with pytest.raises(FatalError, match="no-such-topic"):
+        source.partition_count(0)
+
+
+def test_a_poll_that_finds_nothing_waits_for_its_whole_time() -> None:
+    waited: list[float] = []
+    broker = MemoryBroker(wait=waited.append)
+    broker.create_topic("words")
+    source = joined(broker)
+    source.poll(1, 0.25)
+    assert waited == [0, 0.25]
+
+
+def test_the_broker_stamps_what_is_appended_unless_told_otherwise() -> None:
+    broker = a_broker()
+    broker.append("words", 0, b"stamped")
+    broker.append("words", 0, b"given", timestamp_ms=7)
+    assert [record.timestamp_ms for record in broker.records("words")] == [5_000, 7]

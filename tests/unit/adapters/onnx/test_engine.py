@@ -1,0 +1,150 @@
+"""The engine on the shipped weights: what an answer may depend on, and what is refused."""
+
+# ruff: noqa: SIM905 - a list of words reads best as words
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from worker.adapters.onnx import engine as onnxruntime_engine
+from worker.adapters.onnx.engine import PADDING_WORD, OnnxEngine
+from worker.core.labelling import LabelRequest, Labels
+from worker.errors import EngineError, FatalError
+
+SHIPPED = Path(__file__).parents[4] / "models" / "shipped"
+WORDS = (
+    "so we went down to the old harbour and uh you know the boats were all gone then my brother said where did "
+    "they go i mean it was only five o'clock and nobody had told us anything about it don't you think that's odd "
+    "café 3.5 u.s antidisestablishmentarianism"
+).split()
+
+
+@pytest.fixture(scope="module")
+def engine() -> OnnxEngine:
+    return OnnxEngine(SHIPPED, threads=1)
+
+
+def request(engine: OnnxEngine, words: Sequence[str], *, session: str = "one") -> LabelRequest:
+    return LabelRequest(session=session, model_id=engine.models[0].name, buffer_start=0, words=tuple(words))
+
+
+def mixed_buffers(count: int, *, seed: int = 1) -> list[list[str]]:
+    rng = random.Random(seed)
+    return [[rng.choice(WORDS) for _ in range(rng.randint(1, 90))] for _ in range(count)]
+
+
+class _Scores:
+    """A stand-in for ONNX Runtime's session that answers what it is told to."""
+
+    def __init__(self, punctuation: float = 0.0, *, classes: int = 4, fails: bool = False) -> None:
+        self._punctuation = punctuation
+        self._classes = classes
+        self._fails = fails
+        self.shapes: list[tuple[int, ...]] = []
+
+    def run(self, _: list[str], feed: dict[str, NDArray[np.int64]]) -> list[NDArray[np.float32]]:
+        if self._fails:
+            raise RuntimeError("the canary word sings")
+        shape = feed["pieces"].shape
+        self.shapes.append(shape)
+        punctuation = np.full((*shape, self._classes), self._punctuation, dtype=np.float32)
+        return [punctuation, np.zeros((*shape, 5), dtype=np.float32)]
+
+
+def engine_that_scores(scores: _Scores, monkeypatch: pytest.MonkeyPatch, *, max_batch_pieces: int = 4096) -> OnnxEngine:
+    monkeypatch.setattr(onnxruntime_engine, "_open", lambda *_: scores)
+    return OnnxEngine(SHIPPED, threads=1, max_batch_pieces=max_batch_pieces)
+
+
+def test_a_label_does_not_depend_on_the_sessions_that_share_the_batch(engine: OnnxEngine) -> None:
+    requests = [request(engine, words) for words in mixed_buffers(48)]
+    together = engine.label(requests)
+    assert [engine.label([one])[0] for one in requests] == together
+
+
+def test_answers_come_in_the_order_of_the_requests(engine: OnnxEngine) -> None:
+    requests = [request(engine, words) for words in mixed_buffers(20, seed=2)]
+    forward = engine.label(requests)
+    assert engine.label(requests[::-1]) == forward[::-1]
+    assert [len(labels.punctuation) for labels in forward] == [len(one.words) for one in requests]
+
+
+def test_words_past_the_look_ahead_change_no_label(engine: OnnxEngine) -> None:
+    words = [*WORDS, *WORDS]
+    look_ahead = engine.models[0].look_ahead_words
+    whole = engine.label([request(engine, words)])[0]
+    for end in range(look_ahead + 1, len(words), 7):
+        cut = engine.label([request(engine, words[:end])])[0]
+        settled = end - look_ahead
+        assert cut.punctuation[:settled] == whole.punctuation[:settled]
+        assert cut.disfluency[:settled] == whole.disfluency[:settled]
+
+
+def test_an_empty_view_and_a_very_long_word_are_labelled_too(engine: OnnxEngine) -> None:
+    labels = engine.label([request(engine, ["", "x" * 64, "'" * 60, "\u4f60\u597d", ""])])[0]
+    assert len(labels.punctuation) == len(labels.disfluency) == 5
+
+
+def test_no_request_is_no_answer(engine: OnnxEngine) -> None:
+    assert engine.label([]) == []
+
+
+def test_a_buffer_larger_than_the_bound_on_a_batch_runs_alone(engine: OnnxEngine) -> None:
+    small = OnnxEngine(SHIPPED, threads=1, max_batch_pieces=64)
+    requests = [request(engine, words) for words in ([*WORDS] * 3, WORDS[:4], WORDS[:5])]
+    assert small.label(requests) == engine.label(requests)
+
+
+def test_runs_stay_within_the_bound_and_pad_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = _Scores()
+    engine = engine_that_scores(scores, monkeypatch, max_batch_pieces=512)
+    requests = [request(engine, words) for words in mixed_buffers(100, seed=3)]
+    engine.label(requests)
+    assert all(rows * length <= 512 for rows, length in scores.shapes)
+    alone = engine_that_scores(_Scores(), monkeypatch)
+    pieces = sum(len(next(iter(alone._networks.values()))._encode(one.words).pieces) for one in requests)
+    assert sum(rows * length for rows, length in scores.shapes) < 1.3 * pieces
+
+
+def test_scores_that_are_not_finite_are_an_error_and_no_label(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = engine_that_scores(_Scores(float("nan")), monkeypatch)
+    with pytest.raises(EngineError, match="not finite"):
+        engine.label([request(engine, ["yes"])])
+
+
+def test_scores_of_another_shape_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = engine_that_scores(_Scores(classes=7), monkeypatch)
+    with pytest.raises(EngineError, match="shape"):
+        engine.label([request(engine, ["yes"])])
+
+
+def test_a_failed_inference_is_named_without_what_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = engine_that_scores(_Scores(fails=True), monkeypatch)
+    with pytest.raises(EngineError, match="RuntimeError") as caught:
+        engine.label([request(engine, ["canary"])])
+    assert "canary" not in str(caught.value)
+    with pytest.raises(FatalError, match="cannot run"):
+        engine.warm_up()
+
+
+def test_a_request_for_a_model_that_is_not_loaded_is_refused(engine: OnnxEngine) -> None:
+    stranger = LabelRequest(session="one", model_id="other@9", buffer_start=0, words=("yes",))
+    with pytest.raises(FatalError, match="no model other@9 is loaded"):
+        engine.label([stranger])
+
+
+def test_the_engine_says_what_it_serves(engine: OnnxEngine) -> None:
+    engine.warm_up()
+    engine.forget("nobody")
+    served = {model.language: model for model in engine.models}
+    assert (served["en"].active, served["en"].look_ahead_words) == (True, 9)
+    assert isinstance(engine.label([request(engine, ["yes"])])[0], Labels)
+
+
+def test_padding_is_numbered_past_any_word() -> None:
+    assert PADDING_WORD > 100_000

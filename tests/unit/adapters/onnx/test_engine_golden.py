@@ -1,0 +1,81 @@
+"""What the shipped English model makes of sentences of our own, decoded as a stream; a change here is a new version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from schemas.labels import Disfluency, Punctuation
+from schemas.model_manifest import ModelManifest
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.model_folder import read_models_folder
+from worker.core.labelling import LabelRequest
+
+SHIPPED = Path(__file__).parents[4] / "models" / "shipped"
+MARKS = {
+    Punctuation.NONE: "",
+    Punctuation.COMMA: ",",
+    Punctuation.PERIOD: ".",
+    Punctuation.QUESTION: "?",
+}
+FOLLOWED_BY = ("okay", "what", "should", "we", "talk", "about", "next", "do", "you", "have", "any", "idea")
+
+
+@pytest.fixture(scope="module")
+def engine() -> OnnxEngine:
+    return OnnxEngine(SHIPPED, threads=1)
+
+
+def manifest() -> ModelManifest:
+    return next(stored.manifest for stored in read_models_folder(SHIPPED) if stored.folder.name == "en")
+
+
+def labelled(engine: OnnxEngine, text: str) -> str:
+    """Return the text with its marks, reparanda as [word] and interregna as {word}; other words follow it."""
+    words = text.split()
+    request = LabelRequest(session="one", model_id=manifest().name, buffer_start=0, words=(*words, *FOLLOWED_BY))
+    (labels,) = engine.label([request])
+    shown: list[str] = []
+    for word, mark, tag in zip(words, labels.punctuation, labels.disfluency, strict=False):
+        kept = {"R": f"[{word}]", "I": f"{{{word}}}"}.get(Disfluency(tag).published[2:3], word)
+        shown.append(kept + MARKS[Punctuation(mark)])
+    return " ".join(shown)
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "he had had enough of it. so he went home and slept.",
+        "it was very, very cold that day, and nobody wanted to go out.",
+        "i like this one, but my sister likes the other one better.",
+        "do you know where the station is? i think it's behind the old library.",
+        "well, i think that that is the problem we should have solved last year.",
+        "i want a flight [to] [boston] {um} to denver.",
+        "thank you all for coming today. we have a lot to discuss.",
+    ],
+)
+def test_a_sentence_of_our_own_is_labelled_as_it_was_when_the_model_was_shipped(
+    engine: OnnxEngine, expected: str
+) -> None:
+    words = "".join(char for char in expected if char not in "[]{},.?")
+    assert labelled(engine, words) == expected
+
+
+def test_the_weights_and_all_beside_them_stay_within_the_size_promised() -> None:
+    for stored in read_models_folder(SHIPPED):
+        assert sum(path.stat().st_size for path in stored.folder.iterdir()) <= 25_000_000
+
+
+def test_the_manifest_says_what_the_network_is() -> None:
+    shipped = manifest()
+    assert (shipped.language, shipped.look_ahead, shipped.positions) == ("en", (1, 1, 1, 2, 2, 2), "sinusoidal")
+    assert shipped.punctuation == ("none", "comma", "period", "question")
+    assert shipped.disfluency == ("O", "B-RM", "I-RM", "B-IM", "I-IM")
+    assert shipped.licence == "CC-BY-SA-4.0"
+
+
+def test_the_licence_and_the_card_lie_beside_the_weights() -> None:
+    assert (SHIPPED / "en" / "LICENSE.md").is_file()
+    card = (SHIPPED / "en" / "MODEL_CARD.md").read_text(encoding="utf-8")
+    assert manifest().version in card

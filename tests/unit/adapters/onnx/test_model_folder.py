@@ -1,0 +1,155 @@
+"""A models folder is verified before it is used; what is wrong with it is said plainly."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.model_folder import read_models_folder
+from worker.core.dictionary import dictionary_sha256
+from worker.errors import FatalError
+
+PIECES = "[UNK]\n[CLS]\na\nb\n"
+
+
+def model(folder: Path, name: str = "en", **changes: Any) -> Path:  # noqa: ANN401 - a field may be anything
+    """Write a model folder of made-up files, whose manifest is right but for ``changes``."""
+    place = folder / name
+    place.mkdir(parents=True)
+    files = {"weights.onnx": b"no network", "vocabulary.txt": PIECES.encode()}
+    for file, content in files.items():
+        (place / file).write_bytes(content)
+    manifest = {
+        "manifest": "1.0",
+        "id": name,
+        "version": "1",
+        "language": "en",
+        "active": True,
+        "network": "ct_transformer",
+        "weights": "weights.onnx",
+        "files": [
+            {"name": file, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+            for file, content in files.items()
+        ],
+        "look_ahead": [0, 9],
+        "positions": "sinusoidal",
+        "punctuation": ["none", "comma", "period", "question"],
+        "disfluency": ["O", "B-RM", "I-RM", "B-IM", "I-IM"],
+        "wordpiece": {"vocabulary": "vocabulary.txt", "max_pieces": 8, "leading": "[CLS]", "unknown": "[UNK]"},
+        "licence": "CC0-1.0",
+        "trained_on": [],
+    }
+    (place / "manifest.json").write_text(json.dumps(manifest | changes))
+    return place
+
+
+def test_a_folder_that_is_what_its_manifest_says_is_read(tmp_path: Path) -> None:
+    model(tmp_path)
+    (stored,) = read_models_folder(tmp_path)
+    assert stored.manifest.name == "en@1"
+    assert stored.manifest.look_ahead_words == 9
+    assert stored.vocabulary() == ["[UNK]", "[CLS]", "a", "b"]
+
+
+def test_a_model_of_another_dictionary_is_refused(tmp_path: Path) -> None:
+    same, other = tmp_path / "same", tmp_path / "other"
+    model(same, dictionary_sha256=dictionary_sha256())
+    model(other, dictionary_sha256="0" * 64)
+    assert len(read_models_folder(same)) == 1
+    with pytest.raises(FatalError, match="another dictionary"):
+        read_models_folder(other)
+
+
+def test_a_field_of_a_later_release_is_tolerated(tmp_path: Path) -> None:
+    model(tmp_path, colour="blue")
+    assert len(read_models_folder(tmp_path)) == 1
+
+
+def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:
+    (model(tmp_path) / "weights.onnx").write_bytes(b"NO network")
+    with pytest.raises(FatalError, match=r"weights\.onnx has SHA-256"):
+        read_models_folder(tmp_path)
+
+
+def test_a_file_that_was_cut_is_refused_by_its_size(tmp_path: Path) -> None:
+    (model(tmp_path) / "vocabulary.txt").write_bytes(b"[UNK]")
+    with pytest.raises(FatalError, match="has 5 bytes, its manifest says 16"):
+        read_models_folder(tmp_path)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    (model(tmp_path) / "weights.onnx").unlink()
+    with pytest.raises(FatalError, match="cannot be read"):
+        read_models_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"manifest": "2.0"}, "manifest version 2.0"),
+        ({"weights": "other.onnx"}, "lists no file other.onnx"),
+        ({"look_ahead": "nine"}, "look_ahead"),
+        ({"files": [{"name": "../weights.onnx", "bytes": 1, "sha256": ""}]}, "lists no file"),
+    ],
+)
+def test_a_manifest_that_cannot_be_is_refused(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    model(tmp_path, **changes)
+    with pytest.raises(FatalError, match=reason):
+        read_models_folder(tmp_path)
+
+
+def test_a_manifest_cannot_name_a_file_elsewhere(tmp_path: Path) -> None:
+    outside = {"name": "../elsewhere", "bytes": 1, "sha256": ""}
+    place = model(tmp_path)
+    manifest = json.loads((place / "manifest.json").read_text())
+    (place / "manifest.json").write_text(json.dumps(manifest | {"files": [*manifest["files"], outside]}))
+    with pytest.raises(FatalError, match="not a plain file name"):
+        read_models_folder(tmp_path)
+
+
+def test_one_model_a_language_may_be_active(tmp_path: Path) -> None:
+    model(tmp_path, "one")
+    model(tmp_path, "two")
+    with pytest.raises(FatalError, match="two models are active for en: one@1 and two@1"):
+        read_models_folder(tmp_path)
+
+
+def test_an_inactive_model_of_the_same_language_is_loaded_beside(tmp_path: Path) -> None:
+    model(tmp_path, "one")
+    model(tmp_path, "two", active=False)
+    assert [stored.manifest.active for stored in read_models_folder(tmp_path)] == [True, False]
+
+
+def test_the_same_name_twice_is_refused(tmp_path: Path) -> None:
+    model(tmp_path, "one", id="same")
+    model(tmp_path, "two", id="same", active=False)
+    with pytest.raises(FatalError, match="holds same@1 twice"):
+        read_models_folder(tmp_path)
+
+
+def test_a_folder_without_models_and_one_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FatalError, match="holds no model"):
+        read_models_folder(tmp_path)
+    with pytest.raises(FatalError, match="is not a folder"):
+        read_models_folder(tmp_path / "nowhere")
+
+
+def test_weights_that_are_no_network_are_refused(tmp_path: Path) -> None:
+    model(tmp_path)
+    with pytest.raises(FatalError, match="cannot be loaded"):
+        OnnxEngine(tmp_path, threads=1)
+
+
+def test_a_class_or_piece_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    model(tmp_path / "classes", punctuation=["none", "hyphen"])
+    with pytest.raises(FatalError, match="hyphen"):
+        OnnxEngine(tmp_path / "classes", threads=1)
+    settings = {"vocabulary": "vocabulary.txt", "max_pieces": 8, "leading": "[BOS]", "unknown": "[UNK]"}
+    model(tmp_path / "pieces", wordpiece=settings)
+    with pytest.raises(FatalError, match="BOS"):
+        OnnxEngine(tmp_path / "pieces", threads=1)

@@ -1,0 +1,89 @@
+"""Every exception of redis-py is mapped, and none brings foreign text along."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+import pytest
+import redis
+import redis.asyncio
+import redis.cluster
+import redis.sentinel
+from hypothesis import given
+from hypothesis import strategies as st
+from redis import exceptions
+
+from worker.adapters.redis.errors import FOREIGN, OUR_FAULT, code_of, store_error, storing
+from worker.errors import FatalError, StoreError
+
+CANARY = "zwieselhausen"
+
+
+def foreign_exceptions() -> Iterator[type[Exception]]:
+    seen: set[type[Exception]] = set()
+    for module in (redis, exceptions, redis.cluster, redis.sentinel, redis.connection, redis.client):
+        for _, found in inspect.getmembers(module, inspect.isclass):
+            if issubclass(found, Exception) and found.__module__.startswith("redis.") and found not in seen:
+                seen.add(found)
+                yield found
+
+
+def made(kind: type[Exception]) -> Exception:
+    """Make one without its constructor, whose arguments differ from kind to kind."""
+    error = kind.__new__(kind)
+    error.args = (f"ERR unknown command, with args beginning with: '{CANARY}'",)
+    return error
+
+
+@pytest.mark.parametrize("kind", list(foreign_exceptions()))
+def test_every_exception_of_the_client_is_mapped_and_loses_its_text(kind: type[Exception]) -> None:
+    with pytest.raises((StoreError, FatalError)) as raised, storing("writing partition 3"):
+        raise made(kind)
+    assert CANARY not in str(raised.value)
+    assert raised.value.__suppress_context__
+    assert str(raised.value).startswith("writing partition 3: ")
+
+
+@pytest.mark.parametrize("error", [ConnectionResetError(), TimeoutError(), BrokenPipeError(), OSError("no route")])
+def test_faults_of_the_socket_are_the_stores(error: OSError) -> None:
+    with pytest.raises(StoreError), storing("loading partition 3"):
+        raise error
+
+
+def test_mistakes_of_our_own_are_fatal_and_nothing_else_is() -> None:
+    for kind in foreign_exceptions():
+        assert isinstance(store_error(made(kind), "doing"), FatalError) is issubclass(kind, OUR_FAULT)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (exceptions.ReadOnlyError("You can't write against a read only replica."), "READONLY"),
+        (exceptions.OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), "OOM"),
+        (exceptions.NoPermissionError("this user has no permissions"), "NOPERM"),
+        (exceptions.ResponseError("MISCONF Redis is configured to save RDB snapshots"), "MISCONF"),
+        (exceptions.ResponseError("WRONGTYPE Operation against a key"), "WRONGTYPE"),
+        (exceptions.AuthenticationError("invalid username-password pair"), "WRONGPASS"),
+        (exceptions.ResponseError(f"{CANARY.upper()} is no code of ours"), ""),
+        (exceptions.ConnectionError("Connection refused"), ""),
+    ],
+)
+def test_the_servers_code_is_kept_and_explained(error: Exception, code: str) -> None:
+    assert code_of(error) == code
+    assert CANARY.upper() not in str(store_error(error, "doing"))
+
+
+def test_what_is_not_foreign_passes_through() -> None:
+    with pytest.raises(KeyError), storing("doing"):
+        raise KeyError("ours")
+
+
+@given(st.text())
+def test_no_text_of_the_server_can_appear_in_the_message(text: str) -> None:
+    message = str(store_error(exceptions.ResponseError(f"ERR {CANARY}{text}"), "doing"))
+    assert message == "doing: ResponseError"
+
+
+def test_the_roots_are_all_that_is_needed() -> None:
+    assert all(issubclass(kind, FOREIGN) for kind in foreign_exceptions())

@@ -1,0 +1,122 @@
+"""Which topics a deployment wants, and what is said of those it finds."""
+
+from __future__ import annotations
+
+import pytest
+
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topics import FoundTopic, WantedTopic
+from worker.checks.findings import FindingLevel
+from worker.checks.kafka import judge_broker
+from worker.checks.topic_plan import differing, judge, wanted_topics
+from worker.runtime.settings import Route, RuntimeSettings
+
+SETTINGS = RuntimeSettings(routes=(Route(target="de", topic="translate.de"),))
+
+
+def wanted(name: str) -> WantedTopic:
+    topics = {topic.name: topic for topic in wanted_topics(SETTINGS, partitions=6)}
+    return topics[name]
+
+
+def found(name: str, partitions: int = 6, replication: int = 3, **changed: str) -> FoundTopic:
+    options = dict(wanted(name).options) | {"min.insync.replicas": "2"}
+    return FoundTopic(
+        name=name,
+        partitions=partitions,
+        replication=replication,
+        options=options | {option.replace("_", "."): value for option, value in changed.items()},
+    )
+
+
+def verdicts(name: str, topic: FoundTopic | None) -> list[tuple[FindingLevel, str]]:
+    return [(finding.verdict, finding.reason) for finding in judge(wanted(name), topic)]
+
+
+def test_every_topic_has_the_inputs_partitions() -> None:
+    topics = wanted_topics(SETTINGS, partitions=6)
+    assert [topic.name for topic in topics] == [
+        "asr.words",
+        "asr.segments",
+        "translate.de",
+        "asr.words.dead",
+        "caesura.ledger",
+    ]
+    assert {topic.partitions for topic in topics} == {6}
+
+
+def test_time_is_the_brokers_on_the_input() -> None:
+    assert wanted("asr.words").options["message.timestamp.type"] == "LogAppendTime"
+
+
+def test_a_dead_letter_has_room_for_the_largest_event() -> None:
+    assert int(wanted("asr.words.dead").options["max.message.bytes"]) > int(
+        wanted("asr.words").options["max.message.bytes"]
+    )
+
+
+def test_the_ledger_is_compacted_and_kept_short() -> None:
+    options = wanted("caesura.ledger").options
+    assert (options["cleanup.policy"], options["segment.ms"], options["max.compaction.lag.ms"]) == (
+        "compact",
+        "600000",
+        "3600000",
+    )
+
+
+@pytest.mark.parametrize("name", ["asr.words", "asr.segments", "translate.de", "asr.words.dead", "caesura.ledger"])
+def test_a_topic_as_it_was_made_is_good(name: str) -> None:
+    assert [verdict for verdict, _ in verdicts(name, found(name))] == [FindingLevel.GOOD]
+    assert differing(wanted(name), found(name)) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "topic", "reason"),
+    [
+        ("asr.words", None, "caesura topics create"),
+        ("asr.words", found("asr.words", message_timestamp_type="CreateTime"), "message.timestamp.type is CreateTime"),
+        ("asr.segments", found("asr.segments", partitions=5), "5 partitions"),
+        ("asr.words.dead", found("asr.words.dead", max_message_bytes="1048576"), "max.message.bytes"),
+        ("caesura.ledger", found("caesura.ledger", cleanup_policy="delete"), "cleanup.policy is delete"),
+        ("caesura.ledger", found("caesura.ledger", segment_ms="604800000"), "segment.ms"),
+        ("caesura.ledger", found("caesura.ledger", min_cleanable_dirty_ratio="0.5"), "min.cleanable.dirty.ratio"),
+    ],
+)
+def test_what_breaks_a_promise_is_bad_with_its_reason(name: str, topic: FoundTopic | None, reason: str) -> None:
+    bad = [told for verdict, told in verdicts(name, topic) if verdict is FindingLevel.BAD]
+    assert len(bad) == 1
+    assert reason in bad[0]
+
+
+def test_a_ledger_kept_shorter_still_is_good() -> None:
+    assert differing(wanted("caesura.ledger"), found("caesura.ledger", segment_ms="1000")) == {}
+
+
+def test_retention_is_the_operators_business() -> None:
+    assert differing(wanted("asr.segments"), found("asr.segments", retention_ms="1000")) == {}
+
+
+def test_one_copy_is_doubtful() -> None:
+    assert [verdict for verdict, _ in verdicts("asr.words", found("asr.words", replication=1))] == [
+        FindingLevel.DOUBTFUL
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "expected"),
+    [
+        ({}, {}, []),
+        ({"transaction.max.timeout.ms": "900000", "group.min.session.timeout.ms": "6000"}, {}, []),
+        ({"transaction.max.timeout.ms": "5000"}, {}, [FindingLevel.BAD]),
+        ({"transaction.abort.timed.out.transaction.cleanup.interval.ms": "10000"}, {}, [FindingLevel.DOUBTFUL]),
+        ({"group.min.session.timeout.ms": "30000"}, {}, [FindingLevel.BAD]),
+        ({"group.min.session.timeout.ms": "30000"}, {"group_protocol": "consumer"}, []),
+        ({"group.coordinator.rebalance.protocols": "classic"}, {"group_protocol": "consumer"}, [FindingLevel.BAD]),
+        ({"group.coordinator.rebalance.protocols": "classic,consumer"}, {"group_protocol": "consumer"}, []),
+    ],
+)
+def test_a_brokers_settings_are_held_against_ours(
+    options: dict[str, str], settings: dict[str, str], expected: list[FindingLevel]
+) -> None:
+    ours = KafkaSettings(bootstrap_servers="broker:9092", **settings)  # type: ignore[arg-type]
+    assert [finding.verdict for finding in judge_broker(options, ours)] == expected

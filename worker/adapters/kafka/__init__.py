@@ -1,0 +1,1 @@
+"""Kafka behind the ports: confluent-kafka, with every error mapped in ``errors``."""

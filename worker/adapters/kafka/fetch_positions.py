@@ -1,0 +1,130 @@
+"""Which fetched messages may be delivered: pure bookkeeping between the binding and ``KafkaWordSource``.
+
+Every seek, assignment and loss starts a new **turn** of the partition. A message counts only in the turn in which it
+was fetched, and at or after the next offset; nothing counts before the first seek.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, Message
+
+from worker.errors import BrokerError
+from worker.ports.records import PartitionEnd, PartitionStalled, Record
+
+__all__ = ["FetchPositions", "Reading", "record_of"]
+
+END = KafkaError._PARTITION_EOF  # noqa: SLF001 (librdkafka's own codes begin with an underscore)
+OUT_OF_RANGE = KafkaError._AUTO_OFFSET_RESET  # noqa: SLF001
+
+
+@dataclass(slots=True, kw_only=True)
+class Reading:
+    """Where an assigned partition stands.
+
+    next_offset: what may be delivered next; None until the first seek. delivered_to: one past the last record
+    delivered, or the offset sought. read_to: where its end was met last, -1 if not since the seek.
+    """
+
+    turn: int
+    next_offset: int | None = None
+    delivered_to: int = 0
+    read_to: int = -1
+    paused: bool = True
+
+
+@dataclass(slots=True)
+class FetchPositions:
+    """The assigned partitions of one topic."""
+
+    topic: str
+    _of: dict[int, Reading] = field(default_factory=dict)
+    _turn: int = 0
+
+    def __contains__(self, partition: int) -> bool:
+        return partition in self._of
+
+    def __getitem__(self, partition: int) -> Reading:
+        """Return an assigned partition's reading; BrokerError where it is not ours (any more)."""
+        try:
+            return self._of[partition]
+        except KeyError:
+            raise BrokerError(f"partition {partition} of {self.topic} is not assigned here") from None
+
+    def add(self, partitions: Iterable[int]) -> None:
+        """Take note of new partitions: paused, not sought."""
+        for partition in partitions:
+            self._turn += 1
+            self._of[partition] = Reading(turn=self._turn)
+
+    def drop(self, partitions: Iterable[int]) -> None:
+        """Forget partitions that are not ours any more."""
+        for partition in partitions:
+            self._of.pop(partition, None)
+
+    def move(self, partition: int, next_offset: int) -> None:
+        """Take note of a seek."""
+        self._turn += 1
+        paused = self[partition].paused
+        self._of[partition] = Reading(turn=self._turn, next_offset=next_offset, delivered_to=next_offset, paused=paused)
+
+    def turns(self) -> dict[int, int]:
+        """Return each partition's turn, to compare with later."""
+        return {partition: reading.turn for partition, reading in self._of.items()}
+
+    def unsettled(self, messages: Sequence[Message], turns: dict[int, int]) -> set[int]:
+        """Return the partitions of these messages that are not in the turn any more in which gathering began."""
+        now = self.turns()
+        partitions = {partition for message in messages if (partition := message.partition()) is not None}
+        return {partition for partition in partitions if partition not in now or turns.get(partition) != now[partition]}
+
+    def item(self, message: Message) -> Record | PartitionEnd | PartitionStalled | None:
+        """Return what a message of the current turn says, and move on past it; None where it must not be seen."""
+        partition, offset, error = message.partition(), message.offset(), message.error()
+        if partition is None or offset is None or partition not in self._of:
+            return None
+        reading = self._of[partition]
+        if reading.next_offset is None:
+            return None
+        if error is not None and error.code() == OUT_OF_RANGE:
+            return PartitionStalled(partition=partition, reason=error.str())
+        if offset < reading.next_offset:
+            return None
+        if error is not None:
+            reading.next_offset = reading.read_to = offset
+            return PartitionEnd(partition=partition, next_offset=offset)
+        reading.next_offset = reading.delivered_to = offset + 1
+        return record_of(message, partition, offset)
+
+    def ends(self, partition: int, next_offset: int, end: int) -> bool:
+        """Whether nothing readable lies at or after ``next_offset``, given where the leader says the end is.
+
+        The log may end in control markers, which nobody is given: where reading met the end and gave nothing at or
+        after ``next_offset``, an end that has not moved since is still the end.
+        """
+        if end <= next_offset:
+            return True
+        reading = self._of.get(partition)
+        return reading is not None and end <= reading.read_to and reading.delivered_to <= next_offset
+
+    def paused(self, partitions: Collection[int], *, paused: bool) -> None:
+        """Take note of a pause or a resume; BrokerError where one is not ours."""
+        for partition in partitions:
+            self[partition].paused = paused
+
+
+def record_of(message: Message, partition: int, offset: int) -> Record:
+    """Return what a message of the broker is to us."""
+    kind, timestamp_ms = message.timestamp()
+    headers = message.headers() or ()
+    pairs = headers.items() if isinstance(headers, dict) else headers
+    return Record(
+        partition=partition,
+        offset=offset,
+        timestamp_ms=timestamp_ms if kind != TIMESTAMP_NOT_AVAILABLE else -1,
+        key=message.key(),
+        value=message.value(),
+        headers=tuple((name, value.encode() if isinstance(value, str) else value) for name, value in pairs),
+    )

@@ -1,0 +1,97 @@
+"""Reads stretches of the log from outside the group (``worker.ports.log_reader.LogReader``), for a rebuild."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from confluent_kafka import Consumer, KafkaError, TopicPartition
+
+from worker.adapters.kafka.errors import consumer_error, consuming
+from worker.adapters.kafka.fetch_positions import record_of
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.errors import BrokerError, CaesuraError
+from worker.ports.records import Record
+
+__all__ = ["KafkaLogReader"]
+
+_EOF = KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's own code
+_POLL_S = 0.2
+_MAX_MESSAGES = 1000
+
+
+class KafkaLogReader:
+    """Consumers without a group: one, made when it is first needed, sees open transactions and tells the end.
+
+    Each stretch is read by a consumer of its own, up to there and only what was committed: readings of two partitions
+    that take turns would take each other's records away from a shared one.
+    """
+
+    def __init__(self, settings: KafkaSettings, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        self._options = settings.reader_options()
+        self._monotonic_s = monotonic_s
+        self._teller: Consumer | None = None
+
+    def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
+        """Ask the leader for the earliest and the end offset, open transactions included.
+
+        Who did not answer is asked by a new client: librdkafka keeps a former leader in mind, for as long as ten
+        seconds, for a partition that is read from nowhere.
+        """
+        doing = f"asking for the bounds of {topic} [{partition}]"
+        try:
+            with consuming(doing):
+                if self._teller is None:
+                    self._teller = self._new_consumer("read_uncommitted")
+                place = TopicPartition(topic, partition)
+                answer = self._teller.get_watermark_offsets(place, timeout=timeout_s, cached=False)
+            if answer is None:
+                raise BrokerError(f"{doing}: no answer in time")
+        except CaesuraError:
+            self.close()
+            raise
+        return answer[0], answer[1]
+
+    def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
+        """Yield the committed records from ``start`` up to ``end``."""
+        if start >= end:
+            return
+        doing = f"reading {topic} [{partition}]"
+        with consuming(doing):
+            consumer = self._new_consumer("read_committed")
+        try:
+            with consuming(doing):
+                consumer.assign([TopicPartition(topic, partition, start)])
+            yield from self._stretch(consumer, partition, start, end, timeout_s, doing)
+        finally:
+            consumer.close()
+
+    def _stretch(
+        self, consumer: Consumer, partition: int, start: int, end: int, timeout_s: float, doing: str
+    ) -> Iterator[Record]:
+        ends_at_s = self._monotonic_s() + timeout_s
+        position = start
+        while position < end:
+            if self._monotonic_s() > ends_at_s:
+                raise BrokerError(f"{doing}: stands at {position}, not yet at {end}: a transaction is still open")
+            with consuming(doing):
+                messages = consumer.consume(_MAX_MESSAGES, _POLL_S)
+            for message in messages:
+                offset, error = message.offset(), message.error()
+                if error is not None and error.code() != _EOF:
+                    raise consumer_error(error, doing)
+                if offset is None:
+                    continue
+                position = max(position, offset if error is not None else offset + 1)
+                ends_at_s = self._monotonic_s() + timeout_s
+                if error is None and offset < end:
+                    yield record_of(message, partition, offset)
+
+    def close(self) -> None:
+        """Close the connections; harmless twice."""
+        if self._teller is not None:
+            self._teller.close()
+            self._teller = None
+
+    def _new_consumer(self, isolation_level: str) -> Consumer:
+        return Consumer({**self._options, "isolation.level": isolation_level})

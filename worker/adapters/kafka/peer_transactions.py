@@ -1,0 +1,43 @@
+"""Ends a transaction that a dead peer left open (``worker.ports.peer_transactions.PeerTransactions``)."""
+
+from __future__ import annotations
+
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+
+from worker.adapters.kafka.errors import consuming
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.errors import BrokerError
+
+__all__ = ["KafkaPeerTransactions"]
+
+
+class KafkaPeerTransactions:
+    """Looks up and fences other workers' producers; its clients live only as long as a call."""
+
+    def __init__(self, settings: KafkaSettings, topic: str) -> None:
+        self._settings = settings
+        self._topic = topic
+
+    def committed_metadata(self, timeout_s: float) -> dict[int, str]:
+        """Return the metadata of the committed offsets; a consumer that reads uncommitted asks for no stable ones.
+
+        Not the admin client's call: one that times out can end the process with an assertion of librdkafka's.
+        """
+        options = self._settings.reader_options() | {"isolation.level": "read_uncommitted"}
+        with consuming(f"asking who committed {self._topic}"):
+            consumer = Consumer(options)
+            try:
+                known = consumer.list_topics(self._topic, timeout=timeout_s).topics[self._topic].partitions
+                asked = [TopicPartition(self._topic, partition) for partition in known]
+                places = consumer.committed(asked, timeout=timeout_s) if asked else []
+            finally:
+                consumer.close()
+        return {place.partition: place.metadata or "" for place in places if place.error is None and place.offset >= 0}
+
+    def end(self, transactional_id: str, timeout_s: float) -> None:
+        """Become this transactional id for a moment: ``init_transactions`` aborts and fences."""
+        try:
+            Producer(self._settings.producer_options(transactional_id)).init_transactions(timeout_s)
+        except KafkaException as exception:
+            error = exception.args[0]
+            raise BrokerError(f"ending the transactions of {transactional_id}: {error.name()}") from exception

@@ -1,0 +1,140 @@
+"""A producer handle that two publishers share: making it, queueing records, remembering the first that was refused."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from worker.adapters.kafka.errors import DENIED, consumer_error, delivery_error, error_of
+from worker.adapters.kafka.overdue_call import returns_within
+from worker.errors import AbortableError, CaesuraError, FatalError
+from worker.ports.records import OutMessage
+
+__all__ = ["ProducerHandle"]
+
+_QUEUE_POLL_S = 0.05
+_LET_GO_S = 2.0
+_PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)  # noqa: SLF001 (librdkafka's own codes)
+
+
+class ProducerHandle:
+    """Queues records on a producer of these options.
+
+    queue_full_s: how long to wait for room in the local queue. monotonic_s measures it.
+    """
+
+    def __init__(
+        self,
+        options: Mapping[str, object],
+        *,
+        queue_full_s: float,
+        monotonic_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._options = {**options, "on_delivery": self._delivered, "error_cb": self._heard}
+        self._queue_full_s = queue_full_s
+        self._monotonic_s = monotonic_s
+        self._refused: CaesuraError | None = None
+        self._denied: CaesuraError | None = None
+        self._producer: Producer | None = self._make()
+
+    @property
+    def live(self) -> Producer:
+        """The producer; FatalError after close."""
+        if self._producer is None:
+            raise FatalError("the producer was closed")
+        return self._producer
+
+    def queue(self, message: OutMessage) -> None:
+        """Queue one record. AbortableError, FencedError, FatalError, also for an earlier record that was refused."""
+        doing, deadline_s = f"publishing to {message.topic}", self._monotonic_s() + self._queue_full_s
+        self._serve(0, doing)
+        while not self._queued(message, doing):
+            if self._monotonic_s() >= deadline_s:
+                raise AbortableError(f"{doing}: the local queue stays full")
+            self._serve(_QUEUE_POLL_S, doing)
+
+    def _serve(self, timeout_s: float, doing: str) -> None:
+        """Hear delivery reports; the binding raises a producer's fatal error from here too."""
+        try:
+            self.live.poll(timeout_s)
+        except KafkaException as exception:
+            raise delivery_error(error_of(exception), doing) from exception
+        self.raise_refused()
+
+    def _queued(self, message: OutMessage, doing: str) -> bool:
+        try:
+            self.live.produce(
+                message.topic,
+                value=message.value,
+                key=message.key,
+                partition=message.partition,
+                headers=list(message.headers),
+            )
+        except BufferError:  # the binding's word for a full queue
+            return False
+        except KafkaException as exception:
+            raise delivery_error(error_of(exception), doing) from exception
+        return True
+
+    def raise_denied(self) -> None:
+        """Raise FatalError where brokers refused the connection itself: wrong password, or a certificate."""
+        self.live.poll(0)
+        if self._denied is not None:
+            raise self._denied
+
+    def raise_refused(self) -> None:
+        """Raise what the first record that was not taken means."""
+        if self._refused is not None:
+            raise self._refused
+
+    @property
+    def refused(self) -> bool:
+        """Whether a record of the running transaction was not taken."""
+        return self._refused is not None
+
+    def forget_refused(self) -> None:
+        """Begin anew: what was refused belongs to a transaction that is over."""
+        self._refused = None
+
+    def remake(self) -> None:
+        """Destroy the producer and make one of the same options."""
+        self.close()
+        self._producer = self._make()
+
+    def abandon(self) -> None:
+        """Make a producer of the same options, and leave the old one to the call that hangs in it."""
+        self._producer = self._make()
+        self._refused = None
+
+    def close(self) -> None:
+        """Let go, after ``_LET_GO_S`` at most; closing twice is harmless."""
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            # close() flushes and aborts without end: there is nothing left to flush, but an abort whose brokers are
+            # away waits for them, and is left to itself (whoever comes next with this id aborts it or fences it).
+            # It warns where the flush failed, and raises once more the fatal error that whoever called this has met
+            # already: it is closed all the same.
+            producer.purge()
+            with suppress(KafkaException), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                returns_within(_LET_GO_S, producer.close)
+        self._refused = None
+
+    def _make(self) -> Producer:
+        try:
+            return Producer(self._options)
+        except KafkaException as exception:
+            raise consumer_error(error_of(exception), "making the producer") from exception
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None and error.code() not in _PURGED and self._refused is None:
+            self._refused = delivery_error(error, f"publishing to {message.topic()}")
+
+    def _heard(self, error: KafkaError) -> None:
+        """Take an event about a connection: nothing but a refusal matters, the rest librdkafka mends by itself."""
+        if error.code() in DENIED:
+            self._denied = consumer_error(error, "connecting")

@@ -1,0 +1,232 @@
+"""Settings of every Kafka client, and what they are to librdkafka."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from worker.adapters.kafka.reserved_options import RESERVED_OPTIONS
+from worker.errors import FatalError
+
+__all__ = ["ClientOption", "KafkaSettings"]
+
+ClientOption = str | int | bool
+
+_OF_MEMBERS = frozenset({"group.instance.id", "heartbeat.interval.ms", "max.poll.interval.ms", "session.timeout.ms"})
+
+_ANY_BYTES = 1_000_000_000
+
+_SASL_WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaSettings:
+    """How to reach Kafka, and the group's and the transactions' times. FatalError on contradictions, all at once.
+
+    bootstrap_servers: ``host:port`` of some brokers, parted by commas.
+    group_id, client_id: the group, and the name in the brokers' logs.
+    security_protocol: whether TLS and SASL are spoken.
+    ssl_ca_file: PEM file of the authorities; empty: the system's.
+    ssl_certificate_file, ssl_key_file: PEM file for a client that shows a certificate.
+    ssl_key_password: password of the key.
+    sasl_mechanism: how the client proves who it is.
+    sasl_username, sasl_password: its user and password, for PLAIN and SCRAM.
+    oauth_token_endpoint: address that gives tokens, for OAUTHBEARER.
+    oauth_client_id, oauth_client_secret, oauth_scope: what the client shows there.
+    group_protocol: ``consumer`` is KIP-848, where the broker owns session time-out and heartbeat.
+    group_instance_id: static membership, classic only (under KIP-848 a killed member's id is refused until its
+        session ends); never with autoscaling.
+    session_timeout_ms: how long the broker waits for a sign of life before the partitions go to others; classic only.
+    heartbeat_interval_ms: time between signs of life, at most a third of that; classic only.
+    max_poll_interval_ms: how long the loop may be away before it is taken for dead.
+    transaction_timeout_ms: the broker aborts an older transaction; keep it just above the longest checkpoint, since
+        nobody reads past an open one.
+    request_timeout_ms: bounds one request to a broker.
+    linger_ms: how long the producer gathers records for one request; part of the delay.
+    fetch_wait_ms: how long a broker may hold a fetch that finds nothing. A partition that was just sought or resumed,
+        and the news that one is read to its end, wait for such a fetch of the others.
+    fetch_max_bytes, partition_fetch_max_bytes: bytes of one answer, in all and a partition.
+    prefetch_max_kbytes: input held in memory ahead of the loop.
+    extra: further librdkafka options for every client, ``name=value``; those that a guarantee rests on are refused.
+    """
+
+    bootstrap_servers: str
+    group_id: str = "caesura"
+    client_id: str = "caesura"
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    ssl_ca_file: str | None = None
+    ssl_certificate_file: str | None = None
+    ssl_key_file: str | None = None
+    ssl_key_password: str | None = field(default=None, repr=False)
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] | None = None
+    sasl_username: str | None = None
+    sasl_password: str | None = field(default=None, repr=False)
+    oauth_token_endpoint: str | None = None
+    oauth_client_id: str | None = None
+    oauth_client_secret: str | None = field(default=None, repr=False)
+    oauth_scope: str | None = None
+    group_protocol: Literal["classic", "consumer"] = "classic"
+    group_instance_id: str | None = None
+    session_timeout_ms: Annotated[int, Meta(ge=1_000, le=1_800_000)] = 10_000
+    heartbeat_interval_ms: Annotated[int, Meta(ge=100, le=600_000)] = 3_000
+    max_poll_interval_ms: Annotated[int, Meta(ge=1_000, le=3_600_000)] = 60_000
+    transaction_timeout_ms: Annotated[int, Meta(ge=1_000, le=900_000)] = 10_000
+    request_timeout_ms: Annotated[int, Meta(ge=500, le=300_000)] = 10_000
+    linger_ms: Annotated[int, Meta(ge=0, le=1_000)] = 2
+    fetch_wait_ms: Annotated[int, Meta(ge=1, le=5_000)] = 100
+    fetch_max_bytes: Annotated[int, Meta(ge=65_536, le=1_073_741_824)] = 16 * 1024 * 1024
+    partition_fetch_max_bytes: Annotated[int, Meta(ge=65_536, le=1_073_741_824)] = 1024 * 1024
+    prefetch_max_kbytes: Annotated[int, Meta(ge=64, le=2_097_151)] = 16 * 1024
+    extra: Mapping[str, ClientOption] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse contradictions with every reason in one message."""
+        findings = [*self._security_findings(), *self._group_findings(), *self._extra_findings()]
+        if findings:
+            raise FatalError("Kafka settings: " + "; ".join(findings))
+
+    def _security_findings(self) -> list[str]:
+        sasl = self.security_protocol.startswith("SASL")
+        findings = []
+        if not self.bootstrap_servers.strip():
+            findings.append("bootstrap_servers is empty")
+        findings += self._credentials_findings()
+        if sasl != (self.sasl_mechanism is not None):
+            findings.append("sasl_mechanism is needed with a SASL security_protocol, and only there")
+        if self.sasl_mechanism in _SASL_WITH_PASSWORD and not (self.sasl_username and self.sasl_password):
+            findings.append(f"{self.sasl_mechanism} needs sasl_username and sasl_password")
+        oauth = (self.oauth_token_endpoint, self.oauth_client_id, self.oauth_client_secret)
+        if self.sasl_mechanism == "OAUTHBEARER" and not all(oauth):
+            findings.append("OAUTHBEARER needs oauth_token_endpoint, oauth_client_id and oauth_client_secret")
+        if (self.ssl_certificate_file is None) != (self.ssl_key_file is None):
+            findings.append("ssl_certificate_file and ssl_key_file go together")
+        if not self.security_protocol.endswith("SSL") and (self.ssl_ca_file or self.ssl_certificate_file):
+            findings.append("ssl files are given but security_protocol does not use TLS")
+        return findings
+
+    def _credentials_findings(self) -> list[str]:
+        """Refuse credentials in an address, without quoting it: addresses are shown, and librdkafka logs them."""
+        findings = []
+        if "@" in self.bootstrap_servers:
+            findings.append(
+                "bootstrap_servers is host:port alone: user and password have settings of their own, "
+                "sasl_username and sasl_password"
+            )
+        if "@" in (self.oauth_token_endpoint or ""):
+            findings.append(
+                "oauth_token_endpoint must hold no credentials: they have settings of their own, oauth_client_id and "
+                "oauth_client_secret"
+            )
+        return findings
+
+    def _group_findings(self) -> list[str]:
+        findings = []
+        if self.group_instance_id is not None and self.group_protocol != "classic":
+            findings.append("group_instance_id (static membership) needs the classic group_protocol")
+        if self.group_protocol == "classic" and self.heartbeat_interval_ms * 3 > self.session_timeout_ms:
+            findings.append("heartbeat_interval_ms must be at most a third of session_timeout_ms")
+        if self.max_poll_interval_ms < self.session_timeout_ms and self.group_protocol == "classic":
+            findings.append("max_poll_interval_ms must not be below session_timeout_ms")
+        if self.transaction_timeout_ms < 1_000:
+            findings.append("transaction_timeout_ms must be at least 1000")
+        return findings
+
+    def _extra_findings(self) -> list[str]:
+        return [
+            f"option {name} cannot be set: {reason}"
+            for name in sorted(self.extra)
+            if (reason := RESERVED_OPTIONS.get(name)) is not None
+        ]
+
+    def client_options(self) -> dict[str, object]:
+        """Return the options of an admin client, and what the others share."""
+        given: dict[str, object | None] = {
+            **self.extra,
+            "bootstrap.servers": self.bootstrap_servers,
+            "client.id": self.client_id,
+            "security.protocol": self.security_protocol,
+            "ssl.ca.location": self.ssl_ca_file,
+            "ssl.certificate.location": self.ssl_certificate_file,
+            "ssl.key.location": self.ssl_key_file,
+            "ssl.key.password": self.ssl_key_password,
+            "sasl.mechanism": self.sasl_mechanism,
+            "sasl.username": self.sasl_username,
+            "sasl.password": self.sasl_password,
+            "socket.timeout.ms": self.request_timeout_ms,
+            "log.connection.close": False,
+            # librdkafka writes to stderr by itself unless it is given a logger.
+            "logger": logging.getLogger("caesura.kafka"),
+        }
+        if self.sasl_mechanism == "OAUTHBEARER":
+            given |= {
+                "sasl.oauthbearer.method": "oidc",
+                "sasl.oauthbearer.token.endpoint.url": self.oauth_token_endpoint,
+                "sasl.oauthbearer.client.id": self.oauth_client_id,
+                "sasl.oauthbearer.client.secret": self.oauth_client_secret,
+                "sasl.oauthbearer.scope": self.oauth_scope,
+            }
+        return {name: value for name, value in given.items() if value is not None}
+
+    def consumer_options(self) -> dict[str, object]:
+        """Return the options of the group member; the guarantees' ones are fixed."""
+        # The refresh finds partitions that were added, and a topic that a broker did not know when it was asked first.
+        tuning = {"fetch.queue.backoff.ms": 100, "topic.metadata.refresh.interval.ms": 10_000}
+        options = tuning | self.client_options()
+        options |= {
+            "group.id": self.group_id,
+            "group.protocol": self.group_protocol,
+            "max.poll.interval.ms": self.max_poll_interval_ms,
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "auto.offset.reset": "error",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+            "allow.auto.create.topics": False,
+            "fetch.wait.max.ms": self.fetch_wait_ms,
+            "fetch.max.bytes": self.fetch_max_bytes,
+            "max.partition.fetch.bytes": self.partition_fetch_max_bytes,
+            "queued.max.messages.kbytes": self.prefetch_max_kbytes,
+        }
+        if self.group_protocol == "classic":
+            options |= {
+                "partition.assignment.strategy": "cooperative-sticky",
+                "session.timeout.ms": self.session_timeout_ms,
+                "heartbeat.interval.ms": self.heartbeat_interval_ms,
+            }
+            if self.group_instance_id is not None:
+                options["group.instance.id"] = self.group_instance_id
+        return options
+
+    def reader_options(self) -> dict[str, object]:
+        """Return the options of a consumer that reads what it is assigned and never joins the group.
+
+        It bears the group's name all the same: librdkafka asks for the coordinator of whatever group is named, and ACLs
+        admit the worker to this one alone. The group's times are left out: librdkafka checks them against one another,
+        and without the group they are nobody's.
+        """
+        options = self.consumer_options() | {"group.protocol": "classic"}
+        return {name: value for name, value in options.items() if name not in _OF_MEMBERS}
+
+    def producer_options(self, transactional_id: str) -> dict[str, object]:
+        """Return the options of a transactional producer; a record lives as long as its transaction may."""
+        # A transaction right after another meets CONCURRENT_TRANSACTIONS while the markers of the first are written;
+        # librdkafka's 100 ms of back-off would be the greater part of such a checkpoint.
+        options = {"retry.backoff.ms": 10} | self.client_options()
+        return options | {
+            "transactional.id": transactional_id,
+            "enable.idempotence": True,
+            "acks": "all",
+            # What is too large the topic says. librdkafka's own 1,000,000 is below a broker's default: the dead letter
+            # of an event near that limit, its origin beside its bytes, would abort every transaction that holds it.
+            "message.max.bytes": _ANY_BYTES,
+            "transaction.timeout.ms": self.transaction_timeout_ms,
+            # librdkafka wants a request to end before its transaction does.
+            "socket.timeout.ms": min(self.request_timeout_ms, self.transaction_timeout_ms),
+            "delivery.timeout.ms": self.transaction_timeout_ms,
+            "linger.ms": self.linger_ms,
+            "delivery.report.only.error": True,
+        }

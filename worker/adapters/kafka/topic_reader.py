@@ -1,0 +1,104 @@
+"""Reading a topic from the outside, without a group: what ``tail`` and ``dead-letters`` look through.
+
+Only what was committed is seen (``read_committed``); nothing is ever committed by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, TopicPartition
+
+from worker.adapters.kafka.errors import consumer_error, consuming
+from worker.adapters.kafka.fetch_positions import record_of
+from worker.adapters.kafka.partitions import topic_found
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.errors import FatalError
+from worker.ports.records import PartitionEnd, Record
+
+__all__ = ["KafkaReader", "Start"]
+
+_EOF = KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's own code
+_POLL_S = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Where reading begins in every partition: at the start, at the end, or at ``offset`` of ``partition`` alone."""
+
+    at_end: bool = False
+    partition: int | None = None
+    offset: int | None = None
+
+
+class KafkaReader:
+    """Reads one topic's partitions, merged as they come. A context manager."""
+
+    def __init__(self, settings: KafkaSettings, topic: str) -> None:
+        # What retention took away while reading is passed over.
+        options = settings.reader_options() | {"auto.offset.reset": "earliest"}
+        self._settings = settings
+        self._topic = topic
+        self._timeout_s = settings.request_timeout_ms / 1000
+        with consuming("making the reader"):
+            self._consumer = Consumer(options)
+
+    def partitions(self) -> list[int]:
+        """Return the topic's partitions. BrokerError, FatalError where there is no such topic."""
+        return sorted(topic_found(self._consumer, self._topic, self._settings, self._timeout_s).partitions)
+
+    def assign(self, start: Start) -> list[int]:
+        """Begin to read; return the partitions. BrokerError, FatalError."""
+        partitions = self.partitions()
+        if start.partition is not None:
+            if start.partition not in partitions:
+                raise FatalError(f"{self._topic} has no partition {start.partition}")
+            partitions = [start.partition]
+        first = OFFSET_END if start.at_end else OFFSET_BEGINNING
+        offset = start.offset if start.offset is not None else first
+        with consuming(f"reading {self._topic}"):
+            self._consumer.assign([TopicPartition(self._topic, partition, offset) for partition in partitions])
+        return partitions
+
+    def poll(self, timeout_s: float) -> Record | PartitionEnd | None:
+        """Return what came next, waiting up to the time-out for it. BrokerError, FatalError."""
+        with consuming(f"reading {self._topic}"):
+            message = self._consumer.poll(timeout_s)
+        if message is None:
+            return None
+        error, partition, offset = message.error(), message.partition(), message.offset()
+        if error is not None and error.code() != _EOF:
+            raise consumer_error(error, f"reading {self._topic}")
+        if partition is None or offset is None:
+            return None
+        return (
+            record_of(message, partition, offset)
+            if error is None
+            else PartitionEnd(partition=partition, next_offset=offset)
+        )
+
+    def read(self, start: Start, *, follow: bool) -> Iterator[Record]:
+        """Yield records; without ``follow`` until each partition's end was reached once. BrokerError, FatalError."""
+        open_ends = set(self.assign(start))
+        while follow or open_ends:
+            came = self.poll(_POLL_S)
+            if isinstance(came, Record):
+                yield came
+            elif came is not None:
+                open_ends.discard(came.partition)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with consuming("closing the reader"):
+            self._consumer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,172 @@
+"""Topics as an operator sees them: which there are, how they are set, and making those that are missing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka.admin import (
+    AclOperation,
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+    TopicDescription,
+)
+
+from worker.adapters.kafka.errors import DENIED, consumer_error, consuming, error_of
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.errors import BrokerError, CaesuraError
+
+__all__ = ["FoundTopic", "KafkaTopics", "WantedTopic"]
+
+_ASK_AGAIN_S = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedTopic:
+    """A topic as Caesura wants it. purpose: for people. options: those that matter, the rest is the cluster's."""
+
+    name: str
+    purpose: str
+    partitions: int
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTopic:
+    """A topic as the cluster has it."""
+
+    name: str
+    partitions: int
+    replication: int
+    options: Mapping[str, str]
+
+
+class KafkaTopics:
+    """An administrator's view of the topics. Every call may block for the request time-out; BrokerError, FatalError."""
+
+    def __init__(self, settings: KafkaSettings) -> None:
+        self._settings = settings
+        self._timeout_s = settings.request_timeout_ms / 1000
+        self._denied: CaesuraError | None = None
+        with consuming("making the administrator"):
+            options = {**settings.client_options(), "error_cb": self._heard}
+            self._admin = AdminClient(cast("dict[str, Any]", options))
+
+    def brokers(self) -> dict[int, str]:
+        """Return the brokers: id to address; FatalError where they refuse our credentials."""
+        try:
+            with consuming(f"asking {self._settings.bootstrap_servers} for its brokers"):
+                found = self._admin.list_topics(timeout=self._timeout_s)
+        except BrokerError:
+            self._admin.poll(0)
+            if self._denied is not None:
+                raise self._denied from None
+            raise
+        return {broker.id: f"{broker.host}:{broker.port}" for broker in found.brokers.values()}
+
+    def broker_options(self, broker: int, names: Collection[str]) -> dict[str, str]:
+        """Return those settings of a broker; what an ACL hides is missing."""
+        entries = self._configs(ConfigResource(ResourceType.BROKER, str(broker)), f"reading broker {broker}'s settings")
+        return {name: value for name, value in entries.items() if name in names}
+
+    def find(self, names: Sequence[str]) -> dict[str, FoundTopic]:
+        """Return those of the topics that there are."""
+        with consuming("asking for the topics"):
+            # Without a name, so that a cluster which makes topics on request makes none of ours.
+            topics = self._admin.list_topics(timeout=self._timeout_s).topics
+        found = {}
+        for name in names:
+            topic = topics.get(name)
+            if topic is None or topic.error is not None:
+                continue
+            found[name] = FoundTopic(
+                name=name,
+                partitions=len(topic.partitions),
+                replication=min((len(partition.replicas) for partition in topic.partitions.values()), default=0),
+                options=self._configs(ConfigResource(ResourceType.TOPIC, name), f"reading {name}'s settings"),
+            )
+        return found
+
+    def forbidden(self, names: Sequence[str]) -> dict[str, tuple[bool, bool]]:
+        """Return for each topic whether ACLs keep us from reading, and from writing; where they are not told, no.
+
+        A topic that there is not is left out.
+        """
+        if not names:
+            return {}
+        with consuming("asking what may be done to the topics"):
+            asked = self._admin.describe_topics(
+                TopicCollection(list(names)), include_authorized_operations=True, request_timeout=self._timeout_s
+            )
+            allowed = {name: self._operations(answer) for name, answer in asked.items()}
+        return {
+            name: (AclOperation.READ not in operations, AclOperation.WRITE not in operations)
+            for name, operations in allowed.items()
+            if operations
+        }
+
+    def _operations(self, answer: Future[TopicDescription]) -> list[AclOperation]:
+        try:
+            return cast("list[AclOperation]", answer.result(self._timeout_s).authorized_operations or [])
+        except KafkaException as exception:
+            if error_of(exception).code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                return []
+            raise
+
+    def create(self, topic: WantedTopic, *, replication: int, options: Mapping[str, str]) -> None:
+        """Create a topic, with further options, and wait until every broker tells of it.
+
+        FatalError where it exists. BrokerError, too, where it was made but a broker does not tell of it in time.
+        """
+        new = NewTopic(
+            topic.name,
+            num_partitions=topic.partitions,
+            replication_factor=replication,
+            config={**topic.options, **options},
+        )
+        with consuming(f"creating {topic.name}"):
+            self._admin.create_topics([new], operation_timeout=self._timeout_s)[topic.name].result(self._timeout_s)
+        self._await_everywhere(topic)
+
+    def _await_everywhere(self, topic: WantedTopic) -> None:
+        """Wait for the brokers: the controller answers when a creation is decided, they take it up after that."""
+        ends_at_s = time.monotonic() + self._timeout_s
+        for address in self.brokers().values():
+            # A client of its own for each question: one that has heard of the other brokers asks any of them.
+            while not KafkaTopics(replace(self._settings, bootstrap_servers=address)).tells_of(topic):
+                if time.monotonic() >= ends_at_s:
+                    raise BrokerError(f"{topic.name} is made, but {address} does not tell of it: not yet, or not to us")
+                time.sleep(_ASK_AGAIN_S)
+
+    def tells_of(self, topic: WantedTopic) -> bool:
+        """Whether the broker that answers knows all of this topic's partitions, each with a leader."""
+        with consuming(f"asking {self._settings.bootstrap_servers} for {topic.name}, which was just made"):
+            told = self._admin.list_topics(timeout=self._timeout_s).topics.get(topic.name)
+        return told is not None and sum(one.leader >= 0 for one in told.partitions.values()) == topic.partitions
+
+    def alter(self, name: str, options: Mapping[str, str]) -> None:
+        """Set options of a topic; the others stay."""
+        entries = [
+            ConfigEntry(option, value, incremental_operation=AlterConfigOpType.SET) for option, value in options.items()
+        ]
+        resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=entries)
+        with consuming(f"setting {name}"):
+            self._admin.incremental_alter_configs([resource])[resource].result(self._timeout_s)
+
+    def _heard(self, error: KafkaError) -> None:
+        """Take an event about a connection; only a refusal says more than the call that it spoils."""
+        if error.code() in DENIED:
+            self._denied = consumer_error(error, "connecting")
+
+    def _configs(self, resource: ConfigResource, doing: str) -> dict[str, str]:
+        with consuming(doing):
+            entries = self._admin.describe_configs([resource])[resource].result(self._timeout_s)
+        return {name: entry.value for name, entry in entries.items() if entry.value is not None}

@@ -1,0 +1,213 @@
+"""Words in: a member of the consumer group on confluent-kafka (``worker.ports.word_source.WordSource``).
+
+Rules:
+
+- A new partition is assigned at offset 0 and paused in the callback; nothing of it is delivered before ``seek``.
+- Every seek, assignment and loss starts a new **turn** of the partition. What was fetched in an older turn is dropped,
+  and where a turn changed while a batch was gathered, reading goes back to where the partition should stand.
+- Callbacks never raise into the binding, which would then assign by itself: what a listener raises, ``poll`` raises.
+- Records go out before a fault is raised; a fault that ends the member is raised by every later call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from worker.adapters.kafka.errors import INFORMATIONAL, consumer_error, consuming, error_of
+from worker.adapters.kafka.fetch_positions import END, OUT_OF_RANGE, FetchPositions
+from worker.adapters.kafka.membership import KafkaMembership
+from worker.adapters.kafka.rebalance import RebalanceCallbacks
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.errors import BrokerError, CaesuraError, FatalError
+from worker.ports.records import CommittedOffset, NextOffset, PartitionEnd, PartitionStalled, Record
+from worker.ports.word_source import RebalanceListener
+
+__all__ = ["KafkaWordSource"]
+
+_NOT_FETCHING = (KafkaError._STATE, KafkaError._PREV_IN_PROGRESS)  # noqa: SLF001 (librdkafka's own codes)
+_WAKE_S = 0.01
+
+
+class KafkaWordSource:
+    """Reads one topic as a member of ``settings.group_id``; the group's offsets count for nothing but ``committed``."""
+
+    def __init__(self, settings: KafkaSettings, topic: str) -> None:
+        if topic.startswith("^"):
+            raise FatalError(f"topic {topic!r}: a pattern is not a topic")
+        self._topic = topic
+        self._readings = FetchPositions(topic)
+        self._fault: CaesuraError | None = None
+        self._leaders: dict[int, int] = {}
+        self._closed = False
+        with consuming("making the consumer"):
+            self._consumer = Consumer({**settings.consumer_options(), "error_cb": self._note})
+
+    @property
+    def topic(self) -> str:
+        """The input topic."""
+        return self._topic
+
+    def subscribe(self, listener: RebalanceListener) -> None:
+        """Join the group."""
+        heard = RebalanceCallbacks(self._topic, self._readings, listener, self._keep)
+        with consuming(f"subscribing to {self._topic}"):
+            self._consumer.subscribe(
+                [self._topic], on_assign=heard.on_assign, on_revoke=heard.on_revoke, on_lost=heard.on_lost
+            )
+
+    def partition_count(self, timeout_s: float) -> int:
+        """Return the topic's partition count."""
+        with consuming(f"asking for topic {self._topic}"):
+            topic = self._consumer.list_topics(self._topic, timeout_s).topics[self._topic]
+        if topic.error is not None:
+            raise consumer_error(topic.error, f"asking for topic {self._topic}")
+        self._leaders = {partition: found.leader for partition, found in topic.partitions.items()}
+        return len(topic.partitions)
+
+    def poll(self, max_records: int, timeout_s: float) -> list[Record | PartitionEnd | PartitionStalled]:
+        """Return what has come; callbacks run inside."""
+        self._raise_fault()
+        with consuming(f"polling {self._topic}"):
+            first = self._consumer.poll(timeout_s)
+            turns = self._readings.turns()
+            # consume() alone would wait the whole time-out for a full batch.
+            rest = self._consumer.consume(max_records - 1, 0) if first is not None and max_records > 1 else []
+        messages = [*([first] if first is not None else []), *rest]
+        unsettled = self._readings.unsettled(messages, turns)
+        for partition in unsettled:
+            self._read_again(partition)
+        found: list[Record | PartitionEnd | PartitionStalled] = []
+        for message in messages:
+            error = message.error()
+            if error is not None and error.code() not in (END, OUT_OF_RANGE):
+                self._note(error)
+            elif message.partition() not in unsettled and (item := self._readings.item(message)) is not None:
+                found.append(item)
+        if not found:
+            self._raise_fault()
+        return found
+
+    def pause(self, partitions: Sequence[int]) -> None:
+        """Stop delivering these assigned partitions."""
+        self._readings.paused(partitions, paused=True)
+        with consuming("pausing"):
+            self._consumer.pause([TopicPartition(self._topic, partition) for partition in partitions])
+
+    def resume(self, partitions: Sequence[int]) -> None:
+        """Deliver these assigned partitions again; FatalError for one that was never sought."""
+        unsought = [partition for partition in partitions if self._readings[partition].next_offset is None]
+        if unsought:
+            raise FatalError(f"partitions {unsought} of {self._topic} were resumed before they were sought")
+        self._readings.paused(partitions, paused=False)
+        with consuming("resuming"):
+            self._consumer.resume([TopicPartition(self._topic, partition) for partition in partitions])
+        self._wake(partitions)
+
+    def seek(self, partition: int, next_offset: int) -> None:
+        """Go on from ``next_offset``. BrokerError where the partition is not ours (any more)."""
+        self._readings.move(partition, next_offset)
+        place = TopicPartition(self._topic, partition, next_offset)
+        with consuming(f"seeking partition {partition}"):
+            try:
+                self._consumer.seek(place)
+            except KafkaException as exception:
+                if error_of(exception).code() not in _NOT_FETCHING:
+                    raise
+                # Its fetcher has not started yet, or has stopped for good at an offset out of range.
+                self._consumer.incremental_unassign([place])
+                self._consumer.incremental_assign([place])
+                if self._readings[partition].paused:
+                    self._consumer.pause([place])
+
+    def committed(self, partitions: Sequence[int], timeout_s: float) -> dict[int, CommittedOffset | None]:
+        """Read the committed offsets, stable ones: librdkafka asks for them under read_committed."""
+        doing = "reading committed offsets"
+        with consuming(doing):
+            answers = self._consumer.committed([TopicPartition(self._topic, p) for p in partitions], timeout_s)
+        found: dict[int, CommittedOffset | None] = {}
+        for answer in answers:
+            if answer.error is not None:
+                raise consumer_error(answer.error, doing)
+            known = answer.offset >= 0
+            found[answer.partition] = (
+                CommittedOffset(next_offset=answer.offset, metadata=answer.metadata or "") if known else None
+            )
+        return found
+
+    def watermarks(self, partition: int, timeout_s: float) -> tuple[int, int]:
+        """Ask the leader for the earliest offset and the end of what can be read (the last stable offset)."""
+        doing = f"asking for the range of partition {partition}"
+        with consuming(doing):
+            answer = self._consumer.get_watermark_offsets(
+                TopicPartition(self._topic, partition), timeout=timeout_s, cached=False
+            )
+        if answer is None:
+            raise BrokerError(f"{doing}: no answer in time")
+        return answer[0], answer[1]
+
+    def at_end(self, partition: int, next_offset: int, timeout_s: float) -> bool:
+        """Ask the leader whether nothing readable lies at or after ``next_offset``."""
+        _, end = self.watermarks(partition, timeout_s)
+        return self._readings.ends(partition, next_offset, end)
+
+    def membership(self) -> KafkaMembership:
+        """Return the group's metadata as of now."""
+        with consuming("asking for the group's metadata"):
+            return KafkaMembership.parse(self._consumer.consumer_group_metadata())
+
+    def commit_without_transaction(self, offsets: Mapping[int, NextOffset]) -> None:
+        """Commit plainly: for the demo's mock cluster, which knows no transactions. Blocks; BrokerError."""
+        places = [
+            TopicPartition(self._topic, partition, offset.next_offset, metadata=offset.metadata)
+            for partition, offset in offsets.items()
+        ]
+        with consuming("committing offsets without a transaction"):
+            self._consumer.commit(offsets=places, asynchronous=False)
+
+    def close(self) -> None:
+        """Leave the group; closing twice is harmless."""
+        if self._closed:
+            return
+        self._closed = True
+        with consuming("leaving the group"):
+            self._consumer.close()
+
+    def _wake(self, partitions: Sequence[int]) -> None:
+        """Have the leaders of resumed partitions fetch at once.
+
+        A broker's thread that has nothing to fetch looks for work once a second (librdkafka 2.16), and a resume does
+        not wake it. Any request does: the smallest, one a leader, whose answer does not matter.
+        """
+        for partition in {self._leaders.get(partition, -1 - partition): partition for partition in partitions}.values():
+            with suppress(KafkaException):
+                place = TopicPartition(self._topic, partition)
+                self._consumer.get_watermark_offsets(place, timeout=_WAKE_S, cached=False)
+
+    def _read_again(self, partition: int) -> None:
+        """Go back to where a partition should stand: its turn changed while messages of it were gathered."""
+        if partition in self._readings and (next_offset := self._readings[partition].next_offset) is not None:
+            self.seek(partition, next_offset)
+
+    def _note(self, error: KafkaError) -> None:
+        doing = f"polling {self._topic}"
+        if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            # A broker that has just started says so of topics it has not heard of yet; partition_count is definite.
+            self._keep(BrokerError(f"{doing}: {error.str()}"))
+        elif error.fatal() or error.code() not in INFORMATIONAL:
+            self._keep(consumer_error(error, doing))
+
+    def _keep(self, fault: CaesuraError) -> None:
+        """Keep a fault for poll to raise; the gravest one stays."""
+        if self._fault is None or isinstance(self._fault, BrokerError):
+            self._fault = fault
+
+    def _raise_fault(self) -> None:
+        fault = self._fault
+        if fault is None:
+            return
+        if isinstance(fault, BrokerError):
+            self._fault = None
+        raise fault

@@ -1,0 +1,109 @@
+"""An engine without a network: scripted, deterministic, and honest about its look-ahead.
+
+Its label of a word depends on the model's name, the word's place in the buffer, the word before it, and the words up to
+L after it, and on nothing else. So a label is settled exactly when the network's would be, and a decoder that freezes
+a word too early, relabels a frozen one or loses its place shows different labels.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+
+from schemas.labels import Disfluency, Punctuation
+from worker.core.labelling import LabelRequest, Labels
+from worker.errors import FatalError
+from worker.ports.engine import EngineModel
+
+__all__ = ["Script", "ScriptedEngine", "hashed_labels", "marked_words"]
+
+Script = Callable[[str, Sequence[str], int, int], tuple[int, int]]
+"""(model name, words of the buffer, position, L) -> (punctuation, disfluency), looking no further than L words on."""
+
+_PUNCTUATION = bytes(
+    [Punctuation.NONE] * 192
+    + [Punctuation.COMMA] * 36
+    + [Punctuation.ENUMERATION_COMMA] * 8
+    + [Punctuation.PERIOD] * 14
+    + [Punctuation.QUESTION] * 6
+)
+_DISFLUENCY = bytes(
+    [Disfluency.O] * 180
+    + [Disfluency.B_RM] * 24
+    + [Disfluency.I_RM] * 24
+    + [Disfluency.B_IM] * 16
+    + [Disfluency.I_IM] * 12
+)
+
+
+def hashed_labels(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int]:
+    """Draw a label pair from a hash of all that the label may depend on."""
+    window = words[max(position - 1, 0) : position + look_ahead_words + 1]
+    hashed = zlib.crc32("\0".join((model, str(position), *window)).encode())
+    return _PUNCTUATION[hashed & 255], _DISFLUENCY[hashed >> 8 & 255]
+
+
+def marked_words(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int]:  # noqa: ARG001
+    """Label words by what they are called, for tests and demos that want to say where a mark comes.
+
+    A word that ends in ``-stop``, ``-ask``, ``-comma`` or ``-list`` has that mark; ``uh`` and ``um`` are interregna.
+    """
+    word = words[position]
+    marks = {
+        "stop": Punctuation.PERIOD,
+        "ask": Punctuation.QUESTION,
+        "comma": Punctuation.COMMA,
+        "list": Punctuation.ENUMERATION_COMMA,
+    }
+    mark = marks.get(word.rpartition("-")[2], Punctuation.NONE)
+    return mark, Disfluency.B_IM if word in ("uh", "um") else Disfluency.O
+
+
+class ScriptedEngine:
+    """Labels buffers by a script; ``models`` are what it claims to have loaded."""
+
+    def __init__(
+        self,
+        *,
+        look_ahead_words: int = 9,
+        languages: Sequence[str] = ("en", "zh"),
+        models: Sequence[EngineModel] | None = None,
+        script: Script = hashed_labels,
+    ) -> None:
+        self._models = tuple(
+            models
+            if models is not None
+            else (
+                EngineModel(
+                    name=f"scripted-{language}@1", language=language, active=True, look_ahead_words=look_ahead_words
+                )
+                for language in languages
+            )
+        )
+        self._by_name = {model.name: model for model in self._models}
+        self._script = script
+        self.batch_sizes: list[int] = []
+
+    @property
+    def models(self) -> Sequence[EngineModel]:
+        """The models loaded."""
+        return self._models
+
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        """Label each request, in their order. FatalError where a model is not loaded."""
+        self.batch_sizes.append(len(requests))
+        return [self._label(request) for request in requests]
+
+    def forget(self, session: str) -> None:
+        """Do nothing: nothing is cached."""
+
+    def warm_up(self) -> None:
+        """Do nothing: it is always warm."""
+
+    def _label(self, request: LabelRequest) -> Labels:
+        model = self._by_name.get(request.model_id)
+        if model is None:
+            raise FatalError(f"no model {request.model_id} is loaded")
+        places = range(len(request.words))
+        pairs = [self._script(model.name, request.words, place, model.look_ahead_words) for place in places]
+        return Labels(punctuation=bytes(mark for mark, _ in pairs), disfluency=bytes(tag for _, tag in pairs))

@@ -1,0 +1,108 @@
+"""One partition's log in memory: records, control markers, and what a reader under read_committed may see.
+
+A transaction's marker takes an offset of its own, as Kafka's does, so offsets have gaps that no reader is given. Nobody
+reads past the first record of an open transaction (the last stable offset).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from worker.ports.records import Record
+
+__all__ = ["PartitionLog", "Writer"]
+
+Writer = tuple[str, int]
+"""A transactional producer: its transactional id and epoch."""
+
+
+class _State(Enum):
+    OPEN = "open"
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    MARKER = "marker"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Entry:
+    record: Record
+    writer: Writer | None
+    state: _State
+
+
+@dataclass(slots=True)
+class PartitionLog:
+    """start: the first offset that retention left."""
+
+    partition: int
+    start: int = 0
+    _entries: list[_Entry] = field(default_factory=list)
+    _end: int = 0
+    _open: dict[Writer, int] = field(default_factory=dict)
+
+    @property
+    def end(self) -> int:
+        """The next offset to be written."""
+        return self._end
+
+    @property
+    def stable_end(self) -> int:
+        """The last stable offset: nobody under read_committed reads at or past it."""
+        return min(self._open.values(), default=self._end)
+
+    def append(
+        self,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Iterable[tuple[str, bytes | None]],
+        timestamp_ms: int,
+        writer: Writer | None = None,
+    ) -> int:
+        """Write one record, inside a transaction where there is a writer; return its offset."""
+        record = Record(
+            partition=self.partition,
+            offset=self._end,
+            timestamp_ms=timestamp_ms,
+            key=key,
+            value=value,
+            headers=tuple(headers),
+        )
+        state = _State.COMMITTED
+        if writer is not None:
+            state = _State.OPEN
+            self._open.setdefault(writer, record.offset)
+        self._add(_Entry(record=record, writer=writer, state=state))
+        return record.offset
+
+    def end_transaction(self, writer: Writer, timestamp_ms: int, *, commit: bool) -> None:
+        """Write the marker that commits or aborts what the writer left open here."""
+        first = self._open.pop(writer, self._end)
+        for entry in self._entries[max(first - self.start, 0) :]:
+            if entry.writer == writer and entry.state is _State.OPEN:
+                entry.state = _State.COMMITTED if commit else _State.ABORTED
+        marker = Record(partition=self.partition, offset=self._end, timestamp_ms=timestamp_ms, key=None, value=None)
+        self._add(_Entry(record=marker, writer=writer, state=_State.MARKER))
+
+    def read(self, next_offset: int, max_records: int, *, committed: bool = True) -> tuple[list[Record], int]:
+        """Return at most ``max_records`` visible records from ``next_offset`` on, and where reading goes on after."""
+        limit = self.stable_end if committed else self._end
+        seen = (_State.COMMITTED,) if committed else (_State.COMMITTED, _State.OPEN, _State.ABORTED)
+        found: list[Record] = []
+        for entry in self._entries[max(next_offset - self.start, 0) :]:
+            offset = entry.record.offset
+            if offset >= limit or len(found) == max_records:
+                return found, offset
+            if entry.state in seen:
+                found.append(entry.record)
+        return found, max(limit, next_offset)
+
+    def delete_before(self, offset: int) -> None:
+        """Retention: forget what lies before ``offset``."""
+        self._entries = [entry for entry in self._entries if entry.record.offset >= offset]
+        self.start = max(self.start, min(offset, self._end))
+
+    def _add(self, entry: _Entry) -> None:
+        self._entries.append(entry)
+        self._end += 1

@@ -1,0 +1,30 @@
+"""The twin of ``KafkaPeerTransactions`` on ``MemoryBroker`` (``worker.ports.peer_transactions.PeerTransactions``)."""
+
+from __future__ import annotations
+
+from worker.adapters.memory.broker import MemoryBroker
+
+__all__ = ["MemoryPeerTransactions"]
+
+
+class MemoryPeerTransactions:
+    """Looks up and fences other workers' producers."""
+
+    def __init__(self, broker: MemoryBroker, topic: str, *, group_id: str) -> None:
+        self._broker = broker
+        self._topic = topic
+        self._group_id = group_id
+
+    def committed_metadata(self, timeout_s: float) -> dict[int, str]:
+        """Return the metadata of the group's committed offsets, whatever is open on them."""
+        del timeout_s
+        found = {
+            log.partition: self._broker.last_committed(self._group_id, self._topic, log.partition)
+            for log in self._broker.logs(self._topic)
+        }
+        return {partition: committed.metadata for partition, committed in found.items() if committed is not None}
+
+    def end(self, transactional_id: str, timeout_s: float) -> None:
+        """Fence whoever uses this transactional id and abort what is open under it."""
+        del timeout_s
+        self._broker.init_producer(transactional_id)

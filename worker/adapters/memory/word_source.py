@@ -1,0 +1,218 @@
+"""The word source's twin on ``MemoryBroker`` (``worker.ports.word_source.WordSource``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from worker.adapters.memory.broker import Call, MemoryBroker, MemoryMembership
+from worker.errors import BrokerError, FatalError, FencedError
+from worker.ports.records import CommittedOffset, PartitionEnd, PartitionStalled, Record
+from worker.ports.word_source import RebalanceListener
+
+__all__ = ["MemoryWordSource"]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reading:
+    """An assigned partition. next_offset: None until the first seek; told: the end that was told last."""
+
+    next_offset: int | None = None
+    delivered_to: int = 0
+    told: int = -1
+    stalled: bool = False
+    paused: bool = True
+
+
+class MemoryWordSource:
+    """A member of ``group_id``. It hears of rebalances in ``poll`` and ``close`` only, as a real one does."""
+
+    def __init__(
+        self, broker: MemoryBroker, topic: str, *, group_id: str = "caesura", instance_id: str | None = None
+    ) -> None:
+        self._broker = broker
+        self._topic = topic
+        self._group_id = group_id
+        self._instance_id = instance_id
+        self._listener: RebalanceListener | None = None
+        self._member_id = ""
+        self._generation = -1
+        self._readings: dict[int, _Reading] = {}
+        self._next_served = 0
+        self._closed = False
+        self._fault: FatalError | None = None
+
+    @property
+    def topic(self) -> str:
+        """The input topic."""
+        return self._topic
+
+    @property
+    def member_id(self) -> str:
+        """The member id as this member knows it; empty before ``subscribe``."""
+        return self._member_id
+
+    def subscribe(self, listener: RebalanceListener) -> None:
+        """Join the group; the first assignment comes with a poll."""
+        self._listener = listener
+        self._member_id = self._broker.group(self._group_id, self._topic).join(self._instance_id).member_id
+
+    def partition_count(self, timeout_s: float) -> int:
+        """Return the topic's partition count."""
+        del timeout_s
+        self._fail("partition_count")
+        return len(self._broker.logs(self._topic))
+
+    def poll(self, max_records: int, timeout_s: float) -> list[Record | PartitionEnd | PartitionStalled]:
+        """Return what has come, the partitions taking turns; rebalance callbacks run inside."""
+        self._fail("poll")
+        if self._listener is not None:
+            self._rebalance(self._listener)
+            self._raise_fault()
+        found: list[Record | PartitionEnd | PartitionStalled] = []
+        records = 0
+        for partition in self._in_turn():
+            items = self._read(partition, max_records - records)
+            records += sum(isinstance(item, Record) for item in items)
+            found.extend(items)
+        if not found:
+            self._broker.wait(timeout_s)
+        return found
+
+    def pause(self, partitions: Sequence[int]) -> None:
+        """Stop delivering these assigned partitions."""
+        for partition in partitions:
+            self._reading(partition).paused = True
+
+    def resume(self, partitions: Sequence[int]) -> None:
+        """Deliver these assigned partitions again; FatalError for one that was never sought."""
+        unsought = [partition for partition in partitions if self._reading(partition).next_offset is None]
+        if unsought:
+            raise FatalError(f"partitions {unsought} of {self._topic} were resumed before they were sought")
+        for partition in partitions:
+            reading = self._reading(partition)
+            reading.paused, reading.told = False, -1
+
+    def seek(self, partition: int, next_offset: int) -> None:
+        """Go on from ``next_offset``."""
+        paused = self._reading(partition).paused
+        self._readings[partition] = _Reading(next_offset=next_offset, delivered_to=next_offset, paused=paused)
+
+    def committed(self, partitions: Sequence[int], timeout_s: float) -> dict[int, CommittedOffset | None]:
+        """Read the committed offsets, stable ones; BrokerError while a transaction on one is open."""
+        self._fail("committed")
+        try:
+            return {
+                partition: self._broker.committed(self._group_id, self._topic, partition) for partition in partitions
+            }
+        except BrokerError:
+            self._broker.wait(timeout_s)
+            raise
+
+    def watermarks(self, partition: int, timeout_s: float) -> tuple[int, int]:
+        """Return the earliest offset and the last stable one."""
+        del timeout_s
+        self._fail("watermarks")
+        log = self._broker.log(self._topic, partition)
+        return log.start, log.stable_end
+
+    def at_end(self, partition: int, next_offset: int, timeout_s: float) -> bool:
+        """Whether nothing readable lies at or after ``next_offset``."""
+        _, end = self.watermarks(partition, timeout_s)
+        if end <= next_offset:
+            return True
+        reading = self._readings.get(partition)
+        return reading is not None and end <= reading.told and reading.delivered_to <= next_offset
+
+    def membership(self) -> MemoryMembership:
+        """Return the group's metadata as this member knows it."""
+        return MemoryMembership(group_id=self._group_id, member_id=self._member_id, generation=self._generation)
+
+    def close(self) -> None:
+        """Leave the group; the listener hears what is given up."""
+        if self._closed:
+            return
+        self._closed = True
+        group = self._broker.group(self._group_id, self._topic)
+        held = sorted(self._readings)
+        if self._listener is not None and held:
+            expelled = group.member(self._member_id) is None
+            self._let_go(self._listener.on_lost if expelled else self._listener.on_revoked, held)
+        group.leave(self._member_id)
+        self._generation = -1
+
+    def _rebalance(self, listener: RebalanceListener) -> None:
+        group = self._broker.group(self._group_id, self._topic)
+        if group.fenced(self._member_id):
+            raise FencedError("a newer static member has this one's instance id")
+        member = group.member(self._member_id)
+        if member is None:
+            self._let_go(listener.on_lost, sorted(self._readings))
+            self._generation = -1
+            member = group.join(self._instance_id)
+            self._member_id = member.member_id
+        revoked = group.to_revoke(member)
+        if revoked:
+            self._let_go(listener.on_revoked, revoked)
+            group.give_up(member, revoked)
+        self._generation = member.generation = group.generation
+        assigned = group.to_assign(member)
+        if assigned:
+            group.take(member, assigned)
+            self._readings |= {partition: _Reading() for partition in assigned}
+            self._tell(listener.on_assigned, assigned)
+
+    def _let_go(self, event: Callable[[Sequence[int]], None], partitions: list[int]) -> None:
+        if partitions:
+            self._tell(event, partitions)
+        for partition in partitions:
+            self._readings.pop(partition, None)
+
+    def _tell(self, event: Callable[[Sequence[int]], None], partitions: list[int]) -> None:
+        """Tell the listener; what it raises must not break the rebalance, and comes out of the poll."""
+        try:
+            event(partitions)
+        except Exception as exception:  # noqa: BLE001 (whatever it is; poll raises it)
+            self._fault = FatalError(f"a rebalance listener raised {type(exception).__name__}")
+            self._fault.__cause__ = exception
+
+    def _raise_fault(self) -> None:
+        if self._fault is not None:
+            raise self._fault
+
+    def _in_turn(self) -> list[int]:
+        """Return the partitions to read, another one first each time."""
+        ready = sorted(partition for partition, reading in self._readings.items() if not reading.paused)
+        if not ready:
+            return []
+        self._next_served += 1
+        first = self._next_served % len(ready)
+        return ready[first:] + ready[:first]
+
+    def _read(self, partition: int, max_records: int) -> list[Record | PartitionEnd | PartitionStalled]:
+        reading, log = self._readings[partition], self._broker.log(self._topic, partition)
+        start = reading.next_offset
+        if start is None or reading.stalled:
+            return []
+        if not log.start <= start <= log.end:
+            reading.stalled = True
+            return [PartitionStalled(partition=partition, reason=f"offset {start} is out of range")]
+        records, reading.next_offset = log.read(start, max_records)
+        if records:
+            reading.delivered_to = records[-1].offset + 1
+        items: list[Record | PartitionEnd | PartitionStalled] = [*records]
+        if reading.next_offset >= log.stable_end and reading.told != reading.next_offset:
+            reading.told = reading.next_offset
+            items.append(PartitionEnd(partition=partition, next_offset=reading.next_offset))
+        return items
+
+    def _reading(self, partition: int) -> _Reading:
+        reading = self._readings.get(partition)
+        if reading is None:
+            raise BrokerError(f"partition {partition} of {self._topic} is not assigned here")
+        return reading
+
+    def _fail(self, call: Call) -> None:
+        fault = self._broker.take_fault(call, self._member_id)
+        if fault is not None:
+            raise fault.error

@@ -1,0 +1,134 @@
+"""Sessions in Redis: one hash a partition, so that token, manifest and sessions are lost together or not at all.
+
+Fields of the hash: ``t`` the fencing token, ``i`` the stored manifest's id, ``m`` the manifest, ``s:<session>`` a
+session's bytes. A claim and a write are one Lua call each; nothing is retried here but a script that the server says
+it does not know, for then nothing was run. A single key is a single slot, so a cluster needs nothing more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import cast
+
+from redis.exceptions import NoScriptError
+
+from worker.adapters.redis.client import RedisClient, make_client, ping
+from worker.adapters.redis.errors import storing
+from worker.adapters.redis.settings import RedisSettings
+from worker.ports.session_store import Claimed, StoreWrite
+
+__all__ = ["RedisSessionStore", "connect", "partition_key"]
+
+_SESSION = b"s:"
+_FIELDS_A_SCAN = 500
+"""Fields that one HSCAN brings: enough to be quick, few enough not to hold up a Redis that others use."""
+
+
+class _Script:
+    """A Lua script by its digest, sent in full only where the server does not know it."""
+
+    def __init__(self, name: str) -> None:
+        self._source = (Path(__file__).with_name("lua") / name).read_bytes()
+        self._digest = hashlib.sha1(self._source, usedforsecurity=False).hexdigest()
+
+    def run(self, client: RedisClient, key: str, arguments: Sequence[bytes | str | int]) -> object:
+        try:
+            return client.execute_command("EVALSHA", self._digest, 1, key, *arguments)
+        except NoScriptError:
+            return client.execute_command("EVAL", self._source, 1, key, *arguments)
+
+
+_RELEASE = "r"
+_CLAIM = _Script("claim.lua")
+_WRITE = _Script("write.lua")
+
+
+def partition_key(deployment: str, topic: str, partition: int) -> str:
+    """Return the name of a partition's hash. The braces are a cluster's: one partition, one slot."""
+    return f"caesura:{{{deployment}:{topic}:{partition}}}:sessions"
+
+
+def connect(settings: RedisSettings, *, deployment: str, topic: str) -> RedisSessionStore:
+    """Return a store of one deployment's sessions of one topic. It connects when it is first used."""
+    return RedisSessionStore(settings, deployment=deployment, topic=topic)
+
+
+class RedisSessionStore:
+    """``worker.ports.session_store.SessionStore`` over redis-py."""
+
+    def __init__(self, settings: RedisSettings, *, deployment: str, topic: str) -> None:
+        self._settings = settings
+        self._deployment = deployment
+        self._topic = topic
+        self._made: RedisClient | None = None
+
+    def _client(self) -> RedisClient:
+        """Return the client; a cluster's is made anew until its nodes have answered once."""
+        if self._made is None:
+            self._made = make_client(self._settings)
+        return self._made
+
+    def _key(self, partition: int) -> str:
+        return partition_key(self._deployment, self._topic, partition)
+
+    def claim(self, partition: int, above: int) -> Claimed:
+        """Raise the partition's token to one more than the larger of the stored one and ``above``. StoreError."""
+        with storing(f"claiming partition {partition}"):
+            answer = _CLAIM.run(self._client(), self._key(partition), [above])
+        token, manifest = cast("tuple[int, bytes | None]", answer)
+        return Claimed(token=int(token), manifest=manifest)
+
+    def load(self, partition: int) -> Iterator[tuple[str, bytes]]:
+        """Yield every session's field, each once. StoreError."""
+        seen: set[bytes] = set()
+        cursor = 0
+        while True:
+            with storing(f"loading partition {partition}"):
+                answer = self._client().execute_command("HSCAN", self._key(partition), cursor, "COUNT", _FIELDS_A_SCAN)
+            cursor, fields = cast("tuple[int, dict[bytes, bytes]]", answer)
+            for name, value in fields.items():
+                # A hash that grows or shrinks while it is scanned shows some fields twice.
+                if name.startswith(_SESSION) and name not in seen:
+                    seen.add(name)
+                    yield name.removeprefix(_SESSION).decode(), value
+            if not cursor:
+                return
+
+    def write(self, partition: int, write: StoreWrite) -> bool:
+        """Write all or nothing; False where token or manifest are not the expected ones. StoreError: unknown."""
+        arguments: list[bytes | str | int] = [
+            write.token,
+            "" if write.follows is None else str(write.follows),
+            str(write.id),
+            write.manifest,
+            len(write.put),
+        ]
+        for session, value in write.put.items():
+            arguments += (_SESSION + session.encode(), value)
+        arguments += (_SESSION + session.encode() for session in write.drop)
+        with storing(f"writing partition {partition}"):
+            return _WRITE.run(self._client(), self._key(partition), arguments) == 1
+
+    def release(self, partition: int) -> None:
+        """Ask whoever has parked the partition to claim it again. StoreError."""
+        with storing(f"releasing partition {partition}"):
+            self._client().execute_command("HSET", self._key(partition), _RELEASE, 1)
+
+    def take_release(self, partition: int) -> bool:
+        """Tell whether an operator asked for it, and forget that he did. StoreError."""
+        with storing(f"asking whether partition {partition} was released"):
+            return self._client().execute_command("HDEL", self._key(partition), _RELEASE) == 1
+
+    def ping(self) -> None:
+        """Ask for a sign of life. StoreError."""
+        with storing("asking Redis for a sign of life"):
+            ping(self._client(), self._settings)
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._made is not None:
+            made, self._made = self._made, None
+            with storing("closing the connections to Redis"):
+                made.close()

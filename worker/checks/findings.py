@@ -1,0 +1,25 @@
+"""What a check of settings, brokers, topics or Redis found: one finding a promise, with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Finding", "FindingLevel"]
+
+
+class FindingLevel(StrEnum):
+    """``good``, ``doubtful`` (it works; read why it may not later), ``bad`` (a promise does not hold)."""
+
+    GOOD = "good"
+    DOUBTFUL = "doubtful"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """subject: what was looked at. verdict: how it stands. reason: why, and what to do about it."""
+
+    subject: str
+    verdict: FindingLevel
+    reason: str

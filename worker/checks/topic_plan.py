@@ -1,0 +1,114 @@
+"""The topics that Caesura wants, and how they must be set, each with its reason (DESIGN sections 2, 3 and 6). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from worker.adapters.kafka.topics import FoundTopic, WantedTopic
+from worker.checks.findings import Finding, FindingLevel
+from worker.runtime.settings import RuntimeSettings
+
+__all__ = ["INPUT_MAX_MESSAGE_BYTES", "differing", "judge", "wanted_topics"]
+
+INPUT_MAX_MESSAGE_BYTES = 1_048_576
+"""What the input topic takes: an event, and room for a batch's headers."""
+
+_DEAD_LETTER_ROOM_BYTES = 65_536
+_DAY_MS = 86_400_000
+_LEDGER = {
+    "cleanup.policy": "compact",
+    "segment.bytes": str(16 * 1024 * 1024),
+    "segment.ms": "600000",
+    "min.cleanable.dirty.ratio": "0.1",
+    "max.compaction.lag.ms": "3600000",
+}
+_WHY = {
+    "message.timestamp.type": "silence is counted on the partition's time, which a producer's clock must not move",
+    "max.message.bytes": "a dead letter holds the event's bytes and says where they came from",
+    **dict.fromkeys(_LEDGER, "a rebuild reads the whole ledger, so it must stay short"),
+}
+
+
+def wanted_topics(
+    settings: RuntimeSettings,
+    *,
+    partitions: int,
+    retention_days: int = 7,
+    max_event_bytes: int = INPUT_MAX_MESSAGE_BYTES,
+) -> list[WantedTopic]:
+    """Return every topic of a deployment, the input first; all have its partition count."""
+    keep = {"cleanup.policy": "delete", "retention.ms": str(retention_days * _DAY_MS)}
+    routes = {route.topic: keep for route in settings.routes}
+    dead_bytes = str(max_event_bytes + _DEAD_LETTER_ROOM_BYTES)
+    options: dict[str, Mapping[str, str]] = {
+        settings.input_topic: keep
+        | {"message.timestamp.type": "LogAppendTime", "max.message.bytes": str(max_event_bytes)},
+        settings.segment_topic: keep,
+        **routes,
+        settings.dead_letter_topic: keep | {"max.message.bytes": dead_bytes},
+        settings.ledger: _LEDGER,
+    }
+    purposes = {
+        settings.input_topic: "word events in",
+        settings.segment_topic: "segments out",
+        settings.dead_letter_topic: "events that can never be applied",
+        settings.ledger: "what sessions are rebuilt from",
+    }
+    return [
+        WantedTopic(name=name, purpose=purposes.get(name, "translation route"), partitions=partitions, options=chosen)
+        for name, chosen in options.items()
+    ]
+
+
+def differing(wanted: WantedTopic, found: FoundTopic) -> dict[str, str]:
+    """Return the options that a promise rests on and that the cluster has otherwise; retention is the operator's."""
+    return {
+        option: value
+        for option, value in wanted.options.items()
+        if option in _WHY and not _good_enough(option, found.options.get(option), value)
+    }
+
+
+def judge(wanted: WantedTopic, found: FoundTopic | None) -> Iterator[Finding]:
+    """Yield what is to be said about one topic."""
+    subject = f"topic {wanted.name}"
+    if found is None:
+        yield Finding(
+            subject=subject,
+            verdict=FindingLevel.BAD,
+            reason=f"it is missing ({wanted.purpose}); `caesura topics create` makes it",
+        )
+        return
+    bad = [
+        f"{option} is {found.options.get(option, 'unknown')} and must be {value}: {_WHY[option]}"
+        for option, value in differing(wanted, found).items()
+    ]
+    if found.partitions != wanted.partitions:
+        bad.append(
+            f"it has {found.partitions} partitions and the input {wanted.partitions}: a record goes to its input's "
+            "partition number"
+        )
+    for reason in bad:
+        yield Finding(subject=subject, verdict=FindingLevel.BAD, reason=reason)
+    in_sync = found.options.get("min.insync.replicas", "1")
+    if found.replication < 3 or in_sync == "1":
+        yield Finding(
+            subject=subject,
+            verdict=FindingLevel.DOUBTFUL,
+            reason=f"replication {found.replication}, min.insync.replicas {in_sync}: the loss of one broker's disk can "
+            "lose what was committed; 3 and 2 are what production wants",
+        )
+    elif not bad:
+        yield Finding(
+            subject=subject, verdict=FindingLevel.GOOD, reason=f"{wanted.purpose}, {found.partitions} partitions"
+        )
+
+
+def _good_enough(option: str, found: str | None, wanted: str) -> bool:
+    if found is None:
+        return False
+    if option == "max.message.bytes":
+        return int(found) >= int(wanted)
+    if option in ("segment.bytes", "segment.ms", "min.cleanable.dirty.ratio", "max.compaction.lag.ms"):
+        return float(found) <= float(wanted)
+    return found == wanted

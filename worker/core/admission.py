@@ -1,0 +1,163 @@
+"""What a session lets in and when it acts by itself: event numbers, its life, its timers (DESIGN section 2).
+
+The life of a session, by what happens to it:
+
+    status    words     no words  session_end  silence due  idle due  forget due
+    open      open      open      ended        open         closed    -
+    closed    open      closed    ended        -            -         forgotten
+    ended     refused   refused   refused      -            -         forgotten
+
+Event numbers: of a lower epoch ``stale_epoch``; in a gap that was passed ``late``; below the next one a repeat;
+of an ended session ``session_ended``; above the next one accepted with a gap; a higher epoch starts again from 0.
+
+Timers count partition time, never a clock of their own. Everything here is decided when an event is offered or a timer
+fires, before any labelling, so it does not depend on how far labelling has come.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+
+from schemas.events import WordsEvent
+from schemas.state import ChosenOptions, SessionStatus
+from worker.core.rules import DecodingRules
+
+__all__ = ["Admission", "Intake", "OfferOutcome", "PassedGap", "RefusalReason", "Timer"]
+
+_MAX_KNOWN_GAPS = 64
+
+
+class OfferOutcome(Enum):
+    """What became of an offered event."""
+
+    ACCEPTED = auto()
+    REPEAT = auto()
+    REFUSED = auto()
+
+
+class RefusalReason(StrEnum):
+    """Why a well-formed event goes to the dead letters."""
+
+    LATE = "late"
+    STALE_EPOCH = "stale_epoch"
+    SESSION_ENDED = "session_ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassedGap:
+    """Events of an epoch that never came, inclusive."""
+
+    epoch: int
+    first_seq: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """The answer to an event. reason: where it is refused. gap: what is missing before an accepted one."""
+
+    outcome: OfferOutcome
+    reason: RefusalReason | None = None
+    gap: PassedGap | None = None
+
+
+class Timer(Enum):
+    """A session's timers, in the order in which they fire at one instant."""
+
+    SILENCE = 0
+    IDLE = 1
+    FORGET = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class Intake:
+    """The part of a session's state that decides about events and timers; ``schemas.state`` says what each is."""
+
+    rules: DecodingRules
+    options: ChosenOptions
+    activity_ms: int
+    event_ms: int
+    status: SessionStatus = SessionStatus.OPEN
+    epoch: int = 0
+    next_seq: int = 0
+    missed: tuple[tuple[int, int], ...] = ()
+    missed_from: int = 0
+    closed_ms: int | None = None
+    listening: bool = False
+    hears: bool = False
+
+    def admit(self, event: WordsEvent, time_ms: int) -> Admission:
+        """Decide about an event that is applied at partition time ``time_ms``, and take note of it if accepted."""
+        if event.epoch < self.epoch:
+            return Admission(outcome=OfferOutcome.REFUSED, reason=RefusalReason.STALE_EPOCH)
+        if event.epoch == self.epoch and event.seq < self.next_seq:
+            if self._was_missed(event.seq):
+                return Admission(outcome=OfferOutcome.REFUSED, reason=RefusalReason.LATE)
+            return Admission(outcome=OfferOutcome.REPEAT)
+        if self.status is SessionStatus.ENDED:
+            return Admission(outcome=OfferOutcome.REFUSED, reason=RefusalReason.SESSION_ENDED)
+        gap = self._count(event)
+        self._live(event, time_ms)
+        return Admission(outcome=OfferOutcome.ACCEPTED, gap=gap)
+
+    @property
+    def next_timer(self) -> tuple[int, Timer] | None:
+        """Return when the next timer is due and which it is; None where none runs."""
+        if self.status is SessionStatus.FORGOTTEN:
+            return None
+        if self.status is not SessionStatus.OPEN:
+            return max(self.closed_ms or 0, self.event_ms) + self.rules.forget_after_ms, Timer.FORGET
+        idle_ms = self.activity_ms + self.rules.idle_after_ms
+        silence_ms = self._silence_due_ms()
+        if silence_ms is not None and silence_ms <= idle_ms:
+            return silence_ms, Timer.SILENCE
+        return idle_ms, Timer.IDLE
+
+    def fire(self) -> Timer:
+        """Let the next timer fire and return which it was; there is one."""
+        timer = self.next_timer
+        assert timer is not None, "a timer that fires is due"
+        due_ms, which = timer
+        if which is Timer.SILENCE:
+            self.listening = False
+        elif which is Timer.IDLE:
+            self.status, self.closed_ms, self.listening = SessionStatus.CLOSED, due_ms, False
+        else:
+            self.status = SessionStatus.FORGOTTEN
+        return which
+
+    def _silence_due_ms(self) -> int | None:
+        if not self.listening:
+            return None
+        if self.hears:
+            return self.event_ms + max(self.rules.stall_after_ms, self.options.flush_after_ms)
+        return self.activity_ms + self.options.flush_after_ms
+
+    def _was_missed(self, seq: int) -> bool:
+        return seq < self.missed_from or any(first <= seq <= last for first, last in self.missed)
+
+    def _count(self, event: WordsEvent) -> PassedGap | None:
+        if event.epoch > self.epoch:
+            self.epoch, self.next_seq, self.missed, self.missed_from = event.epoch, 0, (), 0
+        expected, self.next_seq = self.next_seq, event.seq + 1
+        if event.seq == expected:
+            return None
+        self.missed = (*self.missed, (expected, event.seq - 1))
+        if len(self.missed) > _MAX_KNOWN_GAPS:
+            # What is forgotten here answers "late" from now on: a repeat too many among the dead letters, never a
+            # word dropped without a trace.
+            self.missed_from = self.missed[0][1] + 1
+            self.missed = self.missed[1:]
+        return PassedGap(epoch=self.epoch, first_seq=expected, last_seq=event.seq - 1)
+
+    def _live(self, event: WordsEvent, time_ms: int) -> None:
+        self.event_ms = time_ms
+        self.hears = self.hears or event.heard_until_ms is not None
+        if event.words:
+            self.status, self.closed_ms = SessionStatus.OPEN, None
+            self.activity_ms, self.listening = time_ms, True
+        if event.utterance_end:
+            self.listening = False
+        if event.session_end:
+            self.status, self.closed_ms, self.listening = SessionStatus.ENDED, time_ms, False

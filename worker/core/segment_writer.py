@@ -1,0 +1,203 @@
+"""From frozen words to numbered segments: one writer a session (DESIGN sections 2 and 6).
+
+Rules:
+
+1. Segments partition the words: each begins at the session's count of published words where the last one ended.
+2. No segment holds a sentence end in its middle; ``sentence_end`` is true exactly if its last word's mark ends one.
+3. A sentence's number rises after its end, and where the buffer was cleared before its end came.
+4. A gap stands in the segment that holds the word it comes before, or in the record that closes the session.
+5. A closing record goes to every route that the session has used, any other segment to its latest targets.
+6. A segment knows the trace contexts of all events that its words came in, a closing record of the one that ended the
+   session too; where traces are off there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from schemas.events import WordsEvent
+from schemas.labels import Disfluency, Punctuation
+from schemas.segments import Cause, Gap, ModelRef, Piece, Segment, SegmentWord, Source, Timing
+from schemas.state import ModelWord, ModelWordPiece
+from schemas.versions import SEGMENT_VERSION
+from worker.core.admission import PassedGap
+from worker.core.context import DecodingContext, Origin
+
+__all__ = ["OutSegment", "SegmentWriter"]
+
+_MARK_NAMES = tuple(mark.published for mark in Punctuation)
+_TAG_NAMES = tuple(tag.published for tag in Disfluency)
+_SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
+_MAX_TRACES = 1024
+"""Trace contexts that a session keeps for words that wait; the oldest go first. No buffer waits for so many events."""
+
+_INSIDE = {Disfluency.B_RM.value: Disfluency.I_RM.value, Disfluency.B_IM.value: Disfluency.I_IM.value}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutSegment:
+    """A segment to publish. routes: where it goes besides the segments topic, with the index last sent there.
+
+    traces: the trace contexts of its events, in the order of the input.
+    """
+
+    segment: Segment
+    routes: dict[str, int | None]
+    traces: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class SegmentWriter:
+    """The part of a session's state that numbers segments; ``schemas.state`` says what each field is."""
+
+    context: DecodingContext
+    session: str
+    since: int
+    index: int = 0
+    words: int = 0
+    sentence: int = 0
+    mid_sentence: bool = False
+    targets: tuple[str, ...] = ()
+    routes: dict[str, int] = field(default_factory=dict)
+    gaps: tuple[Gap, ...] = ()
+    conversation: str | None = None
+    speaker: str | None = None
+    attributes: dict[str, str] | None = None
+    last_offset: int = 0
+    last_appended_ms: int = 0
+    last_polled_ms: int = 0
+    traces: tuple[tuple[int, str], ...] = ()
+    written: list[OutSegment] = field(default_factory=list)
+
+    def note_origin(self, origin: Origin) -> None:
+        """Take note of the record that is being applied."""
+        self.last_offset, self.last_appended_ms = origin.offset, origin.appended_ms
+        self.last_polled_ms = origin.polled_ms
+
+    def note_passing(self, event: WordsEvent) -> None:
+        """Take what passes through from an event: the latest value given counts."""
+        if event.targets is not None:
+            self.targets = tuple(dict.fromkeys(event.targets))
+            self.context.tally.unknown_targets += any(name not in self.context.rules.routes for name in self.targets)
+        self.conversation = self.conversation if event.conversation is None else event.conversation
+        self.speaker = self.speaker if event.speaker is None else event.speaker
+        self.attributes = self.attributes if event.attributes is None else event.attributes
+
+    def note_trace(self, origin: Origin) -> None:
+        """Keep the trace context of an event until its words are published."""
+        if origin.trace:
+            self.traces = (*self.traces, (origin.offset, origin.trace))[-_MAX_TRACES:]
+
+    def note_gap(self, gap: PassedGap, pieces_ahead: int) -> None:
+        """Take note of a gap that lies after ``pieces_ahead`` pieces that are not published yet."""
+        before_word = self.words + pieces_ahead
+        noted = Gap(epoch=gap.epoch, first_seq=gap.first_seq, last_seq=gap.last_seq, before_word=before_word)
+        self.gaps = (*self.gaps, noted)
+
+    def break_sentence(self) -> None:
+        """Begin a new sentence, whether the last one ended or not."""
+        self.sentence += self.mid_sentence
+        self.mid_sentence = False
+
+    def write(  # noqa: PLR0913 - a segment is made of these
+        self,
+        words: Sequence[ModelWord],
+        punctuation: bytes,
+        disfluency: bytes,
+        *,
+        cause: Cause,
+        lang: str,
+        model: str | None,
+        frozen_ms: int,
+        session_end: bool = False,
+        punctuated: bool = True,
+    ) -> None:
+        """Write one numbered segment of frozen words, perhaps none where it only says that the session closed."""
+        pieces = [piece for word in words for piece in word.pieces]
+        last = pieces[-1] if pieces else None
+        ends = bool(words) and punctuation[-1] in _SENTENCE_ENDS
+        targets = self._targets(session_end=session_end)
+        segment = Segment(
+            version=SEGMENT_VERSION,
+            session=self.session,
+            since=self.since,
+            index=self.index,
+            first_word=self.words,
+            sentence=self.sentence,
+            sentence_start=bool(words) and not self.mid_sentence,
+            sentence_end=ends,
+            cause=cause,
+            lang=lang,
+            words=tuple(_published(words, punctuation, disfluency)),
+            source=Source(
+                topic=self.context.topic,
+                partition=self.context.partition,
+                first_offset=pieces[0].offset if pieces else self.last_offset,
+                last_offset=last.offset if last else self.last_offset,
+            ),
+            timing=Timing(
+                appended_ms=last.appended_ms if last else self.last_appended_ms,
+                polled_ms=last.polled_ms if last else self.last_polled_ms,
+                frozen_ms=frozen_ms,
+            ),
+            model=None if model is None else ModelRef(id=model.partition("@")[0], version=model.partition("@")[2]),
+            gaps=self._take_gaps(self.words + len(pieces), all_of_them=session_end),
+            session_end=session_end,
+            unknown_targets=tuple(name for name in self.targets if name not in self.context.rules.routes),
+            conversation=self.conversation,
+            speaker=self.speaker,
+            attributes=self.attributes,
+            punctuated=punctuated,
+        )
+        routes = {name: self.routes.get(name) for name in targets}
+        self.written.append(OutSegment(segment=segment, routes=routes, traces=self._take_traces(segment)))
+        self.routes = {**self.routes, **dict.fromkeys(targets, self.index)}
+        self.index += 1
+        self.words += len(pieces)
+        if words:
+            self.sentence += ends
+            self.mid_sentence = not ends
+        self.context.tally.segments[cause] += 1
+
+    def _targets(self, *, session_end: bool) -> list[str]:
+        wanted = dict.fromkeys((*self.targets, *self.routes)) if session_end else self.targets
+        return [name for name in wanted if name in self.context.rules.routes]
+
+    def _take_gaps(self, end: int, *, all_of_them: bool) -> tuple[Gap, ...]:
+        taken = tuple(gap for gap in self.gaps if all_of_them or gap.before_word < end)
+        self.gaps = self.gaps[len(taken) :]
+        return taken
+
+    def _take_traces(self, segment: Segment) -> tuple[str, ...]:
+        """Take the contexts of a segment's events; the last one stays, some of its words may still be to come."""
+        source = segment.source
+        last_offset = self.last_offset if segment.session_end else source.last_offset
+        taken = tuple(trace for offset, trace in self.traces if source.first_offset <= offset <= last_offset)
+        kept = () if segment.session_end else self.traces
+        self.traces = tuple(one for one in kept if one[0] >= last_offset)
+        return taken
+
+
+def _published(words: Sequence[ModelWord], punctuation: bytes, disfluency: bytes) -> list[SegmentWord]:
+    """Spread each word's labels over its pieces: the mark on the last, the tag over all."""
+    published = []
+    for word, mark, tag in zip(words, punctuation, disfluency, strict=True):
+        last = len(word.pieces) - 1
+        for position, piece in enumerate(word.pieces):
+            piece_mark = mark if position == last else Punctuation.NONE.value
+            piece_tag = tag if position == 0 else _INSIDE.get(tag, tag)
+            published.append(_published_piece(piece, piece_mark, piece_tag))
+    return published
+
+
+def _published_piece(piece: ModelWordPiece, mark: int, tag: int) -> SegmentWord:
+    return SegmentWord(
+        text=piece.text,
+        punctuation=_MARK_NAMES[mark],  # type: ignore[arg-type]
+        disfluency=_TAG_NAMES[tag],  # type: ignore[arg-type]
+        start_ms=piece.start_ms,
+        end_ms=piece.end_ms,
+        confidence=piece.confidence,
+        piece=None if piece.is_whole else Piece(start=piece.unit_start, of=piece.unit_length),
+    )

@@ -1,0 +1,114 @@
+"""Kafka for the demo: librdkafka's in-process mock cluster, and a publisher for it that gives no guarantee.
+
+The mock knows topics, groups and plain commits. It honours **no transactions** (aborted records stay visible, offsets
+sent into a transaction are never committed, nobody is fenced), so nothing of exactly-once is shown on it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from confluent_kafka.admin import AdminClient
+
+from worker.adapters.kafka.errors import consuming
+from worker.adapters.kafka.producer_handle import ProducerHandle
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.word_source import KafkaWordSource
+from worker.errors import AbortableError, BrokerError
+from worker.ports.records import NextOffset, OutMessage
+from worker.ports.word_source import GroupMembership
+
+__all__ = ["MOCK_PARTITIONS", "PlainPublisher", "mock_cluster"]
+
+MOCK_PARTITIONS = 4
+"""Every topic of the mock cluster has four partitions: librdkafka's own default, which the binding cannot change."""
+
+
+@contextmanager
+def mock_cluster(topics: Sequence[str], *, brokers: int = 1, timeout_s: float = 10.0) -> Iterator[str]:
+    """Yield the bootstrap servers of a mock cluster that lives as long as the block; topics are there from the start.
+
+    Any client of this process or another on this machine may connect. BrokerError where it does not come up.
+    """
+    with consuming("starting the mock cluster"):
+        # The handle that starts the mock keeps it alive; what it is told to bootstrap from is ignored.
+        options: dict[str, Any] = {
+            "bootstrap.servers": "127.0.0.1:1",
+            "test.mock.num.brokers": brokers,
+            "logger": logging.getLogger("caesura.kafka"),
+        }
+        keeper = AdminClient(options)
+        for topic in topics:
+            # Asking for a topic's metadata creates it; the mock does not answer CreateTopics.
+            keeper.list_topics(topic, timeout=timeout_s)
+        found = keeper.list_topics(timeout=timeout_s)
+    yield ",".join(f"{broker.host}:{broker.port}" for broker in found.brokers.values())
+    keeper.poll(0)
+
+
+class PlainPublisher:
+    """A ``Publisher`` without transactions, for the mock cluster only: what is published stays, even after an abort.
+
+    Records are flushed first, then the offsets are committed plainly through the source: a crash in between publishes
+    words twice.
+    """
+
+    def __init__(self, settings: KafkaSettings, transactional_id: str, source: KafkaWordSource) -> None:
+        self._transactional_id = transactional_id
+        self._source = source
+        self._offsets: dict[int, NextOffset] = {}
+        options = {**settings.client_options(), "linger.ms": settings.linger_ms, "delivery.report.only.error": True}
+        self._producing = ProducerHandle(options, queue_full_s=settings.transaction_timeout_ms / 1000)
+
+    @property
+    def transactional_id(self) -> str:
+        """The id that a real producer would have; nobody is fenced by it here."""
+        return self._transactional_id
+
+    def init_transactions(self, timeout_s: float) -> None:
+        """Wait until a broker answers; there is nobody to fence."""
+        with consuming("connecting"):
+            self._producing.live.list_topics(timeout=timeout_s)
+
+    def begin(self) -> None:
+        """Begin with nothing to commit."""
+        self._offsets = {}
+        self._producing.forget_refused()
+
+    def publish(self, message: OutMessage) -> None:
+        """Send one message at once; it cannot be taken back."""
+        self._producing.queue(message)
+
+    def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
+        """Keep the offsets until the commit."""
+        del timeout_s
+        if not membership.current:
+            raise AbortableError("not a member of the group (any more)")
+        self._offsets.update(offsets)
+
+    def commit(self, timeout_s: float) -> None:
+        """Flush, then commit the offsets plainly."""
+        if self._producing.live.flush(timeout_s) > 0:
+            raise BrokerError("records are still on their way")
+        self._producing.raise_refused()
+        if self._offsets:
+            self._source.commit_without_transaction(self._offsets)
+        self._offsets = {}
+
+    def abort(self, timeout_s: float) -> None:
+        """Forget the offsets; what was published stays."""
+        del timeout_s
+        self._offsets = {}
+        self._producing.forget_refused()
+
+    def rebuild(self, timeout_s: float) -> None:
+        """Make a fresh producer."""
+        self._producing.remake()
+        self.init_transactions(timeout_s)
+
+    def close(self) -> None:
+        """Let go without waiting; closing twice is harmless."""
+        self._producing.close()

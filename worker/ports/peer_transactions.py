@@ -1,0 +1,22 @@
+"""Ending a transaction that a dead peer left open."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ["PeerTransactions"]
+
+
+class PeerTransactions(Protocol):
+    """Ends a transaction that a dead peer left open, so that a claim need not wait for its time-out."""
+
+    def committed_metadata(self, timeout_s: float) -> dict[int, str]:
+        """Return the metadata of the group's committed offsets, by partition, without waiting for open transactions.
+
+        May block; BrokerError.
+        """
+        ...
+
+    def end(self, transactional_id: str, timeout_s: float) -> None:
+        """Fence whoever uses this transactional id and abort what is open under it. May block; BrokerError."""
+        ...

@@ -1,0 +1,65 @@
+"""Segments out: a transactional producer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from worker.ports.records import NextOffset, OutMessage
+from worker.ports.word_source import GroupMembership
+
+__all__ = ["Publisher"]
+
+
+class Publisher(Protocol):
+    """A transactional producer. A transaction is begun, filled, given offsets, and committed or aborted."""
+
+    @property
+    def transactional_id(self) -> str:
+        """The producer's transactional id: deployment and ordinal."""
+        ...
+
+    def init_transactions(self, timeout_s: float) -> None:
+        """Fence whoever else uses this id and end what it left open. May block; BrokerError, FatalError.
+
+        FatalError, too, where a topic that it was made to publish to is missing or has fewer partitions than the input.
+        """
+        ...
+
+    def begin(self) -> None:
+        """Begin a transaction. Does not block."""
+        ...
+
+    def publish(self, message: OutMessage) -> None:
+        """Queue one message. AbortableError, FencedError, FatalError; may block while the local queue is full."""
+        ...
+
+    def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
+        """Send the input's next offsets into the transaction.
+
+        May block; RetriableError (call again), AbortableError, FencedError (the group moved on, or a newer producer).
+        """
+        ...
+
+    def commit(self, timeout_s: float) -> None:
+        """Flush and commit.
+
+        May block. BrokerError: call again, never abort. AbortableError: abort. OutcomeUnknownError: the producer is
+        done for; ``rebuild`` it, then read the committed ids. FencedError: the same, and a newer one exists.
+        """
+        ...
+
+    def abort(self, timeout_s: float) -> None:
+        """Abort the running transaction; what was queued is dropped. BrokerError (call again), OutcomeUnknownError."""
+        ...
+
+    def rebuild(self, timeout_s: float) -> None:
+        """Destroy the producer, make one with the same id, and ``init_transactions``. May block.
+
+        After BrokerError what it began goes on, and fences whoever took the id meanwhile: call again, or close.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go within seconds, whoever is away; closing twice is harmless."""
+        ...

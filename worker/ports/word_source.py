@@ -1,0 +1,95 @@
+"""Words in: a member of the consumer group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from worker.ports.records import CommittedOffset, PartitionEnd, PartitionStalled, Record
+
+__all__ = ["GroupMembership", "RebalanceListener", "WordSource"]
+
+
+class GroupMembership(Protocol):
+    """The group's metadata as a transaction needs it; opaque but for ``current``."""
+
+    @property
+    def current(self) -> bool:
+        """False where generation or member id say that brokers would take the commit unfenced."""
+        ...
+
+
+class RebalanceListener(Protocol):
+    """What the runtime does in a rebalance; called inside ``WordSource.poll`` or ``close``; must not raise."""
+
+    def on_assigned(self, partitions: Sequence[int]) -> None:
+        """Take note: the partitions are assigned and paused, to be claimed by the loop."""
+        ...
+
+    def on_revoked(self, partitions: Sequence[int]) -> None:
+        """Finish or abort the running transaction within the deadline, then let go."""
+        ...
+
+    def on_lost(self, partitions: Sequence[int]) -> None:
+        """Abort; never finish."""
+        ...
+
+
+class WordSource(Protocol):
+    """A member of the consumer group, reading one topic."""
+
+    @property
+    def topic(self) -> str:
+        """The input topic."""
+        ...
+
+    def subscribe(self, listener: RebalanceListener) -> None:
+        """Join the group. New partitions are assigned incrementally and paused before the listener hears of them."""
+        ...
+
+    def partition_count(self, timeout_s: float) -> int:
+        """Return the topic's partition count. May block; BrokerError, FatalError where the topic is missing."""
+        ...
+
+    def poll(self, max_records: int, timeout_s: float) -> list[Record | PartitionEnd | PartitionStalled]:
+        """Return what has come, at most ``max_records`` records; waits up to the time-out for the first.
+
+        Rebalance callbacks run inside. BrokerError where it passes by itself, FencedError where a static member was
+        replaced, FatalError otherwise.
+        """
+        ...
+
+    def pause(self, partitions: Sequence[int]) -> None:
+        """Stop delivering these assigned partitions; pausing twice is harmless. Does not block."""
+        ...
+
+    def resume(self, partitions: Sequence[int]) -> None:
+        """Deliver these assigned partitions again. Does not block."""
+        ...
+
+    def seek(self, partition: int, next_offset: int) -> None:
+        """Go on from ``next_offset``; records already fetched from elsewhere are never delivered. BrokerError."""
+        ...
+
+    def committed(self, partitions: Sequence[int], timeout_s: float) -> dict[int, CommittedOffset | None]:
+        """Read the committed offsets with stable offsets required: waits while a transaction on one is open.
+
+        May block; BrokerError where a transaction is still open at the time-out. None: nothing was ever committed.
+        """
+        ...
+
+    def watermarks(self, partition: int, timeout_s: float) -> tuple[int, int]:
+        """Ask the leader for the earliest and the end offset. May block; BrokerError."""
+        ...
+
+    def at_end(self, partition: int, next_offset: int, timeout_s: float) -> bool:
+        """Ask the leader whether nothing readable lies at or after ``next_offset``. May block; BrokerError."""
+        ...
+
+    def membership(self) -> GroupMembership:
+        """Return the group's metadata as of now. Does not block."""
+        ...
+
+    def close(self) -> None:
+        """Leave the group; the listener hears ``on_revoked`` for what is held. May block."""
+        ...

@@ -1,0 +1,81 @@
+"""What ails the worker now: faults by what they hit, and a probe for a worker that has nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from worker.errors import RetriableError, StoreError
+from worker.ports.clock import Clock
+from worker.ports.session_store import SessionStore
+from worker.ports.word_source import WordSource
+from worker.runtime.loaded_partition import LoadedPartition
+from worker.runtime.observer import Observer
+
+__all__ = ["Faults"]
+
+_PROBE_EVERY_S = 5.0
+
+
+class Faults:
+    """Faults stay until what they hit has worked again."""
+
+    def __init__(
+        self, *, store: SessionStore, source: WordSource, clock: Clock, observer: Observer, timeout_s: float
+    ) -> None:
+        self._store = store
+        self._source = source
+        self._clock = clock
+        self._observer = observer
+        self._timeout_s = timeout_s
+        self._faults: dict[str, str] = {}
+        self._probed_at_s = float("-inf")
+
+    @property
+    def reasons(self) -> list[str]:
+        """Name every fault that is not mended."""
+        return [f"{what}: {fault}" for what, fault in sorted(self._faults.items())]
+
+    def failed(self, what: str, error: RetriableError) -> None:
+        """Note a call that failed and is tried again."""
+        self._faults[what] = type(error).__name__
+        part = "store" if isinstance(error, StoreError) else "broker"
+        self._observer.faulted(part, what, type(error).__name__)
+
+    def dropped(self, reason: str) -> None:
+        """Note a partition that was left out of a checkpoint."""
+        self._faults["checkpoint"] = reason
+
+    def mended(self, what: str) -> None:
+        """Note that it works again, or still."""
+        self._faults.pop(what, None)
+
+    def probe(self, loaded: Mapping[int, LoadedPartition]) -> int | None:
+        """Now and then, ask Redis and the brokers for a sign of life: a worker without words must know, too.
+
+        Returns the input's partition count where it was asked for and answered.
+        """
+        now_s = self._clock.monotonic_s()
+        if now_s - self._probed_at_s < _PROBE_EVERY_S:
+            return None
+        self._probed_at_s = now_s
+        try:
+            self._store.ping()
+            self.mended("ping")
+        except RetriableError as error:
+            self.failed("ping", error)
+        try:
+            partitions = self._source.partition_count(self._timeout_s)
+            self._measure(loaded)
+        except RetriableError as error:
+            self.failed("probe", error)
+            return None
+        self.mended("probe")
+        return partitions
+
+    def _measure(self, loaded: Mapping[int, LoadedPartition]) -> None:
+        for number, residents in loaded.items():
+            _, end_offset = self._source.watermarks(number, self._timeout_s)
+            unread_ms = residents.unread_ms(end_offset, self._clock.wall_ms())
+            self._observer.position(number, residents.next_offset, end_offset, unread_ms)
+            by_status = {status.value: count for status, count in residents.sessions.statuses().items()}
+            self._observer.sessions(number, by_status)

@@ -1,0 +1,328 @@
+"""The sessions of one partition in memory, ahead of the last commit by what is staged.
+
+The live sessions are one copy; what the last committed checkpoint wrote is kept as bytes, because a save writes it
+beside the new snapshot. Nothing is ever undone in memory: after a fault the whole object is thrown away and the
+partition is claimed again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from schemas.checkpoint import CheckpointId, OffsetMetadata, Slot
+from schemas.errors import NewerVersionError
+from schemas.segments import Segment
+from worker.core.admission import OfferOutcome, RefusalReason
+from worker.core.context import Origin
+from worker.core.decoding_counts import DecodingCounts
+from worker.core.partition import PartitionSessions
+from worker.core.segment_writer import OutSegment
+from worker.core.timeline import PartitionTime
+from worker.errors import BadEventError
+from worker.ports.clock import Clock
+from worker.ports.records import NextOffset, OutMessage, Record
+from worker.ports.session_store import StoreWrite
+from worker.ports.tracer import SegmentSpan, Tracer
+from worker.ports.word_source import WordSource
+from worker.runtime.claim import ClaimedState, Parked
+from worker.runtime.observer import Observer
+from worker.runtime.output_records import OutputRecords
+from worker.runtime.poison_isolation import PoisonIsolation, StepDecision
+from worker.runtime.record_decoding import POISON, WRONG_PARTITION, DeadLetters, MalformedLimit, read_event
+from worker.runtime.settings import RuntimeSettings
+from worker.runtime.stored import StoredSlots
+from worker.runtime.verdict import ClaimVerdict
+
+__all__ = ["LoadedPartition", "Staged", "Surroundings"]
+
+_TIMELY = frozenset({*RefusalReason, POISON})
+"""Reasons that say nothing against the producer's bytes; the limit on dead letters does not count them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """Step 1 of a checkpoint for one partition: what to save, to publish and to commit."""
+
+    partition: int
+    id: CheckpointId
+    write: StoreWrite
+    messages: list[OutMessage]
+    next: NextOffset
+    slots: dict[str, Slot]
+    segments: list[Segment]
+    spans: list[SegmentSpan]
+    dead_letters: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What all loaded partitions share.
+
+    partitions: the input's partition count. end_is_fresh_s: how long the leader's word that the end is reached counts.
+    forget: tells the engine that a session is gone.
+    """
+
+    settings: RuntimeSettings
+    source: WordSource
+    clock: Clock
+    observer: Observer
+    tracer: Tracer
+    publishing: OutputRecords
+    dead_letters: DeadLetters
+    partitions: int
+    end_is_fresh_s: float
+    forget: Callable[[str], None]
+
+
+class LoadedPartition:
+    """One loaded partition."""
+
+    def __init__(
+        self,
+        state: ClaimedState,
+        surroundings: Surroundings,
+        *,
+        sessions: PartitionSessions,
+        tally: DecodingCounts,
+        time: PartitionTime,
+    ) -> None:
+        settings = surroundings.settings
+        self.partition = state.partition
+        self.sessions = sessions
+        self.tally = tally
+        self.verdict = state.verdict
+        self.parked: Parked | None = None
+        self.unlabelled = False
+        self._time = time
+        self._settings = settings
+        self._source = surroundings.source
+        self._clock = surroundings.clock
+        self._observer = surroundings.observer
+        self._tracer = surroundings.tracer
+        self._publishing = surroundings.publishing
+        self._dead_letters = surroundings.dead_letters
+        self._partitions = surroundings.partitions
+        self._end_is_fresh_s = surroundings.end_is_fresh_s
+        self._forget = surroundings.forget
+        self._malformed = MalformedLimit(limit=settings.dead_letter_limit, window_s=settings.dead_letter_window_s)
+        self._stored = StoredSlots(state)
+        self._caution = PoisonIsolation(state.care)
+        self._next_offset = state.next_offset
+        self._committed_offset = state.next_offset
+        self._letters: list[OutMessage] = []
+        # A first start commits our id at once, so that a restart goes on from here and nowhere else; a rebuild saves
+        # what it made. After a roll-back to a commit nothing is owed, and must not be: an empty commit between two
+        # claims would hide that they end without one.
+        rolled_back = state.verdict is ClaimVerdict.IN_DOUBT and state.id is not None and state.id.n > 0
+        self._owes_checkpoint = not (state.verdict is ClaimVerdict.GOOD or rolled_back)
+        self._end_confirmed_s: float | None = None
+        self._end_offset = state.next_offset
+        self._read_to_ms = surroundings.clock.wall_ms()
+
+    @property
+    def session_count(self) -> int:
+        """Sessions in memory, closed ones included."""
+        return len(self.sessions)
+
+    @property
+    def next_offset(self) -> int:
+        """The next record to apply."""
+        return self._next_offset
+
+    @property
+    def changed(self) -> bool:
+        """Tell whether a checkpoint would have anything to write."""
+        owes = self._owes_checkpoint or self._caution.owes_checkpoint or self._stored.owes_drop
+        return owes or self._next_offset != self._committed_offset or bool(self.sessions.touched)
+
+    @property
+    def careful(self) -> bool:
+        """Tell whether the next step waits for a checkpoint of its own."""
+        return self._caution.busy
+
+    @property
+    def suspects(self) -> bool:
+        """Tell whether the next step has been tried before, and did not commit: others had better wait."""
+        return self._caution.suspects
+
+    def unread_ms(self, end_offset: int, wall_ms: int) -> int:
+        """Return about how old the oldest unread record is: as old as the last one read, where more is there."""
+        return wall_ms - self._read_to_ms if end_offset > max(self._next_offset, self._end_offset) else 0
+
+    def take(self, record: Record) -> None:
+        """Apply one record: to its session, or to the dead letters. Records must come in order of offset.
+
+        BrokerError: nobody answered whether the partition count has changed; nothing may be made of the record.
+        """
+        if self.parked is not None or record.offset < self._next_offset:
+            return
+        if self._caution.stopped:  # nor is its time observed: what comes before it is applied first
+            self._caution.put_off()
+            return
+        polled_ms = self._clock.wall_ms()
+        time_ms = self._time.observe(record.timestamp_ms, polled_ms)
+        if not self._fired(time_ms):
+            self._caution.put_off()
+            return
+        advice = self._caution.advise(record.offset)
+        if advice is StepDecision.READ_AGAIN:
+            return
+        self.unlabelled = advice is StepDecision.APPLY_UNLABELLED
+        try:
+            self._apply(record, advice, polled_ms=polled_ms, time_ms=time_ms)
+        except NewerVersionError as error:
+            # Not a dead letter: a newer worker can apply it. The partition stands here until there is one.
+            self.parked = Parked(partition=self.partition, reason="newer_event", detail=str(error))
+            return
+        except BadEventError as error:
+            if error.reason == WRONG_PARTITION and (partitions := self._count_partitions()) != self._partitions:
+                # Its producer knows already what this worker does not: the event is in order.
+                detail = f"{self._partitions} before, {partitions} now"
+                self.parked = Parked(partition=self.partition, reason="partition_count_changed", detail=detail)
+                return
+            self.sessions.tick(time_ms)
+            self._refuse(record, error)
+            if error.reason not in _TIMELY and self._malformed.passed(time_ms):
+                detail = f"more than {self._settings.dead_letter_limit} malformed events within the window"
+                self.parked = Parked(partition=self.partition, reason="dead_letter_limit", detail=detail)
+        self._next_offset = record.offset + 1
+        self._read_to_ms = record.timestamp_ms
+
+    def _apply(self, record: Record, advice: StepDecision, *, polled_ms: int, time_ms: int) -> None:
+        if advice is StepDecision.GIVE_UP:
+            raise BadEventError(POISON, "the record was tried alone, again and again, and never committed")
+        event = read_event(record, partitions=self._partitions, partitioner=self._settings.partitioner)
+        origin = Origin(
+            offset=record.offset,
+            appended_ms=record.timestamp_ms,
+            polled_ms=polled_ms,
+            time_ms=time_ms,
+            trace=self._tracer.context_of(record),
+        )
+        admission = self.sessions.offer(event, origin)
+        if admission.outcome is OfferOutcome.REPEAT:
+            self._observer.repeated(self.partition)
+        elif admission.reason is not None:
+            raise BadEventError(admission.reason, "the session does not take this event any more")
+
+    def _count_partitions(self) -> int:
+        return self._source.partition_count(self._settings.claim_timeout_s)
+
+    def _refuse(self, record: Record, error: BadEventError) -> None:
+        self._letters.append(self._dead_letters.letter(record, error))
+        self._observer.dead_letter(self.partition, record.offset, error.reason)
+
+    def reached_end(self, next_offset: int) -> None:
+        """Note that the leader said that nothing more is there: time goes on by the monotonic clock."""
+        if self.parked is None:
+            self._time.reached_end(self._clock.monotonic_s())
+            self._end_confirmed_s = self._clock.monotonic_s()
+            # Beyond the last record where a transaction's marker ends the log; never an offset to commit.
+            self._end_offset = next_offset
+
+    def tick(self, most: int = sys.maxsize) -> int:
+        """Fire what is due by the monotonic clock, once the leader confirms that nothing was appended meanwhile.
+
+        most: of how many sessions at most; what is left is due at the next turn. Returns of how many.
+        BrokerError: the leader did not answer, and nothing fires on a guess.
+        """
+        due_ms = self.sessions.next_due_ms
+        now_s = self._clock.monotonic_s()
+        if due_ms is None or not self._time.is_at_end or self._time.peek_ms(now_s) < due_ms:
+            return 0
+        fresh = self._end_confirmed_s is not None and now_s - self._end_confirmed_s < self._end_is_fresh_s
+        if not fresh and not self._confirm_end():
+            self._time.left_end()
+            return 0
+        time_ms = self._time.now_ms(self._clock.monotonic_s())
+        return self.sessions.tick(time_ms, most=most) if self._fired(time_ms) else 0
+
+    def _fired(self, time_ms: int) -> bool:
+        """Where timers are fired with care, fire some of those that are due; False: a checkpoint has to come first."""
+        due_ms = self.sessions.next_due_ms
+        if not self._caution.of_timers or due_ms is None or due_ms > time_ms:
+            return True
+        advice = self._caution.advise_timers()
+        if advice is StepDecision.GIVE_UP:
+            detail = "what a session's silence or end has to publish never commits; see docs/operations.md"
+            self.parked = Parked(partition=self.partition, reason="flush_fails", detail=detail)
+        elif advice is not StepDecision.READ_AGAIN:
+            self.unlabelled = advice is StepDecision.APPLY_UNLABELLED
+            self.sessions.tick(time_ms, most=self._caution.max_timers)
+        return False
+
+    def _confirm_end(self) -> bool:
+        end_offset = max(self._next_offset, self._end_offset)
+        if not self._source.at_end(self.partition, end_offset, self._settings.claim_timeout_s):
+            return False
+        self._end_confirmed_s = self._clock.monotonic_s()
+        return True
+
+    def stage(self) -> Staged | None:
+        """Collect what has changed since the last checkpoint; None where nothing has. Every session is at rest."""
+        if not self.changed:
+            return None
+        checkpoint = self._stored.next_id()
+        out = self.sessions.take_segments()
+        spans = [self._tracer.begin(one) for one in out]
+        slots = self._stored.new_slots(checkpoint, self.sessions.states(self.sessions.touched))
+        return Staged(
+            partition=self.partition,
+            id=checkpoint,
+            write=self._stored.write(checkpoint, slots),
+            messages=[*self._letters, *self._messages(out, spans, slots)],
+            next=NextOffset(next_offset=self._next_offset, metadata=self._metadata(checkpoint).encode()),
+            slots=slots,
+            segments=[one.segment for one in out],
+            spans=spans,
+            dead_letters=len(self._letters),
+        )
+
+    def _metadata(self, checkpoint: CheckpointId) -> OffsetMetadata:
+        replay_offset = self.sessions.replay_offset
+        careful_until_offset, tries = self._caution.noted(self._next_offset)
+        return OffsetMetadata(
+            id=checkpoint,
+            replay_offset=self._next_offset if replay_offset is None else replay_offset,
+            partitions=self._partitions,
+            careful_until_offset=careful_until_offset,
+            tries=tries,
+            transactional_id=self._settings.transactional_id,
+        )
+
+    def _messages(self, out: list[OutSegment], spans: list[SegmentSpan], slots: dict[str, Slot]) -> list[OutMessage]:
+        messages: list[OutMessage] = []
+        for one, span in zip(out, spans, strict=True):
+            messages += self._publishing.segment(self.partition, one, span.headers)
+        spoken = {one.segment.session for one in out} | {name for name, slot in slots.items() if slot.state is None}
+        through = self._next_offset - 1
+        for name, record in self.sessions.ledger_states(sorted(spoken.union(self.sessions.replaced))).items():
+            messages.append(self._publishing.ledger(self.partition, name, record, through=through))
+        return messages
+
+    def adopt(self, staged: Staged) -> None:
+        """Make a staged checkpoint the committed one. BrokerError: the partition must be claimed again."""
+        self._committed_offset = staged.next.next_offset
+        self._owes_checkpoint = False
+        self._letters = self._letters[staged.dead_letters :]
+        self._stored.adopt(staged.id, staged.slots)
+        for span in staged.spans:
+            span.end(self._clock.wall_ms())
+        for name, slot in staged.slots.items():
+            if slot.state is None:
+                self._forget(name)
+        self.sessions.settle()
+        self.unlabelled = False
+        if self._caution.committed():
+            self._source.seek(self.partition, self._next_offset)
+
+    def forgive(self) -> None:
+        """Try what failed again and again as if it never had: an operator has released the partition."""
+        self._caution.forgive()
+
+    def let_go(self) -> None:
+        """Drop what the engine keeps: another member, or a new claim, goes on from what is committed."""
+        for name in self._stored.names:
+            self._forget(name)

@@ -1,0 +1,121 @@
+"""From a claim's result to a loaded partition: snapshots become sessions, or the log does where they are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from schemas.state import decode_state
+from worker.core.context import DecodingContext
+from worker.core.partition import PartitionSessions
+from worker.core.rules import DecodingRules, ModelTable
+from worker.core.timeline import PartitionTime
+from worker.core.words import SegmenterFactory
+from worker.ports.clock import Clock
+from worker.ports.engine import Engine
+from worker.ports.log_reader import LogReader
+from worker.ports.tracer import Tracer
+from worker.ports.word_source import WordSource
+from worker.runtime.claim import ClaimedState
+from worker.runtime.labelling import Labelling
+from worker.runtime.loaded_partition import LoadedPartition, Surroundings
+from worker.runtime.observer import Observer
+from worker.runtime.output_records import OutputRecords
+from worker.runtime.rebuild import Rebuild
+from worker.runtime.record_decoding import DeadLetters
+from worker.runtime.settings import RuntimeSettings
+from worker.runtime.verdict import ClaimVerdict
+
+__all__ = ["PartitionLoader", "Rebuilding"]
+
+
+class Rebuilding:
+    """A partition on its way back from the log. ``advance`` until it answers something other than None."""
+
+    def __init__(self, rebuild: Rebuild, finish: Callable[[Rebuild], LoadedPartition]) -> None:
+        self._rebuild = rebuild
+        self._finish = finish
+
+    def advance(self) -> LoadedPartition | None:
+        """Do one chunk of the work. RetriableError: claim again."""
+        return self._finish(self._rebuild) if self._rebuild.advance() else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionLoader:
+    """Makes residents; holds what all partitions share."""
+
+    settings: RuntimeSettings
+    rules: DecodingRules
+    segmenters: SegmenterFactory
+    source: WordSource
+    reader: LogReader
+    engine: Engine
+    labelling: Labelling
+    clock: Clock
+    observer: Observer
+    tracer: Tracer
+
+    def load(self, state: ClaimedState, *, partitions: int) -> LoadedPartition | Rebuilding:
+        """Make sessions of a claimed partition's snapshots; a rebuild where they are lost or cannot be read."""
+        if state.verdict is ClaimVerdict.BEHIND:
+            return self._rebuilding(state, partitions)
+        context = self._context(state.partition)
+        sessions = PartitionSessions(context)
+        try:
+            sessions.load([decode_state(slot.state) for slot in state.slots.values() if slot.state is not None])
+        except ValueError:
+            return self._rebuilding(state.without_store(), partitions)
+        time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
+        return LoadedPartition(state, self._surroundings(partitions), sessions=sessions, tally=context.tally, time=time)
+
+    def _rebuilding(self, state: ClaimedState, partitions: int) -> Rebuilding:
+        context = self._context(state.partition)
+        started_s = self.clock.monotonic_s()
+        rebuild = Rebuild(
+            state,
+            context,
+            partitions=partitions,
+            reader=self.reader,
+            clock=self.clock,
+            settings=self.settings,
+            label=lambda sessions: self.labelling.run({state.partition: sessions}),
+        )
+
+        def finish(done: Rebuild) -> LoadedPartition:
+            rebuilt = done.rebuilt
+            self.observer.rebuilt(state.partition, rebuilt.summary, self.clock.monotonic_s() - started_s)
+            surroundings = self._surroundings(partitions)
+            return LoadedPartition(
+                state, surroundings, sessions=rebuilt.sessions, tally=context.tally, time=rebuilt.time
+            )
+
+        return Rebuilding(rebuild, finish)
+
+    def _context(self, partition: int) -> DecodingContext:
+        return DecodingContext(
+            topic=self.source.topic,
+            partition=partition,
+            rules=self.rules,
+            models=ModelTable.of(self.engine.models),
+            segmenters=self.segmenters,
+            state_version=self.settings.state_version,
+        )
+
+    def _surroundings(self, partitions: int) -> Surroundings:
+        return Surroundings(
+            settings=self.settings,
+            source=self.source,
+            clock=self.clock,
+            observer=self.observer,
+            tracer=self.tracer,
+            publishing=OutputRecords(settings=self.settings),
+            dead_letters=DeadLetters(
+                source_topic=self.source.topic,
+                topic=self.settings.dead_letter_topic,
+                max_bytes=self.settings.max_dead_letter_bytes,
+            ),
+            partitions=partitions,
+            end_is_fresh_s=self.rules.flush_after_ms / 1000.0,
+            forget=self.engine.forget,
+        )
