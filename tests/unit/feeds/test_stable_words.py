@@ -1,0 +1,109 @@
+"""Words that are sent are never taken back, and each is sent once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.stable_words import StableWords
+
+
+def heard(text: str, *, final: bool = False, utterance: str = "", stable: int = 0) -> Hypothesis:
+    words = tuple(HeardWord(text=word, stable=at < stable) for at, word in enumerate(text.split()))
+    return Hypothesis(words=words, final=final, utterance=utterance)
+
+
+def sent(stable: StableWords, *hypotheses: Hypothesis) -> list[str]:
+    return [" ".join(word.text for word in stable.take(one)[0]) for one in hypotheses]
+
+
+def test_without_agreement_only_finals_count() -> None:
+    assert sent(StableWords(0), heard("so"), heard("so um"), heard("so uh yes", final=True)) == ["", "", "so uh yes"]
+
+
+def test_words_that_hypotheses_running_agree_on_go_out_but_the_last_one() -> None:
+    said = (heard("i scream"), heard("i scream for"), heard("i scream for ice"), heard("i scream for ice", final=True))
+    assert sent(StableWords(2), *said) == ["", "i scream", "for", "ice"]
+
+
+def test_what_is_marked_stable_goes_out_up_to_the_first_that_is_not() -> None:
+    assert sent(StableWords(0), heard("so um yes", stable=2), heard("so um yet we", final=True)) == ["so um", "yet we"]
+
+
+def test_capitals_and_marks_that_come_later_change_nothing() -> None:
+    said = (heard("so we"), heard("so we go"), heard("So, we go there.", final=True))
+    assert sent(StableWords(2), *said) == ["", "so we", "go there."]
+
+
+def test_a_word_that_is_heard_otherwise_later_stays_and_is_counted() -> None:
+    stable = StableWords(2)
+    said = (heard("i scream"), heard("i scream for"), heard("ice cream for me", final=True))
+    assert sent(stable, *said) == ["", "i scream", "for me"]
+    assert stable.revised == 2
+
+
+def test_a_closed_utterance_that_comes_again_is_a_repeat_and_said_again_it_is_not() -> None:
+    stable = StableWords(0)
+    said = (
+        heard("yes yes", final=True, utterance="1"),
+        heard("Yes, yes.", final=True, utterance="1"),
+        heard("yes yes", final=True, utterance="2"),
+    )
+    assert sent(stable, *said) == ["yes yes", "", "yes yes"]
+    stable.restart()
+    assert sent(stable, said[0]) == ["yes yes"], "a new connection names its utterances anew"
+
+
+def test_a_flicker_sends_nothing_twice() -> None:
+    said = (heard("i scream"), heard("i scream for"), heard("eyes"), heard("i scream for ice", final=True))
+    assert sent(StableWords(2), *said) == ["", "i scream", "", "for ice"]
+
+
+def test_the_same_hypothesis_once_more_is_no_agreement() -> None:
+    assert sent(StableWords(2), heard("i scream for"), heard("i scream for"), heard("i scream")) == ["", "", "i"]
+
+
+def test_one_hypothesis_is_no_agreement() -> None:
+    with pytest.raises(ValueError, match="at least 2"):
+        StableWords(1)
+
+
+_SAID = st.lists(st.sampled_from("a b c d".split()), max_size=6).map(" ".join)
+
+
+@given(partials=st.lists(_SAID, max_size=8), final=_SAID)
+def test_without_agreement_the_words_are_exactly_the_finals(partials: list[str], final: str) -> None:
+    stable = StableWords(0)
+    assert "".join(sent(stable, *map(heard, partials), heard(final, final=True))) == final
+    assert stable.revised == 0
+
+
+@given(final=_SAID, cuts=st.lists(st.integers(0, 6), max_size=10), agreement=st.integers(2, 4))
+def test_a_recogniser_that_only_appends_is_sent_exactly_whatever_the_agreement(
+    final: str, cuts: list[int], agreement: int
+) -> None:
+    words = final.split()
+    partials = [heard(" ".join(words[:cut])) for cut in sorted(cuts)]
+    stable = StableWords(agreement)
+    assert " ".join(filter(None, sent(stable, *partials, heard(final, final=True)))) == final
+    assert stable.revised == 0
+
+
+@given(partials=st.lists(_SAID, max_size=8), final=_SAID, agreement=st.integers(2, 3))
+def test_what_goes_out_differs_from_the_final_by_no_more_than_is_counted(
+    partials: list[str], final: str, agreement: int
+) -> None:
+    stable = StableWords(agreement)
+    said = [word for part in sent(stable, *map(heard, partials), heard(final, final=True)) for word in part.split()]
+    assert _distance(said, final.split()) <= stable.revised
+
+
+def _distance(one: list[str], other: list[str]) -> int:
+    row = list(range(len(other) + 1))
+    for count, word in enumerate(one, start=1):
+        above, row = row, [count]
+        for at, its in enumerate(other):
+            row.append(min(above[at] + (word != its), above[at + 1] + 1, row[at] + 1))
+    return row[-1]

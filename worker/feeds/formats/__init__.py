@@ -1,0 +1,1 @@
+"""One file a format that speech is written down in."""

@@ -1,0 +1,68 @@
+"""What a recogniser says of an utterance, in the one shape that all of them are read into.
+
+A message of a recogniser becomes hypotheses; ``StableWords`` makes of them words that are never revised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from worker.errors import FatalError
+
+__all__ = ["HeardWord", "Hypothesis", "Recogniser", "UnreadableMessageError"]
+
+
+class UnreadableMessageError(FatalError):
+    """A message that is not what its recogniser's documentation says; names the field, never quotes a value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeardWord:
+    """A word of a hypothesis; times in milliseconds from the start of the recogniser's audio.
+
+    stable: the recogniser itself says that it will not change it. end_guessed: ``end_ms`` is a guess of ours.
+    speaker: who said it, where the recogniser tells speakers apart; each has a session.
+    """
+
+    text: str
+    start_ms: int | None = None
+    end_ms: int | None = None
+    confidence: float | None = None
+    stable: bool = False
+    end_guessed: bool = False
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hypothesis:
+    """All words of one utterance so far, as the recogniser has them now.
+
+    stream: the audio channel, where there are several; one session each. utterance: what the recogniser calls it; empty
+    where it has no name and a final result simply ends it. final: the recogniser says no more about this utterance. utterance_end: the
+    speaker paused here, says the recogniser. reconnected: a new connection begins, its times start at 0 again.
+    """
+
+    words: tuple[HeardWord, ...] = ()
+    stream: str = ""
+    utterance: str = ""
+    final: bool = False
+    utterance_end: bool = False
+    heard_until_ms: int | None = None
+    reconnected: bool = False
+
+
+class Recogniser(Protocol):
+    """Reads one recogniser's messages, one after another. Pure: no clock, no I/O."""
+
+    agreement: int
+    """How many hypotheses running must agree on a word that is not marked stable; 0: only finals count."""
+
+    def read(self, message: Mapping[str, object]) -> Iterable[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        ...
+
+    def finish(self) -> Iterable[Hypothesis]:
+        """Return what is still open when the messages end: the last hypothesis of what never became final."""
+        ...

@@ -1,0 +1,76 @@
+"""The fields of a recogniser's message, read as its documentation says; a wrong one is named, never quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from worker.feeds.hypothesis import UnreadableMessageError
+
+__all__ = ["confidence", "either", "flag", "number", "objects", "part", "text"]
+
+Message = Mapping[str, object]
+
+
+def text(message: Message, name: str) -> str:
+    """Return a text; empty where it is missing or null."""
+    value = message.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise UnreadableMessageError(f"{name}: expected text")
+    return value
+
+
+def flag(message: Message, name: str) -> bool:
+    """Return true or false; false where it is missing or null."""
+    value = message.get(name)
+    if value is None:
+        return False
+    if not isinstance(value, bool):
+        raise UnreadableMessageError(f"{name}: expected true or false")
+    return value
+
+
+def number(message: Message, name: str) -> int | None:
+    """Return a whole number, also one written as text; None where it is missing or null."""
+    value = message.get(name)
+    if value is None:
+        return None
+    if isinstance(value, str) and value.isdigit():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UnreadableMessageError(f"{name}: expected a whole number")
+    return value
+
+
+def objects(message: Message, name: str) -> list[Message]:
+    """Return a list of objects; empty where it is missing or null."""
+    value = message.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
+        raise UnreadableMessageError(f"{name}: expected a list of objects")
+    return list(value)
+
+
+def part(message: Message, name: str) -> Message:
+    """Return an object; an empty one where it is missing or null."""
+    value = message.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise UnreadableMessageError(f"{name}: expected an object")
+    return value
+
+
+def either(message: Message, *names: str) -> object:
+    """Return the first of some fields that is there and not null: a field's names in several releases."""
+    return next((message[name] for name in names if message.get(name) is not None), None)
+
+
+def confidence(message: Message, name: str) -> float | None:
+    """Return a confidence from 0 to 1; None where it is missing or on another scale."""
+    value = message.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        return None
+    return float(value)

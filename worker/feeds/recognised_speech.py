@@ -1,0 +1,78 @@
+"""A recogniser's messages into word events: reads them, keeps words back until they are final, numbers what goes out.
+
+Audio is told as heard (``heard_until_ms``) only up to the first word that is not sent yet: else the words that a
+recogniser is still unsure about would look like silence, and freeze a sentence in its middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from schemas.events import WordsEvent
+from worker.feeds.hypothesis import HeardWord, Hypothesis, Recogniser
+from worker.feeds.session_events import SessionEvents
+from worker.feeds.stable_words import StableWords
+
+__all__ = ["RecognisedSpeech"]
+
+
+class RecognisedSpeech:
+    """One recogniser's speech. agreement: hypotheses running that must agree; None takes its own number."""
+
+    def __init__(self, recogniser: Recogniser, events: SessionEvents, *, agreement: int | None = None) -> None:
+        self._recogniser = recogniser
+        self._events = events
+        self._agreement = recogniser.agreement if agreement is None else agreement
+        self._streams: dict[str, StableWords] = {}
+
+    @property
+    def revised(self) -> int:
+        """How many words were sent, and then heard otherwise."""
+        return sum(stream.revised for stream in self._streams.values())
+
+    def take(self, message: Mapping[str, object], *, elapsed_ms: int | None = None) -> list[WordsEvent]:
+        """Return the events of a message. elapsed_ms: since the session began, for a connection that begins anew.
+
+        Raises UnreadableMessageError.
+        """
+        return list(self._taken(self._recogniser.read(message), elapsed_ms))
+
+    def reconnect(self, recogniser: Recogniser, *, elapsed_ms: int | None = None) -> list[WordsEvent]:
+        """Begin a new connection, read by a recogniser of its own; return what the old one still had."""
+        events = list(self._taken(self._recogniser.finish(), None))
+        self._recogniser = recogniser
+        self._restart(elapsed_ms)
+        return events
+
+    def finish(self, *, end: bool) -> list[WordsEvent]:
+        """Return what is still open when the messages end. end: the sessions end with them."""
+        return [*self._taken(self._recogniser.finish(), None), *(self._events.end() if end else ())]
+
+    def _taken(self, hypotheses: Iterable[Hypothesis], elapsed_ms: int | None) -> Iterator[WordsEvent]:
+        for hypothesis in hypotheses:
+            if hypothesis.reconnected:
+                self._restart(elapsed_ms)
+                continue
+            stable = self._streams.setdefault(hypothesis.stream, StableWords(self._agreement))
+            if stable.repeats(hypothesis):
+                continue
+            words, pending = stable.take(hypothesis)
+            yield from self._events.events(
+                words,
+                stream=hypothesis.stream,
+                heard_ms=_heard_ms(hypothesis, pending),
+                utterance_end=hypothesis.utterance_end and not pending,
+            )
+
+    def _restart(self, elapsed_ms: int | None) -> None:
+        self._events.reconnect(elapsed_ms)
+        for stream in self._streams.values():
+            stream.restart()
+
+
+def _heard_ms(hypothesis: Hypothesis, pending: tuple[HeardWord, ...]) -> int | None:
+    """Return up to where the audio holds nothing that is still to be sent; None where that is not known."""
+    if hypothesis.heard_until_ms is None or not pending:
+        return hypothesis.heard_until_ms
+    starts = [word.start_ms for word in pending]
+    return None if starts[0] is None else min(hypothesis.heard_until_ms, starts[0])

@@ -1,0 +1,74 @@
+"""AssemblyAI, Universal-Streaming (version 3) and its older real-time messages.
+
+Source: https://www.assemblyai.com/docs/universal-streaming/message-sequence
+
+- Each ``Turn`` has all words of the turn so far; ``word_is_final`` marks those that will not change, in the order
+  spoken, the last one perhaps half a word until it is marked.
+- With ``format_turns`` the ended turn comes a second time, formatted (``turn_is_formatted``): dropped, by its number.
+  Where a model formats at once, its only ended turn is formatted, and is read.
+- Times are milliseconds. ``utterance`` filled says that the speaker paused, ``end_of_turn`` that the turn is over.
+- ``Begin`` starts a connection. Turns count from 0 in each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.message_fields import Message, confidence, flag, objects, text
+from worker.feeds.times import ms
+
+__all__ = ["AssemblyAi", "recognises"]
+
+_OLD_FINAL, _OLD_PARTIAL = "FinalTranscript", "PartialTranscript"
+
+
+def recognises(message: Message) -> bool:
+    """Tell whether this is a message of AssemblyAI's."""
+    if message.get("message_type") in (_OLD_FINAL, _OLD_PARTIAL, "SessionBegins"):
+        return True
+    return message.get("type") == "Turn" or (message.get("type") == "Begin" and "expires_at" in message)
+
+
+class AssemblyAi:
+    """Reads turns; none is read twice."""
+
+    agreement = 0
+
+    def __init__(self) -> None:
+        self._connected = False
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        kind = text(message, "type") or text(message, "message_type")
+        if kind in ("Begin", "SessionBegins"):
+            if self._connected:
+                yield Hypothesis(reconnected=True)
+            self._connected = True
+        elif kind == "Turn":
+            ended = flag(message, "end_of_turn")
+            yield Hypothesis(
+                words=tuple(map(_word, objects(message, "words"))),
+                utterance=f"turn {message.get('turn_order')}",
+                final=ended,
+                utterance_end=ended or bool(text(message, "utterance")),
+            )
+        elif kind in (_OLD_FINAL, _OLD_PARTIAL):
+            final = kind == _OLD_FINAL
+            words = tuple(map(_word, objects(message, "words")))
+            yield Hypothesis(words=words, final=final, utterance_end=final, heard_until_ms=ms(message.get("audio_end")))
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return nothing: what never became final is not known to be said."""
+        return iter(())
+
+
+def _word(word: Message) -> HeardWord:
+    return HeardWord(
+        text=text(word, "text"),
+        start_ms=ms(word.get("start")),
+        end_ms=ms(word.get("end")),
+        confidence=confidence(word, "confidence"),
+        stable=flag(word, "word_is_final"),
+        speaker=text(word, "speaker"),
+    )

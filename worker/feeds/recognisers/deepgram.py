@@ -1,0 +1,103 @@
+"""Deepgram, live and pre-recorded.
+
+Source: https://developers.deepgram.com/reference/streaming and https://developers.deepgram.com/docs/filler-words
+
+- ``is_final`` ends the hypotheses of a stretch of audio; ``speech_final`` only says that the speaker paused. A pause
+  may come several finals after the first, so a reader of ``speech_final`` alone loses words.
+- Times are seconds. ``word`` is the word as heard, ``punctuated_word`` the same once more, formatted: not read.
+- Fillers come only with ``filler_words=true``.
+- ``UtteranceEnd`` repeats a pause that no ``speech_final`` found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.message_fields import Message, confidence, flag, objects, part, text
+from worker.feeds.times import seconds_ms, spread
+from worker.feeds.written_words import words_of
+
+__all__ = ["Deepgram", "recognises"]
+
+
+def recognises(message: Message) -> bool:
+    """Tell whether this is a message of Deepgram's."""
+    if "channels" in object_or_empty(message.get("results")):
+        return True
+    return "is_final" in message and "channel" in message and "alternatives" in object_or_empty(message["channel"])
+
+
+def object_or_empty(value: object) -> Message:
+    """Return an object, or an empty one of anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+class Deepgram:
+    """Reads one connection after another; a new ``request_id`` is a new connection."""
+
+    agreement = 3
+
+    def __init__(self) -> None:
+        self._request = ""
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        if "results" in message:
+            yield from self._recorded(part(message, "results"))
+            return
+        kind = text(message, "type") or "Results"
+        if kind == "UtteranceEnd":
+            yield Hypothesis(stream=_channel(message.get("channel")), utterance_end=True)
+        if kind != "Results":
+            return  # Metadata, SpeechStarted and what may be added
+        request = text(part(message, "metadata"), "request_id")
+        if request and request != self._request:
+            if self._request:
+                yield Hypothesis(reconnected=True)
+            self._request = request
+        start_ms = seconds_ms(message.get("start"))
+        duration_ms = seconds_ms(message.get("duration"))
+        until_ms = None if start_ms is None or duration_ms is None else start_ms + duration_ms
+        alternatives = objects(part(message, "channel"), "alternatives")
+        yield Hypothesis(
+            words=_words(alternatives[0], start_ms, until_ms) if alternatives else (),
+            stream=_channel(message.get("channel_index")),
+            final=flag(message, "is_final"),
+            utterance_end=flag(message, "speech_final"),
+            heard_until_ms=until_ms,
+        )
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return nothing: what never became final is not known to be said."""
+        return iter(())
+
+    def _recorded(self, results: Message) -> Iterator[Hypothesis]:
+        channels = objects(results, "channels")
+        for number, channel in enumerate(channels):
+            stream = str(number) if len(channels) > 1 else ""
+            for alternative in objects(channel, "alternatives")[:1]:
+                yield Hypothesis(words=_words(alternative, None, None), stream=stream, final=True, utterance_end=True)
+
+
+def _words(alternative: Message, start_ms: int | None, until_ms: int | None) -> tuple[HeardWord, ...]:
+    words = objects(alternative, "words")
+    if not words:
+        return spread(words_of(text(alternative, "transcript")), start_ms, until_ms)
+    return tuple(
+        HeardWord(
+            text=text(word, "word"),
+            start_ms=seconds_ms(word.get("start")),
+            end_ms=seconds_ms(word.get("end")),
+            confidence=confidence(word, "confidence"),
+            speaker="" if word.get("speaker") is None else str(word["speaker"]),
+        )
+        for word in words
+    )
+
+
+def _channel(index: object) -> str:
+    """Return the channel of ``[number, how many]``; empty where there is one."""
+    if isinstance(index, list) and len(index) == 2 and index[1] != 1:
+        return str(index[0])
+    return ""

@@ -1,0 +1,78 @@
+"""FunASR's WebSocket servers: modes ``offline``, ``online`` and ``2pass``.
+
+Source: https://github.com/modelscope/FunASR/blob/main/runtime/docs/websocket_protocol.md
+
+- ``2pass-online`` and ``online`` send what is new since their last message, ``2pass-offline`` the whole sentence once
+  more, corrected and with marks. So in ``2pass`` only the offline text is final; in ``online`` mode every piece is.
+- ``is_final`` does not mean final: servers write it for the end of the audio, and some never. The mode says it.
+- ``timestamp`` is a list of [start, end] in milliseconds, written as text, one a character or Latin word, none a mark.
+  Where the counts differ (numbers written as digits: ``itn``) the words have no times.
+- Marks in the text are dropped. Fillers are as the model learnt them; ``itn: false`` keeps numbers as spoken.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.message_fields import Message, text
+from worker.feeds.times import ms
+from worker.feeds.written_words import written_units
+
+__all__ = ["FunAsr", "recognises"]
+
+_MODES = ("2pass-online", "2pass-offline", "online", "offline")
+
+
+def recognises(message: Message) -> bool:
+    """Tell whether this is a message of FunASR's."""
+    return message.get("mode") in _MODES and "text" in message
+
+
+class FunAsr:
+    """Reads messages; in ``2pass`` the pieces since the last sentence make the hypothesis."""
+
+    agreement = 0
+
+    def __init__(self) -> None:
+        self._pieces: list[HeardWord] = []
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        mode = text(message, "mode")
+        words = _words(message)
+        if mode == "2pass-online":
+            self._pieces += words
+            yield Hypothesis(words=tuple(self._pieces))
+            return
+        self._pieces = []
+        yield Hypothesis(words=words, final=True, utterance_end=mode != "online" and bool(words))
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return what no second pass came for, as it was first heard."""
+        if self._pieces:
+            yield Hypothesis(words=tuple(self._pieces), final=True)
+        self._pieces = []
+
+
+def _words(message: Message) -> tuple[HeardWord, ...]:
+    units = written_units(text(message, "text"))
+    stamps = _stamps(message.get("timestamp"))
+    if len(stamps) != len(units):
+        return tuple(HeardWord(text=unit) for unit in units)
+    return tuple(
+        HeardWord(text=unit, start_ms=ms(start), end_ms=ms(end))
+        for unit, (start, end) in zip(units, stamps, strict=True)
+    )
+
+
+def _stamps(value: object) -> list[tuple[object, object]]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except json.JSONDecodeError:
+            return []
+    if not isinstance(value, list):
+        return []
+    return [(pair[0], pair[1]) for pair in value if isinstance(pair, list) and len(pair) == 2]

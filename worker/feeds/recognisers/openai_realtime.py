@@ -1,0 +1,104 @@
+"""OpenAI's Realtime API, transcription events.
+
+Source: https://platform.openai.com/docs/guides/realtime-transcription
+
+- ``…input_audio_transcription.delta`` appends to its item; ``….completed`` has the item's whole text, and is final.
+- Items may be completed out of order: they are sent in the order in which the audio was committed
+  (``input_audio_buffer.committed``), an item that ``failed`` is passed over.
+- A delta may end within a word: the last word of an item waits for the next delta, or for the whole text.
+- Words have no times. ``speech_started`` and ``speech_stopped`` say, in milliseconds, where an item's speech lies;
+  the words are spread over it once both are known.
+- The transcript is written for reading: fillers are mostly left out, and no option keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.message_fields import Message, number, text
+from worker.feeds.times import spread
+from worker.feeds.written_words import words_of
+
+__all__ = ["OpenAiRealtime", "recognises"]
+
+_TRANSCRIPTION = "conversation.item.input_audio_transcription."
+_BUFFER = "input_audio_buffer."
+
+
+def recognises(message: Message) -> bool:
+    """Tell whether this is an event of the Realtime API's."""
+    kind = message.get("type")
+    known = (_TRANSCRIPTION, _BUFFER, "transcription_session.", "session.created", "session.updated")
+    return isinstance(kind, str) and kind.startswith(known)
+
+
+@dataclass(slots=True)
+class _Item:
+    """A stretch of speech: what was said of it so far, and where it lies."""
+
+    said: str = ""
+    over: bool = False
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+
+class OpenAiRealtime:
+    """Reads events; ``items`` stand in the order of their audio, the first of them is the one that is sent."""
+
+    agreement = 0
+
+    def __init__(self) -> None:
+        self._items: dict[str, _Item] = {}
+        self._done: dict[str, None] = {}
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what an event says. Raises UnreadableMessageError."""
+        kind, name = text(message, "type"), text(message, "item_id")
+        if kind == "session.created" and self._items:
+            yield Hypothesis(reconnected=True)
+            self._items.clear()
+        if not name or name in self._done or not kind.startswith((_TRANSCRIPTION, _BUFFER)):
+            return
+        item = self._items.setdefault(name, _Item())
+        match kind.removeprefix(_TRANSCRIPTION).removeprefix(_BUFFER):
+            case "speech_started":
+                item.start_ms = number(message, "audio_start_ms")
+            case "speech_stopped":
+                item.end_ms = number(message, "audio_end_ms")
+            case "delta":
+                item.said += text(message, "delta")
+            case "completed":
+                item.said, item.over = text(message, "transcript"), True
+            case "failed":
+                item.over = True
+            case _:
+                return  # committed: the item has its place now
+        yield from self._front()
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return what was said of the items that were never completed."""
+        for item in self._items.values():
+            item.over = True
+        yield from self._front()
+
+    def _front(self) -> Iterator[Hypothesis]:
+        for name in list(self._items):
+            item = self._items[name]
+            yield Hypothesis(words=_words(item), utterance=name, final=item.over, utterance_end=item.over)
+            if not item.over:
+                return
+            del self._items[name]
+            self._done[name] = None
+            if len(self._done) > 1024:
+                del self._done[next(iter(self._done))]
+
+
+def _words(item: _Item) -> tuple[HeardWord, ...]:
+    texts = words_of(item.said)
+    if item.over:
+        return spread(texts, item.start_ms, item.end_ms)
+    whole = len(texts) - (not item.said[-1:].isspace())
+    words = (HeardWord(text=one) for one in texts)
+    return tuple(replace(word, stable=position < whole) for position, word in enumerate(words))

@@ -1,0 +1,89 @@
+"""sherpa-onnx, the streaming recogniser's results and its WebSocket servers' messages, which are the same.
+
+Source: https://k2-fsa.github.io/sherpa/onnx/websocket/online-websocket.html and
+https://k2-fsa.github.io/sherpa/onnx/javascript-api/html/interfaces/sherpa-onnx.OnlineRecognizerResult.html
+
+- ``segment`` numbers the utterances. The C++ server says ``is_final``; the Python one says nothing, and only the next
+  number tells that the one before is over: its last hypothesis is then the final one.
+- ``timestamps`` are the starts of ``tokens``, in seconds from the segment's ``start_time``; some releases write the
+  list as text. There are no ends: they are guessed.
+- Tokens are pieces of words: one with a leading space or ``▁`` begins a word, Chinese characters are units of their
+  own, bytes (``<0xE4>``) are not text. Where tokens do not spell ``text``, the words are the text's, without times.
+- The end of the stream is the text ``Done!``, which is no JSON. Fillers are as the model learnt them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.message_fields import Message, flag, number, text
+from worker.feeds.times import ends_guessed, seconds_ms
+from worker.feeds.token_words import Token, words_of_tokens
+from worker.feeds.written_words import written_units
+
+__all__ = ["SherpaOnnx", "recognises"]
+
+
+def recognises(message: Message) -> bool:
+    """Tell whether this is a result of sherpa-onnx's."""
+    return isinstance(message.get("text"), str) and "segment" in message
+
+
+class SherpaOnnx:
+    """Reads results, and keeps the last hypothesis of the segment that is open."""
+
+    agreement = 3
+
+    def __init__(self) -> None:
+        self._open: Hypothesis | None = None
+        self._number = -1
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        segment = number(message, "segment") or 0
+        if segment < self._number:
+            yield from self.finish()
+            yield Hypothesis(reconnected=True)
+        elif segment > self._number:
+            yield from self.finish()
+        self._number = segment
+        final = flag(message, "is_final") or flag(message, "is_eof")
+        one = Hypothesis(words=_words(message), utterance=f"segment {segment}", final=final, utterance_end=final)
+        if one.words or final:
+            self._open = None if final else one
+            yield one
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return the open segment's last hypothesis as its final one."""
+        if self._open is not None:
+            yield Hypothesis(words=self._open.words, utterance=self._open.utterance, final=True, utterance_end=True)
+        self._open = None
+
+
+def _words(message: Message) -> tuple[HeardWord, ...]:
+    spoken = text(message, "text")
+    tokens, starts = _list(message.get("tokens")), _list(message.get("timestamps"))
+    begin_ms = seconds_ms(message.get("start_time")) or 0
+    if len(tokens) == len(starts) and all(isinstance(token, str) for token in tokens):
+        timed = [
+            Token(
+                text=str(token).replace("▁", " "), start_ms=None if (at := seconds_ms(start)) is None else begin_ms + at
+            )
+            for token, start in zip(tokens, starts, strict=True)
+        ]
+        words = words_of_tokens(timed)
+        if "".join(word.text for word in words).casefold() == "".join(written_units(spoken)).casefold():
+            return ends_guessed(words)
+    return tuple(HeardWord(text=unit) for unit in written_units(spoken))
+
+
+def _list(value: object) -> list[object]:
+    """Return a list, also one that was written as text."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except json.JSONDecodeError:
+            return []
+    return list(value) if isinstance(value, list) else []

@@ -1,0 +1,78 @@
+"""Soniox, real-time WebSocket.
+
+Source: https://soniox.com/docs/stt/core-concepts/real-time-transcription and
+https://soniox.com/docs/speech-to-text/api-reference/websocket-api
+
+- A final token is sent once and never again; tokens that are not final come anew with every message.
+- Tokens are pieces of words, white space included: a word is over when the next token begins with a space, or at
+  ``<end>`` (endpoint found) and ``<fin>`` (finalised), which are no words.
+- Times are milliseconds; ``total_audio_proc_ms`` is the audio heard, ``final_audio_proc_ms`` the part of it that is
+  final. Tokens with ``translation_status: translation`` are not what was said, and dropped.
+- ``finished`` ends the stream. Fillers are written as heard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from worker.feeds.hypothesis import Hypothesis
+from worker.feeds.message_fields import Message, confidence, flag, objects, text
+from worker.feeds.times import ms
+from worker.feeds.token_words import Token, words_of_tokens
+
+__all__ = ["Soniox", "recognises"]
+
+_ENDS = ("<end>", "<fin>")
+
+
+def recognises(message: Message) -> bool:
+    """Tell whether this is a message of Soniox's."""
+    return isinstance(message.get("tokens"), list) and ("total_audio_proc_ms" in message or "finished" in message)
+
+
+class Soniox:
+    """Reads messages; the final tokens since the last endpoint stand before those of each message."""
+
+    agreement = 0
+
+    def __init__(self) -> None:
+        self._final: list[Token] = []
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        tentative: list[Token] = []
+        for token in objects(message, "tokens"):
+            if text(token, "translation_status") == "translation":
+                continue
+            if text(token, "text") in _ENDS:
+                if flag(token, "is_final"):
+                    yield self._ended(pause=text(token, "text") == "<end>")
+                continue
+            (self._final if flag(token, "is_final") else tentative).append(_token(token))
+        if flag(message, "finished"):
+            yield self._ended(pause=True)
+            return
+        words = words_of_tokens([*self._final, *tentative], closed=False)
+        yield Hypothesis(words=words, heard_until_ms=ms(message.get("total_audio_proc_ms")))
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return the final tokens whose word nothing has ended."""
+        if self._final:
+            yield self._ended(pause=False)
+
+    def _ended(self, *, pause: bool) -> Hypothesis:
+        words = words_of_tokens(self._final)
+        self._final = []
+        return Hypothesis(words=words, final=True, utterance_end=pause)
+
+
+def _token(token: Message) -> Token:
+    speaker = token.get("speaker")
+    return Token(
+        text=text(token, "text"),
+        start_ms=ms(token.get("start_ms")),
+        end_ms=ms(token.get("end_ms")),
+        confidence=confidence(token, "confidence"),
+        final=flag(token, "is_final"),
+        speaker="" if speaker is None else str(speaker),
+    )

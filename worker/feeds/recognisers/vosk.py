@@ -1,0 +1,64 @@
+"""Vosk, its library's results and its server's messages, which are the same.
+
+Source: https://alphacephei.com/vosk/server and https://github.com/alphacep/vosk-api/blob/master/src/vosk_api.h
+
+- ``partial`` is the hypothesis so far, ``text`` the final of an utterance; an empty ``text`` means that there was
+  silence. Times come with ``SetWords(True)`` (``result``) and, for partial results, ``SetPartialWords(True)``.
+- Times are seconds from the stream's start. With ``SetMaxAlternatives`` there are ``alternatives``, whose words have
+  no ``conf`` and whose ``confidence`` is a score of the whole on no fixed scale: not read.
+- A word that the model does not know is ``[unk]``: kept, something was said.
+- Fillers are heard where the model's dictionary has them; ``<unk>`` and noise words of some models stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.message_fields import Message, confidence, objects, text
+from worker.feeds.times import seconds_ms
+
+__all__ = ["Vosk", "recognises"]
+
+
+def recognises(message: Message) -> bool:
+    """Tell whether this is a result of Vosk's."""
+    if isinstance(message.get("partial"), str) and "type" not in message:
+        return True
+    result = message.get("result")
+    if isinstance(message.get("text"), str) and isinstance(result, list):
+        return all(isinstance(one, dict) and "word" in one for one in result)
+    return set(message) == {"text"} or ("alternatives" in message and set(message) == {"alternatives"})
+
+
+class Vosk:
+    """Reads results."""
+
+    agreement = 3
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        if "partial" in message:
+            yield Hypothesis(words=_words(objects(message, "partial_result"), text(message, "partial")))
+            return
+        best = next(iter(objects(message, "alternatives")), message)
+        words = _words(objects(best, "result"), text(best, "text"))
+        yield Hypothesis(words=words, final=True, utterance_end=bool(words))
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return nothing: a connection's last result is final."""
+        return iter(())
+
+
+def _words(timed: list[Message], untimed: str) -> tuple[HeardWord, ...]:
+    if not timed:
+        return tuple(HeardWord(text=word) for word in untimed.split())
+    return tuple(
+        HeardWord(
+            text=text(word, "word"),
+            start_ms=seconds_ms(word.get("start")),
+            end_ms=seconds_ms(word.get("end")),
+            confidence=confidence(word, "conf"),
+        )
+        for word in timed
+    )

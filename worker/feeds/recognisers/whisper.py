@@ -1,0 +1,120 @@
+"""Whisper in its many houses: openai-whisper, faster-whisper, WhisperX, whisper.cpp, WhisperLive, the API's answers.
+
+Source: https://github.com/openai/whisper, https://platform.openai.com/docs/api-reference/audio/verbose-json-object,
+https://github.com/ggml-org/whisper.cpp, https://github.com/collabora/WhisperLive
+
+- ``segments`` with ``words`` (word time stamps asked for), else text, whose times are spread over the segment.
+- Times are seconds; WhisperLive writes them as text, whisper.cpp as ``offsets`` in milliseconds.
+- A word begins with a space; one without belongs to the word before it (``" twenty"``, ``"-one"``).
+- WhisperLive sends its last segments again with every message; ``completed`` marks those that stay, and a completed one
+  is known by its start.
+- ``[BLANK_AUDIO]``, ``[MUSIC]``, ``(applause)`` and notes are no words, and dropped.
+- Whisper leaves most fillers and repeats out, and no option keeps them all; a prompt with fillers in it helps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.message_fields import Message, either, flag, objects, part, text
+from worker.feeds.times import ms, seconds_ms, spread
+from worker.feeds.token_words import Token, words_of_tokens
+from worker.feeds.written_words import words_of, written_units
+
+__all__ = ["Whisper", "recognises"]
+
+_NOT_SPOKEN = re.compile(r"\[[^\]]*\]|\([^)]*\)|<\|[^|]*\|>|♪[^♪]*♪|[♪♫]")
+
+
+def recognises(message: Message) -> bool:
+    """Tell whether this is a transcript of Whisper's."""
+    if "transcription" in message or "word_segments" in message:
+        return True
+    segments = message.get("segments", [message] if "avg_logprob" in message else None)
+    if not isinstance(segments, list):
+        return message.get("task") == "transcribe"
+    return all(isinstance(one, dict) and "text" in one and "start" in one for one in segments)
+
+
+class Whisper:
+    """Reads transcripts and live messages."""
+
+    agreement = 2
+
+    def __init__(self) -> None:
+        self._done_ms = -1
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a transcript or a live message says. Raises UnreadableMessageError."""
+        if "transcription" in message:
+            for one in objects(message, "transcription"):
+                offsets = part(one, "offsets")
+                words = _spread(text(one, "text"), ms(offsets.get("from")), ms(offsets.get("to")))
+                yield Hypothesis(words=words, final=True)
+        elif any("completed" in one for one in objects(message, "segments")):
+            yield from self._live(objects(message, "segments"))
+        else:
+            yield from _recorded(message)
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return nothing: what was never completed is not known to be said."""
+        return iter(())
+
+    def _live(self, segments: Sequence[Message]) -> Iterator[Hypothesis]:
+        for one in segments:
+            start_ms = seconds_ms(one.get("start"))
+            if start_ms is None or start_ms <= self._done_ms:
+                continue
+            completed = flag(one, "completed")
+            if completed:
+                self._done_ms = start_ms
+            yield Hypothesis(words=_segment(one), final=completed, heard_until_ms=seconds_ms(one.get("end")))
+
+
+def _recorded(message: Message) -> Iterator[Hypothesis]:
+    segments = objects(message, "segments") or ([message] if "avg_logprob" in message else [])
+    if any(objects(one, "words") for one in segments) or not objects(message, "words"):
+        for one in segments:
+            yield Hypothesis(words=_segment(one), final=True, heard_until_ms=seconds_ms(one.get("end")))
+    else:  # the API's answer has the words beside the segments, each whole and without its marks
+        words = tuple(_whole(word) for word in objects(message, "words"))
+        yield Hypothesis(words=tuple(word for word in words if word.text), final=True)
+    if not segments and not objects(message, "words"):
+        yield Hypothesis(words=_spread(text(message, "text"), None, None), final=True)
+
+
+def _segment(segment: Message) -> tuple[HeardWord, ...]:
+    timed = objects(segment, "words")
+    if not timed:
+        return _spread(text(segment, "text"), seconds_ms(segment.get("start")), seconds_ms(segment.get("end")))
+    spaced = any(_spelt(word).startswith(" ") for word in timed)
+    tokens = [_token(word, spaced=spaced) for word in timed if not _NOT_SPOKEN.fullmatch(_spelt(word).strip())]
+    return words_of_tokens(tokens)
+
+
+def _token(word: Message, *, spaced: bool) -> Token:
+    spelt = _spelt(word)
+    score = either(word, "probability", "score")
+    return Token(
+        text=spelt if spaced else f" {spelt}",
+        start_ms=seconds_ms(word.get("start")),
+        end_ms=seconds_ms(word.get("end")),
+        confidence=float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None,
+        speaker=text(word, "speaker"),
+    )
+
+
+def _whole(word: Message) -> HeardWord:
+    spelt = _NOT_SPOKEN.sub("", _spelt(word)).strip()
+    return HeardWord(text=spelt, start_ms=seconds_ms(word.get("start")), end_ms=seconds_ms(word.get("end")))
+
+
+def _spelt(word: Message) -> str:
+    return text(word, "word") or text(word, "text")
+
+
+def _spread(written: str, start_ms: int | None, end_ms: int | None) -> tuple[HeardWord, ...]:
+    spoken = [unit for word in words_of(_NOT_SPOKEN.sub(" ", written)) for unit in written_units(word)]
+    return spread(spoken, start_ms, end_ms)

@@ -1,0 +1,146 @@
+"""Final words into the numbered events of their sessions, within the limits of the published language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from schemas.events import MAX_EVENT_WORDS, MAX_WORD_CHARACTERS, Word, WordsEvent
+from schemas.versions import EVENT_VERSION
+from worker.feeds.hypothesis import HeardWord
+
+__all__ = ["GUESSED_ENDS", "SessionEvents"]
+
+GUESSED_ENDS = {"word_ends": "guessed"}
+"""The attribute of an event some of whose words have ends that its recogniser did not give."""
+
+_HEARD_EVERY_MS = 300
+_PARTS = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]+")
+
+
+@dataclass(slots=True)
+class _Numbering:
+    """A session's next number, what it has told of the audio, and its words' latest end."""
+
+    next_seq: int = 0
+    told_ms: int = -1
+    latest_ms: int = 0
+    spoke: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class SessionEvents:
+    """Numbers the events of several sessions. epoch: the producer's run; a reconnection begins the next one.
+
+    offset_ms: added to all times: where this connection's audio begins in the session's.
+    """
+
+    session: str
+    lang: str
+    epoch: int = 0
+    offset_ms: int = 0
+    targets: tuple[str, ...] | None = None
+    _numbers: dict[str, _Numbering] = field(default_factory=dict)
+
+    def reconnect(self, elapsed_ms: int | None = None) -> None:
+        """Begin the next epoch. elapsed_ms: since the session began; never before what was already heard."""
+        latest_ms = max((one.latest_ms for one in self._numbers.values()), default=0)
+        self.offset_ms = max(latest_ms, elapsed_ms or 0)
+        self.epoch += 1
+        for one in self._numbers.values():
+            one.next_seq = 0
+
+    def events(
+        self, words: Sequence[HeardWord], *, stream: str, heard_ms: int | None, utterance_end: bool
+    ) -> Iterator[WordsEvent]:
+        """Yield what a hypothesis adds, a speaker's words to that speaker's session; nothing for no news.
+
+        heard_ms: audio heard up to which no word is outstanding.
+        """
+        by_name: dict[str, list[HeardWord]] = {}
+        for word in words:
+            by_name.setdefault(self._name(stream, word.speaker), []).append(word)
+        known = [name for name in self._numbers if self._of_stream(name, stream)] or [self._name(stream, "")]
+        for name in by_name or known:
+            yield from self._of_session(name, by_name.get(name, ()), heard_ms, utterance_end=utterance_end)
+
+    def end(self) -> Iterator[WordsEvent]:
+        """Yield the event that ends each session that was spoken in."""
+        for name, numbering in self._numbers.items():
+            if numbering.spoke:
+                yield self._event(name, numbering, (), session_end=True)
+
+    def _of_session(
+        self, name: str, heard: Sequence[HeardWord], heard_ms: int | None, *, utterance_end: bool
+    ) -> Iterator[WordsEvent]:
+        numbering = self._numbers.setdefault(name, _Numbering())
+        until_ms = None if heard_ms is None else self.offset_ms + heard_ms
+        words = list(self._published(heard))
+        guessed = any(word.end_guessed for word in heard)
+        news = until_ms is not None and numbering.spoke and until_ms - numbering.told_ms >= _HEARD_EVERY_MS
+        if not words and not news and not (utterance_end and numbering.spoke):
+            return
+        batches = [words[at : at + MAX_EVENT_WORDS] for at in range(0, len(words), MAX_EVENT_WORDS)] or [[]]
+        for number, batch in enumerate(batches, start=1):
+            last = number == len(batches)
+            yield self._event(
+                name,
+                numbering,
+                tuple(batch),
+                until_ms=until_ms if last else None,
+                utterance_end=utterance_end and last,
+                guessed=guessed,
+            )
+
+    def _event(
+        self,
+        name: str,
+        numbering: _Numbering,
+        words: tuple[Word, ...],
+        *,
+        until_ms: int | None = None,
+        utterance_end: bool = False,
+        guessed: bool = False,
+        session_end: bool = False,
+    ) -> WordsEvent:
+        event = WordsEvent(
+            version=EVENT_VERSION,
+            session=name,
+            epoch=self.epoch,
+            seq=numbering.next_seq,
+            lang=self.lang,
+            words=words,
+            heard_until_ms=None if until_ms is None else max(until_ms, numbering.told_ms),
+            utterance_end=utterance_end,
+            session_end=session_end,
+            targets=None if numbering.spoke else self.targets,
+            attributes=GUESSED_ENDS if guessed else None,
+        )
+        numbering.next_seq += 1
+        numbering.spoke = True
+        numbering.told_ms = max(numbering.told_ms, until_ms or 0)
+        ends = (word.end_ms or word.start_ms or 0 for word in words)
+        numbering.latest_ms = max(numbering.latest_ms, until_ms or 0, *ends, 0)
+        return event
+
+    def _published(self, heard: Iterable[HeardWord]) -> Iterator[Word]:
+        """Yield words as events may hold them: without white space and control characters, none too long."""
+        for word in heard:
+            start_ms = None if word.start_ms is None else word.start_ms + self.offset_ms
+            end_ms = None if word.end_ms is None else word.end_ms + self.offset_ms
+            if start_ms is not None and end_ms is not None:
+                end_ms = max(start_ms, end_ms)
+            for part in _PARTS.findall(word.text):
+                for at in range(0, len(part), MAX_WORD_CHARACTERS):
+                    text = part[at : at + MAX_WORD_CHARACTERS]
+                    yield Word(text=text, start_ms=start_ms, end_ms=end_ms, confidence=word.confidence)
+
+    def _name(self, stream: str, speaker: str) -> str:
+        return "/".join(part for part in (self.session, stream, speaker) if part)
+
+    def _of_stream(self, name: str, stream: str) -> bool:
+        whole = self._name(stream, "")
+        return name == whole or (
+            name.startswith(f"{whole}/") and (bool(stream) or name.count("/") == whole.count("/") + 1)
+        )

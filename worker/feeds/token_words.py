@@ -1,0 +1,86 @@
+"""Pieces of words, as recognisers over sub-words send them, put together: a leading space begins a word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from worker.feeds.hypothesis import HeardWord
+from worker.feeds.written_words import unmarked, written_units
+
+__all__ = ["Token", "words_of_tokens"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A piece of text, white space that begins or ends it included. final: it will not change."""
+
+    text: str
+    start_ms: int | None = None
+    end_ms: int | None = None
+    confidence: float | None = None
+    final: bool = False
+    speaker: str = ""
+
+
+def words_of_tokens(tokens: Sequence[Token], *, closed: bool = True) -> tuple[HeardWord, ...]:
+    """Return the words that tokens spell, without the marks around them.
+
+    A Chinese or Japanese character is a word of its own. A word is stable where all its tokens are final and it is
+    known to be over: another word begins after it, or no more tokens follow (``closed``).
+    """
+    groups: list[list[Token]] = []
+    begins = True
+    for token in tokens:
+        for unit, spaced in _units(token.text):
+            if unit is None:
+                begins = True
+                continue
+            new = begins or spaced or not groups or groups[-1][-1].speaker != token.speaker
+            if new:
+                groups.append([])
+            groups[-1].append(replace(token, text=unit))
+            begins = _alone(unit)
+    words = []
+    for position, group in enumerate(groups):
+        over = closed or begins or position + 1 < len(groups) or _alone(group[0].text)
+        word = _word(group, over=over)
+        if word.text:
+            words.append(word)
+    return tuple(words)
+
+
+def _units(text: str) -> list[tuple[str | None, bool]]:
+    """Return the parts of a token, each with whether it begins a word; None for white space at the token's end."""
+    parts: list[tuple[str | None, bool]] = []
+    for number, run in enumerate(text.split()):
+        spaced = number > 0 or text[0].isspace()
+        at = 0
+        for position, character in enumerate(run):
+            if _alone(character):
+                if run[at:position]:
+                    parts.append((run[at:position], spaced))
+                parts.append((character, True))
+                at, spaced = position + 1, True
+        if run[at:]:
+            parts.append((run[at:], spaced))
+    if text and text[-1].isspace():
+        parts.append((None, True))
+    return parts
+
+
+def _alone(text: str) -> bool:
+    """Tell whether a text is one character of a script without spaces."""
+    return len(text) == 1 and written_units(f"a{text}a") == ["a", text, "a"]
+
+
+def _word(group: Sequence[Token], *, over: bool) -> HeardWord:
+    known = [token.confidence for token in group if token.confidence is not None]
+    return HeardWord(
+        text=unmarked("".join(token.text for token in group)),
+        start_ms=group[0].start_ms,
+        end_ms=group[-1].end_ms,
+        confidence=min(known) if known else None,
+        stable=over and all(token.final for token in group),
+        speaker=group[0].speaker,
+    )

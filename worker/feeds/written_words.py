@@ -1,0 +1,33 @@
+"""Text as words: parted at white space, characters of scripts without spaces one by one; marks alone are no word."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["is_mark", "unmarked", "words_of", "written_units"]
+
+# Chinese characters and kana, as sent one by one; Thai and the like stay as they come, parted by white space.
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_UNIT = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
+_MARK = re.compile(r"[\W_♪]+")
+_OUTER = re.compile(r"^[^\w%$€£#@&+]+|[^\w%$€£#@&+]+$")
+
+
+def is_mark(text: str) -> bool:
+    """Tell whether a text has no letter and no digit in it: punctuation, a dash, a note."""
+    return _MARK.fullmatch(text) is not None
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words that white space parts, their marks with them; a mark that stands alone is dropped."""
+    return [word for word in text.split() if not is_mark(word)]
+
+
+def written_units(text: str) -> list[str]:
+    """Return words and single Chinese or Japanese characters, without the marks around them."""
+    return [bare for unit in _UNIT.findall(text) if (bare := unmarked(unit))]
+
+
+def unmarked(text: str) -> str:
+    """Return a word without the marks around it; empty of a mark alone."""
+    return "" if is_mark(text) else _OUTER.sub("", text)
