@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import tee
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Annotated
 
+import msgspec
 import typer
 
 from schemas.codec import encode_event
@@ -16,20 +14,42 @@ from worker.adapters.kafka.event_sender import KafkaSender
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted, counted_noun
+from worker.feeds.file_format import FileFormat
 from worker.feeds.pacing import paced
-from worker.feeds.speech_file import Pace, TimedEvent, ended, events_of_json_lines, events_of_text
-from worker.settings.tree import load_broker_settings
+from worker.feeds.recorded_speech import RecordedSpeech
+from worker.feeds.timed_events import Pace, TimedEvent, ended
+from worker.settings.tree import BrokerSettings, load_broker_settings, load_local_settings
 
-__all__ = ["replay"]
+__all__ = ["AgreeOption", "replay"]
+
+AgreeOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Send a recogniser's unmarked word once so many hypotheses running have it; 0: finals, and what it marks "
+        "stable, alone; by default as docs/recognisers.md says for each.",
+        show_default=False,
+    ),
+]
 
 
 def replay(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Text, or word events as JSON lines; - is standard input.")
+        str,
+        typer.Argument(
+            metavar="FILE", help="Text, captions, a recogniser's messages, or word events; - is standard input."
+        ),
     ],
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,
+    given: Annotated[
+        FileFormat, typer.Option("--format", help="What the file is; auto: what stands in it says so.")
+    ] = FileFormat.AUTO,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Send nothing, ask no broker: print the events as JSON lines and count them."),
+    ] = False,
     lang: Annotated[str, typer.Option(help="Language of text, and of events that name none (BCP-47).")] = "en",
     speed: Annotated[float, typer.Option(min=0, help="1 is the pace of speech, 2 twice that; 0 never waits.")] = 1.0,
     prefix: Annotated[
@@ -52,62 +72,74 @@ def replay(
     end: Annotated[bool, typer.Option(help="End each session after its last event (text always does).")] = False,
     words_per_minute: Annotated[int, typer.Option(min=1, max=6000, help="Pace of words without times.")] = 160,
     at_once: Annotated[int, typer.Option(min=1, help="Lines of a text that are spoken at once.")] = 8,
+    agree: AgreeOption = None,
 ) -> None:
     """Send a file of speech into the input topic, as a recogniser would.
 
-    In a text each line is one session. In JSON lines (a name that ends in .jsonl or .ndjson, or a brace as the first
-    character) each line is one word event: `{"session": "a", "words": ["so", "um", "yes"], "at_ms": 900}` is enough;
-    everything that docs/produce.md lists may be given.
+    In a text each line is one session. In JSON lines each line is one word event: `{"session": "a", "words": ["so",
+    "um", "yes"], "at_ms": 900}` is enough; everything that docs/produce.md lists may be given. Captions (SRT, WebVTT),
+    CTM and the messages of recognisers (docs/recognisers.md) are one session, or one a speaker. What is none of these
+    is refused, never spoken.
     """
-    settings = load_broker_settings(origin_of(config, assignments))
-    reading = _Reading(
+    origin = origin_of(config, assignments)
+    speech = RecordedSpeech(
+        name=file,
         lang=lang,
         prefix=prefix,
         epoch=int(time.time()) if epoch is None else epoch,
         pace=Pace(words_a_minute=words_per_minute, sessions_at_once=at_once),
+        agreement=agree,
     )
-    events = reading.events(read_lines(file), file)
+    found, lines = speech.format_of(read_lines(file), given)
+    events: Iterable[TimedEvent] = speech.events(lines, found)
     if end:
         events = ended(events)
     if file != "-":  # a recogniser's live output on standard input is sent as it comes
-        events = iter(known := list(events))
-    sessions: set[str] = set()
-    sent = words = 0
+        events = list(events)
+    if dry_run:
+        load_local_settings(origin)  # a mistyped one is said all the same
+        _print(events, found)
+    else:
+        _send(events, load_broker_settings(origin), speed=speed)
+
+
+def _print(events: Iterable[TimedEvent], format_name: str) -> None:
+    """Print events as ``replay`` would read them again; the count goes to stderr."""
+    count = _Count()
+    for one in events:
+        fields = {"at_ms": one.at_ms} | msgspec.to_builtins(one.event)
+        typer.echo(msgspec.json.encode(fields).decode())
+        count.take(one)
+    typer.echo(f"{format_name}: {count.told} would be sent over {count.last_ms / 1000:.1f} s; nothing was", err=True)
+
+
+def _send(events: Iterable[TimedEvent], settings: BrokerSettings, *, speed: float) -> None:
     began_s = time.monotonic()
-    worker = settings.worker
+    worker, count = settings.worker, _Count()
+    total = len(events) if isinstance(events, list) else None
     with KafkaSender(settings.kafka, worker.input_topic, worker.partitioner.place) as sender:
         timed = paced(events, speed=speed, now_s=time.monotonic, sleep=time.sleep)
-        for one in counted(timed, doing="replaying", total=None if file == "-" else len(known)):
+        for one in counted(timed, doing="replaying", total=total):
             sender.send(one.event.session.encode(), encode_event(one.event))
-            sessions.add(one.event.session)
-            sent, words = sent + 1, words + len(one.event.words)
-    took_s = time.monotonic() - began_s
-    told = ", ".join((counted_noun(sent, "event"), counted_noun(words, "word"), counted_noun(len(sessions), "session")))
-    typer.echo(f"{told} in {took_s:.1f} s", err=True)
+            count.take(one)
+    typer.echo(f"{count.told} in {time.monotonic() - began_s:.1f} s", err=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
-    """How a file's lines become events."""
+class _Count:
+    """What went by."""
 
-    lang: str
-    prefix: str | None
-    epoch: int
-    pace: Pace
+    def __init__(self) -> None:
+        self._sessions: set[str] = set()
+        self._events = self._words = self.last_ms = 0
 
-    def events(self, lines: Iterator[str], file: str) -> Iterator[TimedEvent]:
-        """Yield the events of JSON lines, by the file's name or because a brace comes first; else those of text."""
-        every, ahead = tee(lines)
-        first = next((line for line in ahead if line.strip()), "")
-        del ahead  # or all lines would be kept for it
-        if file.endswith((".jsonl", ".ndjson")) or first.lstrip().startswith("{"):
-            return events_of_json_lines(
-                every,
-                prefix=self.prefix or "",
-                lang=self.lang,
-                epoch=self.epoch,
-                pace=self.pace,
-            )
-        named = "stdin" if file == "-" else Path(file).stem
-        prefix = f"{named}-{self.epoch}-" if self.prefix is None else self.prefix
-        return events_of_text(every, prefix=prefix, lang=self.lang, pace=self.pace)
+    def take(self, one: TimedEvent) -> None:
+        """Count an event."""
+        self._sessions.add(one.event.session)
+        self._events, self._words = self._events + 1, self._words + len(one.event.words)
+        self.last_ms = one.at_ms
+
+    @property
+    def told(self) -> str:
+        """The counts for people."""
+        parts = ((self._events, "event"), (self._words, "word"), (len(self._sessions), "session"))
+        return ", ".join(counted_noun(count, noun) for count, noun in parts)

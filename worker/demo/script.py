@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from schemas.events import Word, WordsEvent
 from schemas.versions import EVENT_VERSION
-from worker.feeds.speech_file import TimedEvent
+from worker.feeds.timed_events import TimedEvent
 
 __all__ = ["TALKS", "TARGET", "Talk", "events"]
 

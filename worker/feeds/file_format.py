@@ -10,19 +10,20 @@ import json
 import re
 from collections.abc import Sequence
 from enum import StrEnum
+from pathlib import Path
 
 from worker.errors import FatalError
 from worker.feeds.formats.ctm import is_ctm
 from worker.feeds.formats.srt import TIMING
-from worker.feeds.recognisers.catalogue import RECOGNISERS, recogniser_of
+from worker.feeds.recognisers.catalogue import recogniser_of
 
-__all__ = ["FORMATS", "FileFormat", "LOOKED_AT_LINES", "recognised_format"]
+__all__ = ["LOOKED_AT_LINES", "FileFormat", "recognised_format"]
 
 LOOKED_AT_LINES = 400
 
 
 class FileFormat(StrEnum):
-    """The formats of files; the recognisers' own messages have their names."""
+    """What a file may be said to be; a recogniser's messages go by its name."""
 
     AUTO = "auto"
     TEXT = "text"
@@ -30,11 +31,20 @@ class FileFormat(StrEnum):
     SRT = "srt"
     VTT = "vtt"
     CTM = "ctm"
+    DEEPGRAM = "deepgram"
+    ASSEMBLYAI = "assemblyai"
+    GOOGLE = "google"
+    AZURE = "azure"
+    AWS = "aws"
+    SONIOX = "soniox"
+    OPENAI_REALTIME = "openai-realtime"
+    FUNASR = "funasr"
+    SHERPA_ONNX = "sherpa-onnx"
+    WHISPER = "whisper"
+    VOSK = "vosk"
 
 
-FORMATS = (*(one.value for one in FileFormat), *RECOGNISERS)
-"""All formats by name."""
-
+_CUT_OFF = re.compile(r'\[\s*[{"\[]')  # JSON that breaks off, rather than [laughter]
 _BY_ENDING = {".jsonl": FileFormat.JSONL, ".ndjson": FileFormat.JSONL, ".ctm": FileFormat.CTM}
 _OTHERS = (
     ("TTML or other XML", re.compile(r"<\?xml|<tt[\s>]", re.IGNORECASE)),
@@ -52,36 +62,43 @@ _OTHERS = (
 )
 
 
-def recognised_format(name: str, head: Sequence[str]) -> str:
-    """Return a file's format, one of ``FORMATS``. name: the file's. head: its first lines, at most ``LOOKED_AT_LINES``.
+def recognised_format(name: str, head: Sequence[str]) -> FileFormat:
+    """Return a file's format. name: the file's. head: its first lines, at most ``LOOKED_AT_LINES``.
 
     Raises FatalError that says what the file looks like, and never quotes it.
     """
     lines = [line.removeprefix("\ufeff").strip() for line in head]
     lines = [line for line in lines if line]
-    first = lines[0] if lines else ""
-    if first.startswith(("{", "[")) and (found := _json_format(name, "\n".join(lines))) is not None:
+    if lines and lines[0].startswith(("{", "[")) and (found := _json_format(name, "\n".join(lines))) is not None:
         return found
-    if first.startswith("WEBVTT"):
+    if found := _written_format(lines):
+        return found
+    if other := _foreign_format(lines):
+        raise _refusal(name, f"looks like {other}")
+    return _BY_ENDING.get(Path(name).suffix, FileFormat.TEXT)
+
+
+def _written_format(lines: Sequence[str]) -> FileFormat | None:
+    """Return the format of captions and of CTM."""
+    if lines and lines[0].startswith("WEBVTT"):
         return FileFormat.VTT
-    if any(TIMING.match(line) for line in lines[:50]):
+    if any(TIMING.match(line) for line in lines):
         return FileFormat.SRT
-    for other, sign in _OTHERS:
-        if sign.match(first):
-            raise _refusal(name, f"looks like {other}")
-    if (spoken := [line for line in lines if not line.startswith(";;")]) and all(map(is_ctm, spoken)):
-        return FileFormat.CTM
+    words = [line for line in lines if not line.startswith(";;")]
+    return FileFormat.CTM if words and all(map(is_ctm, words)) else None
+
+
+def _foreign_format(lines: Sequence[str]) -> str | None:
+    """Return the name of what is not read here."""
+    for other, sign in _OTHERS if lines else ():
+        if sign.match(lines[0]):
+            return other
     if any("-->" in line for line in lines):
-        raise _refusal(name, "looks like captions whose times are not written as SRT or WebVTT write them")
-    for ending, known in _BY_ENDING.items():
-        if name.endswith(ending):
-            return known
-    if "\0" in "".join(lines):
-        raise _refusal(name, "is not text")
-    return FileFormat.TEXT
+        return "captions whose times are not written as SRT or WebVTT write them"
+    return "no text" if any("\0" in line for line in lines) else None
 
 
-def _json_format(name: str, text: str) -> str | None:
+def _json_format(name: str, text: str) -> FileFormat | None:
     """Return the format of JSON; None where it is none after all."""
     messages = _first_objects(text)
     if messages is None:
@@ -89,7 +106,7 @@ def _json_format(name: str, text: str) -> str | None:
     for message in messages:
         found = recogniser_of(message)
         if found is not None:
-            return found
+            return FileFormat(found)
     if name.endswith((".jsonl", ".ndjson")) or (text.startswith("{") and any(map(_is_event, messages))):
         return FileFormat.JSONL
     raise _refusal(name, "is JSON, but of no recogniser that is known here, and no word events either")
@@ -114,11 +131,13 @@ def _first_objects(text: str) -> list[dict[str, object]] | None:
             break
         if isinstance(value, dict):
             found.append(value)
-        elif not found:
+        elif not found and text[at : at + 1] in ("", ",", "]"):
             return [{}]  # an array of numbers, say: JSON, and nobody's
-    return found or None
+        elif not found:
+            break
+    return found or ([{}] if _CUT_OFF.match(text) else None)
 
 
 def _refusal(name: str, why: str) -> FatalError:
     shown = "standard input" if name == "-" else name
-    return FatalError(f"{shown} {why}: nothing was sent. --format says what it is: {', '.join(FORMATS[1:])}")
+    return FatalError(f"{shown} {why}: nothing was sent. --format says what it is: {', '.join(list(FileFormat)[1:])}")

@@ -39,9 +39,10 @@ class HeardWord:
 class Hypothesis:
     """All words of one utterance so far, as the recogniser has them now.
 
-    stream: the audio channel, where there are several; one session each. utterance: what the recogniser calls it; empty
-    where it has no name and a final result simply ends it. final: the recogniser says no more about this utterance. utterance_end: the
-    speaker paused here, says the recogniser. reconnected: a new connection begins, its times start at 0 again.
+    stream: the audio channel, where there are several; one session each. utterance: what the recogniser calls it;
+    empty where it has no name and a final result simply ends it. final: the recogniser says no more about this one.
+    utterance_end: the speaker paused here, says the recogniser. reconnected: a new connection begins, its times start
+    at 0 again.
     """
 
     words: tuple[HeardWord, ...] = ()

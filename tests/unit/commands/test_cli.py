@@ -157,6 +157,36 @@ def test_a_file_that_cannot_be_replayed_is_refused_by_line_before_any_broker_is_
     assert told in done.err
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.json", '[{"Word": "hi", "Offset": 1}]', "is JSON, but of no recogniser that is known here"),
+        ("a.txt", '[{"Word": "hi", "Offset": 1}]', "is JSON, but of no recogniser that is known here"),
+        ("a.xml", "<?xml version='1.0'?><tt>hi</tt>", "looks like TTML or other XML"),
+    ],
+)
+def test_what_is_not_recognised_is_never_spoken(
+    terminal: Terminal, tmp_path: Path, name: str, content: str, told: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    done = terminal.run("replay", str(tmp_path / name), CAESURA_KAFKA_BOOTSTRAP_SERVERS="127.0.0.1:1")
+    assert (done.status, done.out) == (1, "")
+    assert told in done.err
+    assert "nothing was sent" in done.err
+
+
+def test_captions_are_replayed_as_their_words_and_a_dry_run_sends_nothing(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "talk.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nSo yes.\n")
+    done = terminal.run("replay", str(tmp_path / "talk.srt"), "--dry-run", "--prefix", "")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert done.status == 0, "no broker is set, and none is asked"
+    assert [word["text"] for line in lines for word in line.get("words", [])] == ["So", "yes."]
+    assert done.err == "srt: 2 events, 2 words, 1 session would be sent over 2.0 s; nothing was\n"
+    (tmp_path / "again.jsonl").write_text(done.out)
+    again = terminal.run("replay", str(tmp_path / "again.jsonl"), "--dry-run")
+    assert again.out == done.out, "what it prints can be replayed"
+
+
 def test_settings_are_listed_with_where_they_came_from(terminal: Terminal) -> None:
     done = terminal.run("settings", CAESURA_KAFKA_BOOTSTRAP_SERVERS="broker:9092", CAESURA_WORKER_ORDINAL="7")
     line = next(line for line in done.out.splitlines() if line.startswith("worker.ordinal"))

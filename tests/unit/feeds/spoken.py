@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from schemas.codec import decode_event, encode_event
 from schemas.events import Word, WordsEvent
 from worker.feeds.recognised_speech import RecognisedSpeech
-from worker.feeds.recognisers.catalogue import RECOGNISERS, recogniser_of
+from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName, recogniser_of
 from worker.feeds.session_events import SessionEvents
 
 Message = Mapping[str, object]
@@ -16,7 +16,7 @@ Message = Mapping[str, object]
 def fed(name: str, messages: Iterable[Message], *, agreement: int | None = None, end: bool = True) -> list[WordsEvent]:
     """Return the events of messages, each checked as a worker checks it; every recogniser's first message is known."""
     speech = RecognisedSpeech(
-        RECOGNISERS[name].reader(), SessionEvents(session="s", lang="en", epoch=3), agreement=agreement
+        RECOGNISERS[RecogniserName(name)].reader(), SessionEvents(session="s", lang="en", epoch=3), agreement=agreement
     )
     events = [event for message in messages for event in speech.take(message)]
     events += speech.finish(end=end)

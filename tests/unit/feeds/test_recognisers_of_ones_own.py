@@ -5,14 +5,14 @@ from __future__ import annotations
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart, words
 
 
-def vosk(*said: tuple[str, float], partial: bool = False) -> Message:
+def vosk(*said: tuple[str, float], partial: bool = False) -> dict[str, object]:
     listed = [{"conf": 0.8, "start": at, "end": at + 0.2, "word": word} for word, at in said]
     text = " ".join(word for word, _ in said)
     return {"partial": text, "partial_result": listed} if partial else {"result": listed, "text": text}
 
 
 def test_vosks_partial_words_wait_and_its_empty_results_are_silence() -> None:
-    said = [
+    said: list[Message] = [
         {"partial": ""},
         vosk(("so", 0.0), partial=True),
         vosk(("so", 0.0), ("um", 0.3), partial=True),
@@ -26,18 +26,20 @@ def test_vosks_partial_words_wait_and_its_empty_results_are_silence() -> None:
 
 
 def test_vosks_alternatives_have_scores_that_are_no_confidences() -> None:
-    said = [{"alternatives": [{"confidence": 312.5, "text": "so", "result": [{"start": 1, "end": 2, "word": "so"}]}]}]
+    said: list[Message] = [
+        {"alternatives": [{"confidence": 312.5, "text": "so", "result": [{"start": 1, "end": 2, "word": "so"}]}]}
+    ]
     events = fed("vosk", said)
     assert told_apart("vosk", said)
     assert [(word.text, word.confidence) for word in words(events)] == [("so", None)]
 
 
-def sherpa(segment: int, text: str, tokens: list[str], starts: list[float], **more: object) -> Message:
+def sherpa(segment: int, text: str, tokens: list[str], starts: list[float], **more: object) -> dict[str, object]:
     return {"text": text, "tokens": tokens, "timestamps": starts, "segment": segment, "start_time": 0.0} | more
 
 
 def test_sherpas_next_segment_ends_the_one_before_and_ends_are_guessed() -> None:
-    said = [
+    said: list[Message] = [
         sherpa(0, "so yes", [" SO", " YE", "S"], [0.1, 0.5, 0.7]) | {"text": " SO YES"},
         sherpa(1, " WE", [" WE"], [0.2], start_time=2.0),
     ]
@@ -59,12 +61,12 @@ def test_sherpas_bytes_are_not_text_so_the_words_are_the_texts_own() -> None:
     assert timed(fed("sherpa-onnx", said)) == [("好", None, None)]
 
 
-def funasr(mode: str, text: str, stamps: str | None = None) -> Message:
+def funasr(mode: str, text: str, stamps: str | None = None) -> dict[str, object]:
     return {"mode": mode, "wav_name": "w", "text": text, "is_final": False} | ({"timestamp": stamps} if stamps else {})
 
 
 def test_funasrs_second_pass_is_what_counts() -> None:
-    said = [
+    said: list[Message] = [
         funasr("2pass-online", "今天"),
         funasr("2pass-online", "天汽"),
         funasr("2pass-offline", "今天天气, good。", "[[100,200],[200,300],[300,400],[400,500],[600,900]]"),
@@ -72,7 +74,13 @@ def test_funasrs_second_pass_is_what_counts() -> None:
     ]
     events = fed("funasr", said)
     assert told_apart("funasr", said)
-    assert timed(events)[:5] == [("今", 100, 200), ("天", 200, 300), ("天", 300, 400), ("气", 400, 500), ("good", 600, 900)]
+    assert timed(events)[:5] == [
+        ("今", 100, 200),
+        ("天", 200, 300),
+        ("天", 300, 400),
+        ("气", 400, 500),
+        ("good", 600, 900),
+    ]
     assert texts(events)[5:] == ["再", "见"], "what no second pass came for is not lost"
 
 
@@ -112,14 +120,14 @@ def test_whispers_pieces_are_joined_and_what_nobody_said_is_dropped() -> None:
 
 
 def test_whisper_lives_segments_that_come_again_are_said_once() -> None:
-    def live(*segments: tuple[float, str, bool]) -> Message:
+    def live(*segments: tuple[float, str, bool]) -> dict[str, object]:
         listed = [
             {"start": f"{at:.3f}", "end": f"{at + 1:.3f}", "text": text, "completed": done}
             for at, text, done in segments
         ]
         return {"uid": "u", "segments": listed}
 
-    said = [
+    said: list[Message] = [
         live((0.0, " So we", False)),
         live((0.0, " So we go", True), (1.0, " and", False)),
         live((0.0, " So we go", True), (1.0, " and then", True)),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart, words
@@ -11,8 +9,8 @@ from worker.feeds.hypothesis import UnreadableMessageError
 
 
 def deepgram(
-    said: str, *, start: float = 0.0, final: bool = False, pause: bool = False, request: str = "r1", **more: Any
-) -> Message:
+    said: str, *, start: float = 0.0, final: bool = False, pause: bool = False, request: str = "r1", **more: object
+) -> dict[str, object]:
     parts = said.split()
     return {
         "type": "Results",
@@ -44,7 +42,7 @@ def deepgram(
 
 
 def test_deepgrams_finals_are_the_words_and_a_pause_is_another_thing() -> None:
-    said = [
+    said: list[Message] = [
         deepgram("so um", start=0.0),
         deepgram("so um yes", start=0.0, final=True),
         deepgram("we", start=1.0),
@@ -91,7 +89,9 @@ def test_deepgrams_recorded_answer_is_read_too() -> None:
     assert texts(fed("deepgram", [answer])) == ["so", "yes"]
 
 
-def turn(number: int, *said: tuple[str, bool], end: bool = False, formatted: bool = False, pause: str = "") -> Message:
+def turn(
+    number: int, *said: tuple[str, bool], end: bool = False, formatted: bool = False, pause: str = ""
+) -> dict[str, object]:
     return {
         "type": "Turn",
         "turn_order": number,
@@ -107,7 +107,7 @@ def turn(number: int, *said: tuple[str, bool], end: bool = False, formatted: boo
 
 
 def test_assemblyais_final_words_go_out_at_once_and_a_formatted_repeat_is_dropped() -> None:
-    said = [
+    said: list[Message] = [
         {"type": "Begin", "id": "x", "expires_at": 1},
         turn(0, ("hi", False)),
         turn(0, ("hi", True), ("my", False)),
@@ -128,11 +128,11 @@ def test_assemblyais_model_that_formats_at_once_is_read_too() -> None:
     assert texts(fed("assemblyai", said)) == ["Hi."]
 
 
-def google(*results: Message) -> Message:
+def google(*results: Message) -> dict[str, object]:
     return {"results": list(results)}
 
 
-def interim(said: str, stability: float) -> Message:
+def interim(said: str, stability: float) -> dict[str, object]:
     return {"alternatives": [{"transcript": said}], "stability": stability, "resultEndTime": "1.2s"}
 
 
@@ -151,7 +151,7 @@ def test_googles_stable_beginning_and_unstable_rest_are_one_hypothesis() -> None
             }
         ],
     }
-    said = [
+    said: list[Message] = [
         google(interim("so", 0.9), interim(" um", 0.01)),
         google(interim("so um", 0.9), interim(" yet", 0.01)),
         google(interim("so um", 0.9), interim(" yes", 0.01)),
@@ -170,7 +170,7 @@ def test_googles_durations_may_be_seconds_and_nanos() -> None:
 
 
 def test_googles_words_by_speaker_that_begin_anew_with_every_final_are_not_said_twice() -> None:
-    def tagged(*said: tuple[str, float, int]) -> Message:
+    def tagged(*said: tuple[str, float, int]) -> dict[str, object]:
         listed = [
             {"word": word, "startTime": f"{at}s", "endTime": f"{at + 0.5}s", "speakerTag": tag}
             for word, at, tag in said
@@ -182,7 +182,7 @@ def test_googles_words_by_speaker_that_begin_anew_with_every_final_are_not_said_
 
 
 def test_azures_ticks_are_a_hundred_nanoseconds_and_its_display_is_not_read() -> None:
-    said = [
+    said: list[Message] = [
         {"Id": "1", "Text": "so um", "Offset": 1_000_000, "Duration": 5_000_000},
         {
             "Id": "1",
@@ -215,26 +215,34 @@ def test_azures_ticks_are_a_hundred_nanoseconds_and_its_display_is_not_read() ->
 
 
 def test_azures_answer_without_times_of_words_has_them_guessed_and_says_so() -> None:
-    said = [{"RecognitionStatus": "Success", "Offset": 0, "Duration": 10_000_000, "DisplayText": "So, yes."}]
+    said: list[Message] = [
+        {"RecognitionStatus": "Success", "Offset": 0, "Duration": 10_000_000, "DisplayText": "So, yes."}
+    ]
     events = fed("azure", said)
     assert texts(events) == ["So", "yes"]
     assert words(events)[-1].end_ms == 1000
     assert events[0].attributes == {"word_ends": "guessed"}
 
 
-def aws(result: str, *items: tuple[str, float | None, bool], partial: bool = True) -> Message:
+def aws(result: str, *items: tuple[str, float | None, bool], partial: bool = True) -> dict[str, object]:
     listed = [
         {"Content": text, "Type": "pronunciation", "StartTime": at, "EndTime": at + 0.25, "Stable": stable}
         if at is not None
         else {"Content": text, "Type": "punctuation", "StartTime": 0.5, "EndTime": 0.5, "Stable": stable}
         for text, at, stable in items
     ]
-    one = {"ResultId": result, "IsPartial": partial, "StartTime": 0.0, "EndTime": 1.5, "Alternatives": [{"Items": listed}]}
+    one = {
+        "ResultId": result,
+        "IsPartial": partial,
+        "StartTime": 0.0,
+        "EndTime": 1.5,
+        "Alternatives": [{"Items": listed}],
+    }
     return {"Transcript": {"Results": [one]}}
 
 
 def test_awss_stable_items_go_out_at_once_and_its_marks_are_no_words() -> None:
-    said = [
+    said: list[Message] = [
         aws("a", ("so", 0.0, True), ("um", 0.5, False)),
         aws("a", ("so", 0.0, True), (",", None, True), ("uh", 0.5, True), ("yes", 1.0, False)),
         aws("a", ("so", 0.0, True), (",", None, True), ("uh", 0.5, True), ("yet", 1.0, True), partial=False),
@@ -256,16 +264,16 @@ def test_awss_batch_file_has_times_as_text() -> None:
     assert timed(fed("aws", [file])) == [("so", 40, 200)]
 
 
-def token(text: str, *, final: bool, at: int = 0, **more: Any) -> Message:
+def token(text: str, *, final: bool, at: int = 0, **more: object) -> dict[str, object]:
     return {"text": text, "start_ms": at, "end_ms": at + 50, "confidence": 0.9, "is_final": final} | more
 
 
-def soniox(*tokens: Message, heard: int = 0, **more: Any) -> Message:
+def soniox(*tokens: Message, heard: int = 0, **more: object) -> dict[str, object]:
     return {"tokens": list(tokens), "final_audio_proc_ms": 0, "total_audio_proc_ms": heard} | more
 
 
 def test_sonioxs_pieces_make_a_word_once_the_next_one_begins() -> None:
-    said = [
+    said: list[Message] = [
         soniox(token("Beau", final=True), token("ti", final=False)),
         soniox(token("ti", final=True, at=50), token("ful", final=True, at=100)),
         soniox(token(" day", final=False, at=200)),
@@ -281,7 +289,7 @@ def test_sonioxs_pieces_make_a_word_once_the_next_one_begins() -> None:
 
 
 def test_sonioxs_translations_were_not_said_and_speakers_have_sessions() -> None:
-    said = [
+    said: list[Message] = [
         soniox(token("Ja", final=True, speaker="1"), token(" yes", final=True, translation_status="translation")),
         soniox(token(" nein", final=True, at=100, speaker="2"), finished=True),
     ]
@@ -298,7 +306,7 @@ _ITEM = "conversation.item.input_audio_transcription."
 
 
 def test_openais_items_go_out_in_the_order_of_their_audio() -> None:
-    said = [
+    said: list[Message] = [
         {"type": "session.created", "session": {}},
         {"type": "input_audio_buffer.speech_started", "item_id": "a", "audio_start_ms": 0},
         {"type": "input_audio_buffer.speech_stopped", "item_id": "a", "audio_end_ms": 1000},
@@ -316,7 +324,7 @@ def test_openais_items_go_out_in_the_order_of_their_audio() -> None:
 
 
 def test_openais_item_that_failed_is_passed_over() -> None:
-    said = [
+    said: list[Message] = [
         {"type": "input_audio_buffer.committed", "item_id": "a"},
         {"type": "input_audio_buffer.committed", "item_id": "b"},
         {"type": f"{_ITEM}completed", "item_id": "b", "transcript": "Here."},

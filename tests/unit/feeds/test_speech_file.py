@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worker.errors import FatalError
+from worker.feeds.formats.jsonl import events_of_json_lines
+from worker.feeds.formats.text import events_of_text
 from worker.feeds.pacing import paced
-from worker.feeds.speech_file import Pace, TimedEvent, ended, events_of_json_lines, events_of_text
+from worker.feeds.timed_events import Pace, TimedEvent, ended
 
 
 def of_text(*lines: str, at_once: int = 8) -> list[TimedEvent]:

@@ -2,8 +2,8 @@
 
 Source: https://github.com/usnistgov/SCTK/blob/master/doc/infmts.htm
 
-Each file and channel is a stream. Alternatives (``<ALT_BEGIN>`` …) keep their first; what stands in angle brackets is no
-word. Fillers stand as the recogniser's dictionary writes them (``%hesitation`` among them).
+Each file and channel is a stream. Alternatives (``<ALT_BEGIN>`` …) keep their first; what stands in angle brackets is
+no word. Fillers stand as the recogniser's dictionary writes them (``%hesitation`` among them).
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from worker.feeds.hypothesis import Recogniser
 from worker.feeds.recognisers import (
@@ -20,7 +21,23 @@ from worker.feeds.recognisers import (
     whisper,
 )
 
-__all__ = ["RECOGNISERS", "Known", "recogniser_of"]
+__all__ = ["RECOGNISERS", "Known", "RecogniserName", "recogniser_of"]
+
+
+class RecogniserName(StrEnum):
+    """What the commands call a recogniser."""
+
+    DEEPGRAM = "deepgram"
+    ASSEMBLYAI = "assemblyai"
+    GOOGLE = "google"
+    AZURE = "azure"
+    AWS = "aws"
+    SONIOX = "soniox"
+    OPENAI_REALTIME = "openai-realtime"
+    FUNASR = "funasr"
+    SHERPA_ONNX = "sherpa-onnx"
+    WHISPER = "whisper"
+    VOSK = "vosk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +48,22 @@ class Known:
     reader: Callable[[], Recogniser]
 
 
-RECOGNISERS: Mapping[str, Known] = {
-    "deepgram": Known(deepgram.recognises, deepgram.Deepgram),
-    "assemblyai": Known(assemblyai.recognises, assemblyai.AssemblyAi),
-    "google": Known(google.recognises, google.Google),
-    "azure": Known(azure.recognises, azure.Azure),
-    "aws": Known(aws.recognises, aws.Aws),
-    "soniox": Known(soniox.recognises, soniox.Soniox),
-    "openai-realtime": Known(openai_realtime.recognises, openai_realtime.OpenAiRealtime),
-    "funasr": Known(funasr.recognises, funasr.FunAsr),
-    "sherpa-onnx": Known(sherpa_onnx.recognises, sherpa_onnx.SherpaOnnx),
-    "whisper": Known(whisper.recognises, whisper.Whisper),
-    "vosk": Known(vosk.recognises, vosk.Vosk),
+RECOGNISERS: Mapping[RecogniserName, Known] = {
+    RecogniserName.DEEPGRAM: Known(deepgram.recognises, deepgram.Deepgram),
+    RecogniserName.ASSEMBLYAI: Known(assemblyai.recognises, assemblyai.AssemblyAi),
+    RecogniserName.GOOGLE: Known(google.recognises, google.Google),
+    RecogniserName.AZURE: Known(azure.recognises, azure.Azure),
+    RecogniserName.AWS: Known(aws.recognises, aws.Aws),
+    RecogniserName.SONIOX: Known(soniox.recognises, soniox.Soniox),
+    RecogniserName.OPENAI_REALTIME: Known(openai_realtime.recognises, openai_realtime.OpenAiRealtime),
+    RecogniserName.FUNASR: Known(funasr.recognises, funasr.FunAsr),
+    RecogniserName.SHERPA_ONNX: Known(sherpa_onnx.recognises, sherpa_onnx.SherpaOnnx),
+    RecogniserName.WHISPER: Known(whisper.recognises, whisper.Whisper),
+    RecogniserName.VOSK: Known(vosk.recognises, vosk.Vosk),
 }
 
 
-def recogniser_of(message: Mapping[str, object]) -> str | None:
+def recogniser_of(message: Mapping[str, object]) -> RecogniserName | None:
     """Return the name of the recogniser whose message this is; None where it looks like none of theirs, or two's."""
     names = [name for name, known in RECOGNISERS.items() if known.recognises(message)]
     return names[0] if len(names) == 1 else None

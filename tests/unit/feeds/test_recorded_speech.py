@@ -1,0 +1,162 @@
+"""Captions, CTM and recognisers' files as timed word events."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.errors import FatalError
+from worker.feeds.file_format import FileFormat
+from worker.feeds.hypothesis import UnreadableMessageError
+from worker.feeds.messages import json_messages
+from worker.feeds.recorded_speech import RecordedSpeech
+from worker.feeds.timed_events import Pace, TimedEvent
+
+
+def read(content: str, name: str = "talk.txt", given: FileFormat = FileFormat.AUTO) -> list[TimedEvent]:
+    speech = RecordedSpeech(name=name, lang="en", epoch=7, pace=Pace())
+    found, lines = speech.format_of(iter(content.splitlines(keepends=True)), given)
+    return list(speech.events(lines, found))
+
+
+def said(events: list[TimedEvent]) -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for one in events:
+        found.setdefault(one.event.session, []).extend(word.text for word in one.event.words)
+    return {session: " ".join(words) for session, words in found.items()}
+
+
+SRT = """\
+1
+00:00:01,000 --> 00:00:03,000
+<i>Good morning,</i>
+- everybody &amp; all.
+
+2
+00:00:04,500 --> 00:00:06,000 X1:40
+ANNA: I see. [applause]
+
+3
+00:00:07,000 --> 00:00:08,000
+♪ la la ♪
+"""
+
+
+def test_srt_is_its_words_and_nothing_else() -> None:
+    events = read(SRT)
+    assert said(events) == {"talk-7": "Good morning, everybody all. I see."}
+    assert [one.at_ms for one in events][:2] == [3000, 6000]
+    first = events[0].event
+    assert (first.words[0].start_ms, first.words[-1].end_ms, first.heard_until_ms) == (1000, 3000, 3000)
+    assert first.attributes == {"word_ends": "guessed"}
+    assert events[-1].event.session_end
+
+
+VTT = """\
+WEBVTT - a title --> not a time
+
+STYLE
+::cue { color: red }
+
+NOTE not spoken
+
+opening
+00:01.000 --> 00:03.000 line:0 align:start
+<v.loud Anna Smith>Good morning.</v>
+
+00:00:04.000 --> 00:00:05.000
+<v Ben>Hello <b>there</b>!
+"""
+
+
+def test_vtt_has_a_session_a_voice() -> None:
+    assert said(read(VTT)) == {"talk-7/Anna Smith": "Good morning.", "talk-7/Ben": "Hello there!"}
+
+
+ROLLING = """\
+WEBVTT
+
+00:00:00.000 --> 00:00:02.000
+so<00:00:00.500><c> we</c><00:00:01.000><c> no</c>
+
+00:00:02.000 --> 00:00:02.010
+so we no
+
+00:00:02.010 --> 00:00:04.000
+so we no
+no<00:00:03.000><c> go</c>
+"""
+
+
+def test_captions_that_roll_up_are_said_once_and_a_real_repeat_stays() -> None:
+    events = read(ROLLING)
+    assert said(events) == {"talk-7": "so we no no go"}
+    starts = [word.start_ms for one in events for word in one.event.words]
+    assert starts == [0, 500, 1000, 2010, 3000]
+
+
+CTM = """\
+;; file channel start duration word confidence
+talk A 0.10 0.20 so 0.9
+talk B 0.20 0.10 yes
+talk A * * <ALT_BEGIN>
+talk A 0.40 0.20 um
+talk A * * <ALT>
+talk A 0.40 0.20 uh
+talk A * * <ALT_END>
+talk A 0.60 0.10 <noise>
+"""
+
+
+def test_ctm_has_a_session_a_channel_and_exact_times() -> None:
+    events = read(CTM, given=FileFormat.CTM)
+    assert said(events) == {"talk-7/talk/A": "so um", "talk-7/talk/B": "yes"}
+    word = events[0].event.words[0]
+    assert (word.start_ms, word.end_ms, word.confidence) == (100, 300, 0.9)
+    assert events[0].event.attributes is None
+
+
+def test_a_wrong_line_of_ctm_is_named() -> None:
+    with pytest.raises(FatalError, match="line 2 is none of CTM"):
+        read("talk A 0.1 0.2 so\nhello there\n", given=FileFormat.CTM)
+
+
+def test_a_recognisers_file_is_sent_at_the_pace_of_its_words() -> None:
+    word = {"word": "so", "start": 0.5, "end": 0.9, "conf": 1.0}
+    lines = [{"partial": "so"}, {"result": [word], "text": "so"}, {"partial": "yes"}, {"text": "yes"}]
+    events = read("\n".join(map(json.dumps, lines)), name="dir/vosk.json")
+    assert said(events) == {"vosk-7": "so yes"}
+    assert [one.at_ms for one in events] == [900, 1275, 1275]
+
+
+@given(
+    objects=st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=5), max_size=3), max_size=5),
+    indent=st.sampled_from([None, 0, 2]),
+    array=st.booleans(),
+)
+def test_messages_come_out_however_they_are_written_down(
+    objects: list[dict[str, str]], indent: int | None, *, array: bool
+) -> None:
+    text = json.dumps(objects, indent=indent) if array else "\n".join(json.dumps(one, indent=indent) for one in objects)
+    assert list(json_messages(text.splitlines(keepends=True))) == objects
+
+
+def test_a_message_is_there_as_soon_as_its_line_is() -> None:
+    lines = iter(['{"a": 1}\n', "Done!\n", '{"b": 2}\n'])
+    messages = json_messages(lines, passed_over=frozenset({"Done!"}))
+    assert next(messages) == {"a": 1}
+    assert next(lines) == "Done!\n"
+
+
+@pytest.mark.parametrize("text", ['{"a": ', "words", "[1]", '{"a": 1}\nwords\n'])
+def test_what_is_no_message_is_named_by_its_line(text: str) -> None:
+    with pytest.raises(UnreadableMessageError, match=r"line [12]: expected JSON"):
+        list(json_messages(text.splitlines(keepends=True)))
+
+
+def test_a_word_too_long_for_an_event_is_cut_and_none_is_lost() -> None:
+    events = read(json.dumps({"text": "x" * 130 + " so"}), name="a.json")
+    assert [len(word.text) for one in events for word in one.event.words] == [64, 64, 2, 2]

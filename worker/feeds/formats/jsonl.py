@@ -1,0 +1,64 @@
+"""Word events as JSON lines, as ``docs/produce.md`` describes them. Pure but for reading the lines given.
+
+With these liberties: ``version``, ``seq``, ``epoch`` and ``lang`` may be left out (numbered by session, in the file's
+order), ``words`` may be a string, and ``at_ms`` may say when the event is sent, from the file's start; else its last
+word's ``end_ms``, else evenly. A field that no event has is a slip of the hand and refused, but in a line with a
+``version``: that one was recorded.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Iterator
+
+from schemas.events import WordsEvent
+from schemas.versions import EVENT_VERSION
+from worker.errors import FatalError
+from worker.feeds.timed_events import Pace, TimedEvent, word_event
+
+__all__ = ["events_of_json_lines"]
+
+_FIELDS = (*WordsEvent.__struct_fields__, "at_ms")
+
+
+def events_of_json_lines(
+    lines: Iterable[str], *, prefix: str, lang: str, epoch: int, pace: Pace
+) -> Iterator[TimedEvent]:
+    """Yield the events of JSON lines in the file's order, none before the one above it. FatalError names a line."""
+    next_seq: dict[str, int] = {}
+    clock_ms: dict[str, int] = {}
+    latest_ms = 0
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        fields = _object(line, number)
+        _refuse_slips(fields, where=f"line {number}")
+        at_ms = fields.pop("at_ms", None)
+        session = prefix + str(fields.get("session", "1"))
+        fields = {"version": EVENT_VERSION, "lang": lang, "epoch": epoch, "seq": next_seq.get(session, 0)} | fields
+        event = word_event(fields | {"session": session}, where=f"line {number}")
+        next_seq[session] = event.seq + 1
+        if not isinstance(at_ms, int):
+            ends = [word.end_ms for word in event.words if word.end_ms is not None]
+            at_ms = max(ends) if ends else clock_ms.get(session, 0) + pace.word_ms(len(event.words))
+        latest_ms = clock_ms[session] = max(latest_ms, at_ms)
+        yield TimedEvent(at_ms=latest_ms, event=event)
+
+
+def _object(line: str, number: int) -> dict[str, object]:
+    try:
+        fields = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise FatalError(f"line {number} is not JSON (column {error.colno})") from None
+    if not isinstance(fields, dict):
+        raise FatalError(f"line {number} is not a JSON object")
+    return fields
+
+
+def _refuse_slips(fields: dict[str, object], *, where: str) -> None:
+    unknown = [] if "version" in fields else [name for name in fields if name not in _FIELDS]
+    if unknown:
+        close = difflib.get_close_matches(unknown[0], _FIELDS, n=1)
+        meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(_FIELDS)}"
+        raise FatalError(f"{where} has a field that no event has; {meant}")  # its name may be what somebody said

@@ -1,0 +1,83 @@
+"""A file of speech in any format as timed word events: the one way from a recording to what a worker reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+
+from schemas.events import WordsEvent
+from worker.feeds.file_format import LOOKED_AT_LINES, FileFormat, recognised_format
+from worker.feeds.formats import ctm, srt, vtt
+from worker.feeds.formats.jsonl import events_of_json_lines
+from worker.feeds.formats.text import events_of_text
+from worker.feeds.hypothesis import Hypothesis
+from worker.feeds.messages import json_messages
+from worker.feeds.recognised_speech import RecognisedSpeech
+from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
+from worker.feeds.session_events import SessionEvents
+from worker.feeds.timed_events import Pace, TimedEvent, timed
+
+__all__ = ["RecordedSpeech"]
+
+_CAPTIONS = {FileFormat.SRT: srt.hypotheses, FileFormat.VTT: vtt.hypotheses, FileFormat.CTM: ctm.hypotheses}
+_LONGEST_STEM = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedSpeech:
+    """How a file is read. prefix: before the names of sessions; None makes one of the file's name and the epoch."""
+
+    name: str
+    lang: str
+    epoch: int
+    pace: Pace
+    prefix: str | None = None
+    agreement: int | None = None
+
+    def format_of(self, lines: Iterator[str], given: FileFormat) -> tuple[FileFormat, Iterator[str]]:
+        """Return the format, recognised where it is ``auto``, and all lines. Raises FatalError: none that is read."""
+        if given is not FileFormat.AUTO:
+            return given, lines
+        head = list(islice(lines, 1))
+        while len(head) < LOOKED_AT_LINES and self._undecided(head) and (more := next(lines, None)) is not None:
+            head.append(more)
+        return recognised_format(self.name, head), chain(head, lines)
+
+    def events(self, lines: Iterable[str], known: FileFormat) -> Iterator[TimedEvent]:
+        """Yield the events of a file of that format. Raises FatalError, naming the line where there is one."""
+        if known is FileFormat.JSONL:
+            return events_of_json_lines(
+                lines, prefix=self.prefix or "", lang=self.lang, epoch=self.epoch, pace=self.pace
+            )
+        if known is FileFormat.TEXT:
+            prefix = f"{self._stem}-{self.epoch}-" if self.prefix is None else self.prefix
+            return events_of_text(lines, prefix=prefix, lang=self.lang, pace=self.pace)
+        session = f"{self._stem}-{self.epoch}" if self.prefix is None else f"{self.prefix}{self._stem}"
+        numbered = SessionEvents(session=session, lang=self.lang, epoch=self.epoch)
+        if known in _CAPTIONS:
+            return timed(_of_captions(_CAPTIONS[known](lines), numbered), self.pace)
+        return timed(self._of_messages(lines, RecogniserName(known.value), numbered), self.pace)
+
+    def _of_messages(self, lines: Iterable[str], name: RecogniserName, numbered: SessionEvents) -> Iterator[WordsEvent]:
+        speech = RecognisedSpeech(RECOGNISERS[name].reader(), numbered, agreement=self.agreement)
+        for message in json_messages(lines, passed_over=frozenset({"Done!"})):
+            yield from speech.take(message)
+        yield from speech.finish(end=True)
+
+    def _undecided(self, head: list[str]) -> bool:
+        """Tell whether more lines could say more; what comes live on standard input is not kept waiting for them."""
+        return self.name != "-" or not "".join(head).strip()
+
+    @property
+    def _stem(self) -> str:
+        return "stdin" if self.name == "-" else Path(self.name).stem[:_LONGEST_STEM]
+
+
+def _of_captions(hypotheses: Iterable[Hypothesis], numbered: SessionEvents) -> Iterator[WordsEvent]:
+    for one in hypotheses:
+        yield from numbered.events(
+            one.words, stream=one.stream, heard_ms=one.heard_until_ms, utterance_end=one.utterance_end
+        )
+    yield from numbered.end()

@@ -1,0 +1,75 @@
+"""Word events and when to send them: what recorded speech becomes, whatever it was written down in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from schemas.codec import decode_event, encode_event
+from schemas.events import WordsEvent
+from worker.errors import FatalError
+
+__all__ = ["Pace", "TimedEvent", "ended", "timed", "word_event"]
+
+_MS_A_MINUTE = 60_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedEvent:
+    """A word event and when to send it, in milliseconds from the start."""
+
+    at_ms: int
+    event: WordsEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How events without times are spread: words a minute and session; sessions of a text that run at once."""
+
+    words_a_minute: int = 160
+    sessions_at_once: int = 8
+
+    def word_ms(self, words: int) -> int:
+        """Return how long so many words take."""
+        return words * _MS_A_MINUTE // self.words_a_minute
+
+
+def timed(events: Iterable[WordsEvent], pace: Pace) -> Iterator[TimedEvent]:
+    """Yield events at the end of their last word, else when their audio was heard, else evenly; never back.
+
+    FatalError where one is none that a worker would take.
+    """
+    latest_ms = 0
+    for event in events:
+        try:
+            decode_event(encode_event(event))
+        except ValueError as error:
+            raise FatalError(f"what was read is no word event: {error}") from None
+        ends = [end for word in event.words if (end := word.end_ms) is not None]
+        heard = [event.heard_until_ms] if event.heard_until_ms is not None else []
+        latest_ms = max([latest_ms, *(ends or heard or [latest_ms + pace.word_ms(len(event.words))])])
+        yield TimedEvent(at_ms=latest_ms, event=event)
+
+
+def ended(events: Iterable[TimedEvent]) -> Iterator[TimedEvent]:
+    """Yield the events again, each session's last one with ``session_end``; reads them all first."""
+    order = list(events)
+    last_of = {timed.event.session: timed for timed in order}
+    for one in order:
+        last = last_of[one.event.session] is one
+        yield replace(one, event=msgspec.structs.replace(one.event, session_end=True)) if last else one
+
+
+def word_event(fields: dict[str, object], *, where: str) -> WordsEvent:
+    """Return the event that fields make; ``words`` may be a string or hold strings. FatalError naming ``where``."""
+    words = fields.get("words", [])
+    if isinstance(words, str):
+        words = words.split()
+    if isinstance(words, list):
+        fields = fields | {"words": [{"text": word} if isinstance(word, str) else word for word in words]}
+    try:
+        return decode_event(encode_event(msgspec.convert(fields, WordsEvent)))
+    except ValueError as error:
+        raise FatalError(f"{where} is no word event: {error}") from None
