@@ -25,8 +25,15 @@ from tests.parts.redis_part import RedisServer, find_redis
 from tests.workers.pipeline import build
 from tests.workers.real import RealWorker, RealWorld
 from tests.workers.speech import event, speech
+from worker.ports.observer import (
+    CheckpointTaken,
+    Event,
+    PartitionClaimed,
+    PartitionRebuilt,
+    RebuildSummary,
+    SilentObserver,
+)
 from worker.runtime.loop import Worker
-from worker.runtime.observer import CheckpointSummary, RebuildSummary, SilentObserver
 
 WORDS = [
     "so",
@@ -57,19 +64,17 @@ class Stopwatch(SilentObserver):
         self.rebuild_s: float | None = None
         self.committed = 0
 
-    def claimed(self, partition: int, verdict: str, sessions: int, took_s: float) -> None:
-        """Note a claim's time."""
-        del partition, verdict, sessions
-        self.claim_s = took_s
-
-    def rebuilt(self, partition: int, summary: RebuildSummary, took_s: float) -> None:
-        """Note a rebuild's time."""
-        del partition
-        self.rebuild, self.rebuild_s = summary, took_s
-
-    def checkpoint(self, summary: CheckpointSummary) -> None:
-        """Count committed checkpoints."""
-        self.committed += summary.outcome == "committed"
+    def note(self, event: Event) -> None:
+        """Note the times of claim and rebuild, and count committed checkpoints."""
+        match event:
+            case PartitionClaimed():
+                self.claim_s = event.took_s
+            case PartitionRebuilt():
+                self.rebuild, self.rebuild_s = event.summary, event.took_s
+            case CheckpointTaken():
+                self.committed += event.outcome == "committed"
+            case _:
+                pass
 
 
 def measure(kafka: Kafka, redis: RedisServer, sessions: int, old_words: int) -> dict[str, object]:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
+from schemas.dead_letters import DeadLetterReason as Reason
 from schemas.errors import InvalidEventError
 from schemas.events import WordsEvent
 from schemas.limits import check_event, check_event_bytes
@@ -87,9 +88,9 @@ def _decode(decoder: msgspec.msgpack.Decoder[_Decoded], data: bytes) -> _Decoded
     except msgspec.ValidationError as error:
         raise _explained(str(error)) from None
     except (msgspec.DecodeError, RecursionError):
-        raise InvalidEventError("malformed", "the event: expected MessagePack") from None
+        raise InvalidEventError(Reason.MALFORMED, "the event: expected MessagePack") from None
     except UnicodeDecodeError:
-        raise InvalidEventError("malformed", "the event: expected text in UTF-8") from None
+        raise InvalidEventError(Reason.MALFORMED, "the event: expected text in UTF-8") from None
 
 
 # msgspec's messages: what was expected comes from our types, but an enum's value and a map's keys come from the input.
@@ -105,15 +106,17 @@ def _explained(message: str) -> InvalidEventError:
     path = at.group("path").lstrip(".").replace("[...]", "") if at else ""
     place = path or "the event"
     if at and at.group("key"):
-        return InvalidEventError("wrong_type", f"{place}: expected text as its keys")
+        return InvalidEventError(Reason.WRONG_TYPE, f"{place}: expected text as its keys")
     missing = _MISSING.match(message)
     if missing:
-        return InvalidEventError("missing_field", f"{path}.{missing['field']}".lstrip(".") + ": expected, but missing")
+        return InvalidEventError(
+            Reason.MISSING_FIELD, f"{path}.{missing['field']}".lstrip(".") + ": expected, but missing"
+        )
     wrong_type = _WRONG_TYPE.match(message)
     if wrong_type:
-        return InvalidEventError("wrong_type", f"{place}: expected {wrong_type['expected']}")
+        return InvalidEventError(Reason.WRONG_TYPE, f"{place}: expected {wrong_type['expected']}")
     wrong_value = _WRONG_VALUE.match(message)
     if wrong_value:
-        reason = "oversized" if "length <" in wrong_value["bound"] else "out_of_range"
+        reason = Reason.OVERSIZED if "length <" in wrong_value["bound"] else Reason.OUT_OF_RANGE
         return InvalidEventError(reason, f"{place}: expected {wrong_value['expected']} {wrong_value['bound']}")
-    return InvalidEventError("out_of_range", f"{place}: expected a value as the schema says")
+    return InvalidEventError(Reason.OUT_OF_RANGE, f"{place}: expected a value as the schema says")

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-__all__ = ["REASONS", "InvalidEventError", "NewerVersionError"]
+from schemas.dead_letters import DeadLetterReason
 
-REASONS = frozenset(
-    {
-        "malformed",  # not MessagePack, cut off, something after its end, text that is not UTF-8, nested without end
-        "wrong_type",
-        "missing_field",
-        "duplicate_field",
-        "out_of_range",  # the right type, a value that the field cannot have
-        "forbidden_character",  # white space in a word, control characters in any text
-        "oversized",
-        "unknown_version",
-    }
-)
-"""The reasons of ``InvalidEventError``; they stand in dead letters and in a metric, and never change their meaning."""
+__all__ = ["InvalidEventError", "NewerVersionError"]
 
 
 class InvalidEventError(ValueError):
     """Bytes that are nothing this release can ever read.
 
-    reason: one of ``REASONS``. detail: names the field and what was expected there; never quotes a value or a key.
+    reason: one of ``schemas.dead_letters.UNREADABLE``.
+    detail: names the field and what was expected there; never quotes a value or a key.
     """
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: DeadLetterReason, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail

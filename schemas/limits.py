@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from schemas.dead_letters import DeadLetterReason as Reason
 from schemas.errors import InvalidEventError
 from schemas.events import WordsEvent
 
@@ -23,27 +24,28 @@ _WHITE_SPACE_OR_CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 def check_event_bytes(data: bytes) -> None:
     """Refuse an event that is empty or longer than ``MAX_EVENT_BYTES``."""
     if not data:
-        raise InvalidEventError("malformed", "the event: expected MessagePack, got nothing")
+        raise InvalidEventError(Reason.MALFORMED, "the event: expected MessagePack, got nothing")
     if data.startswith(b"{"):
-        raise InvalidEventError("malformed", "the event: expected MessagePack, this looks like JSON")
+        raise InvalidEventError(Reason.MALFORMED, "the event: expected MessagePack, this looks like JSON")
     if len(data) > MAX_EVENT_BYTES:
-        raise InvalidEventError("oversized", f"the event: expected at most {MAX_EVENT_BYTES} bytes")
+        raise InvalidEventError(Reason.OVERSIZED, f"the event: expected at most {MAX_EVENT_BYTES} bytes")
 
 
 def check_event(event: WordsEvent) -> None:
     """Refuse a well-typed event that breaks a limit; names the field, never its value."""
     if len(event.session.encode()) > MAX_SESSION_BYTES:
-        raise InvalidEventError("oversized", f"session: expected at most {MAX_SESSION_BYTES} bytes of UTF-8")
+        raise InvalidEventError(Reason.OVERSIZED, f"session: expected at most {MAX_SESSION_BYTES} bytes of UTF-8")
     for name in ("session", "lang", "conversation", "speaker"):
         if _CONTROL.search(getattr(event, name) or ""):
-            raise InvalidEventError("forbidden_character", f"{name}: expected no control characters")
+            raise InvalidEventError(Reason.FORBIDDEN_CHARACTER, f"{name}: expected no control characters")
     for position, word in enumerate(event.words):
         if _WHITE_SPACE_OR_CONTROL.search(word.text):
             raise InvalidEventError(
-                "forbidden_character", f"words[{position}].text: expected no white space and no control characters"
+                Reason.FORBIDDEN_CHARACTER,
+                f"words[{position}].text: expected no white space and no control characters",
             )
         if word.start_ms is not None and word.end_ms is not None and word.end_ms < word.start_ms:
-            raise InvalidEventError("out_of_range", f"words[{position}].end_ms: expected none before start_ms")
+            raise InvalidEventError(Reason.OUT_OF_RANGE, f"words[{position}].end_ms: expected none before start_ms")
     if event.targets is not None:
         _check_targets(event.targets)
     if event.attributes is not None:
@@ -52,14 +54,14 @@ def check_event(event: WordsEvent) -> None:
 
 def _check_targets(targets: Sequence[str]) -> None:
     if len(set(targets)) < len(targets):
-        raise InvalidEventError("out_of_range", "targets: expected each target once")
+        raise InvalidEventError(Reason.OUT_OF_RANGE, "targets: expected each target once")
     if any(_CONTROL.search(target) for target in targets):
-        raise InvalidEventError("forbidden_character", "targets: expected no control characters")
+        raise InvalidEventError(Reason.FORBIDDEN_CHARACTER, "targets: expected no control characters")
 
 
 def _check_attributes(attributes: dict[str, str]) -> None:
     size = sum(len(key.encode()) + len(value.encode()) for key, value in attributes.items())
     if size > MAX_ATTRIBUTES_BYTES:
-        raise InvalidEventError("oversized", f"attributes: expected at most {MAX_ATTRIBUTES_BYTES} bytes of UTF-8")
+        raise InvalidEventError(Reason.OVERSIZED, f"attributes: expected at most {MAX_ATTRIBUTES_BYTES} bytes of UTF-8")
     if any(_CONTROL.search(text) for item in attributes.items() for text in item):
-        raise InvalidEventError("forbidden_character", "attributes: expected no control characters")
+        raise InvalidEventError(Reason.FORBIDDEN_CHARACTER, "attributes: expected no control characters")

@@ -6,6 +6,7 @@ have neither. Messages name a field where it is one of ours, and never quote wha
 
 from __future__ import annotations
 
+from schemas.dead_letters import DeadLetterReason as Reason
 from schemas.errors import InvalidEventError
 
 __all__ = ["MAX_DEPTH", "check_structure"]
@@ -26,7 +27,7 @@ def check_structure(data: bytes) -> None:
     """Refuse bytes that are not exactly one MessagePack value, nest too deep, or hold a map with a key twice."""
     end = _Walk(data).value(0, depth=0)
     if end != len(data):
-        raise InvalidEventError("malformed", "the event: expected nothing after its end")
+        raise InvalidEventError(Reason.MALFORMED, "the event: expected nothing after its end")
 
 
 class _Walk:
@@ -56,7 +57,7 @@ class _Walk:
 
     def _container(self, first: int, at: int, depth: int) -> int:
         if depth >= MAX_DEPTH:
-            raise InvalidEventError("malformed", f"the event: expected at most {MAX_DEPTH} levels of nesting")
+            raise InvalidEventError(Reason.MALFORMED, f"the event: expected at most {MAX_DEPTH} levels of nesting")
         if first in _ARRAYS or 0x90 <= first <= 0x9F:
             width = _ARRAYS.get(first, 0)
             count = self._number(at, width) if width else first & 0x0F
@@ -68,7 +69,7 @@ class _Walk:
             width = _MAPS.get(first, 0)
             count = self._number(at, width) if width else first & 0x0F
             return self._entries(at + width, count, depth)
-        raise InvalidEventError("malformed", "the event: expected MessagePack")
+        raise InvalidEventError(Reason.MALFORMED, "the event: expected MessagePack")
 
     def _entries(self, at: int, count: int, depth: int) -> int:
         keys: set[bytes] = set()
@@ -77,7 +78,7 @@ class _Walk:
             keys.add(_text_of(self._data[at:key_end]))
             at = self.value(key_end, depth=depth + 1)
         if len(keys) < count:
-            raise InvalidEventError("duplicate_field", "the event: expected each field of a map once")
+            raise InvalidEventError(Reason.DUPLICATE_FIELD, "the event: expected each field of a map once")
         return at
 
     def _number(self, at: int, width: int) -> int:
@@ -96,4 +97,4 @@ def _text_of(key: bytes) -> bytes:
 
 
 def _truncated() -> InvalidEventError:
-    return InvalidEventError("malformed", "the event: expected more bytes, it is cut off")
+    return InvalidEventError(Reason.MALFORMED, "the event: expected more bytes, it is cut off")

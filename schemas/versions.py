@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from schemas.dead_letters import DeadLetterReason as Reason
 from schemas.errors import InvalidEventError, NewerVersionError
 
 __all__ = ["EVENT_VERSION", "READ_MAJORS", "SEGMENT_VERSION", "check_version"]
@@ -31,9 +32,9 @@ def check_version(version: str) -> None:
     """
     match = _VERSION.fullmatch(version)
     if match is None:
-        raise InvalidEventError("unknown_version", "version: expected major.minor, such as 1.0")
+        raise InvalidEventError(Reason.UNKNOWN_VERSION, "version: expected major.minor, such as 1.0")
     major = int(match.group(1))
     if major > READ_MAJORS[-1]:
         raise NewerVersionError(f"version {match.group()} is newer than major {READ_MAJORS[-1]}, which is read here")
     if major not in READ_MAJORS:
-        raise InvalidEventError("unknown_version", f"version: expected a major from {READ_MAJORS[0]} on")
+        raise InvalidEventError(Reason.UNKNOWN_VERSION, f"version: expected a major from {READ_MAJORS[0]} on")

@@ -23,12 +23,12 @@ from worker.core.dictionary import load_dictionary
 from worker.core.segmentation import segmenters
 from worker.errors import BrokerError, CaesuraError, FatalError, FencedError
 from worker.ports.clock import Clock
+from worker.ports.observer import Observer
 from worker.ports.publisher import Publisher
 from worker.ports.session_store import SessionStore
 from worker.ports.tracer import Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
-from worker.runtime.observer import Observer
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings, Traces
 from worker.runtime.untraced import Untraced

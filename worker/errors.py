@@ -16,6 +16,8 @@ No message of any of them carries a word's text (promise 5).
 
 from __future__ import annotations
 
+from schemas.dead_letters import DeadLetterReason
+
 __all__ = [
     "AbortableError",
     "BadEventError",
@@ -65,11 +67,11 @@ class FencedError(CaesuraError):
 class BadEventError(CaesuraError):
     """An input event that can never be applied.
 
-    reason: a stable lower-case name for the dead letter's header and the metric, for example ``malformed``.
+    reason: what stands in the dead letter's header and in the metric.
     detail: names the field and what was wrong with it, never a word's text.
     """
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: DeadLetterReason, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail

@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from tests.chaos.chaotic_engine import ChaoticEngine
@@ -34,10 +35,25 @@ from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.errors import FencedError
 from worker.ports.engine import Engine
+from worker.ports.observer import (
+    CallFailed,
+    CheckpointTaken,
+    ClaimWaits,
+    EngineFailed,
+    Event,
+    LoopMoved,
+    PartitionClaimed,
+    PartitionParked,
+    PartitionRebuilt,
+    ProducerRebuilt,
+    ReadinessTold,
+    Rebalanced,
+    SilentObserver,
+    TookOver,
+)
 from worker.ports.tracer import Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
-from worker.runtime.observer import CheckpointSummary, RebuildSummary, SilentObserver
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.untraced import Untraced
 from worker.runtime.watchdog import InferenceWatchdog
@@ -61,57 +77,39 @@ class Diary(SilentObserver):
     def __init__(self) -> None:
         self._reasons: Sequence[str] = ()
 
-    def loop_moved(self) -> None:
-        """Have the loop's stack written where it does not turn again for long: which call blocks beyond its bounds?"""
-        faulthandler.dump_traceback_later(_LONGEST_TURN_S)
+    def note(self, event: Event) -> None:
+        match event:
+            case LoopMoved():  # its stack is written where it does not turn again for long: which call blocks so?
+                faulthandler.dump_traceback_later(_LONGEST_TURN_S)
+            case CheckpointTaken() if event.dropped:
+                self._write("dropped", outcome=event.outcome, dropped=dict(event.dropped), step_ms=dict(event.step_ms))
+            case PartitionRebuilt():
+                summary = asdict(event.summary)
+                self._write("rebuilt", partition=event.partition, **summary, took_s=round(event.took_s, 3))
+            case ReadinessTold() if list(event.reasons) != list(self._reasons):
+                self._reasons = list(event.reasons)
+                self._write("readiness", reasons=self._reasons)
+            case Rebalanced():
+                self._write(event.kind, partitions=list(event.partitions))
+            case _ if type(event) in _WRITTEN:
+                self._write(_WRITTEN[type(event)], **asdict(event))  # type: ignore[call-overload]
+            case _:
+                pass
 
-    def note(self, what: str, **fields: object) -> None:
+    def _write(self, what: str, **fields: object) -> None:
         sys.stdout.write(json.dumps({"at_s": round(time.monotonic(), 3), "what": what, **fields}) + "\n")
         sys.stdout.flush()
 
-    def checkpoint(self, summary: CheckpointSummary) -> None:
-        if summary.dropped:
-            self.note("dropped", outcome=summary.outcome, dropped=summary.dropped, step_ms=summary.step_ms)
 
-    def rebalanced(self, kind: str, partitions: Sequence[int]) -> None:
-        self.note(kind, partitions=list(partitions))
-
-    def claimed(self, partition: int, verdict: str, sessions: int, took_s: float) -> None:
-        self.note("claimed", partition=partition, verdict=verdict, sessions=sessions, took_s=round(took_s, 3))
-
-    def rebuilt(self, partition: int, summary: RebuildSummary, took_s: float) -> None:
-        self.note(
-            "rebuilt",
-            partition=partition,
-            sessions=summary.sessions,
-            ledger_records=summary.ledger_records,
-            input_records=summary.input_records,
-            lost_sessions=summary.lost_sessions,
-            took_s=round(took_s, 3),
-        )
-
-    def took_over(self, partition: int, transactional_id: str) -> None:
-        self.note("took_over", partition=partition, transactional_id=transactional_id)
-
-    def waiting(self, partition: int, reason: str) -> None:
-        self.note("waiting", partition=partition, reason=reason)
-
-    def parked(self, partition: int, reason: str, detail: str) -> None:
-        self.note("parked", partition=partition, reason=reason, detail=detail)
-
-    def engine_failed(self, sessions: int) -> None:
-        self.note("engine_failed", sessions=sessions)
-
-    def publisher_rebuilt(self, reason: str) -> None:
-        self.note("publisher_rebuilt", reason=reason)
-
-    def faulted(self, part: str, call: str, error: str) -> None:
-        self.note("faulted", part=part, call=call, error=error)
-
-    def readiness(self, reasons: Sequence[str]) -> None:
-        if list(reasons) != list(self._reasons):
-            self._reasons = list(reasons)
-            self.note("readiness", reasons=self._reasons)
+_WRITTEN: dict[type[Event], str] = {
+    PartitionClaimed: "claimed",
+    TookOver: "took_over",
+    ClaimWaits: "waiting",
+    PartitionParked: "parked",
+    EngineFailed: "engine_failed",
+    ProducerRebuilt: "publisher_rebuilt",
+    CallFailed: "faulted",
+}
 
 
 def main() -> None:
@@ -123,7 +121,7 @@ def main() -> None:
 def work(config: dict[str, dict[str, object]], engine: Engine) -> None:
     """Work as a member of the fleet until SIGTERM; main thread only."""
     diary = Diary()
-    diary.note("born", pid=os.getpid())
+    diary._write("born", pid=os.getpid())
     load_dictionary()  # as worker.app does
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
@@ -132,14 +130,14 @@ def work(config: dict[str, dict[str, object]], engine: Engine) -> None:
     if "format" in config:
         writes, tracer = config["format"]["writes"], ContextsOnly()
         pipeline = pipeline.replaced(changes={**pipeline.changes, "state_version": writes})
-        diary.note("format", writes=writes)
+        diary._write("format", writes=writes)
     worker = _build(pipeline, config["redis"], engine, diary, tracer)
     try:
         worker.run(stopping.is_set)
     except FencedError as error:
-        diary.note("fenced", error=str(error))
+        diary._write("fenced", error=str(error))
         sys.exit(FENCED)
-    diary.note("ended")
+    diary._write("ended")
 
 
 def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: Diary, tracer: Tracer) -> Worker:
@@ -166,7 +164,7 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
     )
 
     def hung() -> None:
-        diary.note("hung")
+        diary._write("hung")
         os._exit(HUNG)
 
     watchdog = InferenceWatchdog(deadline_s=_INFERENCE_DEADLINE_S, clock=clock, on_overrun=hung)

@@ -18,7 +18,7 @@ from tests.workers.crashing import Interrupted
 from tests.workers.twin import World
 from worker.adapters.memory.session_store import StoreFault
 from worker.core.rules import DecodingRules
-from worker.runtime.observer import SeamStep
+from worker.ports.observer import SeamStep
 
 PARTITIONS = 2
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
+from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Segment
 from tests.workers.speech import event
 from tests.workers.stepping import SteppedWorker
@@ -18,8 +19,7 @@ from worker.adapters.memory.session_store import StoreFault
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError, BrokerError, FatalError, OutcomeUnknownError
-from worker.runtime.observer import Observer
-from worker.runtime.record_decoding import POISON
+from worker.ports.observer import Observer
 
 __all__ = ["OWNERS", "Exploration", "Violation", "broken"]
 
@@ -101,7 +101,7 @@ class Exploration:
         letters = self.world.records("asr.words.dead")
         if not letters:
             return set()
-        if any(dict(one.headers)["caesura.reason"] != POISON.encode() for one in letters):
+        if any(dict(one.headers)["caesura.reason"] != DeadLetterReason.POISON.encode() for one in letters):
             raise Violation("a good record was refused")
         most = max(Counter(one.partition for one in letters).values())
         words = [self._places[one.partition, int(dict(one.headers)["caesura.offset"] or b"")] for one in letters]

@@ -20,10 +20,10 @@ from tests.workers.twin import TwinWorker, World
 from tests.workers.unsure import Plan, UnsurePublisher
 from worker.adapters.redis.session_store import partition_key
 from worker.core.rules import DecodingRules
+from worker.ports.observer import Observer
 from worker.ports.publisher import Publisher
 from worker.ports.records import NextOffset, Record
 from worker.runtime.loop import Worker
-from worker.runtime.observer import Observer
 
 __all__ = ["Player", "RealStage", "Stage", "TwinStage"]
 

@@ -14,7 +14,7 @@ from tests.workers.real import Kill, RealWorld
 from tests.workers.speech import check_every_word_once, comparable, speech
 from tests.workers.twin import World
 from worker.core.rules import DecodingRules
-from worker.runtime.observer import SeamStep
+from worker.ports.observer import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 

@@ -12,7 +12,7 @@ from tests.workers.crashing import Crash, CrashAt
 from tests.workers.speech import check_every_word_once, comparable, speech
 from tests.workers.twin import TwinWorker, World
 from worker.core.rules import DecodingRules
-from worker.runtime.observer import SeamStep
+from worker.ports.observer import SeamStep
 
 _PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000, routes=frozenset({"de"}))
 _NOON_MS = 1_700_000_000_000

@@ -12,7 +12,7 @@ from tests.crash.stages import Player, RealStage, Stage, TwinStage
 from tests.workers.crashing import Crash, CrashAt
 from tests.workers.speech import by_session, check_every_word_once, event, said, speech
 from tests.workers.unsure import Plan
-from worker.runtime.observer import SeamStep
+from worker.ports.observer import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 

@@ -16,7 +16,7 @@ from tests.workers.speech import check_every_word_once, speech
 from tests.workers.twin import World
 from worker.adapters.memory.session_store import StoreFault
 from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
-from worker.runtime.observer import SeamStep
+from worker.ports.observer import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 

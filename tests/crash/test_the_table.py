@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from worker.runtime.observer import SeamStep
+from worker.ports.observer import SeamStep
 
 _ROOT = Path(__file__).parents[2]
 _PAGE = (_ROOT / "docs" / "seam.md").read_text()

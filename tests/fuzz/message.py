@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.errors import REASONS
-from worker.runtime.record_decoding import WRONG_PARTITION
+from schemas.dead_letters import UNREADABLE, DeadLetterReason
 
 __all__ = ["ACCEPTED", "CANARY", "NEWER", "OUTCOMES", "REFUSALS", "Message"]
 
 ACCEPTED = "accepted"
 NEWER = "newer_version"
-REFUSALS = REASONS | {"key_mismatch", WRONG_PARTITION}
+REFUSALS = UNREADABLE | {"key_mismatch", DeadLetterReason.WRONG_PARTITION}
 """The reasons of a record that can never be applied, whatever its session's state."""
 
 OUTCOMES = REFUSALS | {ACCEPTED, NEWER}

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from schemas.codec import decode_event
+from schemas.dead_letters import DeadLetterReason
 from schemas.errors import InvalidEventError
 from schemas.events import WordsEvent
 from tests.fuzz.decoding import PARTITIONS, Decoding
@@ -70,7 +71,7 @@ def _gives_no_reason(record: Record) -> WordsEvent:
     try:
         return _right(record)
     except BadEventError as error:
-        raise BadEventError("bad", error.detail) from None
+        raise BadEventError(DeadLetterReason.POISON, error.detail) from None
 
 
 def _right(record: Record) -> WordsEvent:

@@ -24,7 +24,7 @@ from worker.adapters.redis.session_store import partition_key
 from worker.adapters.system_clock import SystemClock
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import EngineError
-from worker.runtime.observer import SeamStep
+from worker.ports.observer import Event, SeamReached, SeamStep
 from worker.telemetry.health import Health
 from worker.telemetry.log import forward_library_logs, log_uncaught, make_log
 from worker.telemetry.metrics import Metrics
@@ -60,8 +60,9 @@ class _Crashing(TelemetryObserver):
         super().__init__(log=told.log, metrics=told.metrics, health=told.health)
         self._crash_at = crash_at
 
-    def seam(self, step: str) -> None:
-        if step == self._crash_at:
+    def note(self, event: Event) -> None:
+        super().note(event)
+        if isinstance(event, SeamReached) and event.step is self._crash_at:
             raise Crash
 
 

@@ -8,7 +8,7 @@ from tests.parts.kafka_part import Kafka
 from tests.parts.redis_part import RedisServer
 from tests.workers.real import RealWorld
 from tests.workers.speech import check_every_word_once, event, speech, untimed
-from worker.runtime.observer import RebuildSummary, SilentObserver
+from worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver
 
 
 class Rebuilds(SilentObserver):
@@ -17,9 +17,9 @@ class Rebuilds(SilentObserver):
     def __init__(self) -> None:
         self.summaries: list[RebuildSummary] = []
 
-    def rebuilt(self, partition: int, summary: RebuildSummary, took_s: float) -> None:
-        del partition, took_s
-        self.summaries.append(summary)
+    def note(self, event: Event) -> None:
+        if isinstance(event, PartitionRebuilt):
+            self.summaries.append(event.summary)
 
 
 def _world(kafka: Kafka, redis: RedisServer, deployment: str, *, partitions: int = 2) -> RealWorld:

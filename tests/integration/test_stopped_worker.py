@@ -15,7 +15,7 @@ from tests.workers.real import Kill, RealWorker, RealWorld
 from tests.workers.running import Process
 from tests.workers.speech import check_every_word_once, speech
 from worker.adapters.redis.session_store import partition_key
-from worker.runtime.observer import SeamStep
+from worker.ports.observer import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 

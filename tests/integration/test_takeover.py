@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.parts.kafka_part import Kafka
 from tests.workers.real import Kill, RealWorld
 from tests.workers.speech import check_every_word_once, speech
-from worker.runtime.observer import SeamStep, SilentObserver
+from worker.ports.observer import Event, SeamStep, SilentObserver, TookOver
 
 
 class Takeovers(SilentObserver):
@@ -14,9 +14,9 @@ class Takeovers(SilentObserver):
     def __init__(self) -> None:
         self.peers: list[str] = []
 
-    def took_over(self, partition: int, transactional_id: str) -> None:
-        del partition
-        self.peers.append(transactional_id)
+    def note(self, event: Event) -> None:
+        if isinstance(event, TookOver):
+            self.peers.append(event.transactional_id)
 
 
 def test_a_new_owner_ends_the_transaction_of_a_dead_peer_and_goes_on(

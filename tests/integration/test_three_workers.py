@@ -21,7 +21,7 @@ from tests.workers.twin import World
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.rules import DecodingRules
 from worker.ports.engine import Engine
-from worker.runtime.observer import SeamStep
+from worker.ports.observer import SeamStep
 
 _SESSIONS = 200
 _PARTITIONS = 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from worker.runtime.observer import SeamStep, SilentObserver
+from worker.ports.observer import Event, SeamReached, SeamStep, SilentObserver
 
 __all__ = ["Crash", "CrashAt", "Interrupted"]
 
@@ -21,8 +21,8 @@ class CrashAt(SilentObserver):
         self._passes = passes
         self.armed = armed
 
-    def seam(self, step: SeamStep) -> None:
-        if step is not self._step or not self.armed:
+    def note(self, event: Event) -> None:
+        if not isinstance(event, SeamReached) or event.step is not self._step or not self.armed:
             return
         if self._passes == 0:
             raise Crash
@@ -37,7 +37,7 @@ class Interrupted(SilentObserver):
         self._action = action
         self.armed = armed
 
-    def seam(self, step: SeamStep) -> None:
-        if step is self._step and self.armed:
+    def note(self, event: Event) -> None:
+        if isinstance(event, SeamReached) and event.step is self._step and self.armed:
             self.armed = False
             self._action()

@@ -26,10 +26,23 @@ from worker.adapters.system_clock import SystemClock
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.ports.engine import Engine
+from worker.ports.observer import (
+    CheckpointTaken,
+    ClaimWaits,
+    Event,
+    Observer,
+    PartitionClaimed,
+    PartitionParked,
+    ProducerRebuilt,
+    ReadinessTold,
+    Rebalanced,
+    SeamReached,
+    SeamStep,
+    SilentObserver,
+)
 from worker.ports.publisher import Publisher
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
-from worker.runtime.observer import CheckpointSummary, Observer, SeamStep, SilentObserver
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import Route, RuntimeSettings
 from worker.runtime.watchdog import InferenceWatchdog
@@ -99,28 +112,17 @@ class Telling(SilentObserver):
     def __init__(self) -> None:
         self._unready: Sequence[str] | None = None
 
-    def checkpoint(self, summary: CheckpointSummary) -> None:
-        self._say("checkpoint", summary.outcome, f"{summary.words} words", summary.dropped)
-
-    def rebalanced(self, kind: str, partitions: Sequence[int]) -> None:
-        self._say(kind, partitions)
-
-    def claimed(self, partition: int, verdict: str, sessions: int, took_s: float) -> None:
-        self._say("claimed", partition, verdict, f"{sessions} sessions", f"{took_s:.2f} s")
-
-    def waiting(self, partition: int, reason: str) -> None:
-        self._say("waiting", partition, reason)
-
-    def parked(self, partition: int, reason: str, detail: str) -> None:
-        self._say("parked", partition, reason, detail)
-
-    def publisher_rebuilt(self, reason: str) -> None:
-        self._say("producer rebuilt", reason)
-
-    def readiness(self, reasons: Sequence[str]) -> None:
-        if reasons != self._unready:
-            self._unready = reasons
-            self._say("unready", reasons)
+    def note(self, event: Event) -> None:
+        match event:
+            case CheckpointTaken():
+                self._say("checkpoint", event.outcome, f"{event.words} words", dict(event.dropped))
+            case Rebalanced() | PartitionClaimed() | ClaimWaits() | PartitionParked() | ProducerRebuilt():
+                self._say(event)
+            case ReadinessTold() if event.reasons != self._unready:
+                self._unready = event.reasons
+                self._say("unready", event.reasons)
+            case _:
+                pass
 
     @staticmethod
     def _say(*said: object) -> None:
@@ -138,11 +140,14 @@ class Killer(Telling):
         self._number = number
         self._once = once
 
-    def seam(self, step: SeamStep) -> None:
-        if step is not self._step or (self._once is not None and not self._once.exists()):
+    def note(self, event: Event) -> None:
+        super().note(event)
+        if not isinstance(event, SeamReached) or event.step is not self._step:
+            return
+        if self._once is not None and not self._once.exists():
             return
         if self._passes == 0:
-            self._say("signal", self._number, "at", step)
+            self._say("signal", self._number, "at", event.step)
             os.kill(os.getpid(), self._number)
         self._passes -= 1
 

@@ -23,10 +23,10 @@ from tests.workers.running import Process
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.core.partitioning import murmur2_partition
 from worker.ports.engine import Engine
+from worker.ports.observer import Observer, SeamStep
 from worker.ports.publisher import Publisher
 from worker.ports.records import Record
 from worker.runtime.loop import Worker
-from worker.runtime.observer import Observer, SeamStep
 from worker.runtime.parts import RuntimeParts
 
 __all__ = ["Kill", "RealWorker", "RealWorld", "close_all"]

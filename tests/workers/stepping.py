@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tests.workers.crashing import Crash
 from tests.workers.twin import TwinWorker
-from worker.runtime.observer import Observer, SeamStep, SilentObserver
+from worker.ports.observer import Event, LoopMoved, Observer, SeamReached, SilentObserver
 
 __all__ = ["SteppedWorker"]
 
@@ -41,11 +41,11 @@ class SteppedWorker(SilentObserver):
         self.advance()
         self._thread.join(_FOR_EVER_S)
 
-    def seam(self, step: SeamStep) -> None:
-        self._stop(step)
-
-    def loop_moved(self) -> None:
-        self._stop("turn")
+    def note(self, event: Event) -> None:
+        if isinstance(event, SeamReached):
+            self._stop(event.step)
+        elif isinstance(event, LoopMoved):
+            self._stop("turn")
 
     def _stop(self, where: str) -> None:
         self.at = where

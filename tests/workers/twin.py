@@ -19,12 +19,12 @@ from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.ports.engine import Engine
+from worker.ports.observer import Observer, SilentObserver
 from worker.ports.publisher import Publisher
 from worker.ports.records import Record
 from worker.ports.tracer import Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
-from worker.runtime.observer import Observer, SilentObserver
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import Route, RuntimeSettings
 from worker.runtime.untraced import Untraced

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from schemas.dead_letters import DeadLetterHeader as Header
 from worker.ports.records import Record
 
 __all__ = ["Letter"]
-
-_PREFIX = "caesura."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +25,16 @@ class Letter:
     def of(cls, record: Record) -> Letter:
         """Read a record's headers; what another program wrote there has reason ``unknown``."""
         said = {name: (value or b"").decode(errors="replace") for name, value in record.headers}
-        place = [said.get(f"{_PREFIX}{part}", "?") for part in ("topic", "partition", "offset")]
+        place = [said.get(header, "?") for header in (Header.TOPIC, Header.PARTITION, Header.OFFSET)]
         kept = len(record.value or b"")
-        length = said.get(f"{_PREFIX}length", "")
+        length = said.get(Header.LENGTH, "")
         return cls(
             record=record,
-            reason=said.get(f"{_PREFIX}reason", "unknown"),
-            detail=said.get(f"{_PREFIX}detail", ""),
+            reason=said.get(Header.REASON, "unknown"),
+            detail=said.get(Header.DETAIL, ""),
             origin=f"{place[0]} {place[1]}:{place[2]}",
             length=int(length) if length.isdigit() else kept,
-            key_lost=f"{_PREFIX}key_sha256" in said,
+            key_lost=Header.KEY_SHA256 in said,
         )
 
     @property

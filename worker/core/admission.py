@@ -17,13 +17,14 @@ fires, before any labelling, so it does not depend on how far labelling has come
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, StrEnum, auto
+from enum import Enum, auto
 
+from schemas.dead_letters import DeadLetterReason
 from schemas.events import WordsEvent
 from schemas.state import ChosenOptions, SessionStatus
 from worker.core.rules import DecodingRules
 
-__all__ = ["Admission", "Intake", "OfferOutcome", "PassedGap", "RefusalReason", "Timer"]
+__all__ = ["Admission", "DeadLetterReason", "Intake", "OfferOutcome", "PassedGap", "Timer"]
 
 _MAX_KNOWN_GAPS = 64
 
@@ -34,14 +35,6 @@ class OfferOutcome(Enum):
     ACCEPTED = auto()
     REPEAT = auto()
     REFUSED = auto()
-
-
-class RefusalReason(StrEnum):
-    """Why a well-formed event goes to the dead letters."""
-
-    LATE = "late"
-    STALE_EPOCH = "stale_epoch"
-    SESSION_ENDED = "session_ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +51,7 @@ class Admission:
     """The answer to an event. reason: where it is refused. gap: what is missing before an accepted one."""
 
     outcome: OfferOutcome
-    reason: RefusalReason | None = None
+    reason: DeadLetterReason | None = None
     gap: PassedGap | None = None
 
 
@@ -90,13 +83,13 @@ class Intake:
     def admit(self, event: WordsEvent, time_ms: int) -> Admission:
         """Decide about an event that is applied at partition time ``time_ms``, and take note of it if accepted."""
         if event.epoch < self.epoch:
-            return Admission(outcome=OfferOutcome.REFUSED, reason=RefusalReason.STALE_EPOCH)
+            return Admission(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.STALE_EPOCH)
         if event.epoch == self.epoch and event.seq < self.next_seq:
             if self._was_missed(event.seq):
-                return Admission(outcome=OfferOutcome.REFUSED, reason=RefusalReason.LATE)
+                return Admission(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.LATE)
             return Admission(outcome=OfferOutcome.REPEAT)
         if self.status is SessionStatus.ENDED:
-            return Admission(outcome=OfferOutcome.REFUSED, reason=RefusalReason.SESSION_ENDED)
+            return Admission(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.SESSION_ENDED)
         gap = self._count(event)
         self._live(event, time_ms)
         return Admission(outcome=OfferOutcome.ACCEPTED, gap=gap)

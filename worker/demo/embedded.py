@@ -15,10 +15,10 @@ from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
 from worker.demo.mock_cluster import PlainPublisher, mock_cluster
 from worker.demo.script import TARGET
 from worker.errors import FatalError
+from worker.ports.observer import Event, ReadinessTold, SilentObserver
 from worker.ports.publisher import Publisher
 from worker.ports.session_store import SessionStore
 from worker.runtime.loop import Worker
-from worker.runtime.observer import SilentObserver
 from worker.settings.tree import Settings, SettingSources, load_settings
 from worker.telemetry.log import make_log
 
@@ -48,9 +48,9 @@ class _Observer(SilentObserver):
     def __init__(self, joined: threading.Event) -> None:
         self._joined = joined
 
-    def readiness(self, reasons: object) -> None:
+    def note(self, event: Event) -> None:
         """Note that there is no reason left."""
-        if not reasons:
+        if isinstance(event, ReadinessTold) and not event.reasons:
             self._joined.set()
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from worker.errors import RetriableError
 from worker.ports.clock import Clock
+from worker.ports.observer import ClaimWaits, Observer, PartitionClaimed, PartitionLetGo, PartitionParked, Rebalanced
+from worker.ports.reasons import CheckpointOutcome
 from worker.ports.word_source import WordSource
 from worker.runtime.claim import Claim, ClaimedState, Parked
 from worker.runtime.loaded_partition import LoadedPartition
-from worker.runtime.observer import Observer
 from worker.runtime.partition_loader import Rebuilding
 
 __all__ = ["Assignment"]
@@ -23,7 +24,6 @@ _FIRST_WAIT_S = 0.05
 _LONGEST_WAIT_S = 2.0
 _AFTER_FENCE_S = 0.5
 _TURN_S = 10.0
-_FENCED = frozenset({"save_refused", "aborted_fenced", "publisher_fenced"})
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class Assignment:
         for partition in partitions:
             self._forget(partition)
             self._want(partition)
-        self._observer.rebalanced("assigned", partitions)
+        self._observer.note(Rebalanced(kind="assigned", partitions=partitions))
 
     def on_revoked(self, partitions: Sequence[int]) -> None:
         """Drop partitions that go to another member."""
@@ -100,8 +100,10 @@ class Assignment:
         self._forget(partition)
         self._source.pause([partition])
         # Where somebody newer stands in the way, the group may have news: hear it first, for a claim would fence them.
-        self._want(partition, after_s=_AFTER_FENCE_S if reason in _FENCED else 0.0)
-        self._observer.waiting(partition, reason)
+        self._want(
+            partition, after_s=_AFTER_FENCE_S if isinstance(reason, CheckpointOutcome) and reason.fenced else 0.0
+        )
+        self._observer.note(ClaimWaits(partition=partition, reason=reason))
 
     def park(self, parked: Parked) -> None:
         """Pause a held partition until an operator releases it; membership is kept."""
@@ -110,7 +112,7 @@ class Assignment:
         self._forget(parked.partition)
         self._source.pause([parked.partition])
         self._parked[parked.partition] = parked
-        self._observer.parked(parked.partition, parked.reason, parked.detail)
+        self._observer.note(PartitionParked(partition=parked.partition, reason=parked.reason, detail=parked.detail))
 
     def unpark(self, partition: int) -> None:
         """Claim a parked partition again."""
@@ -137,7 +139,7 @@ class Assignment:
                 pending.rebuilding = None
                 pending.not_before_s = self._clock.monotonic_s() + pending.wait_s
                 pending.wait_s = min(pending.wait_s * 2.0, _LONGEST_WAIT_S)
-                self._observer.waiting(partition, type(error).__name__)
+                self._observer.note(ClaimWaits(partition=partition, reason=type(error).__name__))
                 return error
             if isinstance(reached, Parked):
                 self.park(reached)
@@ -148,7 +150,11 @@ class Assignment:
                 self.loaded[partition] = reached
                 self._source.resume([partition])
                 took_s = self._clock.monotonic_s() - pending.since_s
-                self._observer.claimed(partition, reached.verdict, reached.session_count, took_s)
+                self._observer.note(
+                    PartitionClaimed(
+                        partition=partition, verdict=reached.verdict, sessions=reached.session_count, took_s=took_s
+                    )
+                )
         return None
 
     def _advance(self, pending: _Pending) -> LoadedPartition | Parked | None:
@@ -181,7 +187,7 @@ class Assignment:
         if pending.ready is None:
             pending.ready, pending.rebuilding = reached, None
             pending.ready_since_s = self._clock.monotonic_s()
-            self._observer.waiting(reached.partition, "turn")
+            self._observer.note(ClaimWaits(partition=reached.partition, reason="turn"))
         return self._clock.monotonic_s() - pending.ready_since_s < _TURN_S
 
     def _want(self, partition: int, *, after_s: float = 0.0) -> None:
@@ -193,8 +199,8 @@ class Assignment:
     def _drop(self, partitions: Sequence[int], kind: str) -> None:
         for partition in partitions:
             self._forget(partition)
-            self._observer.let_go(partition)
-        self._observer.rebalanced(kind, partitions)
+            self._observer.note(PartitionLetGo(partition=partition))
+        self._observer.note(Rebalanced(kind=kind, partitions=partitions))
 
     def _forget(self, partition: int) -> None:
         self._claiming.pop(partition, None)

@@ -17,16 +17,18 @@ from dataclasses import dataclass, field
 
 from worker.errors import AbortableError, CaesuraError, FatalError, FencedError, OutcomeUnknownError, RetriableError
 from worker.ports.clock import Clock
+from worker.ports.observer import CheckpointTaken, Observer, SeamReached, SeamStep
 from worker.ports.publisher import Publisher
+from worker.ports.reasons import CheckpointOutcome
 from worker.ports.session_store import SessionStore
 from worker.ports.word_source import GroupMembership, WordSource
 from worker.runtime.deadline import Deadline
-from worker.runtime.loaded_partition import Staged
-from worker.runtime.observer import CheckpointSummary, Observer, SeamStep
+from worker.runtime.staged import Staged
 
 __all__ = ["Checkpoint", "CheckpointResult"]
 
 
+_EMPTY = CheckpointOutcome.EMPTY
 _LEAST_S = 1.0
 """A transaction is given so much time at least: one that is begun too late would only be done again."""
 
@@ -40,8 +42,8 @@ class CheckpointResult:
     """
 
     committed: list[Staged] = field(default_factory=list)
-    dropped: dict[int, str] = field(default_factory=dict)
-    publisher_lost: str | None = None
+    dropped: dict[int, CheckpointOutcome] = field(default_factory=dict)
+    publisher_lost: CheckpointOutcome | None = None
 
 
 class Checkpoint:
@@ -73,14 +75,14 @@ class Checkpoint:
         """
         timer = _StepTimer(self._clock)
         timer.step_ms["stage"] = stage_ms
-        self._observer.seam(SeamStep.STAGED)
+        self._observer.note(SeamReached(step=SeamStep.STAGED))
         result = CheckpointResult()
         saved = self._save(staged, result)
         timer.lap("save")
         if saved:
-            self._observer.seam(SeamStep.SAVED)
+            self._observer.note(SeamReached(step=SeamStep.SAVED))
             self._transact(saved, result, timer, deadline)
-        self._observer.checkpoint(_summary(staged, result, timer.step_ms))
+        self._observer.note(_summary(staged, result, timer.step_ms))
         return result
 
     def _save(self, staged: Sequence[Staged], result: CheckpointResult) -> list[Staged]:
@@ -94,12 +96,12 @@ class Checkpoint:
             try:
                 accepted = self._store.write(one.partition, one.write)
             except RetriableError:
-                result.dropped.update({other.partition: "save_unanswered" for other in staged[number:]})
+                result.dropped.update({other.partition: CheckpointOutcome.SAVE_UNANSWERED for other in staged[number:]})
                 return saved
             if accepted:
                 saved.append(one)
             else:
-                result.dropped[one.partition] = "save_refused"
+                result.dropped[one.partition] = CheckpointOutcome.SAVE_REFUSED
         return saved
 
     def _transact(
@@ -115,30 +117,30 @@ class Checkpoint:
                 # Brokers take a commit without generation and member id unfenced.
                 raise AbortableError("group membership has no generation")
             self._send_offsets(saved, membership, deadline)
-            self._observer.seam(SeamStep.OFFSETS_SENT)
+            self._observer.note(SeamReached(step=SeamStep.OFFSETS_SENT))
         except FatalError:
             raise
         except CaesuraError as error:
-            self._drop(saved, result, f"aborted_{_name(error)}")
+            self._drop(saved, result, CheckpointOutcome.of_transaction(error))
             result.publisher_lost = self._abort(deadline)
             timer.lap("abort")
             return
         outcome = self._commit(deadline)
         timer.lap("commit")
         if outcome is None:
-            self._observer.seam(SeamStep.COMMITTED)
+            self._observer.note(SeamReached(step=SeamStep.COMMITTED))
             result.committed.extend(saved)
             return
         self._drop(saved, result, outcome)
-        result.publisher_lost = self._abort(deadline) if outcome == "commit_aborted" else outcome
+        result.publisher_lost = self._abort(deadline) if outcome == CheckpointOutcome.COMMIT_ABORTED else outcome
 
     def _publish(self, saved: Sequence[Staged]) -> None:
         self._publisher.begin()
-        self._observer.seam(SeamStep.BEGUN)
+        self._observer.note(SeamReached(step=SeamStep.BEGUN))
         for one in saved:
             for message in one.messages:
                 self._publisher.publish(message)
-        self._observer.seam(SeamStep.PUBLISHED)
+        self._observer.note(SeamReached(step=SeamStep.PUBLISHED))
 
     def _send_offsets(self, saved: Sequence[Staged], membership: GroupMembership, deadline: Deadline) -> None:
         offsets = {one.partition: one.next for one in saved}
@@ -151,37 +153,35 @@ class Checkpoint:
             else:
                 return
 
-    def _commit(self, deadline: Deadline) -> str | None:
+    def _commit(self, deadline: Deadline) -> CheckpointOutcome | None:
         """Commit; None where it is certain, else why not. Retriable: call again, never abort."""
         while True:
             try:
                 self._publisher.commit(deadline.left_s)
             except RetriableError:
                 if deadline.passed:
-                    return "commit_unanswered"
+                    return CheckpointOutcome.COMMIT_UNANSWERED
             except AbortableError:
-                return "commit_aborted"
+                return CheckpointOutcome.COMMIT_ABORTED
             except OutcomeUnknownError:
-                return "commit_unknown"
+                return CheckpointOutcome.COMMIT_UNKNOWN
             except FencedError:
-                return "publisher_fenced"
+                return CheckpointOutcome.PUBLISHER_FENCED
             else:
                 return None
 
-    def _abort(self, deadline: Deadline) -> str | None:
+    def _abort(self, deadline: Deadline) -> CheckpointOutcome | None:
         """Abort; None where the producer can go on, else why it must be rebuilt."""
         try:
             self._publisher.abort(max(1.0, deadline.left_s))
         except FatalError:
             raise
-        except FencedError:
-            return "publisher_fenced"
         except CaesuraError as error:
-            return f"abort_{_name(error)}"
+            return CheckpointOutcome.of_abort(error)
         return None
 
     @staticmethod
-    def _drop(saved: Sequence[Staged], result: CheckpointResult, reason: str) -> None:
+    def _drop(saved: Sequence[Staged], result: CheckpointResult, reason: CheckpointOutcome) -> None:
         result.dropped.update({one.partition: reason for one in saved})
 
 
@@ -199,14 +199,12 @@ class _StepTimer:
         self._last_s = now_s
 
 
-def _name(error: CaesuraError) -> str:
-    return type(error).__name__.removesuffix("Error").lower()
-
-
-def _summary(staged: Sequence[Staged], result: CheckpointResult, step_ms: dict[str, float]) -> CheckpointSummary:
+def _summary(staged: Sequence[Staged], result: CheckpointResult, step_ms: dict[str, float]) -> CheckpointTaken:
     segments = [segment for one in result.committed for segment in one.segments]
-    return CheckpointSummary(
-        outcome="committed" if result.committed else next(iter(result.dropped.values()), "empty"),
+    return CheckpointTaken(
+        outcome=CheckpointOutcome.COMMITTED
+        if result.committed
+        else next(iter(result.dropped.values()), CheckpointOutcome.EMPTY),
         partitions=len(staged),
         sessions=sum(len(one.write.put) for one in staged),
         segments=len(segments),

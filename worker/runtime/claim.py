@@ -20,10 +20,11 @@ import msgspec
 
 from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
 from worker.errors import BrokerError, StoreError
+from worker.ports.observer import SeamReached, SeamStep, TookOver
+from worker.ports.reasons import ParkReason
 from worker.ports.records import CommittedOffset
 from worker.ports.session_store import StoreWrite
 from worker.runtime.first_start import why_not_new
-from worker.runtime.observer import SeamStep
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.poison_isolation import MAX_CLAIMS_WITHOUT_COMMIT, RetryHistory, claims_without_commit
 from worker.runtime.settings import RuntimeSettings, StartAt
@@ -65,7 +66,7 @@ class Parked:
     """A claim that needs an operator: the reason is a stable name, the detail says what to do."""
 
     partition: int
-    reason: str
+    reason: ParkReason
     detail: str
 
 
@@ -96,23 +97,25 @@ class Claim:
         try:
             return self._advance()
         except _UnreadableStateError:
-            return self._park("state_unreadable", "its manifest in Redis is none that this release can read")
+            return self._park(ParkReason.STATE_UNREADABLE, "its manifest in Redis is none that this release can read")
 
     def _advance(self) -> ClaimedState | Parked:
         partitions = self._source.partition_count(self._timeout_s)
         if partitions != self._partitions:
-            return self._park("partition_count_changed", f"{self._partitions} before, {partitions} now")
+            return self._park(ParkReason.PARTITION_COUNT_CHANGED, f"{self._partitions} before, {partitions} now")
         if self._token is None:
             self._raise_token(above=0)
         while True:
             committed = self._read_committed()
             metadata = OffsetMetadata.decode(committed.metadata) if committed else None
-            self._observer.seam(SeamStep.CLAIM_OFFSET_READ)
+            self._observer.note(SeamReached(step=SeamStep.CLAIM_OFFSET_READ))
             if metadata is None or self._is_above(metadata.id):
                 break
             self._raise_token(above=metadata.id.token)
         if metadata is not None and metadata.partitions != self._partitions:
-            return self._park("partition_count_changed", f"{metadata.partitions} before, {self._partitions} now")
+            return self._park(
+                ParkReason.PARTITION_COUNT_CHANGED, f"{metadata.partitions} before, {self._partitions} now"
+            )
         committed_id = metadata.id if metadata else None
         verdict = judge(offset_known=committed is not None, committed=committed_id, manifest=self._manifest)
         if verdict is ClaimVerdict.FOREIGN:
@@ -147,7 +150,7 @@ class Claim:
         if metadata is None or metadata.transactional_id == self._settings.transactional_id:
             return
         self._parts.peers.end(metadata.transactional_id, self._settings.commit_timeout_s)
-        self._observer.took_over(self._partition, metadata.transactional_id)
+        self._observer.note(TookOver(partition=self._partition, transactional_id=metadata.transactional_id))
 
     @property
     def _held_token(self) -> int:
@@ -161,7 +164,7 @@ class Claim:
             self._manifest = Manifest.decode(claimed.manifest) if claimed.manifest is not None else None
         except ValueError as error:
             raise _UnreadableStateError from error
-        self._observer.seam(SeamStep.CLAIM_TOKEN_RAISED)
+        self._observer.note(SeamReached(step=SeamStep.CLAIM_TOKEN_RAISED))
 
     def _settle(
         self, verdict: ClaimVerdict, committed: CommittedOffset | None, metadata: OffsetMetadata | None
@@ -193,12 +196,14 @@ class Claim:
         manifest_id = CheckpointId.parse(self._manifest.id) if self._manifest else None
         if living != (self._manifest.sessions if self._manifest else 0):
             return replace(state, id=manifest_id).without_store()
-        self._observer.seam(SeamStep.CLAIM_LOADED)
+        self._observer.note(SeamReached(step=SeamStep.CLAIM_LOADED))
         return replace(state, id=manifest_id, slots=current, stale=())
 
     def _settle_foreign(self, committed: CommittedOffset | None) -> ClaimedState | Parked:
         if not self._settings.adopt_foreign_offsets:
-            return self._park("offset_from_outside", "the committed offset is not one of ours; see docs/operations.md")
+            return self._park(
+                ParkReason.OFFSET_FROM_OUTSIDE, "the committed offset is not one of ours; see docs/operations.md"
+            )
         sessions = [session for session, _ in self._store.load(self._partition)]
         manifest_id = self._write_manifest(CheckpointId(self._held_token, 0, self._nonce), None, {}, sessions, living=0)
         return ClaimedState(
@@ -230,7 +235,7 @@ class Claim:
                 drop.append(session)
         back_to = committed or CheckpointId(self._held_token, 0, self._nonce)
         self._write_manifest(back_to, committed, put, drop, living=manifest.sessions_before)
-        self._observer.seam(SeamStep.CLAIM_ROLLED_BACK)
+        self._observer.note(SeamReached(step=SeamStep.CLAIM_ROLLED_BACK))
         return kept
 
     def _write_manifest(
@@ -272,7 +277,7 @@ class Claim:
         low, end = self._source.watermarks(self._partition, self._timeout_s)
         return end if self._settings.start_at is StartAt.LATEST else low
 
-    def _park(self, reason: str, detail: str) -> Parked:
+    def _park(self, reason: ParkReason, detail: str) -> Parked:
         return Parked(partition=self._partition, reason=reason, detail=detail)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from worker.errors import RetriableError, StoreError
 from worker.ports.clock import Clock
+from worker.ports.observer import CallFailed, Observer, PositionMeasured, SessionsCounted
+from worker.ports.reasons import CheckpointOutcome
 from worker.ports.session_store import SessionStore
 from worker.ports.word_source import WordSource
 from worker.runtime.loaded_partition import LoadedPartition
-from worker.runtime.observer import Observer
 
 __all__ = ["Faults"]
 
@@ -39,9 +40,9 @@ class Faults:
         """Note a call that failed and is tried again."""
         self._faults[what] = type(error).__name__
         part = "store" if isinstance(error, StoreError) else "broker"
-        self._observer.faulted(part, what, type(error).__name__)
+        self._observer.note(CallFailed(part=part, call=what, error=type(error).__name__))
 
-    def dropped(self, reason: str) -> None:
+    def dropped(self, reason: CheckpointOutcome) -> None:
         """Note a partition that was left out of a checkpoint."""
         self._faults["checkpoint"] = reason
 
@@ -76,6 +77,13 @@ class Faults:
         for number, residents in loaded.items():
             _, end_offset = self._source.watermarks(number, self._timeout_s)
             unread_ms = residents.unread_ms(end_offset, self._clock.wall_ms())
-            self._observer.position(number, residents.next_offset, end_offset, unread_ms)
+            self._observer.note(
+                PositionMeasured(
+                    partition=number,
+                    next_offset=residents.next_offset,
+                    end_offset=end_offset,
+                    oldest_unread_ms=unread_ms,
+                )
+            )
             by_status = {status.value: count for status, count in residents.sessions.statuses().items()}
-            self._observer.sessions(number, by_status)
+            self._observer.note(SessionsCounted(partition=number, by_status=by_status))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from schemas.checkpoint import OffsetMetadata
+from worker.ports.reasons import ParkReason
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings
 
@@ -11,7 +12,7 @@ __all__ = ["why_not_new"]
 
 def why_not_new(
     partition: int, parts: RuntimeParts, settings: RuntimeSettings, *, partitions: int
-) -> tuple[str, str] | None:
+) -> tuple[ParkReason, str] | None:
     """Return reason and detail where the partition must be parked; None where it may start. Blocks; BrokerError.
 
     The ledger knows what was published: an offset that is gone all the same was deleted, or its retention passed. And
@@ -20,9 +21,9 @@ def why_not_new(
     timeout_s = settings.claim_timeout_s
     low, end = parts.reader.bounds(settings.ledger, partition, timeout_s)
     for _ in parts.reader.read(settings.ledger, partition, low, end, settings.rebuild_stall_s):
-        return "offset_from_outside", "no offset is committed, but the ledger knows sessions of this partition"
+        return ParkReason.OFFSET_FROM_OUTSIDE, "no offset is committed, but the ledger knows sessions of this partition"
     for text in parts.peers.committed_metadata(timeout_s).values():
         metadata = OffsetMetadata.decode(text)
         if metadata is not None and metadata.partitions != partitions:
-            return "partition_count_changed", f"{metadata.partitions} before, {partitions} now"
+            return ParkReason.PARTITION_COUNT_CHANGED, f"{metadata.partitions} before, {partitions} now"
     return None

@@ -11,8 +11,8 @@ from worker.core.partition import PartitionSessions
 from worker.errors import EngineError
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
+from worker.ports.observer import BatchLabelled, BatchQueued, EngineFailed, Observer, SessionsFlooding
 from worker.runtime.deadline import Deadline
-from worker.runtime.observer import Observer
 from worker.runtime.watchdog import InferenceWatchdog
 
 __all__ = ["Labelling"]
@@ -36,7 +36,11 @@ class Labelling:
         False where the deadline passed first: sessions are left in the midst of their work then.
         """
         pending = self._pending(partitions)
-        self.observer.flooding({one.request.session: one.queued_words for one in pending if self.limits.is_flood(one)})
+        self.observer.note(
+            SessionsFlooding(
+                queued_words={one.request.session: one.queued_words for one in pending if self.limits.is_flood(one)}
+            )
+        )
         while pending:
             for batch in form_batches(pending, self.limits):
                 if deadline is not None and deadline.passed:
@@ -59,7 +63,7 @@ class Labelling:
         try:
             answers: Sequence[Labels | None] = self._label(batch)
         except EngineError:
-            self.observer.engine_failed(len(batch))
+            self.observer.note(EngineFailed(sessions=len(batch)))
             answers = [self._label_alone(one) for one in batch]
         now_ms = self.clock.wall_ms()
         for one, labels in zip(batch, answers, strict=True):
@@ -72,11 +76,11 @@ class Labelling:
     def _label(self, batch: Sequence[PendingLabels]) -> list[Labels]:
         started_s = self.clock.monotonic_s()
         oldest_ms = min(one.waiting_since_ms for one in batch)
-        self.observer.queued(max(0, self.clock.wall_ms() - oldest_ms) / 1000.0)
+        self.observer.note(BatchQueued(oldest_s=max(0, self.clock.wall_ms() - oldest_ms) / 1000.0))
         with self.watchdog.inference():
             answers = self.engine.label([one.request for one in batch])
         words = sum(len(one.request.words) for one in batch)
-        self.observer.labelled(len(batch), words, self.clock.monotonic_s() - started_s)
+        self.observer.note(BatchLabelled(sessions=len(batch), words=words, took_s=self.clock.monotonic_s() - started_s))
         return answers
 
     def _label_alone(self, one: PendingLabels) -> Labels | None:
@@ -84,5 +88,5 @@ class Labelling:
             try:
                 return self._label([one])[0]
             except EngineError:
-                self.observer.engine_failed(1)
+                self.observer.note(EngineFailed(sessions=1))
         return None

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata, Slot
+from schemas.dead_letters import DeadLetterReason
 from schemas.errors import NewerVersionError
-from schemas.segments import Segment
-from worker.core.admission import OfferOutcome, RefusalReason
+from worker.core.admission import OfferOutcome
 from worker.core.context import Origin
 from worker.core.decoding_counts import DecodingCounts
 from worker.core.partition import PartitionSessions
@@ -22,38 +22,21 @@ from worker.core.segment_writer import OutSegment
 from worker.core.timeline import PartitionTime
 from worker.errors import BadEventError
 from worker.ports.clock import Clock
+from worker.ports.observer import EventRefused, EventRepeated, Observer
+from worker.ports.reasons import ParkReason
 from worker.ports.records import NextOffset, OutMessage, Record
-from worker.ports.session_store import StoreWrite
 from worker.ports.tracer import SegmentSpan, Tracer
 from worker.ports.word_source import WordSource
 from worker.runtime.claim import ClaimedState, Parked
-from worker.runtime.observer import Observer
 from worker.runtime.output_records import OutputRecords
 from worker.runtime.poison_isolation import PoisonIsolation, StepDecision
-from worker.runtime.record_decoding import POISON, WRONG_PARTITION, DeadLetters, MalformedLimit, read_event
+from worker.runtime.record_decoding import DeadLetters, MalformedLimit, read_event
 from worker.runtime.settings import RuntimeSettings
+from worker.runtime.staged import Staged
 from worker.runtime.stored import StoredSlots
 from worker.runtime.verdict import ClaimVerdict
 
-__all__ = ["LoadedPartition", "Staged", "Surroundings"]
-
-_TIMELY = frozenset({*RefusalReason, POISON})
-"""Reasons that say nothing against the producer's bytes; the limit on dead letters does not count them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Staged:
-    """Step 1 of a checkpoint for one partition: what to save, to publish and to commit."""
-
-    partition: int
-    id: CheckpointId
-    write: StoreWrite
-    messages: list[OutMessage]
-    next: NextOffset
-    slots: dict[str, Slot]
-    segments: list[Segment]
-    spans: list[SegmentSpan]
-    dead_letters: int
+__all__ = ["LoadedPartition", "Surroundings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,25 +157,30 @@ class LoadedPartition:
             self._apply(record, advice, polled_ms=polled_ms, time_ms=time_ms)
         except NewerVersionError as error:
             # Not a dead letter: a newer worker can apply it. The partition stands here until there is one.
-            self.parked = Parked(partition=self.partition, reason="newer_event", detail=str(error))
+            self.parked = Parked(partition=self.partition, reason=ParkReason.NEWER_EVENT, detail=str(error))
             return
         except BadEventError as error:
-            if error.reason == WRONG_PARTITION and (partitions := self._count_partitions()) != self._partitions:
+            if (
+                error.reason == DeadLetterReason.WRONG_PARTITION
+                and (partitions := self._count_partitions()) != self._partitions
+            ):
                 # Its producer knows already what this worker does not: the event is in order.
                 detail = f"{self._partitions} before, {partitions} now"
-                self.parked = Parked(partition=self.partition, reason="partition_count_changed", detail=detail)
+                self.parked = Parked(partition=self.partition, reason=ParkReason.PARTITION_COUNT_CHANGED, detail=detail)
                 return
             self.sessions.tick(time_ms)
             self._refuse(record, error)
-            if error.reason not in _TIMELY and self._malformed.passed(time_ms):
+            if error.reason.counts_against_producer and self._malformed.passed(time_ms):
                 detail = f"more than {self._settings.dead_letter_limit} malformed events within the window"
-                self.parked = Parked(partition=self.partition, reason="dead_letter_limit", detail=detail)
+                self.parked = Parked(partition=self.partition, reason=ParkReason.DEAD_LETTER_LIMIT, detail=detail)
         self._next_offset = record.offset + 1
         self._read_to_ms = record.timestamp_ms
 
     def _apply(self, record: Record, advice: StepDecision, *, polled_ms: int, time_ms: int) -> None:
         if advice is StepDecision.GIVE_UP:
-            raise BadEventError(POISON, "the record was tried alone, again and again, and never committed")
+            raise BadEventError(
+                DeadLetterReason.POISON, "the record was tried alone, again and again, and never committed"
+            )
         event = read_event(record, partitions=self._partitions, partitioner=self._settings.partitioner)
         origin = Origin(
             offset=record.offset,
@@ -203,7 +191,7 @@ class LoadedPartition:
         )
         admission = self.sessions.offer(event, origin)
         if admission.outcome is OfferOutcome.REPEAT:
-            self._observer.repeated(self.partition)
+            self._observer.note(EventRepeated(partition=self.partition))
         elif admission.reason is not None:
             raise BadEventError(admission.reason, "the session does not take this event any more")
 
@@ -212,7 +200,7 @@ class LoadedPartition:
 
     def _refuse(self, record: Record, error: BadEventError) -> None:
         self._letters.append(self._dead_letters.letter(record, error))
-        self._observer.dead_letter(self.partition, record.offset, error.reason)
+        self._observer.note(EventRefused(partition=self.partition, offset=record.offset, reason=error.reason))
 
     def reached_end(self, next_offset: int) -> None:
         """Note that the leader said that nothing more is there: time goes on by the monotonic clock."""
@@ -247,7 +235,7 @@ class LoadedPartition:
         advice = self._caution.advise_timers()
         if advice is StepDecision.GIVE_UP:
             detail = "what a session's silence or end has to publish never commits; see docs/operations.md"
-            self.parked = Parked(partition=self.partition, reason="flush_fails", detail=detail)
+            self.parked = Parked(partition=self.partition, reason=ParkReason.FLUSH_FAILS, detail=detail)
         elif advice is not StepDecision.READ_AGAIN:
             self.unlabelled = advice is StepDecision.APPLY_UNLABELLED
             self.sessions.tick(time_ms, most=self._caution.max_timers)

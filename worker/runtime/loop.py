@@ -9,6 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from worker.errors import FatalError, RetriableError
+from worker.ports.observer import (
+    DecodingCounted,
+    LoopMoved,
+    ProducerRebuilt,
+    ReadinessTold,
+    SeamReached,
+    SeamStep,
+    SegmentsPublished,
+)
+from worker.ports.reasons import CheckpointOutcome, ParkReason
 from worker.ports.records import PartitionEnd, PartitionStalled, Record
 from worker.runtime.assignment import Assignment
 from worker.runtime.checkpoint import Checkpoint, CheckpointResult
@@ -17,7 +27,6 @@ from worker.runtime.deadline import Deadline
 from worker.runtime.faults import Faults
 from worker.runtime.labelling import Labelling
 from worker.runtime.loaded_partition import LoadedPartition
-from worker.runtime.observer import SeamStep
 from worker.runtime.partition_loader import PartitionLoader, Rebuilding
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.poll_budget import PollBudget
@@ -48,7 +57,7 @@ class Worker:
         self._loading = loading
         self._partitions = 0
         self._staged_since_s: float | None = None
-        self._publisher_lost: str | None = "starting"
+        self._publisher_lost: CheckpointOutcome | None = CheckpointOutcome.STARTING
         self._mend_not_before_s = 0.0
         self._fencings = 0
         self._vitals = Faults(
@@ -90,7 +99,7 @@ class Worker:
         Waits for the brokers as long as it takes; False where it was told to stop meanwhile. FatalError.
         """
         while not stopping():
-            self._observer.loop_moved()
+            self._observer.note(LoopMoved())
             try:
                 if self._publisher_lost is not None:
                     self._publisher.init_transactions(self._settings.commit_timeout_s)
@@ -98,7 +107,7 @@ class Worker:
                 self._partitions = self._source.partition_count(self._settings.commit_timeout_s)
             except RetriableError as error:
                 self._vitals.failed("start", error)
-                self._observer.readiness(("starting", *self._vitals.reasons))
+                self._observer.note(ReadinessTold(reasons=("starting", *self._vitals.reasons)))
                 self._clock.sleep_s(_MEND_WAIT_S)
                 continue
             self._vitals.mended("start")
@@ -111,7 +120,7 @@ class Worker:
 
         A rebuild is done in chunks, one a turn: while there is one, the poll between two of them waits for nothing.
         """
-        self._observer.loop_moved()
+        self._observer.note(LoopMoved())
         records = self._poll(0.0 if self.assignment.rebuilding else timeout_s)
         if self._publisher_lost is not None:
             self._mend_publisher()
@@ -128,7 +137,7 @@ class Worker:
             if self._due():
                 self.checkpoint()
         self._probe()
-        self._observer.readiness(self.unready())
+        self._observer.note(ReadinessTold(reasons=self.unready()))
 
     def drain(self) -> None:
         """Finish what was read, publish it, and leave the group.
@@ -136,7 +145,7 @@ class Worker:
         What cannot be done within the deadline is left to the next owner, who reads it again.
         """
         self._draining = True
-        self._observer.readiness(self.unready())
+        self._observer.note(ReadinessTold(reasons=self.unready()))
         deadline = Deadline.after(self._clock, self._settings.drain_deadline_s)
         if self._publisher_lost is None and self._label(deadline):
             self.checkpoint(deadline)
@@ -177,14 +186,14 @@ class Worker:
     def _adopt(self, result: CheckpointResult) -> None:
         for one in result.committed:
             residents = self.assignment.loaded[one.partition]
-            self._observer.tallied(residents.tally.drain())
-            self._observer.published(one.partition, one.segments)
+            self._observer.note(DecodingCounted(counts=residents.tally.drain()))
+            self._observer.note(SegmentsPublished(partition=one.partition, segments=one.segments))
             try:
                 residents.adopt(one)
             except RetriableError as error:
                 self.assignment.claim_again(one.partition, type(error).__name__)
         if result.committed:
-            self._observer.seam(SeamStep.ADOPTED)
+            self._observer.note(SeamReached(step=SeamStep.ADOPTED))
             self._fencings = 0
             self._vitals.mended("checkpoint")
         for partition, reason in result.dropped.items():
@@ -193,13 +202,13 @@ class Worker:
         if result.publisher_lost is not None:
             self._lose_publisher(result.publisher_lost)
 
-    def _lose_publisher(self, reason: str) -> None:
+    def _lose_publisher(self, reason: CheckpointOutcome) -> None:
         """Note that the producer must be made anew. A twin with the same id would fence us for ever: stop then."""
         self._publisher_lost = reason
         for partition in list(self.assignment.loaded):  # paused: nothing piles up while there is nobody to publish it
             self.assignment.claim_again(partition, reason)
         self._mend_not_before_s = self._clock.monotonic_s()
-        if reason == "publisher_fenced":
+        if reason == CheckpointOutcome.PUBLISHER_FENCED:
             self._fencings += 1
             if self._fencings >= _MOST_FENCINGS:
                 raise FatalError(
@@ -220,7 +229,7 @@ class Worker:
             return
         self._vitals.mended("producer")
         self._publisher_lost = None
-        self._observer.publisher_rebuilt(reason)
+        self._observer.note(ProducerRebuilt(reason=reason))
 
     def _poll(self, timeout_s: float) -> int:
         """Take what has come; return how many records it was."""
@@ -263,7 +272,7 @@ class Worker:
             self.assignment.claim_again(partition, type(error).__name__)
             return
         detail = f"{reason}: next is {residents.next_offset}, there is {low} to {end}; see docs/operations.md"
-        self.assignment.park(Parked(partition=partition, reason="offset_out_of_range", detail=detail))
+        self.assignment.park(Parked(partition=partition, reason=ParkReason.OFFSET_OUT_OF_RANGE, detail=detail))
 
     def _label(self, deadline: Deadline | None = None) -> bool:
         loaded = self.assignment.loaded.items()
@@ -291,7 +300,9 @@ class Worker:
         if partitions != self._partitions:
             detail = f"{self._partitions} before, {partitions} now; see docs/operations.md"
             for partition in list(self.assignment.loaded):
-                self.assignment.park(Parked(partition=partition, reason="partition_count_changed", detail=detail))
+                self.assignment.park(
+                    Parked(partition=partition, reason=ParkReason.PARTITION_COUNT_CHANGED, detail=detail)
+                )
 
     def _release(self) -> None:
         """Claim parked partitions again that an operator has released (``caesura unpark``)."""

@@ -14,12 +14,12 @@ from worker.core.words import SegmenterFactory
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
 from worker.ports.log_reader import LogReader
+from worker.ports.observer import Observer, PartitionRebuilt
 from worker.ports.tracer import Tracer
 from worker.ports.word_source import WordSource
 from worker.runtime.claim import ClaimedState
 from worker.runtime.labelling import Labelling
 from worker.runtime.loaded_partition import LoadedPartition, Surroundings
-from worker.runtime.observer import Observer
 from worker.runtime.output_records import OutputRecords
 from worker.runtime.rebuild import Rebuild
 from worker.runtime.record_decoding import DeadLetters
@@ -84,7 +84,11 @@ class PartitionLoader:
 
         def finish(done: Rebuild) -> LoadedPartition:
             rebuilt = done.rebuilt
-            self.observer.rebuilt(state.partition, rebuilt.summary, self.clock.monotonic_s() - started_s)
+            self.observer.note(
+                PartitionRebuilt(
+                    partition=state.partition, summary=rebuilt.summary, took_s=self.clock.monotonic_s() - started_s
+                )
+            )
             surroundings = self._surroundings(partitions)
             return LoadedPartition(
                 state, surroundings, sessions=rebuilt.sessions, tally=context.tally, time=rebuilt.time

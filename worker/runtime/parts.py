@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
 from worker.ports.log_reader import LogReader
+from worker.ports.observer import Observer
 from worker.ports.peer_transactions import PeerTransactions
 from worker.ports.publisher import Publisher
 from worker.ports.session_store import SessionStore
 from worker.ports.tracer import Tracer
 from worker.ports.word_source import WordSource
-from worker.runtime.observer import Observer
 from worker.runtime.untraced import Untraced
 
 __all__ = ["RuntimeParts"]

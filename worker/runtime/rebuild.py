@@ -26,9 +26,9 @@ from worker.core.timeline import PartitionTime
 from worker.errors import BadEventError, BrokerError
 from worker.ports.clock import Clock
 from worker.ports.log_reader import LogReader
+from worker.ports.observer import RebuildSummary
 from worker.ports.records import Record
 from worker.runtime.claim import ClaimedState
-from worker.runtime.observer import RebuildSummary
 from worker.runtime.output_records import THROUGH_HEADER
 from worker.runtime.record_decoding import read_event
 from worker.runtime.settings import RuntimeSettings

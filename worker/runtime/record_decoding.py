@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from schemas.codec import decode_event
+from schemas.dead_letters import DeadLetterHeader, DeadLetterReason
 from schemas.errors import InvalidEventError
 from schemas.events import WordsEvent
 from worker.core.partitioning import crc32_partition, murmur2_partition
@@ -14,13 +15,7 @@ from worker.errors import BadEventError
 from worker.ports.records import OutMessage, Record
 from worker.runtime.settings import Partitioner
 
-__all__ = ["POISON", "WRONG_PARTITION", "DeadLetters", "MalformedLimit", "read_event"]
-
-POISON = "poison"
-"""Reason of a record that was tried alone, again and again, and never committed."""
-
-WRONG_PARTITION = "wrong_partition"
-"""The reason of an event whose key belongs into another partition, by the partition count that the worker knows."""
+__all__ = ["DeadLetters", "MalformedLimit", "read_event"]
 
 _MAX_KEY_BYTES = 1024
 _PARTITION_OF = {Partitioner.MURMUR2: murmur2_partition, Partitioner.CRC32: crc32_partition}
@@ -36,17 +31,18 @@ def read_event(record: Record, *, partitions: int, partitioner: Partitioner) -> 
     BadEventError where it can never be applied; ``schemas.errors.NewerVersionError`` where a newer worker could.
     """
     if record.value is None:
-        raise BadEventError("malformed", "the record has no value")
+        raise BadEventError(DeadLetterReason.MALFORMED, "the record has no value")
     try:
         event = decode_event(record.value)
     except InvalidEventError as error:
         raise BadEventError(error.reason, error.detail) from None
     if record.key is None or record.key != event.session.encode():
-        raise BadEventError("key_mismatch", "the record's key is not the event's session in UTF-8")
+        raise BadEventError(DeadLetterReason.KEY_MISMATCH, "the record's key is not the event's session in UTF-8")
     partition_of = _PARTITION_OF.get(partitioner)
     if partition_of is not None and partition_of(record.key, partitions) != record.partition:
         raise BadEventError(
-            WRONG_PARTITION, f"the setting partitioner={partitioner} expects {_PRODUCER_OPTION[partitioner]}"
+            DeadLetterReason.WRONG_PARTITION,
+            f"the setting partitioner={partitioner} expects {_PRODUCER_OPTION[partitioner]}",
         )
     return event
 
@@ -64,22 +60,22 @@ class DeadLetters:
 
         Of a poisonous record nothing but these is kept: its bytes may be what makes a transaction fail.
         """
-        max_bytes = 0 if error.reason == POISON else self.max_bytes
+        max_bytes = 0 if error.reason == DeadLetterReason.POISON else self.max_bytes
         headers = [
-            ("caesura.topic", self.source_topic.encode()),
-            ("caesura.partition", b"%d" % record.partition),
-            ("caesura.offset", b"%d" % record.offset),
-            ("caesura.reason", error.reason.encode()),
-            ("caesura.detail", error.detail.encode()),
+            (DeadLetterHeader.TOPIC, self.source_topic.encode()),
+            (DeadLetterHeader.PARTITION, b"%d" % record.partition),
+            (DeadLetterHeader.OFFSET, b"%d" % record.offset),
+            (DeadLetterHeader.REASON, error.reason.encode()),
+            (DeadLetterHeader.DETAIL, error.detail.encode()),
         ]
         value = record.value
         if value is not None and len(value) > max_bytes:
-            headers.append(("caesura.length", b"%d" % len(value)))
-            headers.append(("caesura.sha256", hashlib.sha256(value).hexdigest().encode()))
+            headers.append((DeadLetterHeader.LENGTH, b"%d" % len(value)))
+            headers.append((DeadLetterHeader.SHA256, hashlib.sha256(value).hexdigest().encode()))
             value = value[:max_bytes]
         key = record.key
         if key is not None and len(key) > _MAX_KEY_BYTES:
-            headers.append(("caesura.key_sha256", hashlib.sha256(key).hexdigest().encode()))
+            headers.append((DeadLetterHeader.KEY_SHA256, hashlib.sha256(key).hexdigest().encode()))
             key = None
         return OutMessage(topic=self.topic, partition=record.partition, key=key, value=value, headers=tuple(headers))
 

@@ -12,13 +12,12 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from worker.telemetry.metric_table import METRICS, Metric, MetricName
+from worker.telemetry.metric_table import FREEZE_DELAY_WORDS, METRICS, Metric
 
 __all__ = ["Metrics", "WeightedHistogram"]
 
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _OTHER = "other"
-_WEIGHTED: MetricName = "caesura_freeze_delay_words"
 
 
 class WeightedHistogram(Collector):
@@ -51,15 +50,15 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry(auto_describe=False)
-        self._counters: dict[MetricName, Counter] = {}
-        self._gauges: dict[MetricName, Gauge] = {}
-        self._histograms: dict[MetricName, Histogram] = {}
-        self._partitioned: dict[int, set[tuple[MetricName, tuple[str, ...]]]] = {}
+        self._counters: dict[str, Counter] = {}
+        self._gauges: dict[str, Gauge] = {}
+        self._histograms: dict[str, Histogram] = {}
+        self._partitioned: dict[int, set[tuple[str, tuple[str, ...]]]] = {}
         for metric in METRICS:
             self._make(metric)
 
     def _make(self, metric: Metric) -> None:
-        if metric.name == _WEIGHTED:
+        if metric is FREEZE_DELAY_WORDS:
             self._freeze_delay_words = WeightedHistogram(metric)
             self.registry.register(self._freeze_delay_words)
         elif metric.kind == "counter":
@@ -71,30 +70,30 @@ class Metrics:
                 metric.name, metric.help, metric.labels, registry=self.registry, buckets=metric.buckets
             )
 
-    def add(self, name: MetricName, amount: float = 1.0, **labels: str) -> None:
+    def add(self, metric: Metric, amount: float = 1.0, **labels: str) -> None:
         """Add to a counter."""
-        counter = self._counters[name]
+        counter = self._counters[metric.name]
         (counter.labels(**_checked(labels)) if labels else counter).inc(amount)
 
-    def observe(self, name: MetricName, value: float, **labels: str) -> None:
+    def observe(self, metric: Metric, value: float, **labels: str) -> None:
         """Observe a value in a histogram."""
-        histogram = self._histograms[name]
+        histogram = self._histograms[metric.name]
         (histogram.labels(**_checked(labels)) if labels else histogram).observe(value)
 
     def observe_freeze_delay(self, words: int, times: int) -> None:
         """Count words that froze when ``words`` further ones had come."""
         self._freeze_delay_words.observe(words, times)
 
-    def set(self, name: MetricName, value: float, **labels: str) -> None:
+    def set(self, metric: Metric, value: float, **labels: str) -> None:
         """Set a gauge that is not a partition's."""
-        gauge = self._gauges[name]
+        gauge = self._gauges[metric.name]
         (gauge.labels(**_checked(labels)) if labels else gauge).set(value)
 
-    def set_of(self, partition: int, name: MetricName, value: float, **labels: str) -> None:
+    def set_of(self, partition: int, metric: Metric, value: float, **labels: str) -> None:
         """Set a gauge of a partition, to be dropped with it."""
         values = (str(partition), *_checked(labels).values())
-        self._partitioned.setdefault(partition, set()).add((name, values))
-        self._gauges[name].labels(*values).set(value)
+        self._partitioned.setdefault(partition, set()).add((metric.name, values))
+        self._gauges[metric.name].labels(*values).set(value)
 
     def drop(self, partition: int) -> None:
         """Drop the gauges of a partition that is no longer held: another worker reports it now."""

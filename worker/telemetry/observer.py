@@ -1,8 +1,7 @@
-"""Turns what the runtime tells of itself into canonical log lines, metrics and health.
+"""Turns what the runtime tells of itself into canonical log lines, metrics and health: one ``match`` over its events.
 
-It has the shape of ``worker.runtime.observer.Observer`` and stands below the runtime, which it does not import. Lines:
-one a checkpoint, a rebalance, a claim, a dead letter, a change of readiness; none a word; of sessions only one that
-begins to flood is named.
+Lines: one a checkpoint, a rebalance, a claim, a dead letter, a change of readiness; none a word; of sessions only one
+that begins to flood is named.
 """
 
 from __future__ import annotations
@@ -11,29 +10,24 @@ from collections.abc import Mapping, Sequence
 
 from schemas.segments import Segment
 from worker.core.decoding_counts import DecodingCounts
-from worker.telemetry.facts import CheckpointFacts, RebuildFacts
+from worker.ports import observer as told
+from worker.ports.reasons import CheckpointOutcome
+from worker.telemetry import metric_table as table
 from worker.telemetry.health import Health
 from worker.telemetry.log import Log
-from worker.telemetry.metric_table import MetricName
+from worker.telemetry.metric_table import Metric
 from worker.telemetry.metrics import Metrics
 
 __all__ = ["TelemetryObserver"]
 
-_FENCED_BY: Mapping[str, str] = {
-    "save_refused": "store",
-    "aborted_fenced": "group",
-    "publisher_fenced": "producer",
-}
-"""Why a partition was left out of a checkpoint, where that was somebody newer; by whom."""
-
-_TALLIED: tuple[tuple[str, MetricName], ...] = (
-    ("events", "caesura_events_total"),
-    ("gaps", "caesura_gaps_total"),
-    ("missed_events", "caesura_missed_events_total"),
-    ("unknown_targets", "caesura_unknown_targets_total"),
-    ("takeovers", "caesura_model_takeovers_total"),
-    ("unmodelled_words", "caesura_unmodelled_words_total"),
-    ("fallbacks", "caesura_fallbacks_total"),
+_COUNTED: tuple[tuple[str, Metric], ...] = (
+    ("events", table.EVENTS),
+    ("gaps", table.GAPS),
+    ("missed_events", table.MISSED_EVENTS),
+    ("unknown_targets", table.UNKNOWN_TARGETS),
+    ("takeovers", table.MODEL_TAKEOVERS),
+    ("unmodelled_words", table.UNMODELLED_WORDS),
+    ("fallbacks", table.FALLBACKS),
 )
 _CHANGES = ("opened", "reopened", "closed", "forgotten")
 
@@ -48,88 +42,143 @@ class TelemetryObserver:
         self._unready: tuple[str, ...] | None = None
         self._phases: dict[int, str] = {}
         self._flooding: frozenset[str] = frozenset()
-        metrics.set("caesura_ready", 0)
+        metrics.set(table.READY, 0)
         self._count_phases()
 
-    def loop_moved(self) -> None:
-        """Note that the loop turned once more: liveness."""
-        self._health.loop_moved()
-        self._metrics.add("caesura_loop_turns_total")
+    def note(self, event: told.Event) -> None:  # noqa: C901, PLR0912, PLR0915 - an arm an event, that is the point
+        """Write what belongs into a line, count what belongs into a metric."""
+        add, observe = self._metrics.add, self._metrics.observe
+        match event:
+            case told.LoopMoved():
+                self._health.loop_moved()
+                add(table.LOOP_TURNS)
+            case told.ReadinessTold():
+                self._readiness(tuple(event.reasons))
+            case told.CheckpointTaken():
+                self._checkpoint(event)
+            case told.SegmentsPublished():
+                self._published(event.segments)
+            case told.DecodingCounted():
+                self._decoding(event.counts)
+            case told.ProducerRebuilt():
+                self._log.warning("producer_rebuilt", reason=str(event.reason))
+                add(table.PRODUCER_REBUILDS, reason=str(event.reason))
+            case told.Rebalanced():
+                self._rebalanced(event.kind, event.partitions)
+            case told.ClaimWaits():
+                self._log.warning("claim_waits", partition=event.partition, reason=str(event.reason))
+                add(table.CLAIMS_WAITING, reason=str(event.reason))
+                self._enter(event.partition, "claiming")
+            case told.PartitionClaimed():
+                self._claimed(event)
+            case told.PartitionRebuilt():
+                self._rebuilt(event)
+            case told.PartitionParked():
+                reason = str(event.reason)
+                self._log.error("parked", partition=event.partition, reason=reason, detail=event.detail)
+                self._enter(event.partition, "parked")
+                self._metrics.set_of(event.partition, table.PARTITION_PARKED, 1, reason=reason)
+            case told.PartitionLetGo():
+                self._metrics.drop(event.partition)
+                self._phases.pop(event.partition, None)
+                self._count_phases()
+            case told.TookOver():
+                self._log.warning("took_over", partition=event.partition, peer=event.transactional_id)
+                add(table.TAKEOVERS)
+            case told.PositionMeasured():
+                lag, age_s = event.end_offset - event.next_offset, event.oldest_unread_ms / 1000.0
+                self._metrics.set_of(event.partition, table.LAG_RECORDS, max(0, lag))
+                self._metrics.set_of(event.partition, table.OLDEST_UNREAD_AGE_SECONDS, max(0.0, age_s))
+            case told.SessionsCounted():
+                for status, count in event.by_status.items():
+                    self._metrics.set_of(event.partition, table.SESSIONS, count, status=status)
+            case told.EventRefused():
+                reason = str(event.reason)
+                self._log.warning("dead_letter", partition=event.partition, offset=event.offset, reason=reason)
+                add(table.DEAD_LETTERS, reason=reason)
+            case told.EventRepeated():
+                add(table.REPEATS)
+            case told.BatchQueued():
+                observe(table.QUEUE_AGE_SECONDS, event.oldest_s)
+            case told.BatchLabelled():
+                observe(table.BATCH_SESSIONS, event.sessions)
+                observe(table.BATCH_WORDS, event.words)
+                observe(table.INFERENCE_SECONDS, event.took_s)
+            case told.EngineFailed():
+                self._log.error("engine_failed", sessions=event.sessions)
+                add(table.ENGINE_FAILURES)
+            case told.SessionsFlooding():
+                self._floods(event.queued_words)
+            case told.CallFailed():
+                self._log.warning("fault", kind=event.part, call=event.call, error=event.error)
+                add(table.STORE_ERRORS if event.part == "store" else table.BROKER_ERRORS, call=event.call)
+            case _:  # a step of the seam: its time stands in the checkpoint's line
+                pass
 
-    def seam(self, step: str) -> None:
-        """Note a step of the seam: its time stands in the checkpoint's line."""
-
-    def checkpoint(self, summary: CheckpointFacts) -> None:
-        """Write a checkpoint's canonical line and count it."""
-        say = self._log.info if not summary.dropped else self._log.warning
+    def _checkpoint(self, taken: told.CheckpointTaken) -> None:
+        say = self._log.info if not taken.dropped else self._log.warning
         say(
             "checkpoint",
-            outcome=summary.outcome,
-            partitions=summary.partitions,
-            sessions=summary.sessions,
-            segments=summary.segments,
-            words=summary.words,
-            dead_letters=summary.dead_letters,
-            step_ms={step: round(took_ms, 2) for step, took_ms in summary.step_ms.items()},
-            dropped=dict(summary.dropped),
+            outcome=str(taken.outcome),
+            partitions=taken.partitions,
+            sessions=taken.sessions,
+            segments=taken.segments,
+            words=taken.words,
+            dead_letters=taken.dead_letters,
+            step_ms={step: round(took_ms, 2) for step, took_ms in taken.step_ms.items()},
+            dropped={partition: str(reason) for partition, reason in taken.dropped.items()},
         )
-        self._metrics.add("caesura_transactions_total", outcome=summary.outcome)
-        for step, took_ms in summary.step_ms.items():
-            self._metrics.observe("caesura_checkpoint_step_seconds", took_ms / 1000.0, step=step)
-        for reason in summary.dropped.values():
-            if reason in _FENCED_BY:
-                self._metrics.add("caesura_fence_rejections_total", by=_FENCED_BY[reason])
-            if reason == "save_unanswered":
-                self._metrics.add("caesura_store_errors_total", call="write")
+        self._metrics.add(table.TRANSACTIONS, outcome=str(taken.outcome))
+        for step, took_ms in taken.step_ms.items():
+            self._metrics.observe(table.CHECKPOINT_STEP_SECONDS, took_ms / 1000.0, step=step)
+        for reason in taken.dropped.values():
+            if reason.fenced:
+                self._metrics.add(table.FENCE_REJECTIONS, by=reason.fenced)
+            if reason is CheckpointOutcome.SAVE_UNANSWERED:
+                self._metrics.add(table.STORE_ERRORS, call="write")
 
-    def published(self, partition: int, segments: Sequence[Segment]) -> None:
-        """Count segments whose checkpoint has committed."""
-        del partition
+    def _published(self, segments: Sequence[Segment]) -> None:
         for segment in segments:
-            self._metrics.add("caesura_segments_total", cause=segment.cause.value)
+            self._metrics.add(table.SEGMENTS, cause=segment.cause.value)
             if segment.words:
-                self._metrics.add("caesura_words_total", len(segment.words))
+                self._metrics.add(table.WORDS, len(segment.words))
                 waited_ms = segment.timing.frozen_ms - segment.timing.appended_ms
-                self._metrics.observe("caesura_freeze_delay_seconds", max(0, waited_ms) / 1000.0)
+                self._metrics.observe(table.FREEZE_DELAY_SECONDS, max(0, waited_ms) / 1000.0)
 
-    def tallied(self, tally: DecodingCounts) -> None:
-        """Add what decoding has counted since the last call. Repeats and segments are counted as they are told."""
-        for field, name in _TALLIED:
-            if amount := getattr(tally, field):
-                self._metrics.add(name, amount)
+    def _decoding(self, counts: DecodingCounts) -> None:
+        """Add what decoding has counted. Repeats and segments are counted as they are told."""
+        for field, metric in _COUNTED:
+            if amount := getattr(counts, field):
+                self._metrics.add(metric, amount)
         for change in _CHANGES:
-            if amount := getattr(tally, change):
-                self._metrics.add("caesura_session_changes_total", amount, change=change)
-        for words, times in tally.freeze_delay_words.items():
+            if amount := getattr(counts, change):
+                self._metrics.add(table.SESSION_CHANGES, amount, change=change)
+        for words, times in counts.freeze_delay_words.items():
             self._metrics.observe_freeze_delay(words, times)
 
-    def sessions(self, partition: int, by_status: Mapping[str, int]) -> None:
-        """Note how many sessions a partition has in memory, by status."""
-        for status, count in by_status.items():
-            self._metrics.set_of(partition, "caesura_sessions", count, status=status)
-
-    def rebalanced(self, kind: str, partitions: Sequence[int]) -> None:
-        """Write a rebalance's canonical line."""
+    def _rebalanced(self, kind: str, partitions: Sequence[int]) -> None:
         self._log.info("rebalance", kind=kind, which=sorted(partitions))
-        self._metrics.add("caesura_rebalances_total", kind=kind)
+        self._metrics.add(table.REBALANCES, kind=kind)
         if kind == "assigned":
             self._phases.update(dict.fromkeys(partitions, "claiming"))
             self._count_phases()
 
-    def claimed(self, partition: int, verdict: str, sessions: int, took_s: float) -> None:
-        """Write a claim's canonical line."""
-        took_ms = round(took_s * 1000.0, 1)
-        self._log.info("claimed", partition=partition, verdict=str(verdict), sessions=sessions, took_ms=took_ms)
-        self._metrics.add("caesura_claims_total", verdict=str(verdict))
-        self._metrics.observe("caesura_claim_seconds", took_s)
-        self._enter(partition, "loaded")
+    def _claimed(self, claimed: told.PartitionClaimed) -> None:
+        verdict, took_ms = str(claimed.verdict), round(claimed.took_s * 1000.0, 1)
+        self._log.info(
+            "claimed", partition=claimed.partition, verdict=verdict, sessions=claimed.sessions, took_ms=took_ms
+        )
+        self._metrics.add(table.CLAIMS, verdict=verdict)
+        self._metrics.observe(table.CLAIM_SECONDS, claimed.took_s)
+        self._enter(claimed.partition, "loaded")
 
-    def rebuilt(self, partition: int, summary: RebuildFacts, took_s: float) -> None:
-        """Write a rebuild's canonical line; an error where the input does not hold every word any more."""
+    def _rebuilt(self, rebuilt: told.PartitionRebuilt) -> None:
+        """Write a rebuild's line; an error where the input does not hold every word any more."""
+        summary = rebuilt.summary
         say = self._log.error if summary.lost_sessions or summary.lost_records else self._log.warning
         say(
             "rebuilt",
-            partition=partition,
+            partition=rebuilt.partition,
             sessions=summary.sessions,
             ledger_records=summary.ledger_records,
             input_records=summary.input_records,
@@ -137,92 +186,27 @@ class TelemetryObserver:
             lost_words=summary.lost_words,
             lost_records=summary.lost_records,
             lost_offsets=summary.lost_offsets if summary.lost_records else (),
-            took_ms=round(took_s * 1000.0, 1),
+            took_ms=round(rebuilt.took_s * 1000.0, 1),
         )
-        self._metrics.add("caesura_rebuilds_total")
-        self._metrics.add("caesura_rebuild_lost_sessions_total", summary.lost_sessions)
-        self._metrics.add("caesura_rebuild_lost_words_total", summary.lost_words)
-        self._metrics.add("caesura_rebuild_lost_records_total", summary.lost_records)
+        self._metrics.add(table.REBUILDS)
+        self._metrics.add(table.REBUILD_LOST_SESSIONS, summary.lost_sessions)
+        self._metrics.add(table.REBUILD_LOST_WORDS, summary.lost_words)
+        self._metrics.add(table.REBUILD_LOST_RECORDS, summary.lost_records)
 
-    def took_over(self, partition: int, transactional_id: str) -> None:
-        """Write the line of a dead peer's transaction that was ended."""
-        self._log.warning("took_over", partition=partition, peer=transactional_id)
-        self._metrics.add("caesura_takeovers_total")
-
-    def waiting(self, partition: int, reason: str) -> None:
-        """Note a partition that cannot be claimed yet, or must be claimed again."""
-        self._log.warning("claim_waits", partition=partition, reason=reason)
-        self._metrics.add("caesura_claims_waiting_total", reason=reason)
-        self._enter(partition, "claiming")
-
-    def parked(self, partition: int, reason: str, detail: str) -> None:
-        """Note a partition that waits for an operator; ``detail`` is our own text, and says what to do."""
-        self._log.error("parked", partition=partition, reason=reason, detail=detail)
-        self._enter(partition, "parked")
-        self._metrics.set_of(partition, "caesura_partition_parked", 1, reason=reason)
-
-    def let_go(self, partition: int) -> None:
-        """Drop the gauges of a partition that is no longer held."""
-        self._metrics.drop(partition)
-        self._phases.pop(partition, None)
-        self._count_phases()
-
-    def dead_letter(self, partition: int, offset: int, reason: str) -> None:
-        """Write a dead letter's canonical line."""
-        self._log.warning("dead_letter", partition=partition, offset=offset, reason=reason)
-        self._metrics.add("caesura_dead_letters_total", reason=reason)
-
-    def repeated(self, partition: int) -> None:
-        """Count a repeated event."""
-        del partition
-        self._metrics.add("caesura_repeats_total")
-
-    def labelled(self, sessions: int, words: int, took_s: float) -> None:
-        """Count one batch through the engine."""
-        self._metrics.observe("caesura_batch_sessions", sessions)
-        self._metrics.observe("caesura_batch_words", words)
-        self._metrics.observe("caesura_inference_seconds", took_s)
-
-    def queued(self, oldest_s: float) -> None:
-        """Note how long the oldest session of a batch waited for it."""
-        self._metrics.observe("caesura_queue_age_seconds", oldest_s)
-
-    def flooding(self, queued_words: Mapping[str, int]) -> None:
+    def _floods(self, queued_words: Mapping[str, int]) -> None:
         """Name a session in a line when it begins to flood, and not again before it has stopped."""
         for session, words in queued_words.items():
             if session not in self._flooding:
                 self._log.warning("session_floods", session=session, words=words)
         self._flooding = frozenset(queued_words)
 
-    def engine_failed(self, sessions: int) -> None:
-        """Note a batch that the engine refused."""
-        self._log.error("engine_failed", sessions=sessions)
-        self._metrics.add("caesura_engine_failures_total")
-
-    def faulted(self, part: str, call: str, error: str) -> None:
-        """Note a call that failed: ``part`` is ``store`` or ``broker``, ``error`` the kind of error."""
-        self._log.warning("fault", kind=part, call=call, error=error)
-        name: MetricName = "caesura_store_errors_total" if part == "store" else "caesura_broker_errors_total"
-        self._metrics.add(name, call=call)
-
-    def position(self, partition: int, next_offset: int, end_offset: int, oldest_unread_ms: int) -> None:
-        """Note how far a partition is read, and how old its oldest unread word is."""
-        self._metrics.set_of(partition, "caesura_lag_records", max(0, end_offset - next_offset))
-        self._metrics.set_of(partition, "caesura_oldest_unread_age_seconds", max(0, oldest_unread_ms) / 1000.0)
-
-    def publisher_rebuilt(self, reason: str) -> None:
-        """Note a producer destroyed and made anew."""
-        self._log.warning("producer_rebuilt", reason=reason)
-        self._metrics.add("caesura_producer_rebuilds_total", reason=reason)
-
-    def readiness(self, reasons: Sequence[str]) -> None:
-        """Note why this worker should not count as ready; a line only where that has changed."""
-        unready = tuple(reasons)
+    def _readiness(self, unready: tuple[str, ...]) -> None:
+        """Write a line only where readiness has changed."""
         self._health.set_unready(unready)
         if unready == self._unready:
             return
         self._unready = unready
-        self._metrics.set("caesura_ready", 0 if unready else 1)
+        self._metrics.set(table.READY, 0 if unready else 1)
         if unready:
             self._log.warning("not_ready", reasons=unready)
         else:
@@ -237,4 +221,4 @@ class TelemetryObserver:
     def _count_phases(self) -> None:
         phases = list(self._phases.values())
         for phase in ("claiming", "loaded", "parked"):
-            self._metrics.set("caesura_partitions", phases.count(phase), phase=phase)
+            self._metrics.set(table.PARTITIONS, phases.count(phase), phase=phase)

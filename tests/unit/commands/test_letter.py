@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schemas.dead_letters import DeadLetterReason
 from worker.commands.dead_letters import hex_dump
 from worker.commands.letter import Letter
 from worker.errors import BadEventError
@@ -17,7 +18,7 @@ def record(
 
 def letter(value: bytes | None = b"bytes", key: bytes | None = b"session", *, max_bytes: int = 100) -> Letter:
     letters = DeadLetters(source_topic="asr.words", topic="asr.words.dead", max_bytes=max_bytes)
-    message = letters.letter(record(value, key), BadEventError("malformed", "words is missing"))
+    message = letters.letter(record(value, key), BadEventError(DeadLetterReason.MALFORMED, "words is missing"))
     return Letter.of(
         Record(partition=0, offset=5, timestamp_ms=-1, key=message.key, value=message.value, headers=message.headers)
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Gap
 from tests.unit.core.builders import Driver, event, pair_segmenters, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.admission import OfferOutcome, PassedGap, RefusalReason
+from worker.core.admission import OfferOutcome, PassedGap
 
 
 def test_a_repeat_is_dropped_by_its_number_and_counted() -> None:
@@ -91,8 +92,8 @@ def test_an_event_that_comes_after_its_gap_was_passed_is_late() -> None:
 
     late = driver.give(event(1, "two"))
 
-    assert (late.outcome, late.reason) == (OfferOutcome.REFUSED, RefusalReason.LATE)
-    assert driver.give(event(1, "two")).reason is RefusalReason.LATE
+    assert (late.outcome, late.reason) == (OfferOutcome.REFUSED, DeadLetterReason.LATE)
+    assert driver.give(event(1, "two")).reason is DeadLetterReason.LATE
     assert driver.give(event(0, "one")).outcome is OfferOutcome.REPEAT
 
 
@@ -101,7 +102,7 @@ def test_a_higher_epoch_counts_from_zero_again_and_a_lower_one_is_stale() -> Non
     driver.give(event(7, "one"))
 
     assert driver.give(event(0, "two", epoch=2)).gap is None
-    assert driver.give(event(8, "three")).reason is RefusalReason.STALE_EPOCH
+    assert driver.give(event(8, "three")).reason is DeadLetterReason.STALE_EPOCH
     assert driver.give(event(1, "four", epoch=2)).gap is None
     assert driver.give(event(3, "five", epoch=2)).gap == PassedGap(epoch=2, first_seq=2, last_seq=2)
 
@@ -111,8 +112,8 @@ def test_after_more_gaps_than_are_kept_a_late_event_is_still_not_taken_for_a_rep
     for seq in range(0, 400, 2):
         driver.give(event(seq, "word"))
 
-    assert driver.give(event(1, "word")).reason is RefusalReason.LATE
-    assert driver.give(event(397, "word")).reason is RefusalReason.LATE
+    assert driver.give(event(1, "word")).reason is DeadLetterReason.LATE
+    assert driver.give(event(397, "word")).reason is DeadLetterReason.LATE
     assert len(driver.state().missed) < 100
 
 

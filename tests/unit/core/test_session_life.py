@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Cause
 from schemas.state import SessionStatus
 from tests.unit.core.builders import Driver, event, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.admission import RefusalReason
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 RULES = DecodingRules(idle_after_ms=20_000, forget_after_ms=60_000, routes=frozenset({"de", "fr", "ja"}))
@@ -34,9 +34,9 @@ def test_what_comes_after_the_end_is_refused_in_any_epoch_and_even_without_words
     driver = Driver()
     driver.give(event(0, "one", session_end=True))
 
-    assert driver.give(event(1, "two")).reason is RefusalReason.SESSION_ENDED
-    assert driver.give(event(2)).reason is RefusalReason.SESSION_ENDED
-    assert driver.give(event(0, "two", epoch=1)).reason is RefusalReason.SESSION_ENDED
+    assert driver.give(event(1, "two")).reason is DeadLetterReason.SESSION_ENDED
+    assert driver.give(event(2)).reason is DeadLetterReason.SESSION_ENDED
+    assert driver.give(event(0, "two", epoch=1)).reason is DeadLetterReason.SESSION_ENDED
 
 
 def test_an_idle_session_is_closed_with_a_record_and_its_text_is_gone_from_its_state() -> None:

@@ -8,12 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.errors import REASONS
+from schemas.dead_letters import UNREADABLE, DeadLetterReason
 from schemas.events import SessionOptions, WordsEvent
 from schemas.json_schema import FOLDER
 from schemas.segments import Cause, Segment
-from worker.core.admission import RefusalReason
-from worker.runtime.record_decoding import POISON, WRONG_PARTITION
 
 REPOSITORY = FOLDER.parent.parent
 PAGES = ("docs/produce.md", "docs/consume.md")
@@ -44,7 +42,13 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(name: str, monkeypatch: py
 
 def test_the_producers_page_names_every_field_option_and_reason() -> None:
     fields = {field.name for struct in (WordsEvent, SessionOptions) for field in msgspec.structs.fields(struct)}
-    reasons = {*REASONS, *RefusalReason, POISON, WRONG_PARTITION, "key_mismatch"}
+    reasons = {
+        *UNREADABLE,
+        *DeadLetterReason,
+        DeadLetterReason.POISON,
+        DeadLetterReason.WRONG_PARTITION,
+        "key_mismatch",
+    }
     assert fields | reasons <= named_in_tables("docs/produce.md")
 
 

@@ -6,7 +6,7 @@ And who is not: the session that an inference fails on, again and again, alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -17,7 +17,7 @@ from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
 from worker.errors import EngineError
-from worker.runtime.observer import SilentObserver
+from worker.ports.observer import Event, SessionsFlooding, SilentObserver
 
 _PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
 
@@ -26,9 +26,9 @@ class _Floods(SilentObserver):
     def __init__(self) -> None:
         self.told: list[dict[str, int]] = []
 
-    def flooding(self, queued_words: Mapping[str, int]) -> None:
-        if queued_words:
-            self.told.append(dict(queued_words))
+    def note(self, event: Event) -> None:
+        if isinstance(event, SessionsFlooding) and event.queued_words:
+            self.told.append(dict(event.queued_words))
 
 
 class _SlowEngine(ScriptedEngine):

@@ -6,7 +6,7 @@ from schemas.segments import Segment
 from tests.workers.speech import by_session, check_every_word_once, event, speech, untimed
 from tests.workers.twin import World
 from worker.core.rules import DecodingRules
-from worker.runtime.observer import SilentObserver
+from worker.ports.observer import BatchLabelled, Event, SilentObserver
 
 
 class Labelled(SilentObserver):
@@ -14,9 +14,9 @@ class Labelled(SilentObserver):
 
     seen = 0
 
-    def labelled(self, sessions: int, words: int, took_s: float) -> None:
-        del words, took_s
-        self.seen += sessions
+    def note(self, event: Event) -> None:
+        if isinstance(event, BatchLabelled):
+            self.seen += event.sessions
 
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)

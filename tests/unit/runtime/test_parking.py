@@ -9,16 +9,17 @@ from schemas.codec import encode_event
 from tests.workers.speech import event, said
 from tests.workers.twin import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
+from worker.ports.observer import Event, PartitionParked, SilentObserver
 from worker.ports.records import NextOffset
-from worker.runtime.observer import SilentObserver
 
 
 class _Heard(SilentObserver):
     def __init__(self) -> None:
         self.parkings: list[tuple[int, str, str]] = []
 
-    def parked(self, partition: int, reason: str, detail: str) -> None:
-        self.parkings.append((partition, reason, detail))
+    def note(self, event: Event) -> None:
+        if isinstance(event, PartitionParked):
+            self.parkings.append((event.partition, event.reason, event.detail))
 
 
 def _other_partition(world: World, name: str) -> str:

@@ -11,8 +11,8 @@ from schemas.segments import Segment
 from tests.workers.speech import by_session, check_every_word_once, event, said, speech, untimed
 from tests.workers.twin import TwinWorker, World
 from worker.core.rules import DecodingRules
+from worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver
 from worker.ports.records import OutMessage
-from worker.runtime.observer import RebuildSummary, SilentObserver
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
 CLOSES_IDLY = DecodingRules(flush_after_ms=5_000, stall_after_ms=5_000, idle_after_ms=20_000)
@@ -25,9 +25,9 @@ class Rebuilds(SilentObserver):
     def __init__(self) -> None:
         self.summaries: list[RebuildSummary] = []
 
-    def rebuilt(self, partition: int, summary: RebuildSummary, took_s: float) -> None:
-        del partition, took_s
-        self.summaries.append(summary)
+    def note(self, event: Event) -> None:
+        if isinstance(event, PartitionRebuilt):
+            self.summaries.append(event.summary)
 
 
 def _ordered(world: World) -> list[Segment]:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.codec import decode_event, decode_segment, decode_translation, encode_event
-from schemas.errors import REASONS, InvalidEventError, NewerVersionError
+from schemas.dead_letters import UNREADABLE
+from schemas.errors import InvalidEventError, NewerVersionError
 from schemas.events import Emission, SessionOptions, Word, WordsEvent
 from schemas.structure import check_structure
 
@@ -61,7 +62,7 @@ def refused_politely(data: bytes) -> None:
     if error is not None:
         assert CANARY not in "".join(traceback.format_exception(error))
     if isinstance(error, InvalidEventError):
-        assert error.reason in REASONS
+        assert error.reason in UNREADABLE
 
 
 @given(st.binary(max_size=60))

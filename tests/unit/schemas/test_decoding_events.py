@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from schemas.codec import decode_event, encode_event
-from schemas.errors import REASONS, InvalidEventError, NewerVersionError
+from schemas.dead_letters import UNREADABLE
+from schemas.errors import InvalidEventError, NewerVersionError
 from schemas.events import SessionOptions, Word, WordsEvent
 from schemas.limits import MAX_EVENT_BYTES
 
@@ -32,7 +33,7 @@ def without(name: str) -> bytes:
 def refusal(data: bytes) -> InvalidEventError:
     with pytest.raises(InvalidEventError) as caught:
         decode_event(data)
-    assert caught.value.reason in REASONS
+    assert caught.value.reason in UNREADABLE
     return caught.value
 
 

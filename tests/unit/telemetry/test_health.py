@@ -13,7 +13,7 @@ import pytest
 from worker.errors import FatalError
 from worker.telemetry.health import Health
 from worker.telemetry.http_server import TelemetryServer
-from worker.telemetry.metric_table import METRICS, markdown
+from worker.telemetry.metric_table import METRICS, SEGMENTS, markdown
 from worker.telemetry.metrics import Metrics
 from worker.telemetry.reference import document
 
@@ -76,7 +76,7 @@ def health(clock: Hand) -> Health:
 @pytest.fixture
 def port(health: Health) -> Iterator[int]:
     metrics = Metrics()
-    metrics.add("caesura_segments_total", cause="sentence")
+    metrics.add(SEGMENTS, cause="sentence")
     server = TelemetryServer("127.0.0.1", 0, registry=metrics.registry, health=health)
     server.start()
     yield server.port

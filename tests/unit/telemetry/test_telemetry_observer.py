@@ -12,7 +12,35 @@ from prometheus_client import CollectorRegistry
 
 from schemas.segments import Cause, Segment, SegmentWord, Source, Timing
 from worker.core.decoding_counts import DecodingCounts
-from worker.runtime.observer import CheckpointSummary, Observer, RebuildSummary, SeamStep
+from worker.ports.observer import (
+    BatchLabelled,
+    BatchQueued,
+    CallFailed,
+    CheckpointTaken,
+    ClaimWaits,
+    DecodingCounted,
+    EngineFailed,
+    EventRefused,
+    EventRepeated,
+    LoopMoved,
+    Observer,
+    PartitionClaimed,
+    PartitionLetGo,
+    PartitionParked,
+    PartitionRebuilt,
+    PositionMeasured,
+    ProducerRebuilt,
+    ReadinessTold,
+    Rebalanced,
+    RebuildSummary,
+    SeamReached,
+    SeamStep,
+    SegmentsPublished,
+    SessionsCounted,
+    SessionsFlooding,
+    TookOver,
+)
+from worker.ports.reasons import CheckpointOutcome, ParkReason
 from worker.telemetry.health import Health
 from worker.telemetry.log import make_log
 from worker.telemetry.metric_table import METRICS
@@ -20,8 +48,8 @@ from worker.telemetry.metrics import Metrics
 from worker.telemetry.observer import TelemetryObserver
 
 CANARY = "zwieselhausen"
-COMMITTED = CheckpointSummary(
-    outcome="committed",
+COMMITTED = CheckpointTaken(
+    outcome=CheckpointOutcome.COMMITTED,
     partitions=2,
     sessions=5,
     segments=3,
@@ -74,7 +102,7 @@ def a_segment(cause: Cause = Cause.SENTENCE, words: int = 2, waited_ms: int = 30
 
 
 def test_a_checkpoint_is_one_line_and_counted_by_outcome_and_step(watched: Watched) -> None:
-    watched.observer.checkpoint(COMMITTED)
+    watched.observer.note(COMMITTED)
     (line,) = watched.lines()
     assert (line["event"], line["level"], line["outcome"], line["words"]) == ("checkpoint", "info", "committed", 20)
     assert line["step_ms"] == {"stage": 1.23, "save": 2.0, "publish": 0.5, "commit": 8.0}
@@ -84,22 +112,35 @@ def test_a_checkpoint_is_one_line_and_counted_by_outcome_and_step(watched: Watch
 
 
 @pytest.mark.parametrize(
-    ("reason", "by"), [("save_refused", "store"), ("aborted_fenced", "group"), ("publisher_fenced", "producer")]
+    ("reason", "by"),
+    [
+        (CheckpointOutcome.SAVE_REFUSED, "store"),
+        (CheckpointOutcome.ABORTED_FENCED, "group"),
+        (CheckpointOutcome.PUBLISHER_FENCED, "producer"),
+    ],
 )
-def test_a_fence_that_held_is_a_warning_and_counted_by_who_held_it(watched: Watched, reason: str, by: str) -> None:
-    watched.observer.checkpoint(replace(COMMITTED, outcome=reason, dropped={3: reason}))
+def test_a_fence_that_held_is_a_warning_and_counted_by_who_held_it(
+    watched: Watched, reason: CheckpointOutcome, by: str
+) -> None:
+    watched.observer.note(replace(COMMITTED, outcome=reason, dropped={3: reason}))
     (line,) = watched.lines()
     assert (line["level"], line["dropped"]) == ("warning", {"3": reason})
     assert watched.value("caesura_fence_rejections_total", by=by) == 1
 
 
 def test_an_unanswered_save_is_an_error_of_the_store(watched: Watched) -> None:
-    watched.observer.checkpoint(replace(COMMITTED, outcome="save_unanswered", dropped={3: "save_unanswered"}))
+    watched.observer.note(
+        replace(COMMITTED, outcome=CheckpointOutcome.SAVE_UNANSWERED, dropped={3: CheckpointOutcome.SAVE_UNANSWERED})
+    )
     assert watched.value("caesura_store_errors_total", call="write") == 1
 
 
 def test_published_segments_are_counted_by_cause_with_their_delay_and_without_their_words(watched: Watched) -> None:
-    watched.observer.published(0, [a_segment(), a_segment(Cause.SILENCE, words=3), a_segment(Cause.END, words=0)])
+    watched.observer.note(
+        SegmentsPublished(
+            partition=0, segments=[a_segment(), a_segment(Cause.SILENCE, words=3), a_segment(Cause.END, words=0)]
+        )
+    )
     assert watched.value("caesura_segments_total", cause="sentence") == 1
     assert watched.value("caesura_segments_total", cause="silence") == 1
     assert watched.value("caesura_words_total") == 5
@@ -111,8 +152,8 @@ def test_published_segments_are_counted_by_cause_with_their_delay_and_without_th
 def test_what_decoding_counts_is_added_up(watched: Watched) -> None:
     tally = DecodingCounts(events=7, gaps=1, missed_events=4, unmodelled_words=9, opened=2, closed=1)
     tally.freeze_delay_words.update({11: 40, 3: 2})
-    watched.observer.tallied(tally)
-    watched.observer.tallied(tally)
+    watched.observer.note(DecodingCounted(counts=tally))
+    watched.observer.note(DecodingCounted(counts=tally))
     assert watched.value("caesura_events_total") == 14
     assert watched.value("caesura_missed_events_total") == 8
     assert watched.value("caesura_session_changes_total", change="opened") == 4
@@ -126,21 +167,21 @@ def test_a_partition_is_in_one_phase_and_leaves_no_gauge_behind(watched: Watched
     def phases() -> list[float | None]:
         return [watched.value("caesura_partitions", phase=phase) for phase in ("claiming", "loaded", "parked")]
 
-    watched.observer.rebalanced("assigned", [1, 0])
+    watched.observer.note(Rebalanced(kind="assigned", partitions=[1, 0]))
     assert phases() == [2, 0, 0]
-    watched.observer.claimed(0, "good", 12, 0.02)
-    watched.observer.parked(1, "state_behind_log", "12 before, 24 now")
+    watched.observer.note(PartitionClaimed(partition=0, verdict="good", sessions=12, took_s=0.02))
+    watched.observer.note(PartitionParked(partition=1, reason=ParkReason.STATE_UNREADABLE, detail="12 before, 24 now"))
     assert phases() == [0, 1, 1]
-    assert watched.value("caesura_partition_parked", partition="1", reason="state_behind_log") == 1
-    watched.observer.waiting(1, "unparked")
+    assert watched.value("caesura_partition_parked", partition="1", reason=ParkReason.STATE_UNREADABLE) == 1
+    watched.observer.note(ClaimWaits(partition=1, reason="unparked"))
     assert phases() == [1, 1, 0]
-    assert watched.value("caesura_partition_parked", partition="1", reason="state_behind_log") is None
-    watched.observer.position(0, 10, 14, 2500)
-    watched.observer.sessions(0, {"open": 3, "closed": 9})
+    assert watched.value("caesura_partition_parked", partition="1", reason=ParkReason.STATE_UNREADABLE) is None
+    watched.observer.note(PositionMeasured(partition=0, next_offset=10, end_offset=14, oldest_unread_ms=2500))
+    watched.observer.note(SessionsCounted(partition=0, by_status={"open": 3, "closed": 9}))
     assert watched.value("caesura_lag_records", partition="0") == 4
     assert watched.value("caesura_oldest_unread_age_seconds", partition="0") == 2.5
     assert watched.value("caesura_sessions", partition="0", status="open") == 3
-    watched.observer.let_go(0)
+    watched.observer.note(PartitionLetGo(partition=0))
     assert phases() == [1, 0, 0]
     assert watched.value("caesura_lag_records", partition="0") is None
     assert watched.value("caesura_sessions", partition="0", status="open") is None
@@ -149,9 +190,9 @@ def test_a_partition_is_in_one_phase_and_leaves_no_gauge_behind(watched: Watched
 
 
 def test_readiness_is_a_line_only_where_it_changes(watched: Watched) -> None:
-    watched.observer.loop_moved()
+    watched.observer.note(LoopMoved())
     for reasons in (["store: StoreError"], ["store: StoreError"], [], []):
-        watched.observer.readiness(reasons)
+        watched.observer.note(ReadinessTold(reasons=reasons))
     assert [line["event"] for line in watched.lines()] == ["not_ready", "ready"]
     assert watched.lines()[0]["reasons"] == ["store: StoreError"]
     assert watched.health.why_not_ready() == ()
@@ -159,9 +200,9 @@ def test_readiness_is_a_line_only_where_it_changes(watched: Watched) -> None:
 
 
 def test_the_engines_work_is_measured(watched: Watched) -> None:
-    watched.observer.labelled(sessions=8, words=120, took_s=0.03)
-    watched.observer.queued(0.05)
-    watched.observer.engine_failed(8)
+    watched.observer.note(BatchLabelled(sessions=8, words=120, took_s=0.03))
+    watched.observer.note(BatchQueued(oldest_s=0.05))
+    watched.observer.note(EngineFailed(sessions=8))
     assert watched.value("caesura_batch_sessions_sum") == 8
     assert watched.value("caesura_batch_words_sum") == 120
     assert watched.value("caesura_queue_age_seconds_sum") == 0.05
@@ -170,7 +211,7 @@ def test_the_engines_work_is_measured(watched: Watched) -> None:
 
 def test_a_session_that_floods_is_named_when_it_begins_and_not_again_before_it_has_stopped(watched: Watched) -> None:
     for flooding in ({"call-17": 900}, {"call-17": 1200, "call-9": 301}, {}, {"call-17": 400}):
-        watched.observer.flooding(flooding)
+        watched.observer.note(SessionsFlooding(queued_words=flooding))
     assert [(line["event"], line["session"], line["words"]) for line in watched.lines()] == [
         ("session_floods", "call-17", 900),
         ("session_floods", "call-9", 301),
@@ -179,11 +220,11 @@ def test_a_session_that_floods_is_named_when_it_begins_and_not_again_before_it_h
 
 
 def test_faults_and_refusals_are_counted_by_their_names(watched: Watched) -> None:
-    watched.observer.faulted("store", "ping", "StoreError")
-    watched.observer.faulted("broker", "poll", "BrokerError")
-    watched.observer.dead_letter(2, 77, "malformed")
-    watched.observer.repeated(2)
-    watched.observer.publisher_rebuilt("commit_unknown")
+    watched.observer.note(CallFailed(part="store", call="ping", error="StoreError"))
+    watched.observer.note(CallFailed(part="broker", call="poll", error="BrokerError"))
+    watched.observer.note(EventRefused(partition=2, offset=77, reason="malformed"))
+    watched.observer.note(EventRepeated(partition=2))
+    watched.observer.note(ProducerRebuilt(reason=CheckpointOutcome.COMMIT_UNKNOWN))
     assert watched.value("caesura_store_errors_total", call="ping") == 1
     assert watched.value("caesura_broker_errors_total", call="poll") == 1
     assert watched.value("caesura_dead_letters_total", reason="malformed") == 1
@@ -193,8 +234,8 @@ def test_faults_and_refusals_are_counted_by_their_names(watched: Watched) -> Non
 
 def test_what_a_rebuild_missed_is_an_error_with_its_offsets_and_counted(watched: Watched) -> None:
     whole = RebuildSummary(sessions=3, ledger_records=2, input_records=9, lost_sessions=0, lost_words=0)
-    watched.observer.rebuilt(4, whole, took_s=0.5)
-    watched.observer.rebuilt(4, replace(whole, lost_offsets=(7, 10)), took_s=0.5)
+    watched.observer.note(PartitionRebuilt(partition=4, summary=whole, took_s=0.5))
+    watched.observer.note(PartitionRebuilt(partition=4, summary=replace(whole, lost_offsets=(7, 10)), took_s=0.5))
     first, second = watched.lines()
     assert (first["level"], first["lost_records"], first["lost_offsets"]) == ("warning", 0, [])
     assert (second["level"], second["lost_records"], second["lost_offsets"]) == ("error", 3, [7, 10])
@@ -204,53 +245,63 @@ def test_what_a_rebuild_missed_is_an_error_with_its_offsets_and_counted(watched:
 
 def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watched) -> None:
     told = watched.observer
-    told.loop_moved()
-    told.readiness([])
-    told.rebalanced("assigned", [0, 1])
-    told.waiting(0, "store_away")
-    told.took_over(0, "blue-1")
-    told.rebuilt(
-        0, RebuildSummary(sessions=1, ledger_records=1, input_records=1, lost_sessions=1, lost_words=1), took_s=0.5
+    told.note(LoopMoved())
+    told.note(ReadinessTold(reasons=[]))
+    told.note(Rebalanced(kind="assigned", partitions=[0, 1]))
+    told.note(ClaimWaits(partition=0, reason="store_away"))
+    told.note(TookOver(partition=0, transactional_id="blue-1"))
+    told.note(
+        PartitionRebuilt(
+            partition=0,
+            summary=RebuildSummary(sessions=1, ledger_records=1, input_records=1, lost_sessions=1, lost_words=1),
+            took_s=0.5,
+        )
     )
-    told.claimed(0, "good", 12, 0.5)
-    told.parked(1, "state_behind_log", "")
-    told.position(0, 10, 14, 2500)
-    told.sessions(0, {"open": 3})
-    told.labelled(sessions=8, words=120, took_s=0.5)
-    told.queued(0.5)
-    told.engine_failed(8)
-    told.faulted("broker", "poll", "BrokerError")
-    told.dead_letter(0, 77, "malformed")
-    told.repeated(0)
-    told.publisher_rebuilt("commit_unknown")
-    told.checkpoint(replace(COMMITTED, outcome="save_unanswered", dropped={0: "save_unanswered", 1: "save_refused"}))
-    told.published(0, [a_segment()])
+    told.note(PartitionClaimed(partition=0, verdict="good", sessions=12, took_s=0.5))
+    told.note(PartitionParked(partition=1, reason=ParkReason.STATE_UNREADABLE, detail=""))
+    told.note(PositionMeasured(partition=0, next_offset=10, end_offset=14, oldest_unread_ms=2500))
+    told.note(SessionsCounted(partition=0, by_status={"open": 3}))
+    told.note(BatchLabelled(sessions=8, words=120, took_s=0.5))
+    told.note(BatchQueued(oldest_s=0.5))
+    told.note(EngineFailed(sessions=8))
+    told.note(CallFailed(part="broker", call="poll", error="BrokerError"))
+    told.note(EventRefused(partition=0, offset=77, reason="malformed"))
+    told.note(EventRepeated(partition=0))
+    told.note(ProducerRebuilt(reason=CheckpointOutcome.COMMIT_UNKNOWN))
+    told.note(
+        replace(
+            COMMITTED,
+            outcome=CheckpointOutcome.SAVE_UNANSWERED,
+            dropped={0: CheckpointOutcome.SAVE_UNANSWERED, 1: CheckpointOutcome.SAVE_REFUSED},
+        )
+    )
+    told.note(SegmentsPublished(partition=0, segments=[a_segment()]))
     counted = {
         field.name: 1 for field in fields(DecodingCounts) if field.name not in ("segments", "freeze_delay_words")
     }
-    told.tallied(DecodingCounts(**counted, freeze_delay_words=Counter({11: 1})))  # type: ignore[arg-type]
+    told.note(DecodingCounted(counts=DecodingCounts(**counted, freeze_delay_words=Counter({11: 1}))))  # type: ignore[arg-type]
 
     moved = {family.name for family in watched.metrics.registry.collect() if any(s.value for s in family.samples)}
     assert {metric.name.removesuffix("_total") for metric in METRICS} == moved
 
 
 def test_a_seam_step_needs_no_line_of_its_own(watched: Watched) -> None:
-    watched.observer.seam(SeamStep.SAVED)
+    watched.observer.note(SeamReached(step=SeamStep.SAVED))
     assert watched.lines() == []
 
 
 def test_a_word_that_strays_into_a_reason_gets_into_neither_line_nor_metric(watched: Watched) -> None:
     said = f"well {CANARY}, I mean"
-    watched.observer.dead_letter(2, 77, said)
-    watched.observer.waiting(1, said)
-    watched.observer.parked(1, said, "")
-    watched.observer.claimed(1, said, 1, 0.1)
-    watched.observer.rebalanced(said, [1])
-    watched.observer.publisher_rebuilt(said)
-    watched.observer.faulted("store", said, said)
-    watched.observer.checkpoint(replace(COMMITTED, outcome=said, dropped={3: said}, step_ms={said: 1.0}))
-    watched.observer.sessions(1, {said: 1})
-    watched.observer.published(1, [a_segment()])
+    watched.observer.note(EventRefused(partition=2, offset=77, reason=said))
+    watched.observer.note(ClaimWaits(partition=1, reason=said))
+    watched.observer.note(PartitionParked(partition=1, reason=said, detail=""))  # type: ignore[arg-type]
+    watched.observer.note(PartitionClaimed(partition=1, verdict=said, sessions=1, took_s=0.1))
+    watched.observer.note(Rebalanced(kind=said, partitions=[1]))
+    watched.observer.note(ProducerRebuilt(reason=said))  # type: ignore[arg-type]
+    watched.observer.note(CallFailed(part="store", call=said, error=said))
+    watched.observer.note(replace(COMMITTED, outcome=said, step_ms={said: 1.0}))  # type: ignore[arg-type]
+    watched.observer.note(SessionsCounted(partition=1, by_status={said: 1}))
+    watched.observer.note(SegmentsPublished(partition=1, segments=[a_segment()]))
     assert CANARY not in watched.stream.getvalue()
     assert CANARY not in str([list(family.samples) for family in watched.metrics.registry.collect()])
-    assert {str(line["withheld"]) for line in watched.lines()} >= {"['reason']", "['dropped', 'outcome', 'step_ms']"}
+    assert {str(line["withheld"]) for line in watched.lines()} >= {"['reason']", "['outcome', 'step_ms']"}

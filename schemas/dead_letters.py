@@ -1,0 +1,76 @@
+"""Dead letters: every reason, whether it counts against the producer, and the headers that both sides use.
+
+A new reason is a line here and one in ``docs/produce.md``. Reasons are published; they never change their meaning.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+__all__ = ["UNREADABLE", "DeadLetterHeader", "DeadLetterReason"]
+
+
+class DeadLetterReason(StrEnum):
+    """Why an event was refused."""
+
+    # The bytes are none of an event (``schemas.codec``).
+    MALFORMED = "malformed"  # not MessagePack, cut off, something after its end, not UTF-8, nested without end
+    WRONG_TYPE = "wrong_type"
+    MISSING_FIELD = "missing_field"
+    DUPLICATE_FIELD = "duplicate_field"
+    OUT_OF_RANGE = "out_of_range"  # the right type, a value that the field cannot have
+    FORBIDDEN_CHARACTER = "forbidden_character"  # white space in a word, control characters in any text
+    OVERSIZED = "oversized"
+    UNKNOWN_VERSION = "unknown_version"
+    # The record is not where or what its event says.
+    KEY_MISMATCH = "key_mismatch"
+    WRONG_PARTITION = "wrong_partition"  # its key belongs into another partition, by the count the worker knows
+    # The session does not take this event any more.
+    LATE = "late"
+    STALE_EPOCH = "stale_epoch"
+    SESSION_ENDED = "session_ended"
+    # Tried alone, again and again, and never committed.
+    POISON = "poison"
+
+    @property
+    def counts_against_producer(self) -> bool:
+        """Tell whether the limit on dead letters counts it: what says something against the producer's bytes."""
+        return self not in _TIMELY
+
+
+_TIMELY: Final = frozenset(
+    {
+        DeadLetterReason.LATE,
+        DeadLetterReason.STALE_EPOCH,
+        DeadLetterReason.SESSION_ENDED,
+        DeadLetterReason.POISON,
+    }
+)
+
+UNREADABLE: Final = frozenset(
+    {
+        DeadLetterReason.MALFORMED,
+        DeadLetterReason.WRONG_TYPE,
+        DeadLetterReason.MISSING_FIELD,
+        DeadLetterReason.DUPLICATE_FIELD,
+        DeadLetterReason.OUT_OF_RANGE,
+        DeadLetterReason.FORBIDDEN_CHARACTER,
+        DeadLetterReason.OVERSIZED,
+        DeadLetterReason.UNKNOWN_VERSION,
+    }
+)
+"""The reasons of bytes that are no event (``schemas.errors.InvalidEventError``)."""
+
+
+class DeadLetterHeader(StrEnum):
+    """The headers of a dead letter: where it came from, why, and what was cut."""
+
+    TOPIC = "caesura.topic"
+    PARTITION = "caesura.partition"
+    OFFSET = "caesura.offset"
+    REASON = "caesura.reason"
+    DETAIL = "caesura.detail"
+    LENGTH = "caesura.length"
+    SHA256 = "caesura.sha256"
+    KEY_SHA256 = "caesura.key_sha256"

@@ -1,0 +1,292 @@
+"""What the runtime tells of itself: one method that takes events. No word's text ever passes here.
+
+Telemetry turns them into log lines, metrics and health (``worker.telemetry.observer``); tests listen to a few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from schemas.segments import Segment
+from worker.core.decoding_counts import DecodingCounts
+from worker.ports.reasons import CheckpointOutcome, ParkReason
+
+__all__ = [
+    "BatchLabelled",
+    "BatchQueued",
+    "CallFailed",
+    "CheckpointTaken",
+    "ClaimWaits",
+    "DecodingCounted",
+    "EngineFailed",
+    "Event",
+    "EventRefused",
+    "EventRepeated",
+    "LoopMoved",
+    "Observer",
+    "PartitionClaimed",
+    "PartitionLetGo",
+    "PartitionParked",
+    "PartitionRebuilt",
+    "PositionMeasured",
+    "ProducerRebuilt",
+    "ReadinessTold",
+    "Rebalanced",
+    "RebuildSummary",
+    "SeamReached",
+    "SeamStep",
+    "SegmentsPublished",
+    "SessionsCounted",
+    "SessionsFlooding",
+    "SilentObserver",
+    "TookOver",
+]
+
+
+class Event:
+    """Something that an operator may want to see."""
+
+    __slots__ = ()
+
+
+class Observer(Protocol):
+    """Told of everything by the loop's thread. Must neither block nor raise, but in tests that crash the worker."""
+
+    def note(self, event: Event) -> None:
+        """Take note of an event; an unknown kind is passed over."""
+        ...
+
+
+class SilentObserver:
+    """Hears everything and says nothing."""
+
+    def note(self, event: Event) -> None:
+        """Say nothing."""
+
+
+class SeamStep(StrEnum):
+    """The numbered points of the seam; reached in this order in an undisturbed checkpoint (docs/seam.md)."""
+
+    STAGED = "1_staged"
+    SAVED = "2_saved"
+    BEGUN = "3_begun"
+    PUBLISHED = "3_published"
+    OFFSETS_SENT = "4_offsets_sent"
+    COMMITTED = "4_committed"
+    ADOPTED = "4_adopted"
+    CLAIM_TOKEN_RAISED = "claim_1_token_raised"
+    CLAIM_OFFSET_READ = "claim_2_offset_read"
+    CLAIM_ROLLED_BACK = "claim_3_rolled_back"
+    CLAIM_LOADED = "claim_4_loaded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopMoved(Event):
+    """The loop turned once more: liveness."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadinessTold(Event):
+    """Why this worker should not count as ready; none: it should."""
+
+    reasons: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeamReached(Event):
+    """A checkpoint or claim reached a step."""
+
+    step: SeamStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointTaken(Event):
+    """A checkpoint, committed or not: durations in milliseconds by step, counts, and what was left out and why."""
+
+    outcome: CheckpointOutcome
+    partitions: int
+    sessions: int
+    segments: int
+    words: int
+    dead_letters: int
+    step_ms: Mapping[str, float] = field(default_factory=dict)
+    dropped: Mapping[int, CheckpointOutcome] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentsPublished(Event):
+    """Segments whose checkpoint has committed."""
+
+    partition: int
+    segments: Sequence[Segment]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodingCounted(Event):
+    """What decoding has counted in checkpoints that committed."""
+
+    counts: DecodingCounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerRebuilt(Event):
+    """A producer destroyed and made anew."""
+
+    reason: CheckpointOutcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebalanced(Event):
+    """Partitions ``assigned``, ``revoked`` or ``lost``."""
+
+    kind: str
+    partitions: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimWaits(Event):
+    """A partition that cannot be claimed yet, or must be claimed again."""
+
+    partition: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionClaimed(Event):
+    """A partition whose sessions are loaded."""
+
+    partition: int
+    verdict: str
+    sessions: int
+    took_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildSummary:
+    """What a rebuild read and lost.
+
+    lost_sessions, lost_words: of the ledger's sessions, what the input does not hold any more (retention).
+    lost_offsets: the stretch of the input, first and next, that was to be read and is gone; empty where both are equal.
+    """
+
+    sessions: int
+    ledger_records: int
+    input_records: int
+    lost_sessions: int
+    lost_words: int
+    lost_offsets: tuple[int, int] = (0, 0)
+
+    @property
+    def lost_records(self) -> int:
+        """How many offsets of the input were to be read and are gone."""
+        first, following = self.lost_offsets
+        return following - first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionRebuilt(Event):
+    """A partition whose sessions were made again from the log."""
+
+    partition: int
+    summary: RebuildSummary
+    took_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionParked(Event):
+    """A partition that waits for an operator; ``detail`` is our own text, and says what to do."""
+
+    partition: int
+    reason: ParkReason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionLetGo(Event):
+    """A partition that is no longer held: another worker reports it now."""
+
+    partition: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TookOver(Event):
+    """A dead peer's transaction that was ended, because a claim had waited for it long enough."""
+
+    partition: int
+    transactional_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PositionMeasured(Event):
+    """How far a partition is read, and how old its oldest unread word is."""
+
+    partition: int
+    next_offset: int
+    end_offset: int
+    oldest_unread_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsCounted(Event):
+    """How many sessions a partition has in memory, by status."""
+
+    partition: int
+    by_status: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRefused(Event):
+    """A dead letter."""
+
+    partition: int
+    offset: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRepeated(Event):
+    """A repeated event dropped."""
+
+    partition: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchQueued(Event):
+    """How long the oldest session of a batch waited for it."""
+
+    oldest_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchLabelled(Event):
+    """One batch through the engine."""
+
+    sessions: int
+    words: int
+    took_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFailed(Event):
+    """A batch that the engine refused."""
+
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsFlooding(Event):
+    """Which sessions flood as of this turn, perhaps none, and how many words of theirs wait."""
+
+    queued_words: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallFailed(Event):
+    """A call that failed and is tried again: ``part`` is ``store`` or ``broker``, ``error`` the kind of error."""
+
+    part: str
+    call: str
+    error: str
