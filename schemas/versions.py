@@ -10,13 +10,16 @@ import re
 from schemas.dead_letters import DeadLetterReason as Reason
 from schemas.errors import InvalidEventError, NewerVersionError
 
-__all__ = ["EVENT_VERSION", "READ_MAJORS", "SEGMENT_VERSION", "check_version"]
+__all__ = ["EVENT_VERSION", "READ_MAJORS", "SEGMENT_VERSION", "TENTATIVE_VERSION", "check_version"]
 
 EVENT_VERSION = "1.0"
 """What a producer of today writes into an event."""
 
 SEGMENT_VERSION = "1.0"
 """What this release writes into a segment."""
+
+TENTATIVE_VERSION = "1.0"
+"""What this release writes where it tells of words that are not frozen."""
 
 READ_MAJORS = (1,)
 """The majors that this release reads, ascending; 1 is the first that there ever was."""

@@ -15,6 +15,7 @@ from worker.commands.dead_letters import dead_letters
 from worker.commands.demo import demo
 from worker.commands.punctuate import punctuate
 from worker.commands.replay import replay
+from worker.commands.serve import serve
 from worker.commands.settings import settings
 from worker.commands.tail import tail
 from worker.commands.topics import topics
@@ -42,6 +43,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(worker)
 app.command()(punctuate)
+app.command()(serve)
 app.add_typer(topics, name="topics")
 app.command()(check)
 app.command()(replay)

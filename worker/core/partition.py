@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable
 from schemas.events import WordsEvent
 from schemas.state import LedgerState, SessionState, SessionStatus
 from worker.core.admission import Admission, OfferOutcome
+from schemas.tentative import Tentative
 from worker.core.batching import PendingLabels
 from worker.core.context import DecodingContext, Origin
 from worker.core.labelling import Labels
@@ -156,6 +157,22 @@ class PartitionSessions:
         """Return the segments that froze since the last call, each session's in order."""
         taken, self._segments = self._segments, []
         return taken
+
+    def tentative(self, key: str, now_ms: int) -> Tentative | None:
+        """Return a session's words that are not frozen; None where there is no such session. now_ms: wall clock."""
+        session = self._sessions.get(key)
+        return None if session is None else session.tentative(now_ms)
+
+    def queued_words(self, key: str) -> int | None:
+        """Return how many words of a session wait for labels behind the running work; None where it is at rest."""
+        working = self._working.get(key)
+        return None if working is None else sum(session.queued_words for session in working)
+
+    def drop(self, key: str) -> None:
+        """Let a session go, its queued work and its segments not taken yet with it: nobody waits for them."""
+        self.put_back(key, None)
+        self._moved.discard(key)
+        self._replay.set(key, None)
 
     def states(self, keys: Iterable[str]) -> dict[str, SessionState | None]:
         """Return snapshots of sessions, None for a tombstone. Nothing may be queued."""

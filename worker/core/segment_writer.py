@@ -24,7 +24,7 @@ from schemas.versions import SEGMENT_VERSION
 from worker.core.admission import PassedGap
 from worker.core.context import DecodingContext, Origin
 
-__all__ = ["OutSegment", "SegmentWriter"]
+__all__ = ["OutSegment", "SegmentWriter", "model_ref", "published_words"]
 
 _MARK_NAMES = tuple(mark.published for mark in Punctuation)
 _TAG_NAMES = tuple(tag.published for tag in Disfluency)
@@ -129,7 +129,7 @@ class SegmentWriter:
             sentence_end=ends,
             cause=cause,
             lang=lang,
-            words=tuple(_published(words, punctuation, disfluency)),
+            words=tuple(published_words(words, punctuation, disfluency)),
             source=Source(
                 topic=self.context.topic,
                 partition=self.context.partition,
@@ -141,7 +141,7 @@ class SegmentWriter:
                 polled_ms=last.polled_ms if last else self.last_polled_ms,
                 frozen_ms=frozen_ms,
             ),
-            model=None if model is None else ModelRef(id=model.partition("@")[0], version=model.partition("@")[2]),
+            model=model_ref(model),
             gaps=self._take_gaps(self.words + len(pieces), all_of_them=session_end),
             session_end=session_end,
             unknown_targets=tuple(name for name in self.targets if name not in self.context.rules.routes),
@@ -179,7 +179,12 @@ class SegmentWriter:
         return taken
 
 
-def _published(words: Sequence[ModelWord], punctuation: bytes, disfluency: bytes) -> list[SegmentWord]:
+def model_ref(model: str | None) -> ModelRef | None:
+    """Return a model's published name; None where the words are unlabelled."""
+    return None if model is None else ModelRef(id=model.partition("@")[0], version=model.partition("@")[2])
+
+
+def published_words(words: Sequence[ModelWord], punctuation: bytes, disfluency: bytes) -> list[SegmentWord]:
     """Spread each word's labels over its pieces: the mark on the last, the tag over all."""
     published = []
     for word, mark, tag in zip(words, punctuation, disfluency, strict=True):

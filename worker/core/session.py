@@ -20,11 +20,13 @@ from schemas.events import WordsEvent
 from schemas.segments import Cause
 from schemas.state import LedgerState, SessionState, SessionStatus
 from worker.core.admission import Admission, Intake, OfferOutcome, Timer
+from schemas.tentative import Tentative
 from worker.core.context import DecodingContext, Origin
 from worker.core.decoding import AppliedEvent, Decoder, Work
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.segment_writer import OutSegment, SegmentWriter
 from worker.core.snapshot import ledger_record, replay_offset, restored, snapshot
+from worker.core.tentative import tentative_words
 
 __all__ = ["Session"]
 
@@ -174,6 +176,10 @@ class Session:
         """Return the segments written since the last call."""
         taken, self._writer.written = self._writer.written, []
         return taken
+
+    def tentative(self, now_ms: int) -> Tentative:
+        """Return the words that are not frozen, with their labels of now; changes nothing. now_ms: wall clock."""
+        return tentative_words(self._decoder, at_ms=now_ms)
 
     def snapshot(self) -> SessionState:
         """Return the session's state. Nothing may be queued, and its segments must have been taken."""

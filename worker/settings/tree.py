@@ -19,6 +19,7 @@ from worker.core.rules import DecodingRules, OptionBounds
 from worker.errors import FatalError
 from worker.runtime.settings import RuntimeSettings
 from worker.settings.catalogue import Leaf, leaves, shown
+from worker.settings.serving import ServeSettings
 from worker.settings.sources import Given, build, gather
 
 __all__ = [
@@ -53,6 +54,7 @@ class LocalSettings:
     worker: RuntimeSettings = field(default_factory=RuntimeSettings)
     decoding: DecodingRules = field(default_factory=DecodingRules)
     bounds: OptionBounds = field(default_factory=OptionBounds)
+    serve: ServeSettings = field(default_factory=ServeSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,62 @@
+"""A look at a session's unfrozen words with the labels that they have for now. It reads, and changes nothing.
+
+A label here may change with the next word. What has not been labelled yet, the segmenter's tail among it, carries none.
+"""
+
+from __future__ import annotations
+
+from schemas.labels import Disfluency, Punctuation
+from schemas.state import ModelWord
+from schemas.tentative import Tentative
+from schemas.versions import TENTATIVE_VERSION
+from worker.core.buffer import consistent_tag
+from worker.core.decoding import Decoder
+from worker.core.words import cut_piece
+from worker.core.writing import model_ref, published_words
+
+__all__ = ["tentative_words"]
+
+
+def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
+    """Return the session's unfrozen words, perhaps none. at_ms: wall clock."""
+    buffer, writer = decoder.buffer, decoder.writer
+    words = buffer.words[buffer.frozen :]
+    labelled = len(buffer.punctuation) - buffer.frozen
+    unlabelled = len(words) - labelled
+    tag, tags = decoder.tag, bytearray()
+    for found in buffer.disfluency[buffer.frozen :]:
+        tag = consistent_tag(tag, found)
+        tags.append(tag)
+    tail = _tail(decoder)
+    none = unlabelled + len(tail)
+    return Tentative(
+        version=TENTATIVE_VERSION,
+        revisable=True,
+        session=writer.session,
+        since=writer.since,
+        first_word=writer.words,
+        sentence_start=not writer.mid_sentence,
+        lang=decoder.lang,
+        words=tuple(
+            published_words(
+                [*words, *tail],
+                bytes(buffer.punctuation[buffer.frozen :]) + bytes([Punctuation.NONE] * none),
+                bytes(tags) + bytes([Disfluency.O] * none),
+            )
+        ),
+        labelled_words=sum(len(word.pieces) for word in words[:labelled]),
+        through_offset=writer.last_offset,
+        at_ms=at_ms,
+        model=model_ref(decoder.model),
+        conversation=writer.conversation,
+        speaker=writer.speaker,
+        punctuated=decoder.options.punctuation,
+    )
+
+
+def _tail(decoder: Decoder) -> list[ModelWord]:
+    """Return what the segmenter holds back, a word a unit."""
+    held = decoder.segmenter.held
+    starts = [held.given_code_points, *[0] * len(held.units)]
+    pieces = [cut_piece(unit, start, len(unit.text)) for unit, start in zip(held.units, starts, strict=False)]
+    return [ModelWord(view="", pieces=(piece,)) for piece in pieces if piece.text]

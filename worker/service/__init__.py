@@ -1,0 +1,1 @@
+"""Caesura over WebSocket, without Kafka: words in, segments and tentative words out; and the live page."""

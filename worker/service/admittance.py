@@ -1,0 +1,44 @@
+"""Who may connect: pages by their origin, clients by the token; asked before anything of a client is read.
+
+A WebSocket is open to every page of every site that the user's browser shows, and a page may pose as this machine by
+a name of its own (DNS rebinding). So a browser's page must be the one served here or one that the operator names; and
+where there is no token, the name in the address must be this machine's.
+"""
+
+from __future__ import annotations
+
+import hmac
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+
+from worker.service.messages import Opening
+from worker.settings.serving import ServeSettings, is_loopback
+
+__all__ = ["admits_host", "admits_origin", "admits_token"]
+
+
+def admits_host(headers: Headers, settings: ServeSettings) -> bool:
+    """Tell whether the name that the client called this service by is one of its own."""
+    if settings.token:
+        return True
+    name = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    return is_loopback(name) or name in settings.allowed_hosts
+
+
+def admits_origin(headers: Headers, settings: ServeSettings) -> bool:
+    """Tell whether the page that connects may; programs that are no browser send no origin."""
+    origin = headers.get("origin")
+    if origin is None:
+        return True
+    return origin in settings.allowed_origins or urlsplit(origin).netloc == headers.get("host")
+
+
+def admits_token(headers: Headers, opening: Opening, settings: ServeSettings) -> bool:
+    """Tell whether the client has shown the token, in the header or in its opening; always where none is set."""
+    if not settings.token:
+        return True
+    scheme, _, shown = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        shown = opening.token
+    return hmac.compare_digest(shown.encode(), settings.token.encode())

@@ -1,0 +1,220 @@
+"""The one thread that owns the session pool: takes events from connections, gives back what comes of them.
+
+A connection is a number and an ``Outlet``; its sessions are its own, whatever they are called, so strangers never meet.
+What an outlet is told comes in the order in which it happened, and always from this thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+
+from schemas.events import WordsEvent
+from schemas.segments import Segment
+from schemas.tentative import Tentative
+from worker.core.intake import Outcome
+from worker.ports import Clock
+from worker.service.session_pool import PoolTurn, SessionPool
+
+__all__ = ["DecodingThread", "Outlet"]
+
+_TURN_S = 0.1
+"""How long sessions that have much to do may keep a new event waiting."""
+
+_LONGEST_WAIT_S = 1.0
+
+
+class Outlet(Protocol):
+    """Where a connection's results go. Called from the decoding thread; must not block."""
+
+    @property
+    def tentative_interval_ms(self) -> int | None:
+        """Return the least time between two looks at a session's unfrozen words; None: none are wanted."""
+        ...
+
+    def frozen(self, segment: Segment) -> None:
+        """Take a segment, its session named as the connection named it."""
+        ...
+
+    def revisable(self, tentative: Tentative) -> None:
+        """Take a session's unfrozen words of now."""
+        ...
+
+    def refused(self, number: int, reason: str) -> None:
+        """Take note that the session does not take the event that came as this message."""
+        ...
+
+    def at_rest(self, session: str) -> None:
+        """Take note that all that was sent to a session has been dealt with."""
+        ...
+
+    def ended(self, session: str) -> None:
+        """Take note that a session is over, and its name free again."""
+        ...
+
+    def failed(self) -> None:
+        """Take note that nothing more will come: decoding has ended for good."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Offered:
+    connection: int
+    number: int
+    event: WordsEvent
+
+
+class DecodingThread:
+    """Runs a pool. ``on_fault`` is told, in the thread, what ended it if it was not ``stop``."""
+
+    def __init__(self, pool: SessionPool, *, clock: Clock, on_fault: Callable[[Exception], None]) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._on_fault = on_fault
+        self._changed = threading.Condition()
+        self._inbox: deque[_Offered | int] = deque()
+        self._outlets: dict[int, Outlet] = {}
+        self._stopping = False
+        self._sessions: dict[int, set[str]] = {}
+        self._news: set[tuple[int, str]] = set()
+        self._told_at_s: dict[tuple[int, str], float] = {}
+        self._thread = threading.Thread(target=self._run, name="decoding", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._pool.watchdog.start()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; what waits is not dealt with. Blocks until the running inference is over."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+        self._thread.join()
+        self._pool.watchdog.stop()
+
+    def connect(self, connection: int, outlet: Outlet) -> None:
+        """Take note of a connection."""
+        with self._changed:
+            self._outlets[connection] = outlet
+
+    def offer(self, connection: int, number: int, event: WordsEvent) -> None:
+        """Take an event of a connection, the message's number with it. Does not block."""
+        self._tell(_Offered(connection=connection, number=number, event=event))
+
+    def disconnect(self, connection: int) -> None:
+        """Let a connection and its sessions go: nothing more is told. Does not block."""
+        self._tell(connection)
+
+    def _tell(self, item: _Offered | int) -> None:
+        with self._changed:
+            self._inbox.append(item)
+            self._changed.notify()
+
+    def _run(self) -> None:
+        try:
+            while self._take():
+                self._give(self._pool.turn(_TURN_S))
+        except Exception as error:  # noqa: BLE001 - whatever ends this thread ends the service, which says it
+            with self._changed:
+                outlets = list(self._outlets.values())
+            for outlet in outlets:
+                outlet.failed()
+            self._on_fault(error)
+
+    def _take(self) -> bool:
+        """Wait for work, take in what has come, and return whether to go on."""
+        with self._changed:
+            if not self._inbox and not self._stopping and not self._pool.is_busy:
+                self._changed.wait(self._wait_s())
+            came, self._inbox = self._inbox, deque()
+            if self._stopping:
+                return False
+        for item in came:
+            if isinstance(item, _Offered):
+                self._offer(item)
+            else:
+                self._let_go(item)
+        return True
+
+    def _wait_s(self) -> float:
+        due = [_LONGEST_WAIT_S]
+        if (silence_s := self._pool.due_in_s) is not None:
+            due.append(silence_s)
+        now_s = self._clock.monotonic_s()
+        due += [max(0.0, self._look_at_s(key, now_s) - now_s) for key in self._news]
+        return min(due)
+
+    def _offer(self, offered: _Offered) -> None:
+        outlet = self._outlets.get(offered.connection)
+        if outlet is None:
+            return
+        name = offered.event.session
+        key = f"{offered.connection}:{name}"
+        admission = self._pool.offer(msgspec.structs.replace(offered.event, session=key))
+        self._sessions.setdefault(offered.connection, set()).add(name)
+        self._news.add((offered.connection, name))
+        if admission.reason is not None:
+            outlet.refused(offered.number, admission.reason)
+        elif admission.outcome is Outcome.REPEAT:
+            outlet.refused(offered.number, "repeat")
+
+    def _let_go(self, connection: int) -> None:
+        with self._changed:
+            self._outlets.pop(connection, None)
+        for name in self._sessions.pop(connection, set()):
+            self._pool.drop(f"{connection}:{name}")
+            self._forget_news(connection, name)
+
+    def _give(self, turn: PoolTurn) -> None:
+        for segment in turn.segments:
+            connection, name = _whose(segment.session)
+            outlet = self._outlets.get(connection)
+            if outlet is None:
+                continue
+            outlet.frozen(msgspec.structs.replace(segment, session=name))
+            self._news.add((connection, name))
+        for key in turn.at_rest:
+            connection, name = _whose(key)
+            if (outlet := self._outlets.get(connection)) is not None:
+                outlet.at_rest(name)
+        for key in turn.ended:
+            connection, name = _whose(key)
+            self._forget_news(connection, name)
+            self._sessions.get(connection, set()).discard(name)
+            if (outlet := self._outlets.get(connection)) is not None:
+                outlet.ended(name)
+        self._show_unfrozen()
+
+    def _show_unfrozen(self) -> None:
+        now_s = self._clock.monotonic_s()
+        for connection, name in list(self._news):
+            outlet = self._outlets.get(connection)
+            interval_ms = None if outlet is None else outlet.tentative_interval_ms
+            if outlet is None or interval_ms is None:
+                self._forget_news(connection, name)
+            elif self._look_at_s((connection, name), now_s) <= now_s:
+                self._news.discard((connection, name))
+                self._told_at_s[connection, name] = now_s
+                tentative = self._pool.tentative(f"{connection}:{name}")
+                if tentative is not None:
+                    outlet.revisable(msgspec.structs.replace(tentative, session=name))
+
+    def _look_at_s(self, key: tuple[int, str], now_s: float) -> float:
+        outlet = self._outlets.get(key[0])
+        interval_ms = None if outlet is None else outlet.tentative_interval_ms
+        return self._told_at_s.get(key, now_s - 1e6) + (interval_ms or 0) / 1000
+
+    def _forget_news(self, connection: int, name: str) -> None:
+        self._news.discard((connection, name))
+        self._told_at_s.pop((connection, name), None)
+
+
+def _whose(key: str) -> tuple[int, str]:
+    connection, _, name = key.partition(":")
+    return int(connection), name

@@ -1,0 +1,130 @@
+"""From a client's frames to an opening and word events. What cannot be read is refused by name, never guessed."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+
+import msgspec
+
+from schemas.codec import decode_event
+from schemas.errors import InvalidEventError, NewerVersionError
+from schemas.events import WordsEvent
+from schemas.structure import check_structure
+from schemas.versions import EVENT_VERSION
+from worker.service.messages import Opening
+
+__all__ = ["EventReader", "RefusedMessageError", "read_opening"]
+
+_EVENT_FIELDS = WordsEvent.__struct_fields__
+_OPENING_FIELDS = Opening.__struct_fields__
+
+
+class RefusedMessageError(ValueError):
+    """A message that is not taken. detail names the field and what was expected there, never what was said."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+def read_opening(frame: str | bytes) -> Opening:
+    """Read a client's first message. RefusedMessageError."""
+    fields = _fields(frame)
+    if "words" in fields:
+        detail = 'the first message opens the connection, such as {"lang": "en"}; words come after it'
+        raise RefusedMessageError("opening_expected", detail)
+    _refuse_slips(fields, _OPENING_FIELDS, "an opening")
+    try:
+        return msgspec.convert(fields, Opening)
+    except msgspec.ValidationError as error:
+        place, _, expected = _place_and_expectation(error)
+        raise RefusedMessageError("bad_opening", f"{place}: {expected}") from None
+
+
+@dataclass(slots=True, kw_only=True)
+class EventReader:
+    """Reads the word events of one connection.
+
+    An event is what ``docs/produce.md`` describes. It may leave out ``version``, ``session``, ``lang``, ``options``
+    (the opening's hold) and ``seq`` (counted here); its words may be a list of texts, or one text parted by white
+    space. A field that no event has is a slip and refused, unless there is a ``version``: that one was recorded.
+    """
+
+    opening: Opening
+    _next_seq: dict[str, int] = field(default_factory=dict)
+
+    def read(self, frame: str | bytes) -> WordsEvent:
+        """Return the event. RefusedMessageError."""
+        fields = _fields(frame)
+        if "version" not in fields:
+            _refuse_slips(fields, _EVENT_FIELDS, "an event")
+        session = fields.get("session", self.opening.session)
+        known = self._next_seq.get(session) if isinstance(session, str) else None
+        whole: dict[str, object] = {
+            "version": EVENT_VERSION,
+            "session": session,
+            "lang": self.opening.lang,
+            "seq": known or 0,
+        }
+        if known is None and self.opening.options is not None:
+            whole["options"] = msgspec.to_builtins(self.opening.options)
+        event = _event(whole | fields | {"words": _words(fields.get("words", []))})
+        self._next_seq[event.session] = event.seq + 1
+        return event
+
+    def ended(self, session: str) -> None:
+        """Take note that a session is over: its name begins anew."""
+        self._next_seq.pop(session, None)
+
+
+def _fields(frame: str | bytes) -> dict[str, object]:
+    try:
+        if isinstance(frame, bytes):
+            check_structure(frame)
+            fields = msgspec.msgpack.decode(frame)
+        else:
+            fields = msgspec.json.decode(frame)
+    except InvalidEventError as error:
+        raise RefusedMessageError(error.reason, error.detail) from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        kind = "MessagePack in a binary frame" if isinstance(frame, bytes) else "JSON in a text frame"
+        raise RefusedMessageError("malformed", f"the message: expected {kind}") from None
+    if not isinstance(fields, dict) or not all(isinstance(key, str) for key in fields):
+        raise RefusedMessageError("malformed", "the message: expected an object with names for its fields")
+    return fields
+
+
+def _words(words: object) -> object:
+    if isinstance(words, str):
+        words = words.split()
+    return [{"text": word} if isinstance(word, str) else word for word in words] if isinstance(words, list) else words
+
+
+def _event(fields: dict[str, object]) -> WordsEvent:
+    try:
+        return decode_event(msgspec.msgpack.encode(fields))
+    except InvalidEventError as error:
+        raise RefusedMessageError(error.reason, error.detail) from None
+    except NewerVersionError as error:
+        raise RefusedMessageError("unknown_version", str(error)) from None
+    except (TypeError, ValueError, OverflowError, RecursionError):  # what MessagePack has no form for
+        raise RefusedMessageError("out_of_range", "the message: a number or text that no event can hold") from None
+
+
+def _refuse_slips(fields: dict[str, object], known: tuple[str, ...], what: str) -> None:
+    for name in fields:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            raise RefusedMessageError("unknown_field", f"a field that {what} does not have; {meant}")
+
+
+def _place_and_expectation(error: msgspec.ValidationError) -> tuple[str, str, str]:
+    """Return a message of msgspec's as place and expectation, without the value that was found."""
+    told, at, place = str(error).partition(" - at `$.")
+    expected = told.partition(", got")[0].replace("`", "")
+    if expected.startswith("Invalid enum value"):
+        expected = "Expected one of the names that docs/serve.md lists"
+    return place.rstrip("`") if at else "the opening", at, expected[:1].lower() + expected[1:]

@@ -1,0 +1,105 @@
+"""Runs a web application until it is told to stop: binds first, so that a port in use is said; drains, then ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.applications import Starlette
+
+from worker.errors import FatalError
+from worker.settings.serving import ServeSettings
+
+__all__ = ["Listener", "listening", "serve_until_stopped"]
+
+_MAX_HTTP_REQUESTS = 64
+_PING_S, _PONG_S = 20.0, 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """A bound socket and the address to open in a browser."""
+
+    socket: socket.socket
+    url: str
+
+
+def listening(settings: ServeSettings) -> Listener:
+    """Bind the address. FatalError where it cannot be had."""
+    host = settings.host.strip("[]")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, settings.port, type=socket.SOCK_STREAM)[0]
+        bound = socket.socket(family, kind, protocol)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except OSError as error:
+        raise FatalError(f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}") from error
+    shown = f"[{host}]" if ":" in host else host
+    scheme = "https" if settings.tls_certificate else "http"
+    return Listener(socket=bound, url=f"{scheme}://{shown}:{bound.getsockname()[1]}/")
+
+
+async def serve_until_stopped(
+    app: Starlette,
+    listener: Listener,
+    settings: ServeSettings,
+    *,
+    drain: Callable[[], Awaitable[bool]],
+    stop: asyncio.Event,
+) -> None:
+    """Serve until ``stop`` is set, or SIGTERM or SIGINT comes; then drain and end. A second signal does not wait."""
+    server = _Server(_configured(app, settings))
+    loop = asyncio.get_running_loop()
+
+    def asked_to_stop() -> None:
+        server.should_exit = server.force_exit = stop.is_set()
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: whoever started it stops it
+            loop.add_signal_handler(number, asked_to_stop)
+    running = asyncio.create_task(server.serve(sockets=[listener.socket]))
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if not running.done():
+        await drain()
+        server.should_exit = True
+    stopping.cancel()
+    await running
+
+
+def _configured(app: Starlette, settings: ServeSettings) -> uvicorn.Config:
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        ws="websockets-sansio",
+        ws_max_size=settings.max_message_bytes,
+        ws_ping_interval=_PING_S,
+        ws_ping_timeout=_PONG_S,
+        limit_concurrency=settings.max_connections + _MAX_HTTP_REQUESTS,
+        timeout_graceful_shutdown=1,
+        ssl_certfile=settings.tls_certificate or None,
+        ssl_keyfile=settings.tls_key or None,
+    )
+    try:
+        config.load()
+    except OSError as error:  # ssl's errors are among them
+        told = f"{settings.tls_certificate} and {settings.tls_key}"
+        raise FatalError(f"TLS: certificate and key cannot be used ({told}): {error}") from error
+    return config
+
+
+class _Server(uvicorn.Server):
+    """Leaves the signals to us: they mean to drain first."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield

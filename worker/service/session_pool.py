@@ -1,0 +1,131 @@
+"""Sessions of many callers decoded together on one engine: events in, segments out; state in memory alone.
+
+The same core as the worker's, and the same batches. There is no log and no store here: what is not taken out when the
+process ends is gone. Time is this process's: silence is counted from the arrival of words, and on the audio clock of
+sessions that send one. Not thread-safe: one thread owns a pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from schemas.events import WordsEvent
+from schemas.segments import Segment
+from schemas.tentative import Tentative
+from worker.core.batching import BatchLimits
+from worker.core.context import DecodingContext, Origin
+from worker.core.intake import Admission
+from worker.core.partition import PartitionSessions
+from worker.core.rules import DecodingRules, ModelTable
+from worker.core.words import SegmenterFactory, whitespace_segmenters
+from worker.ports import Clock, Engine
+from worker.runtime.deadline import Deadline
+from worker.runtime.labelling import Labelling
+from worker.runtime.observer import SilentObserver
+from worker.runtime.watchdog import InferenceWatchdog
+
+__all__ = ["PoolTurn", "SessionPool"]
+
+_PARTITION = 0
+_SOURCE = "memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolTurn:
+    """What a turn brought: segments in each session's order.
+
+    at_rest: sessions that have done all that was asked of them. ended: those that are gone, their names free again.
+    """
+
+    segments: list[Segment] = field(default_factory=list)
+    at_rest: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
+
+
+class SessionPool:
+    """Sessions by name; a name is free again once its session has ended or was closed for its silence."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        clock: Clock,
+        rules: DecodingRules | None = None,
+        segmenters: SegmenterFactory = whitespace_segmenters,
+        limits: BatchLimits | None = None,
+        inference_deadline_s: float = 10.0,
+        on_overrun: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._engine = engine
+        self._clock = clock
+        context = DecodingContext(
+            topic=_SOURCE,
+            partition=_PARTITION,
+            rules=rules or DecodingRules(),
+            models=ModelTable.of(engine.models),
+            segmenters=segmenters,
+        )
+        self.watchdog = InferenceWatchdog(deadline_s=inference_deadline_s, clock=clock, on_overrun=on_overrun)
+        self._sessions = PartitionSessions(context)
+        self._labelling = Labelling(
+            engine=engine,
+            clock=clock,
+            observer=SilentObserver(),
+            watchdog=self.watchdog,
+            limits=limits or BatchLimits(),
+        )
+        self._started_ms = clock.wall_ms()
+        self._started_s = clock.monotonic_s()
+        self._next_offset = 0
+        self._unfinished: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether any session has work that is not done."""
+        return self._sessions.is_busy
+
+    @property
+    def due_in_s(self) -> float | None:
+        """Return the seconds until a session's silence or idleness is due, 0 where it is; None: no session waits."""
+        due_ms = self._sessions.next_due_ms
+        return None if due_ms is None else max(0.0, (due_ms - self._time_ms()) / 1000)
+
+    def offer(self, event: WordsEvent) -> Admission:
+        """Take an event of a session; the first one begins it."""
+        now_ms, wall_ms = self._time_ms(), self._clock.wall_ms()
+        origin = Origin(offset=self._next_offset, appended_ms=wall_ms, polled_ms=wall_ms, time_ms=now_ms)
+        self._next_offset += 1
+        admission = self._sessions.offer(event, origin)
+        self._unfinished.add(event.session)
+        return admission
+
+    def turn(self, budget_s: float) -> PoolTurn:
+        """Fire what is due and label, for about so many seconds; what is left over is done in the next turn."""
+        self._sessions.tick(self._time_ms())
+        self._labelling.run({_PARTITION: self._sessions}, Deadline.after(self._clock, budget_s))
+        segments = [out.segment for out in self._sessions.take_segments()]
+        closed = {segment.session for segment in segments if segment.session_end}
+        at_rest = {name for name in self._unfinished if self._sessions.queued_words(name) is None}
+        self._unfinished -= at_rest
+        ended = closed - self._unfinished
+        for name in ended:
+            self.drop(name)
+        self._sessions.settle()
+        return PoolTurn(segments=segments, at_rest=at_rest, ended=ended)
+
+    def tentative(self, name: str) -> Tentative | None:
+        """Return a session's words that are not frozen; None where there is no such session."""
+        return self._sessions.tentative(name, self._clock.wall_ms())
+
+    def drop(self, name: str) -> None:
+        """Let a session go with all that waits in it. Harmless where there is none."""
+        self._sessions.drop(name)
+        self._unfinished.discard(name)
+        self._engine.forget(name)
+
+    def _time_ms(self) -> int:
+        return self._started_ms + int((self._clock.monotonic_s() - self._started_s) * 1000)

@@ -1,0 +1,107 @@
+"""One client's WebSocket: its opening, what it is sent in which form, and a close that says why."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from worker.service.admittance import admits_host, admits_origin, admits_token
+from worker.service.messages import CloseCode, Closing, Opening, Refused, ServerMessage, Wire
+from worker.service.outbox import Outbox
+from worker.service.reading import RefusedMessageError, read_opening
+from worker.settings.serving import ServeSettings
+
+__all__ = ["ClientGoneError", "ClientSocket"]
+
+
+class ClientGoneError(Exception):
+    """The client has closed the connection, or does not read what it is sent."""
+
+
+class _RefusedOpeningError(Exception):
+    """The connection is closed before it began. code: the WebSocket's; reason, detail: as the client is told."""
+
+    def __init__(self, code: int, reason: str, detail: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+        self.detail = detail
+
+
+class ClientSocket:
+    """A client's end. ``open`` comes first; ``write_all`` runs beside whoever reads."""
+
+    def __init__(self, socket: WebSocket, settings: ServeSettings) -> None:
+        self._socket = socket
+        self._settings = settings
+        self._wire = Wire.JSON
+        self.outbox = Outbox(settings.max_unsent_messages)
+
+    async def open(self) -> Opening | None:
+        """Accept the connection and read its opening; None where it was refused and closed. ClientGoneError."""
+        await self._socket.accept()
+        try:
+            opening = await self._admitted_opening(self._socket.headers)
+        except _RefusedOpeningError as refusal:
+            await self._send(Refused(message=0, reason=refusal.reason, detail=refusal.detail))
+            await self.close(refusal.code, refusal.reason, refusal.detail)
+            return None
+        self._wire = opening.wire
+        return opening
+
+    async def _admitted_opening(self, headers: Headers) -> Opening:
+        if not admits_host(headers, self._settings):
+            detail = "reach this service as localhost, or name it in serve.allowed_hosts"
+            raise _RefusedOpeningError(CloseCode.UNAUTHORISED, "unknown_host", detail)
+        if not admits_origin(headers, self._settings):
+            detail = "pages of this origin may not connect; serve.allowed_origins names those that may"
+            raise _RefusedOpeningError(CloseCode.UNAUTHORISED, "unknown_origin", detail)
+        try:
+            opening = read_opening(await self.receive(self._settings.opening_timeout_s))
+        except TimeoutError:
+            detail = f"no opening came within {self._settings.opening_timeout_s:g} s"
+            raise _RefusedOpeningError(CloseCode.BAD_OPENING, "opening_expected", detail) from None
+        except RefusedMessageError as error:
+            raise _RefusedOpeningError(CloseCode.BAD_OPENING, error.reason, error.detail) from None
+        if not admits_token(headers, opening, self._settings):
+            detail = "show the token, as `Authorization: Bearer ...` or as `token` in the first message"
+            raise _RefusedOpeningError(CloseCode.UNAUTHORISED, "wrong_token", detail)
+        return opening
+
+    async def receive(self, timeout_s: float | None) -> str | bytes:
+        """Return the next frame. TimeoutError, ClientGoneError."""
+        async with asyncio.timeout(timeout_s):
+            message = await self._socket.receive()
+        if message["type"] != "websocket.receive":
+            raise ClientGoneError
+        text: str | None = message.get("text")
+        return text if text is not None else bytes(message["bytes"])
+
+    async def write_all(self) -> None:
+        """Send what comes into the outbox until that is closed and empty. ClientGoneError."""
+        while (message := await self.outbox.next()) is not None:
+            await self._send(message)
+
+    async def close(self, code: int, reason: str, detail: str) -> None:
+        """Say why, and close; harmless where the client has gone."""
+        try:
+            await self._send(Closing(reason=reason, detail=detail))
+            async with asyncio.timeout(self._settings.send_timeout_s):
+                await self._socket.close(code, reason)
+        except (ClientGoneError, RuntimeError, TimeoutError, WebSocketDisconnect):
+            return
+
+    async def _send(self, message: ServerMessage) -> None:
+        if self._socket.client_state is not WebSocketState.CONNECTED:
+            raise ClientGoneError
+        try:
+            async with asyncio.timeout(self._settings.send_timeout_s):
+                if self._wire is Wire.MSGPACK:
+                    await self._socket.send_bytes(msgspec.msgpack.encode(message))
+                else:
+                    await self._socket.send_text(msgspec.json.encode(message).decode())
+        except (TimeoutError, WebSocketDisconnect, RuntimeError, OSError) as error:
+            raise ClientGoneError from error

@@ -1,0 +1,203 @@
+"""One client that speaks: its events to the decoding thread, what comes of them to its outbox.
+
+Nothing a client sends is dropped: while too many of its words wait for labels, or too many segments for it to read
+them, its socket is not read, and so TCP tells it to wait. Unfrozen words are what gives way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+
+from schemas.events import WordsEvent
+from schemas.segments import Segment
+from schemas.tentative import Tentative
+from schemas.versions import EVENT_VERSION
+from worker.core.rendering import Style, render_segment
+from worker.service.decoding_thread import DecodingThread
+from worker.service.messages import CloseCode, Ended, Opening, Refused, SegmentMessage, TentativeMessage
+from worker.service.pace import WordPace
+from worker.service.reading import EventReader, RefusedMessageError
+from worker.service.socket import ClientGoneError, ClientSocket
+from worker.settings.serving import ServeSettings
+
+__all__ = ["WordConnection"]
+
+_End = tuple[int, str, str]
+_DETAILS = {
+    "repeat": "an event of this number was taken before",
+    "session_ended": "the session has ended; its name is free once `ended` has come",
+}
+
+
+class WordConnection:
+    """A connection on ``/v1/words``; ``run`` lasts as long as it does. Its other methods are the ``Outlet``."""
+
+    def __init__(
+        self, number: int, client: ClientSocket, opening: Opening, *, decoding: DecodingThread, settings: ServeSettings
+    ) -> None:
+        self._number = number
+        self._client = client
+        self._outbox = client.outbox
+        self._reader = EventReader(opening=opening)
+        self._decoding = decoding
+        self._settings = settings
+        self._loop = asyncio.get_running_loop()
+        self._pace = WordPace(settings.max_words_per_second, self._loop.time())
+        self._waiting: Counter[str] = Counter()
+        self._open: dict[str, WordsEvent] = {}
+        self._moved = asyncio.Event()
+        self._draining = asyncio.Event()
+        self._failed = False
+        self._refusals = 0
+        self._tentative = opening.tentative
+
+    async def run(self) -> None:
+        """Serve the client until it goes, breaks the rules, or the service drains."""
+        self._decoding.connect(self._number, self)
+        writing = asyncio.create_task(self._client.write_all())
+        reading = asyncio.create_task(self._read_all())
+        try:
+            await asyncio.wait({writing, reading}, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done() and (end := _outcome(reading)) is not None:
+                self._outbox.close()
+                await asyncio.wait({writing}, timeout=self._settings.send_timeout_s)
+                await self._client.close(*end)
+        finally:
+            self._decoding.disconnect(self._number)
+            for task in (reading, writing):
+                task.cancel()
+            await asyncio.gather(reading, writing, return_exceptions=True)
+
+    def drain(self) -> None:
+        """Take no more words, end every session, send what is frozen, and close."""
+        self._draining.set()
+
+    async def _read_all(self) -> _End:
+        draining = asyncio.create_task(self._draining.wait())
+        reading = asyncio.create_task(self._read_until_refused())
+        try:
+            await asyncio.wait({draining, reading}, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                return reading.result()
+        finally:
+            for task in (draining, reading):
+                task.cancel()
+            await asyncio.gather(draining, reading, return_exceptions=True)
+        for last in list(self._open.values()):
+            self._offer(0, _ending(last))
+        await self._until(lambda: not self._open)
+        return CloseCode.RESTART, "draining", "the service stops; every session has ended, connect again to go on"
+
+    async def _read_until_refused(self) -> _End:
+        number = 0
+        while not self._failed:
+            await self._outbox.has_room()
+            await self._until(lambda: self._waiting.total() < self._settings.max_queued_words)
+            try:
+                frame = await self._client.receive(self._settings.idle_timeout_s)
+            except TimeoutError:
+                return CloseCode.IDLE, "idle", f"no message came for {self._settings.idle_timeout_s:g} s"
+            number += 1
+            try:
+                event = self._reader.read(frame)
+                self._admit(event)
+            except RefusedMessageError as error:
+                self._refuse(number, error.reason, error.detail)
+                if self._refusals > self._settings.max_refused_messages:
+                    return CloseCode.TOO_MANY_REFUSED, "too_many_refused", "more messages were refused than may be"
+                continue
+            self._offer(number, event)
+            await asyncio.sleep(self._pace.wait_s(len(event.words), self._loop.time()))
+        return CloseCode.FAILED, "failed", "the service cannot go on; its log says why"
+
+    def _admit(self, event: WordsEvent) -> None:
+        most = self._settings.max_sessions_per_connection
+        if event.session not in self._open and len(self._open) >= most:
+            raise RefusedMessageError("too_many_sessions", f"session: expected at most {most} open ones a connection")
+
+    def _offer(self, number: int, event: WordsEvent) -> None:
+        self._open[event.session] = event
+        self._waiting[event.session] += len(event.words)
+        self._decoding.offer(self._number, number, event)
+
+    def _refuse(self, number: int, reason: str, detail: str) -> None:
+        self._refusals += 1
+        self._outbox.put(Refused(message=number, reason=reason, detail=detail))
+
+    async def _until(self, holds: Callable[[], bool]) -> None:
+        while not holds() and not self._failed:
+            self._moved.clear()
+            await self._moved.wait()
+
+    # --- the outlet: called in the decoding thread, done in the event loop
+
+    @property
+    def tentative_interval_ms(self) -> int | None:
+        """Return how often unfrozen words are wanted; None: never."""
+        return self._settings.tentative_interval_ms if self._tentative else None
+
+    def frozen(self, segment: Segment) -> None:
+        """Send a segment."""
+        message = SegmentMessage(
+            text=render_segment(segment, Style.FLUENT).text,
+            marked=render_segment(segment, Style.MARKED).text,
+            segment=segment,
+        )
+        self._loop.call_soon_threadsafe(self._outbox.put, message)
+
+    def revisable(self, tentative: Tentative) -> None:
+        """Send a session's unfrozen words, if there is nothing better to send."""
+        self._loop.call_soon_threadsafe(self._outbox.put, TentativeMessage(tentative=tentative))
+
+    def refused(self, number: int, reason: str) -> None:
+        """Say that a session did not take an event."""
+        detail = _DETAILS.get(reason, "the session does not take this event any more")
+        self._loop.call_soon_threadsafe(self._refuse, number, reason, detail)
+
+    def at_rest(self, session: str) -> None:
+        """Make room for more words."""
+        self._loop.call_soon_threadsafe(self._rest, session)
+
+    def ended(self, session: str) -> None:
+        """Say that a session is over."""
+        self._loop.call_soon_threadsafe(self._end, session)
+
+    def failed(self) -> None:
+        """Close: nothing more will come."""
+        self._loop.call_soon_threadsafe(self._fail)
+
+    def _rest(self, session: str) -> None:
+        del self._waiting[session]
+        self._moved.set()
+
+    def _end(self, session: str) -> None:
+        self._open.pop(session, None)
+        self._reader.ended(session)
+        self._outbox.put(Ended(session=session))
+        self._moved.set()
+
+    def _fail(self) -> None:
+        self._failed = True
+        self._draining.set()
+        self._moved.set()
+
+
+def _ending(last: WordsEvent) -> WordsEvent:
+    return WordsEvent(
+        version=EVENT_VERSION,
+        session=last.session,
+        lang=last.lang,
+        epoch=last.epoch,
+        seq=last.seq + 1,
+        session_end=True,
+    )
+
+
+def _outcome(reading: asyncio.Task[_End]) -> _End | None:
+    """Return why the connection ends; None where the client has gone."""
+    try:
+        return reading.result()
+    except ClientGoneError:
+        return None
