@@ -90,16 +90,22 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="re
 
 
 class SegmentMessage(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="segment"):
-    """A frozen segment. text: rendered fluently, for a reader or translator. marked: every word, with its labels."""
+    """A frozen segment. text: rendered fluently, for a reader or translator. marked: every word, with its labels.
+
+    spans: [index of the word, start, end] in code points of ``marked``.
+    """
 
     text: str
     marked: str
+    spans: tuple[tuple[int, int, int], ...]
     segment: Segment
 
 
 class TentativeMessage(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="tentative"):
-    """A session's words that are not frozen; it replaces the last one."""
+    """A session's words that are not frozen; it replaces the last one. marked, spans: as those of a segment."""
 
+    marked: str
+    spans: tuple[tuple[int, int, int], ...]
     tentative: Tentative
 
 

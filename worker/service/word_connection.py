@@ -14,11 +14,11 @@ from schemas.events import WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
 from schemas.versions import EVENT_VERSION
-from worker.core.rendering import Style, render_segment
 from worker.service.decoding_thread import DecodingThread
-from worker.service.messages import CloseCode, Ended, Opening, Refused, SegmentMessage, TentativeMessage
+from worker.service.messages import CloseCode, Ended, Opening, Refused
 from worker.service.pace import WordPace
 from worker.service.reading import EventReader, RefusedMessageError
+from worker.service.rendered import segment_message, tentative_message
 from worker.service.socket import ClientGoneError, ClientSocket
 from worker.settings.serving import ServeSettings
 
@@ -140,16 +140,11 @@ class WordConnection:
 
     def frozen(self, segment: Segment) -> None:
         """Send a segment."""
-        message = SegmentMessage(
-            text=render_segment(segment, Style.FLUENT).text,
-            marked=render_segment(segment, Style.MARKED).text,
-            segment=segment,
-        )
-        self._loop.call_soon_threadsafe(self._outbox.put, message)
+        self._loop.call_soon_threadsafe(self._outbox.put, segment_message(segment))
 
     def revisable(self, tentative: Tentative) -> None:
         """Send a session's unfrozen words, if there is nothing better to send."""
-        self._loop.call_soon_threadsafe(self._outbox.put, TentativeMessage(tentative=tentative))
+        self._loop.call_soon_threadsafe(self._outbox.put, tentative_message(tentative))
 
     def refused(self, number: int, reason: str) -> None:
         """Say that a session did not take an event."""

@@ -1,0 +1,29 @@
+"""Segments and unfrozen words with their text, as the server tells them: no client needs to know how to write."""
+
+from __future__ import annotations
+
+from schemas.segments import Segment
+from schemas.tentative import Tentative
+from worker.core.rendering import Style, render, render_segment
+from worker.service.messages import SegmentMessage, TentativeMessage
+
+__all__ = ["segment_message", "tentative_message"]
+
+
+def segment_message(segment: Segment) -> SegmentMessage:
+    """Return a segment with its renderings."""
+    marked = render_segment(segment, Style.MARKED)
+    fluent = render_segment(segment, Style.FLUENT)
+    return SegmentMessage(text=fluent.text, marked=marked.text, spans=marked.spans, segment=segment)
+
+
+def tentative_message(tentative: Tentative) -> TentativeMessage:
+    """Return unfrozen words with their rendering of now."""
+    marked = render(
+        tentative.words,
+        tentative.lang,
+        Style.MARKED,
+        sentence_start=tentative.sentence_start,
+        replace_marks=tentative.model is not None and tentative.punctuated,
+    )
+    return TentativeMessage(marked=marked.text, spans=marked.spans, tentative=tentative)
