@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.onnxruntime_engine import OnnxEngine
+from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.system_clock import SystemClock
 from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.config import load_local_settings, models_folder
 from worker.core.dictionary import load_dictionary
 from worker.errors import FatalError
+from worker.settings.tree import load_local_settings, models_folder
 
 __all__ = ["WEB_EXTRA", "serve"]
 

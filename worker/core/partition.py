@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterable
 
 from schemas.events import WordsEvent
 from schemas.state import LedgerState, SessionState, SessionStatus
-from worker.core.admission import Admission, OfferOutcome
 from schemas.tentative import Tentative
+from worker.core.admission import Admission, OfferOutcome
 from worker.core.batching import PendingLabels
 from worker.core.context import DecodingContext, Origin
 from worker.core.labelling import Labels

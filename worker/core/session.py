@@ -19,8 +19,8 @@ from collections import deque
 from schemas.events import WordsEvent
 from schemas.segments import Cause
 from schemas.state import LedgerState, SessionState, SessionStatus
-from worker.core.admission import Admission, Intake, OfferOutcome, Timer
 from schemas.tentative import Tentative
+from worker.core.admission import Admission, Intake, OfferOutcome, Timer
 from worker.core.context import DecodingContext, Origin
 from worker.core.decoding import AppliedEvent, Decoder, Work
 from worker.core.labelling import LabelRequest, Labels

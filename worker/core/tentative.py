@@ -11,8 +11,8 @@ from schemas.tentative import Tentative
 from schemas.versions import TENTATIVE_VERSION
 from worker.core.buffer import consistent_tag
 from worker.core.decoding import Decoder
+from worker.core.segment_writer import model_ref, published_words
 from worker.core.words import cut_piece
-from worker.core.writing import model_ref, published_words
 
 __all__ = ["tentative_words"]
 

@@ -17,8 +17,8 @@ import msgspec
 from schemas.events import WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
-from worker.core.intake import Outcome
-from worker.ports import Clock
+from worker.core.admission import OfferOutcome
+from worker.ports.clock import Clock
 from worker.service.session_pool import PoolTurn, SessionPool
 
 __all__ = ["DecodingThread", "Outlet"]
@@ -161,7 +161,7 @@ class DecodingThread:
         self._news.add((offered.connection, name))
         if admission.reason is not None:
             outlet.refused(offered.number, admission.reason)
-        elif admission.outcome is Outcome.REPEAT:
+        elif admission.outcome is OfferOutcome.REPEAT:
             outlet.refused(offered.number, "repeat")
 
     def _let_go(self, connection: int) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from worker.errors import FatalError
 from worker.settings.serving import ServeSettings
@@ -18,6 +19,7 @@ from worker.settings.serving import ServeSettings
 __all__ = ["Listener", "listening", "serve_until_stopped"]
 
 _MAX_HTTP_REQUESTS = 64
+_BACKLOG = 256
 _PING_S, _PONG_S = 20.0, 60.0
 
 
@@ -30,18 +32,28 @@ class Listener:
 
 
 def listening(settings: ServeSettings) -> Listener:
-    """Bind the address. FatalError where it cannot be had."""
+    """Listen on the address. FatalError where it cannot be had."""
     host = settings.host.strip("[]")
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, settings.port, type=socket.SOCK_STREAM)[0]
-        bound = socket.socket(family, kind, protocol)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
+        bound = _bound(host, settings.port)
     except OSError as error:
         raise FatalError(f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}") from error
     shown = f"[{host}]" if ":" in host else host
     scheme = "https" if settings.tls_certificate else "http"
     return Listener(socket=bound, url=f"{scheme}://{shown}:{bound.getsockname()[1]}/")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    bound = socket.socket(family, kind, protocol)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(_BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    return bound
 
 
 async def serve_until_stopped(
@@ -80,8 +92,9 @@ def _configured(app: Starlette, settings: ServeSettings) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         lifespan="off",
-        ws="websockets-sansio",
+        ws=_WebSocketProtocol,
         ws_max_size=settings.max_message_bytes,
+        ws_per_message_deflate=False,  # a kilobyte received must not become a megabyte that waits
         ws_ping_interval=_PING_S,
         ws_ping_timeout=_PONG_S,
         limit_concurrency=settings.max_connections + _MAX_HTTP_REQUESTS,
@@ -95,6 +108,15 @@ def _configured(app: Starlette, settings: ServeSettings) -> uvicorn.Config:
         told = f"{settings.tls_certificate} and {settings.tls_key}"
         raise FatalError(f"TLS: certificate and key cannot be used ({told}): {error}") from error
     return config
+
+
+class _WebSocketProtocol(WebSocketsSansIOProtocol):
+    """Cuts off a client that has left unread what it was sent: a polite close would wait for it, and hold it all."""
+
+    async def run_asgi(self) -> None:
+        await super().run_asgi()
+        if not self.writable.is_set():
+            self.transport.abort()
 
 
 class _Server(uvicorn.Server):

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from schemas.events import WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
+from worker.core.admission import Admission
 from worker.core.batching import BatchLimits
 from worker.core.context import DecodingContext, Origin
-from worker.core.intake import Admission
 from worker.core.partition import PartitionSessions
 from worker.core.rules import DecodingRules, ModelTable
 from worker.core.words import SegmenterFactory, whitespace_segmenters
-from worker.ports import Clock, Engine
+from worker.ports.clock import Clock
+from worker.ports.engine import Engine
 from worker.runtime.deadline import Deadline
 from worker.runtime.labelling import Labelling
 from worker.runtime.observer import SilentObserver

@@ -25,6 +25,7 @@ from worker.settings.serving import ServeSettings
 __all__ = ["WordConnection"]
 
 _End = tuple[int, str, str]
+_FAILED: _End = (CloseCode.FAILED, "failed", "the service cannot go on")
 _DETAILS = {
     "repeat": "an event of this number was taken before",
     "session_ended": "the session has ended; its name is free once `ended` has come",
@@ -88,6 +89,8 @@ class WordConnection:
         for last in list(self._open.values()):
             self._offer(0, _ending(last))
         await self._until(lambda: not self._open)
+        if self._failed:
+            return _FAILED
         return CloseCode.RESTART, "draining", "the service stops; every session has ended, connect again to go on"
 
     async def _read_until_refused(self) -> _End:
@@ -110,7 +113,7 @@ class WordConnection:
                 continue
             self._offer(number, event)
             await asyncio.sleep(self._pace.wait_s(len(event.words), self._loop.time()))
-        return CloseCode.FAILED, "failed", "the service cannot go on; its log says why"
+        return _FAILED
 
     def _admit(self, event: WordsEvent) -> None:
         most = self._settings.max_sessions_per_connection

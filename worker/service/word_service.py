@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from worker.app import ExitStatus
-from worker.config import LocalSettings
 from worker.core.batching import BatchLimits
 from worker.core.rules import primary_language
 from worker.core.segmentation import segmenters
-from worker.ports import Clock, Engine
+from worker.ports.clock import Clock
+from worker.ports.engine import Engine
 from worker.service.connections import Connections
 from worker.service.decoding_thread import DecodingThread
 from worker.service.messages import PROTOCOL_VERSION, About, Limits, Opening, Ready
@@ -22,6 +22,7 @@ from worker.service.session_pool import SessionPool
 from worker.service.socket import ClientSocket
 from worker.service.web_app import web_app
 from worker.service.word_connection import WordConnection
+from worker.settings.tree import LocalSettings
 
 __all__ = ["WordService"]
 

@@ -1,0 +1,223 @@
+"""The live page in a real, headless Chromium: what is frozen, what is announced, what is never markup."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.parts.chromium import Browser, Page, chromium, find_chromium
+from tests.parts.lookup import missing
+from tests.unit.service.running import serving
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.core.rules import DecodingRules
+from worker.settings.serving import ServeSettings
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = (
+    "<img/src=x/onerror=document.title='owned'>",
+    "<script>document.title='owned'</script>",
+    "&lt;b&gt;",
+    "<b>",
+    "javascript:document.title='owned'",
+    "\u202etxet",
+    "{{7*7}}",
+    "[x]",
+    "</span><h1>big</h1>",
+)
+CONNECTED = "document.getElementById('state').classList.contains('on')"
+FOLDER = os.environ.get("CAESURA_PICTURES")
+"""Where pictures go that somebody wants to look at; none are made without it."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = find_chromium()
+    if path is None:
+        missing("no Chromium on the PATH to open the page in (Debian: apt-get install chromium)")
+    with chromium(path) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def model() -> OnnxEngine:
+    return OnnxEngine(ROOT / "models" / "shipped", threads=1)
+
+
+@contextmanager
+def shown(
+    browser: Browser, *, engine: OnnxEngine | None = None, settings: ServeSettings | None = None, fragment: str = ""
+) -> Iterator[Page]:
+    rules = DecodingRules(flush_after_ms=800, stall_after_ms=800) if engine is not None else None
+    with serving(settings, engine=engine, rules=rules) as served, browser.page() as page:
+        page.resize(1280, 800)
+        page.prefer("dark")
+        page.open(served.url + fragment)
+        yield page
+
+
+def say(page: Page, **event: object) -> None:
+    page.value(f"send({json.dumps(event)})")
+
+
+def text(page: Page, selector: str) -> str:
+    chosen = f"[...document.querySelectorAll({json.dumps(selector)})]"
+    return str(page.value(f"{chosen}.map((one) => one.textContent).join('|')"))
+
+
+def picture(page: Page, name: str) -> None:
+    if FOLDER:
+        page.screenshot(Path(FOLDER) / f"{name}.png")
+
+
+def test_words_are_grey_until_they_freeze_and_slips_are_struck_through(browser: Browser) -> None:
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        say(page, session="Anna", lang="en", words="so uh yes-comma we can")
+        page.wait_for("document.querySelectorAll('main .w.grey').length === 5")
+        assert text(page, "main .w.frozen") == ""
+        assert text(page, "main .w.grey del") == "uh"
+        assert (
+            page.value("getComputedStyle(document.querySelector('main .w.IM del')).textDecorationLine")
+            == "line-through"
+        )
+        assert text(page, "#log") == ""
+
+        say(page, session="Anna", lang="en", words="do-stop", session_end=True)
+        page.wait_for("document.querySelectorAll('main .w.frozen').length === 6")
+        assert text(page, "main .w.grey") == ""
+        assert text(page, "main .w.frozen") == "So |uh |yes-comma, |we |can |do-stop."
+        assert text(page, "#log p") == "Anna: So yes-comma, we can do-stop."
+        assert page.value("document.getElementById('log').getAttribute('role')") == "log"
+        assert text(page, "main .why") == "end"
+        assert page.value("document.querySelectorAll('.delay rect').length") == 1
+        assert page.complaints == []
+
+
+def test_hostile_words_and_names_are_text_and_nothing_else(browser: Browser) -> None:
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        for number, word in enumerate(HOSTILE):
+            say(page, session=f"<i>{number}</i>", lang="en", words=[word, "uh"], speaker="<u>", session_end=True)
+        page.wait_for(f"document.querySelectorAll('.badge:not([hidden])').length >= {2 * len(HOSTILE)}")
+        assert page.value("document.title") == "caesura"
+        assert page.value("document.querySelectorAll('img, h1 + h1, main script, main i, main u, main h1').length") == 0
+        made = page.value("[...document.querySelectorAll('article *')].map((one) => one.tagName.toLowerCase())")
+        assert set(made) <= {"header", "h2", "span", "div", "svg", "rect", "line", "button", "del", "b"}
+        assert text(page, "article h2 span").startswith("<i>0</i>|<i>1</i>")
+        assert "</Span><h1>big</h1> |uh" in text(page, "main .w.frozen")
+        assert page.complaints == []
+
+
+def test_the_browser_itself_refuses_to_make_markup_of_text(browser: Browser) -> None:
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        making = "document.body.innerHTML = '<b>x</b>'"
+        assert page.value(f"(() => {{ try {{ {making}; }} catch (error) {{ return error.name; }} }})()") == "TypeError"
+        styling = "s.textContent = 'body { display: none }'; document.head.append(s)"
+        page.value(f"(() => {{ const s = document.createElement('style'); {styling}; }})()")
+        assert page.value("getComputedStyle(document.body).display") == "flex"
+
+
+def test_pause_holds_the_page_still_and_loses_nothing(browser: Browser) -> None:
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        say(page, session="a", lang="en", words="one two-stop three four five six seven eight nine")
+        page.wait_for("document.querySelectorAll('main .w.frozen').length === 2")
+        page.press("p")
+        say(page, session="a", lang="en", words="ten", session_end=True)
+        page.wait_for("/\\d/.test(document.getElementById('pause').textContent)")
+        assert page.value("document.querySelectorAll('main .w.frozen').length") == 2
+        page.press("p")
+        page.wait_for("document.querySelectorAll('main .w.frozen').length === 10")
+
+
+def test_search_finds_what_was_said_across_words(browser: Browser) -> None:
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        say(page, session="a", lang="en", words="the box the box the lid", session_end=True)
+        page.wait_for("document.querySelectorAll('main .w.frozen').length === 6")
+        page.press("/")
+        page.type("the box")
+        assert text(page, "#hits") == "2 found"
+        assert page.value("document.querySelectorAll('main .w.hit').length") == 4
+        page.press("Enter")
+        assert text(page, "#hits") == "1 of 2"
+        page.press("Escape")
+        assert page.value("document.querySelectorAll('main .w.hit').length") == 0
+
+
+def test_what_is_typed_is_spoken_word_by_word(browser: Browser) -> None:
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        page.value("document.getElementById('say').focus()")
+        page.type("good day-stop ")
+        page.wait_for("document.querySelectorAll('main .w.grey').length === 2")
+        page.type("yes")
+        page.press("Enter")
+        page.wait_for("document.querySelectorAll('main .w.frozen').length === 3")
+        assert text(page, "main .w.frozen") == "Good |day-stop.|Yes"
+
+
+def test_keys_change_the_look_and_go_from_speaker_to_speaker(browser: Browser) -> None:
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        for name in ("a", "b"):
+            say(page, session=name, lang="en", words="uh yes", session_end=True)
+        page.wait_for("document.querySelectorAll('main .w.frozen').length === 4")
+        page.press("j")
+        assert page.value("document.activeElement.getAttribute('aria-label')") == "What a said"
+        page.press("j")
+        assert page.value("document.activeElement.getAttribute('aria-label')") == "What b said"
+        page.press("d")
+        assert page.value("getComputedStyle(document.querySelector('main .w.IM')).display") == "none"
+        ground = page.value("getComputedStyle(document.documentElement).backgroundColor")
+        page.press("t")
+        assert page.value("getComputedStyle(document.documentElement).backgroundColor") != ground
+        page.press("?")
+        assert page.value("document.getElementById('keys').open")
+
+
+def test_a_page_without_the_token_asks_for_it_and_the_address_does_not_keep_it(browser: Browser) -> None:
+    settings = ServeSettings(port=0, token="open-sesame")
+    with shown(browser, settings=settings) as page:
+        page.wait_for("document.getElementById('ask').open")
+        page.value("document.getElementById('token').focus()")
+        page.type("wrong")
+        page.press("Enter")
+        page.wait_for("document.getElementById('ask-error').textContent")
+        page.value("document.getElementById('token').focus()")
+        page.type("open-sesame")
+        page.press("Enter")
+        page.wait_for(CONNECTED)
+    with shown(browser, settings=settings, fragment="#token=open-sesame") as page:
+        page.wait_for(CONNECTED)
+        assert page.value("location.hash") == ""
+
+
+@pytest.mark.timeout(180)
+def test_the_sample_shows_all_of_it_at_every_width(browser: Browser, model: OnnxEngine) -> None:
+    with shown(browser, engine=model) as page:
+        page.wait_for(CONNECTED)
+        picture(page, "empty")
+        page.value("document.getElementById('sample').click()")
+        page.wait_for("document.querySelectorAll('article').length === 4", 60)
+        page.wait_for("document.querySelectorAll('main .w.RM.frozen').length", 60)
+        page.wait_for("document.querySelectorAll('main .w.grey del').length", 60)
+        picture(page, "dark")
+        page.press("t")
+        picture(page, "light")
+        page.resize(390, 844, mobile=True)
+        assert page.value("document.documentElement.scrollWidth <= innerWidth")
+        picture(page, "phone")
+        page.resize(1280, 800)
+        over = "(one) => one.querySelectorAll('.badge:not([hidden])').length === 2"
+        page.wait_for(f"[...document.querySelectorAll('article')].every({over})", 60)
+        picture(page, "end")
+        assert "[" not in text(page, ".said")
+        assert "Anna: Good morning, everybody." in text(page, "#log p").split("|")
+        assert page.complaints == []
