@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -197,6 +198,15 @@ def test_a_page_without_the_token_asks_for_it_and_the_address_does_not_keep_it(b
     with shown(browser, settings=settings, fragment="#token=open-sesame") as page:
         page.wait_for(CONNECTED)
         assert page.value("location.hash") == ""
+
+
+def test_the_documented_client_shows_segments(browser: Browser) -> None:
+    (client,) = re.findall(r"```javascript\n(.*?)```", (ROOT / "docs/serve.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(client.strip().splitlines()) <= 10
+    with serving() as served, browser.page() as page:
+        page.open(served.url)
+        page.value(client.replace("ws://127.0.0.1:8765/v1/words", served.words).replace("const service", "service"))
+        page.wait_for("document.body.lastChild.textContent === 'Good morning everybody can you all hear me '")
 
 
 @pytest.mark.timeout(180)

@@ -40,6 +40,7 @@ _ABOUT = {
     "worker": "The loop: topics, checkpoints, limits.",
     "decoding": "How sessions are decoded, where a session does not choose for itself.",
     "bounds": "What sessions may choose in their first event. A wish outside is taken to the nearest bound.",
+    "serve": "`caesura serve` and `caesura view`: where they listen, who may come, what one may ask for.",
     "kafka": "How Kafka is reached, and the group's and the transactions' times.",
     "redis": "How Redis is reached. Its client retries are off, always: only the seam knows what an unanswered write "
     "means.",

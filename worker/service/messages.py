@@ -15,6 +15,7 @@ from msgspec import Meta
 from schemas.events import SessionOptions
 from schemas.segments import Segment
 from schemas.tentative import Tentative
+from worker.feeds.recognisers.catalogue import RecogniserName
 
 __all__ = [
     "PROTOCOL_VERSION",
@@ -59,11 +60,12 @@ class CloseCode:
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
     """A client's first message.
 
-    lang, session: of events that name none. options: of every session, unless its first event has its own.
-    tentative: whether words are told before they are frozen. token: what the operator asks for, where no header can
-    carry it.
+    format: the recogniser whose own messages follow; left out: word events follow. lang, session: of events that name
+    none. options: of every session, unless its first event has its own. tentative: whether words are told before they
+    are frozen. token: what the operator asks for, where no header can carry it.
     """
 
+    format: RecogniserName | None = None
     lang: Annotated[str, Meta(max_length=35, pattern=r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$")] = "en"
     session: Annotated[str, Meta(min_length=1, max_length=100)] = "1"
     options: SessionOptions | None = None

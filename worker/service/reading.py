@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import msgspec
 
@@ -12,9 +14,13 @@ from schemas.errors import InvalidEventError, NewerVersionError
 from schemas.events import WordsEvent
 from schemas.structure import check_structure
 from schemas.versions import EVENT_VERSION
+from worker.errors import FatalError
+from worker.feeds.recognised_speech import RecognisedSpeech
+from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
+from worker.feeds.session_events import SessionEvents
 from worker.service.messages import Opening
 
-__all__ = ["EventReader", "RefusedMessageError", "read_opening"]
+__all__ = ["EventReader", "FrameReader", "RecogniserReader", "RefusedMessageError", "frame_reader", "read_opening"]
 
 _EVENT_FIELDS = WordsEvent.__struct_fields__
 _OPENING_FIELDS = Opening.__struct_fields__
@@ -43,6 +49,63 @@ def read_opening(frame: str | bytes) -> Opening:
         raise RefusedMessageError("bad_opening", f"{place}: {expected}") from None
 
 
+class FrameReader(Protocol):
+    """Reads what a client sends after its opening."""
+
+    def read(self, frame: str | bytes) -> Sequence[WordsEvent]:
+        """Return the events of a frame. RefusedMessageError."""
+        ...
+
+    def ended(self, session: str) -> None:
+        """Take note that a session is over: its name begins anew."""
+        ...
+
+
+def frame_reader(opening: Opening) -> FrameReader:
+    """Return the reader of the format that an opening asks for."""
+    if opening.format is None:
+        return EventReader(opening=opening)
+    return RecogniserReader(opening=opening, recogniser=opening.format)
+
+
+@dataclass(slots=True, kw_only=True)
+class RecogniserReader:
+    """Reads the messages of a recogniser, as they are, into words that are never revised (``worker.feeds``).
+
+    ``{"session_end": true}`` ends it, with what is still open; the next message begins anew.
+    """
+
+    opening: Opening
+    recogniser: RecogniserName
+    _speech: RecognisedSpeech | None = None
+    _known: set[str] = field(default_factory=set)
+
+    def read(self, frame: str | bytes) -> list[WordsEvent]:
+        """Return the events of a message, perhaps none. RefusedMessageError."""
+        fields = _fields(frame)
+        if self._speech is None:
+            numbered = SessionEvents(session=self.opening.session, lang=self.opening.lang)
+            self._speech = RecognisedSpeech(RECOGNISERS[self.recogniser].reader(), numbered)
+        ends = fields.keys() == {"session_end"}
+        try:
+            events = list(self._speech.finish(end=True) if ends else self._speech.take(fields))
+        except FatalError as error:
+            raise RefusedMessageError("malformed", str(error)) from None
+        if ends:
+            self._speech = None
+        return [self._with_options(event) for event in events]
+
+    def ended(self, session: str) -> None:
+        """Take note that a session is over."""
+        self._known.discard(session)
+
+    def _with_options(self, event: WordsEvent) -> WordsEvent:
+        if event.session in self._known:
+            return event
+        self._known.add(event.session)
+        return msgspec.structs.replace(event, options=self.opening.options)
+
+
 @dataclass(slots=True, kw_only=True)
 class EventReader:
     """Reads the word events of one connection.
@@ -55,7 +118,7 @@ class EventReader:
     opening: Opening
     _next_seq: dict[str, int] = field(default_factory=dict)
 
-    def read(self, frame: str | bytes) -> WordsEvent:
+    def read(self, frame: str | bytes) -> list[WordsEvent]:
         """Return the event. RefusedMessageError."""
         fields = _fields(frame)
         if "version" not in fields:
@@ -72,7 +135,7 @@ class EventReader:
             whole["options"] = msgspec.to_builtins(self.opening.options)
         event = _event(whole | fields | {"words": _words(fields.get("words", []))})
         self._next_seq[event.session] = event.seq + 1
-        return event
+        return [event]
 
     def ended(self, session: str) -> None:
         """Take note that a session is over: its name begins anew."""

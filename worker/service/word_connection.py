@@ -17,7 +17,7 @@ from schemas.versions import EVENT_VERSION
 from worker.service.decoding_thread import DecodingThread
 from worker.service.messages import CloseCode, Ended, Opening, Refused
 from worker.service.pace import WordPace
-from worker.service.reading import EventReader, RefusedMessageError
+from worker.service.reading import RefusedMessageError, frame_reader
 from worker.service.rendered import segment_message, tentative_message
 from worker.service.socket import ClientGoneError, ClientSocket
 from worker.settings.serving import ServeSettings
@@ -41,7 +41,7 @@ class WordConnection:
         self._number = number
         self._client = client
         self._outbox = client.outbox
-        self._reader = EventReader(opening=opening)
+        self._reader = frame_reader(opening)
         self._decoding = decoding
         self._settings = settings
         self._loop = asyncio.get_running_loop()
@@ -104,15 +104,18 @@ class WordConnection:
                 return CloseCode.IDLE, "idle", f"no message came for {self._settings.idle_timeout_s:g} s"
             number += 1
             try:
-                event = self._reader.read(frame)
-                self._admit(event)
+                events = self._reader.read(frame)
+                for event in events:
+                    self._admit(event)
             except RefusedMessageError as error:
                 self._refuse(number, error.reason, error.detail)
                 if self._refusals > self._settings.max_refused_messages:
                     return CloseCode.TOO_MANY_REFUSED, "too_many_refused", "more messages were refused than may be"
                 continue
-            self._offer(number, event)
-            await asyncio.sleep(self._pace.wait_s(len(event.words), self._loop.time()))
+            for event in events:
+                self._offer(number, event)
+            words = sum(len(event.words) for event in events)
+            await asyncio.sleep(self._pace.wait_s(words, self._loop.time()))
         return _FAILED
 
     def _admit(self, event: WordsEvent) -> None:

@@ -39,7 +39,7 @@ def test_files_and_tests_that_are_named_are_there(page: Path) -> None:
 @every_page
 def test_settings_and_variables_that_are_named_can_be_set(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    settings = set(re.findall(r"`(?:settings\.)?((?:decoding|bounds|kafka|redis)\.[a-z_]+)[`=]", text))
+    settings = set(re.findall(r"`(?:settings\.)?((?:decoding|bounds|kafka|redis|serve)\.[a-z_]+)[`=]", text))
     settings |= set(re.findall(r"`((?:worker\.(?!core|app|cli|ports|config|errors))[a-z_]+)[`=]", text))
     assert settings - SETTINGS == set()
     assert set(re.findall(r"CAESURA_[A-Z_]+[A-Z]", text)) - VARIABLES - set(OTHER_VARIABLES) == set()

@@ -68,6 +68,24 @@ def test_messagepack_goes_both_ways() -> None:
     assert frozen == ["{Uh} yes"]
 
 
+def test_a_recognisers_own_messages_are_taken_as_they_are() -> None:
+    results = [
+        {"partial": "so uh"},
+        {"text": "so uh yes", "result": [{"word": word, "start": 0.1, "end": 0.4} for word in ("so", "uh", "yes")]},
+    ]
+    with serving() as served, opened(served, {"format": "vosk", "options": {"punctuation": False}}) as client:
+        told = []
+        for messages in ((*results, {"session_end": True}), (results[1], {"session_end": True})):
+            for message in messages:
+                client.send(json.dumps(message))
+            told.append(received(client, "ended"))
+    first, second = told
+    assert texts(first) == texts(second) == ["so", "uh", "yes"]
+    segments = [one["segment"] for one in first if one["type"] == "segment"]
+    assert segments[0]["punctuated"] is False
+    assert not any("gaps" in one for one in [*segments, *(one.get("segment", {}) for one in second)])
+
+
 def test_unfrozen_words_are_told_before_they_freeze_and_never_after() -> None:
     with serving() as served, opened(served, {"tentative": True}) as client:
         client.send(json.dumps({"words": "one uh two-comma three"}))
