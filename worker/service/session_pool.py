@@ -21,9 +21,9 @@ from worker.core.rules import DecodingRules, ModelTable
 from worker.core.words import SegmenterFactory, whitespace_segmenters
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
+from worker.ports.observer import SilentObserver
 from worker.runtime.deadline import Deadline
 from worker.runtime.labelling import Labelling
-from worker.runtime.observer import SilentObserver
 from worker.runtime.watchdog import InferenceWatchdog
 
 __all__ = ["PoolTurn", "SessionPool"]

@@ -80,7 +80,8 @@ def test_silence_freezes_and_idleness_ends_a_session_by_this_processs_time() -> 
     turn = pool.turn(10)
     assert [one.cause for one in turn.segments] == [Cause.IDLE]
     assert turn.ended == {"a"}
-    assert (len(pool), pool.due_in_s) == (0, None)
+    assert len(pool) == 0
+    assert pool.due_in_s is None
 
 
 def test_a_session_that_is_dropped_is_gone_with_what_waits_in_it() -> None:
