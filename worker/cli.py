@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from worker.commands.bridge import bridge
 from worker.commands.check import check
 from worker.commands.dead_letters import dead_letters
 from worker.commands.demo import demo
@@ -34,7 +35,6 @@ app = typer.Typer(
     "and never a label taken back.",
     epilog=_EPILOG,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # square brackets are text, and a paragraph is wrapped as one
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -47,6 +47,7 @@ app.command()(serve)
 app.add_typer(topics, name="topics")
 app.command()(check)
 app.command()(replay)
+app.command()(bridge)
 app.command()(tail)
 app.add_typer(dead_letters, name="dead-letters")
 app.command()(unpark)

@@ -133,7 +133,9 @@ def test_a_broker_or_redis_that_is_away_is_named_by_its_address(operator: Operat
     assert "asking 127.0.0.1:1 for a sign of life" in operator.run("check", status=1).stdout
     operator.environ["CAESURA_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:2"
     operator.environ["CAESURA_KAFKA_REQUEST_TIMEOUT_MS"] = "1000"
-    assert "asking 127.0.0.1:2 for the topic" in operator.run("tail", "--no-follow", status=1).stderr
+    assert (
+        "127.0.0.1:2: connection refused: nothing listens there" in operator.run("tail", "--no-follow", status=1).stderr
+    )
 
 
 def test_check_never_shows_a_secret(operator: Operator) -> None:
@@ -187,3 +189,31 @@ def test_a_dead_letter_is_listed_shown_and_sent_again(operator: Operator) -> Non
     assert "no event at al" in shown
     assert "sent 1 of 1 again" in again
     assert f"{operator.deployment}.words 0:1" in twice
+
+
+@pytest.mark.timeout(180)
+def test_a_recognisers_messages_and_captions_come_out_labelled_with_their_words_alone(
+    operator: Operator, tmp_path: Path
+) -> None:
+    said = [{"word": word, "start": at, "end": at + 0.5, "conf": 1.0} for at, word in enumerate(SPOKEN.split())]
+    lines = [{"partial": "good mourning"}, {"text": SPOKEN.strip(), "result": said}, {"text": ""}]
+    (tmp_path / "vosk.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (tmp_path / "talk.srt").write_text(f"1\n00:00:01,000 --> 00:00:04,000\n{SPOKEN}")
+    operator.run("topics", "create", "--partitions", "2")
+    told = operator.run("bridge", str(tmp_path / "vosk.jsonl"), "--from", "vosk", "--session", "vosk").stderr
+    assert told == "3 messages, 13 words, 1 session\n"
+    assert (
+        "13 words, 1 session"
+        in operator.run("replay", str(tmp_path / "talk.srt"), "--prefix", "", "--speed", "0").stderr
+    )
+    worker = operator.start_worker()
+    try:
+        tail = ("tail", "--from-start", "--no-follow", "--jsonl")
+        shown = operator.until(lambda out: out.count('"session_end":true') == 2, *tail)
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        logged, _ = worker.communicate(timeout=60)
+    assert worker.returncode == 0, logged
+    for session in ("vosk", "talk"):
+        segments = [one for one in map(json.loads, shown.splitlines()) if one["session"] == session]
+        assert [word["text"] for one in segments for word in one["words"]] == SPOKEN.split()

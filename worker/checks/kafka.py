@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from worker.adapters.kafka.reachability import await_sign_of_life
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topics import KafkaTopics
 from worker.checks.findings import Finding, FindingLevel
@@ -22,6 +23,7 @@ _LONG_CLEANUP_MS = 5_000
 def check_brokers(admin: KafkaTopics, settings: KafkaSettings) -> list[Finding]:
     """Return what was found; never raises for brokers that are away or refuse."""
     try:
+        await_sign_of_life(settings)
         brokers = admin.brokers()
     except CaesuraError as error:
         return [Finding(subject="brokers", verdict=FindingLevel.BAD, reason=str(error))]

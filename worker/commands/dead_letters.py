@@ -11,11 +11,12 @@ import typer
 
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.commands.brokers import reached_brokers
 from worker.commands.letter import Letter
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
 from worker.errors import FatalError
-from worker.settings.tree import BrokerSettings, load_broker_settings
+from worker.settings.tree import BrokerSettings
 
 __all__ = ["dead_letters"]
 
@@ -37,7 +38,7 @@ def list_letters(
     limit: Annotated[int, typer.Option(min=1, help="The newest so many of each partition.")] = 100,
 ) -> None:
     """List dead letters, oldest first, and count them by reason. No word of an event is shown."""
-    settings = load_broker_settings(origin_of(config, assignments))
+    settings = reached_brokers(origin_of(config, assignments))
     with _reader(settings) as reader:
         letters = [letter for letter in _letters(reader, Start()) if reason in (None, letter.reason)]
     if not letters:
@@ -65,7 +66,7 @@ def show(
     ] = False,
 ) -> None:
     """Show one dead letter: where it came from, why it was refused, whether it can be sent again."""
-    settings = load_broker_settings(origin_of(config, assignments))
+    settings = reached_brokers(origin_of(config, assignments))
     with _reader(settings) as reader:
         letter = _letter(reader, place)
     key = (letter.record.key or b"").decode(errors="replace")
@@ -76,7 +77,7 @@ def show(
         "key": key,
         "time": _time(letter),
         "bytes": str(letter.length),
-        "can be sent again": f"no: {letter.unsendable}" if letter.unsendable else "yes",
+        "can be sent again": _prospect(letter),
     }
     for name, value in rows.items():
         typer.echo(f"{name + ':':19}{value}")
@@ -100,7 +101,7 @@ def replay_letters(
     """
     if bool(places) == (every or reason is not None):
         raise FatalError("say which: PARTITION:OFFSET ..., or --all, or --reason")
-    settings = load_broker_settings(origin_of(config, assignments))
+    settings = reached_brokers(origin_of(config, assignments))
     with _reader(settings) as reader:
         if places:
             chosen = [_letter(reader, place) for place in places]
@@ -126,6 +127,14 @@ def _send_again(settings: BrokerSettings, letters: Iterable[Letter]) -> int:
             sender.send(letter.record.key, letter.record.value)
             sent += 1
     return sent
+
+
+def _prospect(letter: Letter) -> str:
+    if letter.unsendable is not None:
+        return f"no: {letter.unsendable}"
+    if letter.refused_again is not None:
+        return f"in vain: it would be refused again, for {letter.refused_again}"
+    return "yes"
 
 
 def hex_dump(data: bytes) -> str:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from schemas.codec import decode_event
 from schemas.dead_letters import DeadLetterHeader as Header
+from schemas.dead_letters import DeadLetterReason as Reason
+from schemas.errors import InvalidEventError, NewerVersionError
 from worker.ports.records import Record
 
 __all__ = ["Letter"]
+
+_FOR_GOOD: Mapping[str, str] = {
+    Reason.LATE: "it comes after its gap was passed, and that stays so",
+    Reason.STALE_EPOCH: "its epoch is lower than its session's, and that stays so",
+    Reason.SESSION_ENDED: "its session has ended; once that is forgotten (forget_after_ms) it would open a new one",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,4 +61,25 @@ class Letter:
             return f"of its {self.length} bytes only {len(self.record.value)} were kept"
         if self.key_lost or self.record.key is None:
             return "its key was not kept, and without it its partition is unknown"
+        return None
+
+    @property
+    def refused_again(self) -> str | None:
+        """Why this release would refuse it again if it were sent; None where it would not, or nobody can tell.
+
+        The event is decoded here as a worker decodes it, so that a letter which an upgrade can read is told from one
+        that stays what it is. What depends on the session (its numbers, its end) does not become right by waiting.
+        """
+        if self.unsendable is not None:
+            return None
+        if (why := _FOR_GOOD.get(self.reason)) is not None:
+            return why
+        try:
+            event = decode_event(self.record.value or b"")
+        except NewerVersionError:
+            return "it is of a newer major version: it waits for a newer worker"
+        except InvalidEventError as error:
+            return f"it is {error.reason} ({error.detail})"
+        if (self.record.key or b"") != event.session.encode():
+            return "its key is not its session"
         return None

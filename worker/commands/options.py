@@ -10,9 +10,16 @@ from typing import Annotated
 import typer
 
 from worker.errors import FatalError
-from worker.settings.tree import SettingSources
+from worker.settings.sources import meant
+from worker.settings.tree import SettingSources, open_settings
 
 __all__ = ["ConfigOption", "SetOption", "origin_of"]
+
+
+def settings_named(incomplete: str) -> list[tuple[str, str]]:
+    """Return the settings whose name goes on as written, for the shell's completion: name and ``=``, what for."""
+    return [(f"{leaf.path}=", leaf.description) for leaf in open_settings() if leaf.path.startswith(incomplete)]
+
 
 ConfigOption = Annotated[
     Path | None,
@@ -25,6 +32,7 @@ SetOption = Annotated[
         metavar="SECTION.FIELD=VALUE",
         help="One setting; wins over environment and file. `caesura settings` lists them.",
         show_default=False,
+        autocompletion=settings_named,
     ),
 ]
 
@@ -36,6 +44,8 @@ def origin_of(config: Path | None, assignments: list[str] | None) -> SettingSour
         name, equals, value = assignment.partition("=")
         if not equals:
             name = re.split(r"[:\s]", assignment, maxsplit=1)[0]  # what follows may be a secret
-            raise FatalError(f"--set {name}: it is written section.field=value")
+            paths = [leaf.path for leaf in open_settings()]
+            known = "" if name in paths else meant(name, paths)
+            raise FatalError(f"--set {name}: it is written section.field=value{known}")
         flags[name.strip()] = value
     return SettingSources(environ=os.environ, file=config, flags=flags)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -14,11 +14,12 @@ import typer
 
 from schemas.segments import Segment
 from worker.adapters.onnx.engine import OnnxEngine
+from worker.commands.language import LanguageOfText, unserved
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
 from worker.core.rendering import Style, render_segment
-from worker.core.rules import DecodingRules, primary_language
+from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.core.stream import LabelSource, StreamingLabeller
 from worker.core.typography import typography_of, unspaced
@@ -63,8 +64,8 @@ def punctuate(
     """
     settings = load_local_settings(origin_of(config, assignments))
     engine = OnnxEngine(models_folder(settings.worker))
-    if primary_language(lang) not in {primary_language(model.language) for model in engine.models if model.active}:
-        typer.echo(f"there is no model for {lang}: the words come out unlabelled", err=True)
+    if (told := unserved(lang, [model.language for model in engine.models if model.active])) is not None:
+        typer.echo(told, err=True)
     lines = Lines(
         engine=engine,
         lang=lang,
@@ -76,9 +77,28 @@ def punctuate(
     given = read_lines(file)
     if file != "-" and not sys.stdout.isatty():  # else the text itself shows how far it has come
         given = counted(given, doing="lines")
+    language = LanguageOfText(lang)
+    if file == "-" and sys.stdin.isatty():
+        given = _prompted(given)
     for number, line in enumerate(given, start=1):
+        if (told := language.notice([line])) is not None:
+            typer.echo(told, err=True)
         sys.stdout.write(lines.punctuated(line, session=f"line-{number}"))
         sys.stdout.flush()
+
+
+def _prompted(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines typed at a terminal, each asked for; what is asked goes to stderr, apart from the answers."""
+    sys.stderr.write("Type or paste a line and press Enter: each line is a session of its own. Ctrl-D ends.\n")
+    typed = iter(lines)
+    while True:
+        sys.stderr.write("> ")
+        sys.stderr.flush()
+        line = next(typed, None)
+        if line is None:
+            sys.stderr.write("\n")
+            return
+        yield line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

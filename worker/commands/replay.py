@@ -11,6 +11,8 @@ import typer
 
 from schemas.codec import encode_event
 from worker.adapters.kafka.event_sender import KafkaSender
+from worker.commands.brokers import reached_brokers
+from worker.commands.language import LanguageOfText
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted, counted_noun
@@ -18,7 +20,7 @@ from worker.feeds.file_format import FileFormat
 from worker.feeds.pacing import paced
 from worker.feeds.recorded_speech import RecordedSpeech
 from worker.feeds.timed_events import Pace, TimedEvent, ended
-from worker.settings.tree import BrokerSettings, load_broker_settings, load_local_settings
+from worker.settings.tree import BrokerSettings, load_local_settings
 
 __all__ = ["AgreeOption", "replay"]
 
@@ -100,7 +102,7 @@ def replay(
         load_local_settings(origin)  # a mistyped one is said all the same
         _print(events, found)
     else:
-        _send(events, load_broker_settings(origin), speed=speed)
+        _send(events, reached_brokers(origin), speed=speed)
 
 
 def _print(events: Iterable[TimedEvent], format_name: str) -> None:
@@ -126,9 +128,10 @@ def _send(events: Iterable[TimedEvent], settings: BrokerSettings, *, speed: floa
 
 
 class _Count:
-    """What went by."""
+    """What went by; says where its script is not its language's."""
 
     def __init__(self) -> None:
+        self._languages: dict[str, LanguageOfText] = {}
         self._sessions: set[str] = set()
         self._events = self._words = self.last_ms = 0
 
@@ -137,6 +140,9 @@ class _Count:
         self._sessions.add(one.event.session)
         self._events, self._words = self._events + 1, self._words + len(one.event.words)
         self.last_ms = one.at_ms
+        language = self._languages.setdefault(one.event.lang, LanguageOfText(one.event.lang))
+        if (told := language.notice(word.text for word in one.event.words)) is not None:
+            typer.echo(told, err=True)
 
     @property
     def told(self) -> str:

@@ -11,12 +11,13 @@ import typer
 from schemas.codec import decode_segment, decode_translation
 from schemas.segments import Segment, TranslationSegment
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.commands.brokers import reached_brokers
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.core.rendering import Style, render_segment
 from worker.errors import FatalError
 from worker.ports.records import Record
 from worker.settings.sources import meant
-from worker.settings.tree import BrokerSettings, load_broker_settings
+from worker.settings.tree import BrokerSettings
 
 __all__ = ["line_of", "tail"]
 
@@ -40,7 +41,7 @@ def tail(
 
     Each line has the time of the freeze, session and index, the cause, and the text.
     """
-    settings = load_broker_settings(origin_of(config, assignments))
+    settings = reached_brokers(origin_of(config, assignments))
     topic = _topic(settings, route)
     with KafkaReader(settings.kafka, topic) as reader:
         for record in reader.read(Start(at_end=not from_start), follow=follow):

@@ -8,9 +8,9 @@ import typer
 
 from worker.adapters.kafka.topics import KafkaTopics
 from worker.checks.topic_plan import differing, wanted_topics
+from worker.commands.brokers import reached_brokers
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.errors import FatalError
-from worker.settings.tree import load_broker_settings
 
 __all__ = ["topics"]
 
@@ -43,7 +43,7 @@ def create(
     Time stamps, limits and compaction are set as the guarantees need them; a topic that exists is left as it is, and
     what is wrong with it is said.
     """
-    settings = load_broker_settings(origin_of(config, assignments))
+    settings = reached_brokers(origin_of(config, assignments))
     admin = KafkaTopics(settings.kafka)
     brokers = len(admin.brokers())
     copies = min(3, brokers) if replication is None else replication

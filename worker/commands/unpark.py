@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from worker.adapters.kafka.reachability import await_sign_of_life
 from worker.adapters.kafka.topic_reader import KafkaReader
 from worker.adapters.redis.session_store import connect
 from worker.commands.options import ConfigOption, SetOption, origin_of
@@ -26,6 +27,7 @@ def unpark(
     A partition that is not parked is left as it is.
     """
     settings = load_settings(origin_of(config, assignments))
+    await_sign_of_life(settings.kafka)
     with KafkaReader(settings.kafka, settings.worker.input_topic) as reader:
         there = reader.partitions()
     for partition in set(partitions) - set(there):

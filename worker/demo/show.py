@@ -26,7 +26,7 @@ __all__ = ["run_demo"]
 _JOIN_WITHIN_S = 20.0
 _END_WITHIN_S = 45.0
 _FRAME_S = 0.05
-_UNBOUNDED = 10_000
+_BELOW_LINES = 4  # the summary, and the prompt of the shell
 
 
 def run_demo(console: Console, *, speed: float = 1.0) -> None:
@@ -48,7 +48,8 @@ def run_demo(console: Console, *, speed: float = 1.0) -> None:
                     console.print(line, markup=False, highlight=False, soft_wrap=True)
         if live is not None:
             live.stop()
-            console.print(picture(stage, cast.parts, width=console.width, height=_UNBOUNDED))
+            height = console.height - _BELOW_LINES  # all of it stays on the screen, its head too
+            console.print(picture(stage, cast.parts, width=console.width, height=height))
     if faults := stage.faults():
         raise FatalError(f"the words published are not the words heard: {', '.join(faults)}")
     console.print(stage.summary(), style="bold", soft_wrap=not console.is_terminal)

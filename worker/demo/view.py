@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, Group, RenderableType
@@ -14,11 +14,11 @@ from worker.core.rendering import Style, render_segment
 from worker.core.typography import typography_of
 from worker.demo.stage import Speaker, Stage
 
-__all__ = ["picture", "plain_lines"]
+__all__ = ["picture", "plain_lines", "shares"]
 
 _LOOK = {"RM": "red strike dim", "IM": "yellow strike dim"}
 _COLOURS = ("cyan", "magenta", "green", "yellow")
-_FRAME_LINES, _PANEL_LINES, _PANEL_COLUMNS = 3, 2, 4
+_HEAD_LINES, _LEGEND_LINES, _PANEL_LINES, _PANEL_COLUMNS = 2, 1, 2, 4
 _MEASURE = Console(width=200)
 _MARK = "bold bright_green"
 _WHY = {
@@ -44,30 +44,48 @@ def picture(stage: Stage, parts: str, *, width: int, height: int) -> RenderableT
         " caption sent",
         style="dim",
     )
-    head = Text.assemble(("caesura  ", "bold"), (parts, "dim"))
-    head.truncate(width, overflow="ellipsis")
+    head = Text("\n").join(Text.assemble(("caesura  ", "bold"), (parts, "dim")).wrap(_MEASURE, width)[:_HEAD_LINES])
     speakers = list(stage.speakers.values())
-    lines = max(1, ((height - _FRAME_LINES) // max(1, len(speakers)) - _PANEL_LINES) // 2)
-    room = _Room(width=width - _PANEL_COLUMNS, lines=lines)
-    panels = [_panel(speaker, _COLOURS[i % len(_COLOURS)], room) for i, speaker in enumerate(speakers)]
+    inner = width - _PANEL_COLUMNS
+    texts = [text for one in speakers for text in (_heard(one), _captions(one, "default"))]
+    needs = [
+        max(1, len(text.wrap(_MEASURE, inner - sign))) for text, sign in zip(texts, (0, 2) * len(speakers), strict=True)
+    ]
+    spare = height - _HEAD_LINES - _LEGEND_LINES - _PANEL_LINES * len(speakers)
+    lines = shares(needs, spare)
+    panels = [
+        _panel(speaker, _COLOURS[i % len(_COLOURS)], _Room(width=inner, heard=lines[2 * i], captions=lines[2 * i + 1]))
+        for i, speaker in enumerate(speakers)
+    ]
     return Group(head, *panels, legend)
+
+
+def shares(needs: Sequence[int], lines: int) -> list[int]:
+    """Return how many of the lines each text gets: one at least, none more than it needs, the shortest first."""
+    given = [1] * len(needs)
+    for _ in range(lines - len(needs)):
+        wanting = [at for at, need in enumerate(needs) if given[at] < need]
+        if not wanting:
+            break
+        given[min(wanting, key=lambda at: (given[at], at))] += 1
+    return given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Room:
-    """What a text has within its panel: columns, and lines, of which it shows its last ones."""
+    """What the texts have within a panel: columns, and lines, of which each shows its last ones."""
 
     width: int
-    lines: int
+    heard: int
+    captions: int
 
-    def fit(self, text: Text) -> Text:
-        """Return the text's last lines that there is room for."""
-        return Text("\n").join(text.wrap(_MEASURE, self.width)[-self.lines :])
+    def fit_heard(self, text: Text) -> Text:
+        """Return the last lines of what was heard."""
+        return Text("\n").join(text.wrap(_MEASURE, self.width)[-self.heard :])
 
-    def fit_after(self, sign: Text, text: Text) -> Text:
-        """Return the text with a sign before its first line and its width of space before the others."""
-        narrow = _Room(width=self.width - sign.cell_len, lines=self.lines)
-        lines = narrow.fit(text).split("\n")
+    def fit_captions(self, sign: Text, text: Text) -> Text:
+        """Return the last lines of the captions, a sign before the first and its width of space before the others."""
+        lines = text.wrap(_MEASURE, self.width - sign.cell_len)[-self.captions :] or [Text()]
         margins = [sign, *[Text(" " * sign.cell_len)] * (len(lines) - 1)]
         return Text("\n").join(Text.assemble(margin, line) for margin, line in zip(margins, lines, strict=True))
 
@@ -77,7 +95,9 @@ def _panel(speaker: Speaker, colour: str, room: _Room) -> Panel:
     why = f" {_WHY.get(last.cause, last.cause.value)} " if last is not None else ""
     unlabelled = " · no model yet: words alone" if last is not None and last.model is None else ""
     return Panel(
-        Group(room.fit(_heard(speaker)), room.fit_after(Text("▸ ", f"bold {colour}"), _captions(speaker, colour))),
+        Group(
+            room.fit_heard(_heard(speaker)), room.fit_captions(Text("▸ ", f"bold {colour}"), _captions(speaker, colour))
+        ),
         title=f"[bold]{speaker.name}[/] [dim]{speaker.lang}{unlabelled}[/]",
         title_align="left",
         subtitle=f"[dim]{why}[/]" if why else None,

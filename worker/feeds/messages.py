@@ -3,38 +3,57 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from worker.feeds.hypothesis import UnreadableMessageError
 
 __all__ = ["json_messages"]
 
 _DECODER = json.JSONDecoder()
-_ENDING = ("}", "]")
+_BEGINNING, _ENDING = ("{", "["), ("}", "]")
 
 
-def json_messages(lines: Iterable[str], *, passed_over: frozenset[str] = frozenset()) -> Iterator[dict[str, object]]:
+def json_messages(
+    lines: Iterable[str],
+    *,
+    passed_over: frozenset[str] = frozenset(),
+    broken: Callable[[UnreadableMessageError], None] | None = None,
+) -> Iterator[dict[str, object]]:
     """Yield the objects that lines of text hold, each as soon as its line is there; an array gives its items.
 
-    passed_over: lines that are no JSON and mean nothing, such as ``Done!``. Raises UnreadableMessageError.
+    passed_over: lines that are no JSON and mean nothing, such as ``Done!``. broken: told of what is no JSON object, and
+    reading goes on; without it UnreadableMessageError is raised.
     """
+    tell = broken or _raise
     waiting: list[str] = []
-    number = 0
+    begun = number = 0
     for number, line in enumerate(lines, start=1):
-        if not waiting and (not line.strip() or line.strip() in passed_over):
-            continue
+        if waiting and line.startswith("{") and not waiting[0].startswith("["):
+            tell(UnreadableMessageError(f"line {begun}: expected JSON"))  # the next one begins before this one ended
+            waiting = []
+        if not waiting:
+            begun = number
+            if not line.strip() or line.strip() in passed_over:
+                continue
         waiting.append(line)
         if not line.rstrip().endswith(_ENDING) or (len(waiting) > 1 and line[:1] not in _ENDING):
+            if line.lstrip()[:1] not in _BEGINNING and len(waiting) == 1:
+                tell(UnreadableMessageError(f"line {number}: expected JSON"))
+                waiting = []
             continue  # a value over several lines ends at the margin, as printers write it; else at the text's end
         values = _values("".join(waiting))
         if values is not None:
             waiting = []
-            yield from _objects(values, number)
+            yield from _objects(values, number, tell)
     if waiting:
         values = _values("".join(waiting))
         if values is None:
-            raise UnreadableMessageError(f"line {number - len(waiting) + 1}: expected JSON")
-        yield from _objects(values, number)
+            tell(UnreadableMessageError(f"line {begun}: expected JSON"))
+        yield from _objects(values or (), number, tell)
+
+
+def _raise(error: UnreadableMessageError) -> None:
+    raise error
 
 
 def _values(text: str) -> list[object] | None:
@@ -53,9 +72,12 @@ def _values(text: str) -> list[object] | None:
     return values
 
 
-def _objects(values: Iterable[object], line: int) -> Iterator[dict[str, object]]:
+def _objects(
+    values: Iterable[object], line: int, tell: Callable[[UnreadableMessageError], None]
+) -> Iterator[dict[str, object]]:
     for value in values:
         for one in value if isinstance(value, list) else [value]:
-            if not isinstance(one, dict):
-                raise UnreadableMessageError(f"line {line}: expected JSON objects")
-            yield one
+            if isinstance(one, dict):
+                yield one
+            else:
+                tell(UnreadableMessageError(f"line {line}: expected JSON objects"))

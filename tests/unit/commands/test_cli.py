@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import os
+import pty
+import socket
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +19,19 @@ from worker.cli import main
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = (
-    *("demo", "worker", "punctuate", "topics", "check", "replay", "tail", "dead-letters", "unpark", "settings"),
+    *(
+        "demo",
+        "worker",
+        "punctuate",
+        "topics",
+        "check",
+        "replay",
+        "bridge",
+        "tail",
+        "dead-letters",
+        "unpark",
+        "settings",
+    ),
     *("train", "version"),
 )
 
@@ -93,6 +108,7 @@ def test_every_command_says_what_it_does(terminal: Terminal, command: str) -> No
         (("replay", "x.txt", "--sped", "2"), "--speed"),
         (("punctuate", "--output", "markd"), "marked"),
         (("settings", "--set", "worker.ordinl=1"), "worker.ordinal"),
+        (("settings", "--set", "worker.ordinl"), "written section.field=value; did you mean worker.ordinal?"),
     ],
 )
 def test_a_mistake_is_answered_with_what_was_meant(terminal: Terminal, arguments: tuple[str, ...], meant: str) -> None:
@@ -129,6 +145,94 @@ def test_a_missing_file_is_one_line(terminal: Terminal) -> None:
 def test_what_is_not_utf_8_is_refused(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
     assert "not UTF-8" in terminal.run("punctuate", str(tmp_path / "latin.txt")).err
+
+
+def test_what_is_not_utf_8_on_standard_input_is_refused_too_and_never_a_traceback() -> None:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+    for locale in ("C", "C.UTF-8"):
+        done = subprocess.run(
+            [sys.executable, "-c", "from worker.cli import main; main()", "punctuate", "--output", "jsonl"],
+            cwd=ROOT,
+            env=clean | {"LC_ALL": locale},
+            input=b"so\ncaf\xe9",
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 1
+        assert done.stderr == b"caesura: standard input is not UTF-8 text (byte 6)\n"
+        assert done.stdout.count(b"\n") == 1, "the line before it was fine"
+
+
+@pytest.mark.parametrize("command", [("tail",), ("topics", "create"), ("dead-letters", "list"), ("unpark", "0")])
+def test_where_nothing_listens_it_is_said_at_once(terminal: Terminal, command: tuple[str, ...]) -> None:
+    began_s = time.monotonic()
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        done = terminal.run(*command, CAESURA_KAFKA_BOOTSTRAP_SERVERS=address)
+    assert done.status == 1
+    assert f"{address}: connection refused: nothing listens there" in done.err
+    assert time.monotonic() - began_s < 2
+
+
+@pytest.mark.parametrize("lang", ["klingon", "english"])
+def test_a_language_that_nobody_serves_is_said_with_what_there_is(
+    terminal: Terminal, tmp_path: Path, lang: str
+) -> None:
+    (tmp_path / "a.txt").write_text("so yes\n")
+    done = terminal.run("punctuate", str(tmp_path / "a.txt"), "--lang", lang)
+    assert f"there is no model for {lang}, there is one for en and zh" in done.err
+    assert ("did you mean en?" in done.err) == (lang == "english")
+
+
+def test_text_in_another_script_than_its_languages_is_said(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("大家早上好我刚刚到办公室\n" * 2)
+    done = terminal.run("punctuate", str(tmp_path / "a.txt"))
+    assert done.err.count("did you mean --lang zh?") == 1
+    done = terminal.run("replay", str(tmp_path / "a.txt"), "--dry-run")
+    assert done.err.count("did you mean --lang zh?") == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("caesura pun", "punctuate"),
+        ("caesura tail --set worker.commit_in", "worker.commit_interval_ms="),
+        ("caesura bridge --from sher", "sherpa-onnx"),
+    ],
+)
+def test_the_shell_completes_commands_choices_and_settings(typed: str, offered: str) -> None:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+    asked = {"_CAESURA_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; sys.argv[0] = 'caesura'; from worker.cli import main; main()"],
+        cwd=ROOT,
+        env=clean | asked,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert offered in done.stdout.splitlines()
+
+
+def test_at_a_terminal_punctuate_prompts_and_answers_line_by_line() -> None:
+    parent, child = pty.openpty()
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+    command = [sys.executable, "-c", "from worker.cli import main; main()", "punctuate"]
+    with subprocess.Popen(
+        command, cwd=ROOT, env=clean, stdin=child, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        assert b"Ctrl-D ends" in run.stderr.readline()
+        os.write(parent, b"can you hear me\n")
+        assert run.stdout.readline() == b"Can you hear me?\n", "before anything else is typed"
+        os.write(parent, b"\4")
+        assert run.wait(60) == 0
+    os.close(parent)
+    os.close(child)
 
 
 def test_the_version_is_printed(terminal: Terminal) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from schemas.codec import encode_event
 from schemas.dead_letters import DeadLetterReason
+from schemas.events import WordsEvent
+from schemas.versions import EVENT_VERSION
 from worker.commands.dead_letters import hex_dump
 from worker.commands.letter import Letter
 from worker.errors import BadEventError
@@ -39,6 +44,35 @@ def test_a_letter_that_was_cut_is_not_sent_again() -> None:
 def test_a_letter_without_its_key_or_value_is_not_sent_again() -> None:
     assert "key" in str(letter(key=b"k" * 5000).unsendable)
     assert "no value" in str(letter(value=None).unsendable)
+
+
+def test_a_letter_that_would_be_refused_again_says_so_and_quotes_nothing() -> None:
+    broken = letter(b"\xc1 secret")
+    assert broken.unsendable is None
+    assert "malformed" in str(broken.refused_again)
+    assert "secret" not in str(broken.refused_again)
+
+
+@pytest.mark.parametrize("reason", ["late", "stale_epoch", "session_ended"])
+def test_what_its_session_has_passed_does_not_become_right_by_waiting(reason: str) -> None:
+    assert "session" in str(good(reason).refused_again) or "stays so" in str(good(reason).refused_again)
+
+
+@pytest.mark.parametrize("reason", ["wrong_partition", "poison", "malformed"])
+def test_a_letter_that_this_release_reads_can_be_sent_again(reason: str) -> None:
+    """Such as one that an older release refused, or one that went to a partition that was not its own."""
+    assert (good(reason).unsendable, good(reason).refused_again) == (None, None)
+
+
+def good(reason: str) -> Letter:
+    event = WordsEvent(version=EVENT_VERSION, session="session", seq=0, lang="en")
+    return Letter.of(record(encode_event(event), headers=(("caesura.reason", reason.encode()),)))
+
+
+def test_an_event_under_another_sessions_key_stays_refused() -> None:
+    event = WordsEvent(version=EVENT_VERSION, session="another", seq=0, lang="en")
+    read = Letter.of(record(encode_event(event), headers=(("caesura.reason", b"key_mismatch"),)))
+    assert read.refused_again == "its key is not its session"
 
 
 def test_what_somebody_else_wrote_there_has_an_unknown_reason() -> None:

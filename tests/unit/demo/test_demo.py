@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from schemas.segments import Cause, SegmentWord, Source, Timing, TranslationSegment
 from worker.demo.script import TALKS, events
 from worker.demo.stage import Stage
-from worker.demo.view import picture, plain_lines
+from worker.demo.view import picture, plain_lines, shares
 
 
 def word(text: str, punctuation: str = "none", disfluency: str = "O") -> SegmentWord:
@@ -100,6 +102,27 @@ def test_the_picture_fits_a_small_terminal_and_shows_the_latest_words() -> None:
     assert len(shown.splitlines()) <= 24
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert "packed them" in shown
+
+
+def test_a_small_terminal_keeps_its_head_whole_to_the_end() -> None:
+    stage = heard("Anna", "Ben", "Carla", "小陈")
+    console = Console(width=80, height=24, color_system=None, force_terminal=True, legacy_windows=False)
+    parts = "Kafka: librdkafka's mock cluster · a real redis-server · one worker, its model on this CPU"
+    with console.capture() as captured:
+        console.print(picture(stage, parts, width=80, height=20))
+    shown = captured.get().splitlines()
+    assert len(shown) <= 20
+    assert [line.rstrip() for line in shown[:2]] == [
+        "caesura  Kafka: librdkafka's mock cluster · a real redis-server · one worker,",
+        "its model on this CPU",
+    ]
+
+
+@given(needs=st.lists(st.integers(1, 9), min_size=1, max_size=8), lines=st.integers(0, 60))
+def test_lines_go_to_who_needs_them_and_no_further(needs: list[int], lines: int) -> None:
+    given_lines = shares(needs, lines)
+    assert sum(given_lines) == max(len(needs), min(lines, sum(needs)))
+    assert all(1 <= one <= need for one, need in zip(given_lines, needs, strict=True))
 
 
 def test_the_picture_has_marks_and_captions_of_frozen_words() -> None:

@@ -1,0 +1,126 @@
+"""A recogniser's live messages through the command: from standard input, and from a WebSocket that breaks off."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("websockets")
+from websockets.http11 import Request, Response
+from websockets.sync.server import ServerConnection, serve
+
+from tests.unit.commands.test_cli import ROOT, caesura
+
+
+def spoken(out: str) -> list[tuple[int, int, list[str]]]:
+    events = [json.loads(line) for line in out.splitlines()]
+    return [
+        (event["epoch"] - events[0]["epoch"], event["seq"], [word["text"] for word in event.get("words", [])])
+        for event in events
+    ]
+
+
+def test_messages_on_standard_input_go_out_as_they_come() -> None:
+    command = [sys.executable, "-c", "from worker.cli import main; main()", "bridge", "--from", "vosk", "--dry-run"]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+    with subprocess.Popen(
+        command, cwd=ROOT, env=clean, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdin.write('{"text": "so um"}\n')
+        running.stdin.flush()
+        first = running.stdout.readline()
+        assert spoken(first)[0][2] == ["so", "um"], "before the input ends"
+        running.stdin.write('{"text": "yes"}\n')
+        running.stdin.close()
+        rest = running.stdout.read()
+        told = running.stderr.read()
+    assert spoken(first + rest) == [(0, 0, ["so", "um"]), (0, 1, ["yes"]), (0, 2, [])]
+    assert json.loads(rest.splitlines()[-1])["session_end"]
+    assert told == "2 messages, 3 words, 1 session\n"
+
+
+def test_a_message_that_cannot_be_read_is_told_and_the_others_are_sent() -> None:
+    given = '{"text": "so"}\n{"text": 3}\nsecret\n{"result": "secret\n{"text": "yes"}\n'
+    done = caesura("bridge", "--from", "vosk", "--dry-run", "--no-end", given=given)
+    assert done.returncode == 1, "it is told at the end as well"
+    assert [words for _, _, words in spoken(done.stdout)] == [["so"], ["yes"]]
+    assert "text: expected text" in done.stderr
+    assert "3 messages passed over" in done.stderr
+    assert "secret" not in done.stderr
+
+
+@contextmanager
+def serving(
+    handler: Callable[[ServerConnection], None],
+    process_request: Callable[[ServerConnection, Request], Response | None] | None = None,
+) -> Iterator[str]:
+    with serve(handler, "127.0.0.1", 0, process_request=process_request) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"ws://127.0.0.1:{server.socket.getsockname()[1]}/?key=secret"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_a_connection_that_breaks_off_is_sought_again_as_a_new_epoch(tmp_path: Path) -> None:
+    heard: list[list[str | bytes]] = []
+
+    def speak(connection: ServerConnection) -> None:
+        heard.append([connection.recv()])
+        if len(heard) == 1:
+            connection.send('{"text": "so um"}')
+            connection.socket.shutdown(socket.SHUT_RDWR)
+            return
+        connection.send('{"partial": "y"}')
+        while (message := connection.recv()) != "end":
+            heard[-1].append(message)
+        connection.send('{"text": "yes"}')
+
+    (tmp_path / "audio.raw").write_bytes(b"\1\2" * 3000)
+    with serving(speak) as url:
+        options = ("--send", '{"rate": 16000}', "--audio", str(tmp_path / "audio.raw"), "--audio-rate", "64000")
+        done = caesura("bridge", url, "--from", "vosk", "--dry-run", "--finish", "end", *options)
+    assert done.returncode == 0, done.stderr
+    assert spoken(done.stdout) == [(0, 0, ["so", "um"]), (1, 0, ["yes"]), (1, 1, [])]
+    assert [one[0] for one in heard] == ['{"rate": 16000}', '{"rate": 16000}']
+    assert "broke off and is there again" in done.stderr
+
+
+def test_headers_come_from_a_file_and_a_refusal_is_said(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def refuse(connection: ServerConnection, request: Request) -> Response:
+        seen.append(request.headers["Authorization"])
+        return connection.respond(HTTPStatus.UNAUTHORIZED, "no")
+
+    (tmp_path / "headers").write_text("Authorization: Token abc\n\n")
+    with serving(lambda _: None, process_request=refuse) as url:
+        done = caesura("bridge", url, "--from", "deepgram", "--dry-run", "--header-file", str(tmp_path / "headers"))
+    assert done.returncode == 1
+    assert "refuses the connection: HTTP 401" in done.stderr
+    assert "secret" not in done.stderr
+    assert seen == ["Token abc"]
+
+
+def test_an_address_where_nothing_listens_is_given_up_and_said() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"ws://127.0.0.1:{unused.getsockname()[1]}"
+        done = caesura("bridge", url, "--from", "vosk", "--dry-run", "--reconnect-for", "0.3")
+    assert done.returncode == 1
+    assert "nothing listens there, or TLS is expected (wss://)" in done.stderr

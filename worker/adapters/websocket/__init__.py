@@ -1,0 +1,1 @@
+"""WebSocket, as a client: a recogniser's messages in, audio out."""

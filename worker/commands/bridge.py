@@ -1,0 +1,216 @@
+"""``caesura bridge``: a recogniser's own messages, live, into the input topic as words that are never revised."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import msgspec
+import typer
+
+from schemas.codec import encode_event
+from schemas.events import WordsEvent
+from worker.adapters.kafka.event_sender import KafkaSender
+from worker.commands.brokers import reached_brokers
+from worker.commands.lines import read_lines
+from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.progress import counted_noun
+from worker.commands.replay import AgreeOption
+from worker.errors import FatalError
+from worker.feeds.hypothesis import UnreadableMessageError
+from worker.feeds.messages import json_messages
+from worker.feeds.recognised_speech import RecognisedSpeech
+from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
+from worker.feeds.session_events import SessionEvents
+from worker.settings.tree import load_local_settings
+
+if TYPE_CHECKING:
+    from worker.adapters.websocket.recogniser_client import RecogniserClient
+
+__all__ = ["bridge"]
+
+_TOLD = 5
+_PASSED_OVER = frozenset({"Done!"})  # sherpa-onnx's last word, which is no JSON
+
+
+def bridge(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="[FILE|URL]", help="Its messages: a file, - for standard input, or a ws(s):// address."),
+    ] = "-",
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    name: Annotated[RecogniserName, typer.Option("--from", help="Whose messages they are.")],
+    session: Annotated[
+        str | None,
+        typer.Option(help="The session's name; by default the recogniser's, and the time.", show_default=False),
+    ] = None,
+    lang: Annotated[str, typer.Option(help="Language of the speech (BCP-47).")] = "en",
+    target: Annotated[list[str] | None, typer.Option(help="A translation route; may be repeated.")] = None,
+    agree: AgreeOption = None,
+    end: Annotated[bool, typer.Option(help="End the session when the messages end.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Send nothing: print the events as JSON lines.")] = False,
+    send: Annotated[
+        list[str] | None, typer.Option(help="Address: a text message to begin with; may be repeated.")
+    ] = None,
+    header_file: Annotated[
+        Path | None, typer.Option(help="Address: a file of `Name: value` lines, such as an authorization.")
+    ] = None,
+    audio: Annotated[
+        str | None, typer.Option(help="Address: raw audio to send, a file or - for standard input.")
+    ] = None,
+    audio_rate: Annotated[int, typer.Option(min=0, help="Its bytes a second; 0 sends it as it comes.")] = 32_000,
+    finish: Annotated[str, typer.Option(help="Address: the text message after the audio.")] = "",
+    reconnect_for: Annotated[float, typer.Option(min=0, help="Address: seconds to seek a lost connection.")] = 60.0,
+) -> None:
+    """Send a recogniser's speech into the input topic as it comes.
+
+    Each word goes out once, when its recogniser will not change it: docs/recognisers.md says when that is, and which of
+    a recogniser's options keep the fillers in. A message that cannot be read is told and passed over. A connection that
+    breaks off is sought again; the new one is a new epoch of the session.
+    """
+    origin = origin_of(config, assignments)
+    epoch = int(time.time())
+    numbered = SessionEvents(
+        session=session or f"{name.value}-{epoch}", lang=lang, epoch=epoch, targets=tuple(target) if target else None
+    )
+    with ExitStack() as stack:
+        client = None
+        if source.startswith(("ws://", "wss://")):
+            sound = stack.enter_context(_opened(audio)) if audio else None
+            client = _client(source, header_file, send or [], reconnect_for, sound, audio_rate, finish)
+        if dry_run:
+            load_local_settings(origin)  # a mistyped one is said all the same
+            deliver: Callable[[WordsEvent], None] = _print
+        else:
+            settings = reached_brokers(origin)
+            place = settings.worker.partitioner.place
+            deliver = _delivery(stack.enter_context(KafkaSender(settings.kafka, settings.worker.input_topic, place)))
+        feed = _Feed(name, RecognisedSpeech(RECOGNISERS[name].reader(), numbered, agreement=agree), deliver)
+        try:
+            if client is None:
+                feed.read(read_lines(source))
+            else:
+                feed.listen(client)
+        except KeyboardInterrupt:
+            pass  # what was heard is sent all the same
+        finally:
+            feed.finish(end=end)
+    feed.tell()
+
+
+class _Feed:
+    """Messages in, events delivered; counts both."""
+
+    def __init__(self, name: RecogniserName, speech: RecognisedSpeech, deliver: Callable[[WordsEvent], None]) -> None:
+        self._name = name
+        self._speech = speech
+        self._deliver = deliver
+        self._began_s = time.monotonic()
+        self._messages = self._unread = self._words = 0
+        self._sessions: set[str] = set()
+
+    def read(self, lines: Iterable[str]) -> None:
+        """Take all messages of lines as they come."""
+        for message in json_messages(lines, passed_over=_PASSED_OVER, broken=self._pass_over):
+            self._messages += 1
+            try:
+                self._take(self._speech.take(message, elapsed_ms=self._elapsed_ms))
+            except UnreadableMessageError as error:
+                self._pass_over(error)
+
+    def listen(self, client: RecogniserClient) -> None:
+        """Take all messages of an address, over as many connections as it needs."""
+        for message in client.messages():
+            if isinstance(message, str):
+                self.read([message])
+            else:
+                typer.echo("the connection broke off and is there again", err=True)
+                reader = RECOGNISERS[self._name].reader()
+                self._take(self._speech.reconnect(reader, elapsed_ms=self._elapsed_ms))
+
+    def finish(self, *, end: bool) -> None:
+        """Deliver what is still open."""
+        self._take(self._speech.finish(end=end))
+
+    def tell(self) -> None:
+        """Say on stderr what went by."""
+        parts = ((self._messages, "message"), (self._words, "word"), (len(self._sessions), "session"))
+        told = [counted_noun(count, noun) for count, noun in parts]
+        if self._unread:
+            told.append(f"{counted_noun(self._unread, 'message')} passed over")
+        if self._speech.revised:
+            told.append(f"{counted_noun(self._speech.revised, 'word')} sent and heard otherwise later (--agree)")
+        typer.echo(", ".join(told), err=True)
+        if self._unread:
+            raise typer.Exit(1)
+
+    def _pass_over(self, error: UnreadableMessageError) -> None:
+        self._unread += 1
+        if self._unread <= _TOLD:
+            typer.echo(f"after {counted_noun(self._messages, 'message')} one was passed over: {error}", err=True)
+
+    def _take(self, events: list[WordsEvent]) -> None:
+        for event in events:
+            self._deliver(event)
+            self._sessions.add(event.session)
+            self._words += len(event.words)
+
+    @property
+    def _elapsed_ms(self) -> int:
+        return round((time.monotonic() - self._began_s) * 1000)
+
+
+def _print(event: WordsEvent) -> None:
+    typer.echo(msgspec.json.encode(event).decode())
+
+
+def _delivery(sender: KafkaSender) -> Callable[[WordsEvent], None]:
+    return lambda event: sender.send(event.session.encode(), encode_event(event))
+
+
+def _client(
+    url: str,
+    header_file: Path | None,
+    opening: list[str],
+    reconnect_for_s: float,
+    audio: BinaryIO | None,
+    audio_rate: int,
+    finish: str,
+) -> RecogniserClient:
+    from worker.adapters.websocket.recogniser_client import Audio, RecogniserClient  # noqa: PLC0415 - an extra
+
+    return RecogniserClient(
+        url=url,
+        headers=dict(_headers(header_file)) if header_file is not None else {},
+        opening=opening,
+        audio=Audio(source=audio, bytes_a_second=audio_rate, finish=finish) if audio is not None else None,
+        reconnect_for_s=reconnect_for_s,
+    )
+
+
+def _headers(file: Path) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(read_lines(str(file)), start=1):
+        name, colon, value = line.partition(":")
+        if line.strip() and not colon:
+            raise FatalError(f"{file} line {number}: a header is written `Name: value`")
+        if line.strip():
+            yield name.strip(), value.strip()
+
+
+@contextlib.contextmanager
+def _opened(file: str) -> Iterator[BinaryIO]:
+    if file == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        with Path(file).open("rb") as audio:
+            yield audio
+    except OSError as error:
+        raise FatalError(f"{file} cannot be read: {error.strerror}") from error
