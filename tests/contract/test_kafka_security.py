@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,10 +15,11 @@ from tests.contract.secure_kafka import PASSWORD, USER, SecureKafka, secure_kafk
 from tests.parts.kafka_part import unique
 from tests.parts.lookup import NotFound
 from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.reachability import await_sign_of_life
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topics import KafkaTopics
 from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.errors import CaesuraError, FatalError
+from worker.errors import BrokerError, CaesuraError, FatalError
 from worker.ports.records import CommittedOffset, NextOffset, OutMessage
 
 pytestmark = pytest.mark.kafka
@@ -114,3 +116,17 @@ def _poll_until_refused(source: KafkaWordSource) -> None:
             raise
         except CaesuraError:
             continue
+
+
+def test_where_tls_is_expected_or_not_spoken_it_is_said_at_once(secure: SecureKafka) -> None:
+    began_s = time.monotonic()
+    plain = {"bootstrap_servers": secure.tls}
+    with pytest.raises(BrokerError, match="TLS is expected there"):
+        await_sign_of_life(settings_of(lambda _: plain, secure))
+    with pytest.raises(BrokerError, match="no TLS is spoken there"):
+        await_sign_of_life(
+            settings_of(lambda _: certificate(secure) | {"bootstrap_servers": secure.kafka.bootstrap}, secure)
+        )
+    assert time.monotonic() - began_s < 4
+    for given in (certificate, sasl("PLAIN"), lambda _: {"bootstrap_servers": secure.kafka.bootstrap}):
+        await_sign_of_life(settings_of(given, secure))

@@ -1,0 +1,170 @@
+"""Cues keep to a broadcaster's limits, hold every word once, and never change once they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.segments import Cause, ModelRef, PunctuationName, Segment, SegmentWord, Source, Timing
+from worker.captions.cues import Cue, CueWriter
+from worker.captions.files import VTT_HEAD, srt, vtt
+from worker.captions.limits import CaptionLimits, columns
+from worker.core.rendering import Style, render_segment
+from worker.errors import FatalError
+from worker.feeds.formats import srt as srt_in
+from worker.feeds.formats import vtt as vtt_in
+from worker.feeds.hypothesis import Hypothesis
+
+Given = tuple[str, PunctuationName, int, int]
+
+
+def segment(*words: Given, lang: str = "en", timed: bool = True, appended_ms: int = 0) -> Segment:
+    """Make a segment of words: text, mark, pause before it and length in milliseconds."""
+    at, made = 0, []
+    for text, mark, pause_ms, length_ms in words:
+        start, at = (at + pause_ms, at + pause_ms + length_ms)
+        word = SegmentWord(text=text, punctuation=mark, disfluency="O", start_ms=start, end_ms=at)
+        made.append(word if timed else SegmentWord(text=text, punctuation=mark, disfluency="O"))
+    return Segment(
+        version="1.0",
+        session="s",
+        since=0,
+        index=0,
+        first_word=0,
+        sentence=0,
+        sentence_start=True,
+        sentence_end=False,
+        cause=Cause.SENTENCE,
+        lang=lang,
+        words=tuple(made),
+        source=Source(topic="t", partition=0, first_offset=0, last_offset=0),
+        timing=Timing(appended_ms=appended_ms, polled_ms=0, frozen_ms=0),
+        model=ModelRef(id="m", version="1"),
+    )
+
+
+def spoken(text: str, *, length_ms: int = 300) -> Segment:
+    return segment(*((word, "none", 0, length_ms) for word in text.split()))
+
+
+def test_a_short_segment_is_one_line_and_stands_long_enough_to_be_read() -> None:
+    (cue,) = CueWriter(CaptionLimits()).write(segment(("so", "comma", 500, 200), ("yes", "period", 0, 200)))
+    assert cue == Cue(number=1, start_ms=500, end_ms=1500, lines=("So, yes.",))
+
+
+def test_a_long_segment_breaks_where_the_text_breathes() -> None:
+    words: list[Given] = [
+        (word, "none", 0, 250) for word in ["we", "can", "meet", "at", "the", "depot", "on", "thursday"]
+    ]
+    words[-1] = ("thursday", "comma", 0, 250)
+    words += [
+        (word, "none", 0, 250)
+        for word in ["or", "you", "can", "come", "here", "and", "bring", "the", "papers", "with", "you"]
+    ]
+    cues = list(CueWriter(CaptionLimits()).write(segment(*words)))
+    assert [cue.lines for cue in cues] == [
+        ("We can meet at the depot on thursday,", "or you can come here and bring the papers"),
+        ("with you",),
+    ]
+    assert cues[1].start_ms >= cues[0].end_ms
+
+
+def test_a_pause_ends_a_cue() -> None:
+    cues = list(CueWriter(CaptionLimits()).write(segment(("so", "none", 0, 200), ("yes", "none", 2000, 200))))
+    assert [cue.lines for cue in cues] == [("So",), ("yes",)]
+    assert cues[1].start_ms == 2200
+
+
+def test_chinese_has_no_spaces_and_half_the_characters_a_line() -> None:
+    said = [(one, "none", 0, 200) for one in "我们今天下午三点在办公室开会讨论新的计划和明年的预算"]
+    cues = list(CueWriter(CaptionLimits(line_columns=20)).write(segment(*said, lang="zh")))  # type: ignore[arg-type]
+    assert all(columns(line) <= 20 for cue in cues for line in cue.lines)
+    assert "".join("".join(cue.lines) for cue in cues) == "".join(one[0] for one in said)
+
+
+def test_words_without_times_stand_where_their_records_were_appended() -> None:
+    writer = CueWriter(CaptionLimits())
+    first = segment(("so", "none", 0, 0), timed=False, appended_ms=50_000)
+    later = segment(("yes", "none", 0, 0), timed=False, appended_ms=54_000)
+    assert [cue.start_ms for one in (first, later) for cue in writer.write(one)] == [0, 4_000]
+
+
+def test_speech_faster_than_reading_is_followed_no_later_than_the_limit() -> None:
+    limits = CaptionLimits(most_late_ms=2_000)
+    writer = CueWriter(limits)
+    words = [("word", "none", 0, 100)] * 600
+    cues = list(writer.write(segment(*words)))  # type: ignore[arg-type]
+    assert cues[-1].start_ms <= 60_000 + limits.most_late_ms + limits.most_ms
+
+
+def test_limits_that_nothing_can_meet_are_refused() -> None:
+    with pytest.raises(FatalError, match="10 columns"):
+        CaptionLimits(line_columns=5)
+
+
+_WORDS = st.lists(
+    st.tuples(
+        st.text(alphabet="abcdé我们", min_size=1, max_size=50),
+        st.sampled_from(["none", "comma", "period"]),
+        st.integers(0, 3_000),
+        st.integers(0, 900),
+    ),
+    min_size=1,
+    max_size=40,
+)
+_LIMITS = st.builds(
+    CaptionLimits,
+    line_columns=st.integers(12, 42),
+    lines=st.integers(1, 3),
+    words_a_minute=st.integers(100, 300),
+    pause_ms=st.integers(500, 3_000),
+)
+
+
+@given(
+    said=st.lists(_WORDS, max_size=4), limits=_LIMITS, style=st.sampled_from(Style), lang=st.sampled_from(["en", "zh"])
+)
+def test_cues_keep_to_the_limits_and_hold_the_whole_text(
+    said: list[list[Given]], limits: CaptionLimits, style: Style, lang: str
+) -> None:
+    segments = [segment(*words, lang=lang) for words in said]
+    writer = CueWriter(limits, style)
+    cues = [cue for one in segments for cue in writer.write(one)]
+    for cue in cues:
+        assert 1 <= len(cue.lines) <= limits.lines
+        assert all(0 < columns(line) <= limits.line_columns for line in cue.lines)
+        assert limits.least_ms <= cue.end_ms - cue.start_ms <= limits.most_ms
+    assert [cue.number for cue in cues] == list(range(1, len(cues) + 1))
+    assert all(before.end_ms <= after.start_ms for before, after in pairwise(cues))
+    whole = "".join(render_segment(one, style).text for one in segments)
+    assert _bare("".join("".join(cue.lines) for cue in cues)) == _bare(whole)
+
+
+@given(said=st.lists(_WORDS, min_size=1, max_size=5), cut=st.integers(0, 5))
+def test_a_cue_that_is_written_never_changes_whatever_comes_after(said: list[list[Given]], cut: int) -> None:
+    def written(segments: list[list[Given]]) -> list[str]:
+        writer = CueWriter(CaptionLimits())
+        return [srt(cue) for words in segments for cue in writer.write(segment(*words))]
+
+    assert written(said)[: len(written(said[:cut]))] == written(said[:cut])
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
+
+
+def test_srt_and_vtt_can_be_read_again() -> None:
+    cue = Cue(number=3, start_ms=3_723_004, end_ms=3_724_500, lines=("Q & A <now>,", "so --> yes."), speaker="Anna > B")
+    assert srt(cue) == "3\n01:02:03,004 --> 01:02:04,500\nQ & A <now>,\nso → yes.\n\n"
+    assert vtt(cue) == ("3\n01:02:03.004 --> 01:02:04.500\n<v Anna &gt; B>Q &amp; A &lt;now&gt;,\nso --&gt; yes.\n\n")
+    plain = Cue(number=1, start_ms=0, end_ms=900, lines=("So, we begin", "and go on."))
+    assert _read(srt_in.hypotheses(srt(plain).splitlines())) == ["So,", "we", "begin", "and", "go", "on."]
+    assert _read(vtt_in.hypotheses((VTT_HEAD + vtt(plain)).splitlines())) == ["So,", "we", "begin", "and", "go", "on."]
+
+
+def _read(hypotheses: Iterator[Hypothesis]) -> list[str]:
+    return [word.text for one in hypotheses for word in one.words]

@@ -1,0 +1,99 @@
+"""Frozen segments into cues, as they come. A cue is written once and never changes: it is made of frozen words alone.
+
+A segment becomes one cue or several; none holds words of two, so that nothing is held back. Cues follow one another:
+one that stands longer than it was spoken, so that it can be read, moves the next one back, as far as the limits allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from schemas.segments import Segment, TranslationSegment
+from worker.captions.layout import CaptionWord, laid_out, lines_of
+from worker.captions.limits import CaptionLimits
+from worker.core.rendering import Style, render_segment
+from worker.core.typography import typography_of
+
+__all__ = ["Cue", "CueWriter"]
+
+_OPENING = "[{("
+_WORDS_A_CHARACTER = 2 / 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cue:
+    """Lines that stand from start_ms to end_ms, in the session's time. number: 1, 2, 3 and on."""
+
+    number: int
+    start_ms: int
+    end_ms: int
+    lines: tuple[str, ...]
+    speaker: str | None = None
+
+
+class CueWriter:
+    """Writes the cues of one session. style: how segments are rendered; a route's text stays as it is."""
+
+    def __init__(self, limits: CaptionLimits, style: Style = Style.FLUENT) -> None:
+        self._limits = limits
+        self._style = style
+        self._number = 0
+        self._free_ms = 0
+        self._spoken_ms = 0
+        self._first_appended_ms: int | None = None
+
+    def write(self, segment: Segment) -> Iterator[Cue]:
+        """Yield the cues of the session's next segment."""
+        words = self._words(segment)
+        for group in laid_out(words, self._limits):
+            yield self._cue(group, segment)
+
+    def _cue(self, words: Sequence[CaptionWord], segment: Segment) -> Cue:
+        spoken_ms, until_ms = words[0].start_ms, words[-1].end_ms
+        start_ms = max(spoken_ms, self._free_ms)
+        spaced = typography_of(segment.lang).spaced
+        count = len(words) if spaced else sum(len(word.text) for word in words) * _WORDS_A_CHARACTER
+        reading_ms = self._limits.reading_ms(count)
+        lasting_ms = max(reading_ms, min(until_ms - start_ms, self._limits.most_ms))
+        if start_ms - spoken_ms > self._limits.most_late_ms:  # speech is faster than reading: catch up
+            lasting_ms = min(lasting_ms, max(until_ms - spoken_ms, self._limits.least_ms))
+        self._number += 1
+        self._free_ms = start_ms + lasting_ms
+        lines = lines_of(words, self._limits)
+        return Cue(number=self._number, start_ms=start_ms, end_ms=self._free_ms, lines=lines, speaker=segment.speaker)
+
+    def _words(self, segment: Segment) -> list[CaptionWord]:
+        if isinstance(segment, TranslationSegment):
+            text, spans = segment.text, segment.spans
+        else:
+            rendered = render_segment(segment, self._style)
+            text, spans = rendered.text, rendered.spans
+        words: list[CaptionWord] = []
+        begins = [0, *(_boundary(text, spans[at - 1][2], spans[at][1]) for at in range(1, len(spans)))]
+        for at, (begin, (index, _, _)) in enumerate(zip(begins, spans, strict=False)):
+            end = begins[at + 1] if at + 1 < len(spans) else len(text)
+            said = segment.words[index]
+            start_ms, end_ms = self._times(segment, said.start_ms, said.end_ms)
+            spaced = at == 0 or text[begin - 1].isspace()
+            words.append(CaptionWord(text=text[begin:end].strip(), spaced=spaced, start_ms=start_ms, end_ms=end_ms))
+        return words
+
+    def _times(self, segment: Segment, start_ms: int | None, end_ms: int | None) -> tuple[int, int]:
+        """Return a word's times, never before the last one's; by the record's time where the recogniser gave none."""
+        if start_ms is None:
+            appended_ms = segment.timing.appended_ms
+            if self._first_appended_ms is None:
+                self._first_appended_ms = appended_ms
+            start_ms = end_ms = appended_ms - self._first_appended_ms
+        start_ms = max(start_ms, self._spoken_ms)
+        end_ms = max(start_ms, end_ms if end_ms is not None else start_ms)
+        self._spoken_ms = start_ms
+        return start_ms, end_ms
+
+
+def _boundary(text: str, end: int, start: int) -> int:
+    """Return where the next word begins, its opening brackets with it; marks belong to the word before."""
+    between = text[end:start]
+    begin = max(between.rfind(" ") + 1, len(between.rstrip(_OPENING)))
+    return end + begin
