@@ -42,3 +42,17 @@ class Disfluency(IntEnum):
     def published(self) -> str:
         """Return the published name, for example ``B-RM``."""
         return self.name.replace("_", "-")
+
+
+class Casing(IntEnum):
+    """How a word is written. It says nothing of a sentence's first word: that capital is rendering's."""
+
+    AS_GIVEN = 0
+    SMALL = 1
+    CAPITAL_FIRST = 2
+    ALL_CAPITALS = 3
+
+    @property
+    def published(self) -> str:
+        """Return the published name, for example ``capital_first``."""
+        return self.name.lower()

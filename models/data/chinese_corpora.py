@@ -32,12 +32,14 @@ __all__ = [
 _LINK = re.compile(r"\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
 _ASIDE = r"（[^）]*）|\([^)]*\)|\[[^\]]*\]|【[^】]*】|<[^>]*>|https?://\S+|\*\*|__|`"
 _TEXT = CorpusRules(drop=_ASIDE)
+_CHAIR = r"^主席（[^）]*）："
 _TECHNICAL = (
     r"^\s*(?:[=\-#|!>*+~`\d$/]|via|作者|译者|校对|选题|本文|[^。？！]*$)|[`{}<>|=\\]"
     rf"|^[^{HAN}]*(?:[{HAN}][^{HAN}]*){{0,9}}$"
 )
 CHINESE_CORPORA: dict[str, CorpusRules] = {
     "audreyt_train": _TEXT,
+    "ly_gazette_8": CorpusRules(drop=rf"{_CHAIR}|{_ASIDE}"),
     "tw1999_conference": _TEXT,
     "vcsum": CorpusRules(verbatim=True, drop=_ASIDE),
     "crosswoz": _TEXT,

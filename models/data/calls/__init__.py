@@ -1,0 +1,178 @@
+"""Calls of our own making: short turns, greetings, numbers read out, repairs, words doubled in earnest.
+
+What people say on the telephone hardly stands in edited text, so a network trained on it alone stops where a turn is
+short, or reads a telephone number as sentences. Here calls are made by a grammar: ``frames.txt`` holds the sentences
+by what they do, ``words.txt`` what is drawn into them, ``models.data.call_numbers`` numbers and addresses. The notation
+is that of ``models.data.spoken_patterns``; a sentence begins small unless its first word is always a capital, so the
+case of every word is known. No turn has a run of five words that stands in the regression list or in the demo's
+script, which say whether what is learnt goes beyond the frames: ``kept_out.txt`` holds the hashes of those runs.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from models.data.call_numbers import NUMBERS
+from models.data.disfluencies import FUNCTION_WORDS
+from models.data.marks import read_marks
+from schemas.labels import Disfluency, Punctuation
+from worker.core.casing import casing_of
+from worker.core.view import model_view
+
+__all__ = ["KEPT_OUT", "SaidWord", "calls", "frames", "run_hashes", "sentence"]
+
+KEPT_OUT = Path(__file__).parent / "kept_out.txt"
+"""A CRC-32 a line, in hexadecimal: one of each run of five words that no call may hold."""
+
+_FOLDER = Path(__file__).parent
+_SLOT = re.compile(r"<(\w+)(\.small)?>")
+_CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
+_SPAN = re.compile(r"\[([^\]]*)\]|\{([^}]*)\}|([^\[{]+)")
+_BY_GROUP = {
+    1: (Disfluency.B_RM, Disfluency.I_RM),
+    2: (Disfluency.B_IM, Disfluency.I_IM),
+    3: (Disfluency.O, Disfluency.O),
+}
+_ACTS = {"greet": 9, "answer": 26, "ask": 18, "tell": 22, "number": 14, "repair": 9, "earnest": 8}
+_PAUSES = ("uh", "uh", "um", "um", "er", "erm", "you know", "i mean", "like", "well", "so")
+_DISFLUENT_SHARE = 0.22
+_RUN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidWord:
+    """A word in the model's view with its labels (numbers of ``schemas.labels``); casing None where none is known."""
+
+    view: str
+    mark: int
+    tag: int
+    casing: int | None
+
+
+@lru_cache(maxsize=1)
+def frames() -> dict[str, list[str]]:
+    """Return the frames by what they do in a call."""
+    acts: dict[str, list[str]] = {}
+    for line in _lines("frames.txt"):
+        if line.startswith("#"):
+            act = acts.setdefault(line.strip("# "), [])
+        else:
+            act.append(line)
+    return acts
+
+
+@lru_cache(maxsize=1)
+def _words() -> dict[str, list[str]]:
+    slots = (line.split(":", 1) for line in _lines("words.txt") if not line.startswith("#"))
+    return {name: [word.strip() for word in words.split("|")] for name, words in slots}
+
+
+def _lines(name: str) -> list[str]:
+    return [line for line in (_FOLDER / name).read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+@lru_cache(maxsize=1)
+def _kept_out() -> frozenset[str]:
+    return frozenset(KEPT_OUT.read_text(encoding="utf-8").split())
+
+
+def run_hashes(words: Sequence[str]) -> set[str]:
+    """Return the hashes of the runs of five words in ``words``, views each."""
+    runs = (" ".join(words[start : start + _RUN]) for start in range(len(words) - _RUN + 1))
+    return {f"{zlib.crc32(run.encode()):08x}" for run in runs}
+
+
+def calls(count: int, *, first: int = 0) -> Iterator[list[list[SaidWord]]]:
+    """Yield calls number ``first`` and on as lists of turns; a call is the same every time."""
+    for number in range(first, first + count):
+        rng = random.Random(f"call {number}")
+        yield [_turn(rng, opening=place == 0) for place in range(rng.randint(12, 30))]
+
+
+def _turn(rng: random.Random, *, opening: bool) -> list[SaidWord]:
+    """Return one turn that holds nothing that is kept out."""
+    while True:
+        turn = _drawn(rng, opening=opening)
+        if not run_hashes([word.view for word in turn]) & _kept_out():
+            return turn
+
+
+def _drawn(rng: random.Random, *, opening: bool) -> list[SaidWord]:
+    """Return one to five sentences, each of its own kind."""
+    turn: list[SaidWord] = []
+    for place in range(rng.choice((1, 1, 1, 2, 2, 3, 3, 4, 5))):
+        act = "greet" if opening and place == 0 else rng.choices([*_ACTS], [*_ACTS.values()])[0]
+        turn += sentence(rng.choice(frames()[act]), rng)
+    return turn
+
+
+def sentence(frame: str, rng: random.Random) -> list[SaidWord]:
+    """Return what a frame says when its choices are made and its slots are filled."""
+    filled = _filled(frame, rng)
+    tokens = [token for token in re.sub(r"[\[\]{}]", "", filled).split() if model_view(token)]
+    tags = [tag for span in _SPAN.finditer(filled) for tag in _tags(span)]
+    read = zip(read_marks(" ".join(tokens)), tags, tokens, strict=True)
+    words = [SaidWord(view=word.view, mark=word.mark, tag=tag, casing=casing_of(token)) for word, tag, token in read]
+    return _with_slips(words, rng) if rng.random() < _DISFLUENT_SHARE else words
+
+
+def _filled(frame: str, rng: random.Random) -> str:
+    """Make the choices, fill the slots, and do so with what they held, until none is left; no word is drawn twice."""
+    taken: set[str] = set()
+
+    def drawn(slot: re.Match[str]) -> str:
+        made = NUMBERS.get(slot[1])
+        words = _words().get(slot[1], ())
+        for _ in range(20):
+            word = made(rng) if made else rng.choice(words)
+            if word not in taken:
+                break
+        taken.add(word)
+        return word.lower() if slot[2] else word
+
+    while _SLOT.search(frame) or _CHOICE.search(frame):
+        frame = _CHOICE.sub(lambda choice: rng.choice(choice[1].split("|")), frame, count=1)
+        if not _CHOICE.search(frame):
+            frame = _SLOT.sub(drawn, frame)
+    frame = re.sub(r"\{\s*\}", "", frame)
+    frame = re.sub(r"\s+", " ", frame)
+    return re.sub(r"([.?,])(?:\s*[.?,])+", r"\1", re.sub(r"\s([.?,])", r"\1", frame)).strip()
+
+
+def _tags(span: re.Match[str]) -> list[int]:
+    begin, inside = _BY_GROUP[span.lastindex or 0]
+    words = [word for word in (span[span.lastindex or 0]).split() if model_view(word)]
+    return [int(inside if place else begin) for place in range(len(words))]
+
+
+def _with_slips(words: list[SaidWord], rng: random.Random) -> list[SaidWord]:
+    """Return the words with a filled pause, or with words said twice by mistake, before some of them."""
+    out: list[SaidWord] = []
+    for place, word in enumerate(words):
+        if word.tag == Disfluency.O and rng.random() < (0.16 if place == 0 else 0.05):
+            out += _slip(words[place : place + 3], rng)
+        out.append(word)
+    return out
+
+
+def _slip(ahead: list[SaidWord], rng: random.Random) -> list[SaidWord]:
+    said = ahead[: rng.choice((1, 1, 1, 2, 2, 3))]
+    again = ahead[0].view in FUNCTION_WORDS and all(word.tag == 0 and word.mark == 0 for word in said)
+    slip: list[SaidWord] = []
+    if again and rng.random() < 0.55:
+        slip = [_slipped(word.view, Disfluency.B_RM, place, word.casing) for place, word in enumerate(said)]
+    if not slip or rng.random() < 0.25:
+        slip += [_slipped(view, Disfluency.B_IM, place, 1) for place, view in enumerate(rng.choice(_PAUSES).split())]
+    return slip
+
+
+def _slipped(view: str, begin: Disfluency, place: int, casing: int | None) -> SaidWord:
+    if view == "i":
+        casing = 2
+    return SaidWord(view=view, mark=Punctuation.NONE, tag=begin + (place > 0), casing=casing)
