@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 __all__ = [
+    "CasingName",
     "Cause",
     "DisfluencyTag",
     "Gap",
@@ -23,6 +24,7 @@ __all__ = [
 
 PunctuationName = Literal["none", "comma", "period", "question", "enumeration_comma"]
 DisfluencyTag = Literal["O", "B-RM", "I-RM", "B-IM", "I-IM"]
+CasingName = Literal["as_given", "small", "capital_first", "all_capitals"]
 
 
 class Cause(StrEnum):
@@ -47,7 +49,10 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SegmentWord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A published word: the recogniser's text untouched, its times, and its frozen labels."""
+    """A published word: the recogniser's text untouched, its times, and its frozen labels.
+
+    casing: how to write the word wherever it stands, since 1.1; ``as_given`` where its model does not say.
+    """
 
     text: str
     punctuation: PunctuationName
@@ -56,6 +61,7 @@ class SegmentWord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     end_ms: int | None = None
     confidence: float | None = None
     piece: Piece | None = None
+    casing: CasingName = "as_given"
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,10 +32,13 @@ __all__ = [
     "encode_state",
 ]
 
-StateVersion = Literal["1.0", "1.1"]
-"""The versions that this release can write; it reads every minor of the major. 1.1: a snapshot may hold ``traces``."""
+StateVersion = Literal["1.0", "1.1", "1.2"]
+"""The versions that this release can write; it reads every minor of the major.
 
-STATE_VERSION: StateVersion = "1.1"
+1.1: a snapshot may hold ``traces``. 1.2: labels may have ``casing``.
+"""
+
+STATE_VERSION: StateVersion = "1.2"
 """What is written unless another is asked for."""
 
 
@@ -129,7 +132,7 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     last_offset, last_appended_ms, last_polled_ms: of the last record applied. unrecorded_offset: where the words
         started that were not in the past when the first record since the last segment was applied, else that record.
     frozen, settled: how many of the buffer's first words are frozen, and how many the last step's labels settle.
-    punctuation, disfluency: the labels of the buffer's first words.
+    punctuation, disfluency, casing: the labels of the buffer's first words; casing is shorter where it is not known.
     """
 
     version: str
@@ -170,6 +173,7 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     settled: int = 0
     punctuation: bytes = b""
     disfluency: bytes = b""
+    casing: bytes = b""
 
 
 class SessionState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):

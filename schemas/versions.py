@@ -15,8 +15,8 @@ __all__ = ["EVENT_VERSION", "READ_MAJORS", "SEGMENT_VERSION", "TENTATIVE_VERSION
 EVENT_VERSION = "1.0"
 """What a producer of today writes into an event."""
 
-SEGMENT_VERSION = "1.0"
-"""What this release writes into a segment."""
+SEGMENT_VERSION = "1.1"
+"""What this release writes into a segment. 1.1: a word may have a ``casing``."""
 
 TENTATIVE_VERSION = "1.0"
 """What this release writes where it tells of words that are not frozen."""

@@ -1,7 +1,8 @@
-"""A fleet in which one worker writes the state as the release before did: the same output, to the label.
+"""A fleet in which one worker writes the state as a release before did: the same output, to the label.
 
-Version 1.1 has a place for the trace contexts of words that wait, and 1.0 has none. So every event brings one here,
-and what the two workers store differs in more than its number.
+Version 1.2 has a place for how words are written, 1.1 for the trace contexts of words that wait, and 1.0 for neither.
+So every event brings a context here and every word has a casing, and what the two workers store differs in more than
+its number.
 """
 
 from __future__ import annotations
@@ -42,40 +43,42 @@ def output(world: World) -> Output:
     return output_of(world.records("asr.segments"), world.records("translate.de"), world.records("asr.words.dead"))
 
 
-def run_by_turns(seed: int, a_turn: int, *, lost_every: int | None) -> tuple[World, set[tuple[str, bool]]]:
+def run_by_turns(
+    seed: int, a_turn: int, former: StateVersion, *, lost_every: int | None
+) -> tuple[World, set[tuple[str, bool, bool]]]:
     """Let one worker take the partition from the other every so many records; Redis is lost now and then.
 
-    Also returned: what was stored on the way, as versions and whether contexts were with them.
+    Also returned: what was stored on the way, as versions and whether contexts and casings were with them.
     """
     world = new_world()
-    seen: set[tuple[str, bool]] = set()
-    worker = worker_writing(world, "1.1")
+    seen: set[tuple[str, bool, bool]] = set()
+    worker = worker_writing(world, "1.2")
     for number, record in enumerate(spoken(seed, SESSIONS)):
         if number % a_turn == 0:
             world.broker.expel("caesura", "asr.words", worker.source.member_id)
-            worker = worker_writing(world, "1.0" if number // a_turn % 2 else "1.1")
+            worker = worker_writing(world, former if number // a_turn % 2 else "1.2")
         if lost_every is not None and number % lost_every == lost_every - 1:
             world.redis.lose_everything()
         world.broker.append("asr.words", 0, record.value, key=record.key)
         worker.turn(4)
-        seen |= {(one.version, bool(one.traces)) for one in stored(world)}
+        seen |= {(one.version, bool(one.traces), bool(one.casing)) for one in stored(world)}
     worker.settle()
     return world, seen
 
 
 @pytest.mark.parametrize("lost_every", [None, 7], ids=["redis stays", "redis is lost"])
-@pytest.mark.parametrize(("seed", "a_turn"), [(11, 1), (19, 2), (41, 5)])
+@pytest.mark.parametrize(("seed", "a_turn", "former"), [(11, 1, "1.0"), (19, 2, "1.1"), (41, 5, "1.1")])
 def test_a_fleet_that_writes_two_versions_of_the_state_brings_out_what_one_worker_does(
-    seed: int, a_turn: int, lost_every: int | None
+    seed: int, a_turn: int, former: StateVersion, lost_every: int | None
 ) -> None:
-    world, seen = run_by_turns(seed, a_turn, lost_every=lost_every)
+    world, seen = run_by_turns(seed, a_turn, former, lost_every=lost_every)
     assert check(undisturbed(spoken(seed, SESSIONS), 1), output(world)) == []
-    assert {("1.0", False), ("1.1", True)} <= seen, "both versions were stored, and they differed"
-    assert ("1.0", True) not in seen, "the former version has no place for contexts"
+    assert {(former, former == "1.1", False), ("1.2", True, True)} <= seen, "both were stored, and they differed"
+    assert not {("1.0", True, False), ("1.0", True, True), ("1.0", False, True), ("1.1", True, True)} & seen
 
 
 def test_the_ledger_is_written_in_the_version_that_was_asked_for() -> None:
-    for version in ("1.0", "1.1"):
+    for version in ("1.0", "1.1", "1.2"):
         world = new_world()
         worker = worker_writing(world, version)
         for record in spoken(11, SESSIONS):

@@ -25,7 +25,17 @@ _COMMAS = frozenset((Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.valu
 class Buffer:
     """Words since the last cut after their left context; ``start`` is the session's count of model words before."""
 
-    __slots__ = ("disfluency", "frozen", "labelled_start", "punctuation", "settled", "start", "views", "words")
+    __slots__ = (
+        "casing",
+        "disfluency",
+        "frozen",
+        "labelled_start",
+        "punctuation",
+        "settled",
+        "start",
+        "views",
+        "words",
+    )
 
     def __init__(
         self,
@@ -37,8 +47,13 @@ class Buffer:
         settled: int = 0,
         punctuation: bytes = b"",
         disfluency: bytes = b"",
+        casing: bytes = b"",
     ) -> None:
-        """Start with nothing, or with what was stored. labelled_start: ``start`` as of the last labelling."""
+        """Start with nothing, or with what was stored. labelled_start: ``start`` as of the last labelling.
+
+        casing: shorter than the other labels where it was stored by a release that knew of none: ``as_given``, and a
+        reason to label the buffer again before more of it freezes.
+        """
         self.words = list(words)
         self.views = [word.view for word in self.words]
         self.start = start
@@ -47,6 +62,7 @@ class Buffer:
         self.settled = settled
         self.punctuation = bytearray(punctuation)
         self.disfluency = bytearray(disfluency)
+        self.casing = bytearray(casing)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -64,7 +80,7 @@ class Buffer:
     @property
     def is_labelled(self) -> bool:
         """Tell whether the last labelling covers every word, and no other."""
-        return self.was_labelled_from_start and len(self.punctuation) == len(self.words)
+        return self.was_labelled_from_start and len(self.punctuation) == len(self.casing) == len(self.words)
 
     @property
     def was_labelled_from_start(self) -> bool:
@@ -78,10 +94,12 @@ class Buffer:
 
     def relabel(self, labels: Labels, *, look_ahead_words: int) -> None:
         """Take a labelling of the whole buffer; frozen labels stay. ValueError where its length is another."""
-        if not len(labels.punctuation) == len(labels.disfluency) == len(self.words):
-            raise ValueError("a labelling has one label pair a word")
+        if not labels.fit(len(self.words)):
+            raise ValueError("a labelling has one label of each kind a word")
         self.punctuation[self.frozen :] = labels.punctuation[self.frozen :]
         self.disfluency[self.frozen :] = labels.disfluency[self.frozen :]
+        self._know_casing(self.frozen)
+        self.casing[self.frozen :] = (labels.casing or bytes(len(self.words)))[self.frozen :]
         self.labelled_start = self.start
         self.settled = max(self.frozen, len(self.words) - look_ahead_words, 0)
 
@@ -94,8 +112,13 @@ class Buffer:
         tag = previous_tag
         for position in range(self.frozen, end):
             tag = self.disfluency[position] = consistent_tag(tag, self.disfluency[position])
+        self._know_casing(end)
         self.frozen = max(self.frozen, end)
         return tag
+
+    def _know_casing(self, end: int) -> None:
+        """Take the words before ``end`` of which no casing is known ``as_given``."""
+        self.casing.extend(bytes(max(end - len(self.casing), 0)))
 
     def cuts(self, look_ahead_words: int) -> list[int]:
         """Return where sentences end that have ``look_ahead_words`` words after them (Algorithm 1, over and over)."""
@@ -115,7 +138,7 @@ class Buffer:
     def drop(self, end: int) -> None:
         """Let the first ``end`` words leave; they are frozen. Nothing is settled before the next labelling."""
         assert end <= self.frozen, "only frozen words leave the buffer"
-        del self.words[:end], self.views[:end], self.punctuation[:end], self.disfluency[:end]
+        del self.words[:end], self.views[:end], self.punctuation[:end], self.disfluency[:end], self.casing[:end]
         self.start += end
         self.frozen -= end
         self.settled = 0

@@ -252,6 +252,7 @@ class Decoder:
                 buffer.words[start:stop],
                 bytes(buffer.punctuation[start:stop]),
                 bytes(buffer.disfluency[start:stop]),
+                bytes(buffer.casing[start:stop]),
                 cause=cause if stop >= end else Cause.SENTENCE,
                 lang=self.lang,
                 model=self.model,

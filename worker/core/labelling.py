@@ -29,7 +29,15 @@ class LabelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
-    """A label pair for each word of a request, as bytes: one class number a word (``schemas.labels``)."""
+    """The labels of each word of a request, as bytes: one class number a word (``schemas.labels``).
+
+    casing: empty where the model does not say how words are written: ``as_given``, every one.
+    """
 
     punctuation: bytes
     disfluency: bytes
+    casing: bytes = b""
+
+    def fit(self, words: int) -> bool:
+        """Tell whether there is one of each for so many words."""
+        return len(self.punctuation) == len(self.disfluency) == words and len(self.casing) in (0, words)

@@ -87,6 +87,7 @@ class Recovery:
             "settled": 0,
             "punctuation": b"",
             "disfluency": b"",
+            "casing": b"",
             "labelled_start": -1,
             "sentence": self._record.sentence + self._record.mid_sentence,
             "mid_sentence": False,

@@ -5,15 +5,18 @@ A segment is rendered from itself alone. The styles:
 ``verbatim``
     The recogniser's words, byte for byte, joined as their language joins words. No mark or capital of ours.
 ``marked``
-    Punctuation restored; every word is there, a reparandum in ``[brackets]``, an interregnum (filler) in ``{braces}``,
+    Punctuation and capitals restored; every word is there, a reparandum in ``[brackets]``, an interregnum (filler) in ``{braces}``,
     marks outside of them: ``I want [to Boston], {um}, to Denver.`` It is for reading; programs take the labels.
 ``fluent``
-    Punctuation restored, fillers and reparanda left out, each unless it is asked to be kept.
+    Punctuation and capitals restored, fillers and reparanda left out, each unless it is asked to be kept.
 
 Marks are the language's own and replace the recogniser's, never doubled, never leading. A sentence-ending mark on a
 word left out moves to the last word kept before it in the segment, in place of a weaker one; so does a comma, unless
-the words left out hold a reparandum, which it had set off. Where no model punctuated (``replace_marks`` false) the
-recogniser's marks and capitals stay.
+the words left out hold a reparandum, which it had set off.
+
+A word is written as its label ``casing`` says, and one that begins a sentence has a capital; a spelling that is neither
+small, capital nor all capitals ("iPhone") is the recogniser's own and stays, as does every word ``as_given``. Where no
+model punctuated (``replace_marks`` false) the recogniser's marks and capitals stay.
 """
 
 from __future__ import annotations
@@ -23,7 +26,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from schemas.labels import Casing
 from schemas.segments import PunctuationName, Segment, SegmentWord
+from worker.core.casing import cased, casing_of
 from worker.core.typography import (
     CHINESE,
     ENGLISH,
@@ -39,6 +44,7 @@ __all__ = ["Rendered", "Style", "render", "render_segment"]
 
 _SENTENCE_ENDS: frozenset[PunctuationName] = frozenset({"period", "question"})
 _BRACKETS = {"RM": ("[", "]"), "IM": ("{", "}")}
+_CASINGS = {casing.published: casing for casing in Casing}
 _LONE_I = re.compile(r"i(?:-|['’](?:m|d|ll|ve|s)?)?")
 
 
@@ -133,7 +139,8 @@ def _punctuated(
     for index, word in enumerate(words):
         text = bare(word.text)
         if kept[index] and text:
-            parts.append(_Part(index=index, text=_cased(text, typography, starts_sentence), mark=word.punctuation))
+            text = _with_capitals(text, _CASINGS[word.casing], typography, starts_sentence=starts_sentence)
+            parts.append(_Part(index=index, text=text, mark=word.punctuation))
             starts_sentence = reparandum_left_out = False
         else:
             reparandum_left_out |= _kind(word) == "RM" and not kept[index]
@@ -150,8 +157,13 @@ def _move_mark(mark: PunctuationName, parts: list[_Part], *, across_reparandum: 
         parts[-1].mark = mark
 
 
-def _cased(text: str, typography: Typography, starts_sentence: bool) -> str:
-    """Write I as the language does and a sentence's first letter as a capital; a word with capitals keeps its own."""
+def _with_capitals(text: str, casing: Casing, typography: Typography, *, starts_sentence: bool) -> str:
+    """Write a word as its label says, I as the language does, and a sentence's first letter as a capital.
+
+    A word that has capitals then keeps them.
+    """
+    if casing is not Casing.AS_GIVEN and casing_of(text) is not Casing.AS_GIVEN:
+        text = cased(text, casing)
     if typography.capital_i and _LONE_I.fullmatch(text):
         return "I" + text[1:]
     if not (starts_sentence and typography.sentence_capitals and text == text.lower()):

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from schemas.events import WordsEvent
-from schemas.labels import Disfluency, Punctuation
+from schemas.labels import Casing, Disfluency, Punctuation
 from schemas.segments import Cause, Gap, ModelRef, Piece, Segment, SegmentWord, Source, Timing
 from schemas.state import ModelWord, ModelWordPiece
 from schemas.versions import SEGMENT_VERSION
@@ -28,11 +28,13 @@ __all__ = ["OutSegment", "SegmentWriter", "model_ref", "published_words"]
 
 _MARK_NAMES = tuple(mark.published for mark in Punctuation)
 _TAG_NAMES = tuple(tag.published for tag in Disfluency)
+_CASING_NAMES = tuple(casing.published for casing in Casing)
 _SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
 _MAX_TRACES = 1024
 """Trace contexts that a session keeps for words that wait; the oldest go first. No buffer waits for so many events."""
 
 _INSIDE = {Disfluency.B_RM.value: Disfluency.I_RM.value, Disfluency.B_IM.value: Disfluency.I_IM.value}
+_GOING_ON = {Casing.CAPITAL_FIRST.value: Casing.SMALL.value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +107,7 @@ class SegmentWriter:
         words: Sequence[ModelWord],
         punctuation: bytes,
         disfluency: bytes,
+        casing: bytes,
         *,
         cause: Cause,
         lang: str,
@@ -129,7 +132,7 @@ class SegmentWriter:
             sentence_end=ends,
             cause=cause,
             lang=lang,
-            words=tuple(published_words(words, punctuation, disfluency)),
+            words=tuple(published_words(words, punctuation, disfluency, casing)),
             source=Source(
                 topic=self.context.topic,
                 partition=self.context.partition,
@@ -184,19 +187,25 @@ def model_ref(model: str | None) -> ModelRef | None:
     return None if model is None else ModelRef(id=model.partition("@")[0], version=model.partition("@")[2])
 
 
-def published_words(words: Sequence[ModelWord], punctuation: bytes, disfluency: bytes) -> list[SegmentWord]:
-    """Spread each word's labels over its pieces: the mark on the last, the tag over all."""
+def published_words(
+    words: Sequence[ModelWord], punctuation: bytes, disfluency: bytes, casing: bytes
+) -> list[SegmentWord]:
+    """Spread each word's labels over its pieces: the mark on the last, the tag and the casing over all.
+
+    Of a word whose first letter is a capital, the pieces after the first are small.
+    """
     published = []
-    for word, mark, tag in zip(words, punctuation, disfluency, strict=True):
+    for word, mark, tag, written in zip(words, punctuation, disfluency, casing, strict=True):
         last = len(word.pieces) - 1
         for position, piece in enumerate(word.pieces):
             piece_mark = mark if position == last else Punctuation.NONE.value
             piece_tag = tag if position == 0 else _INSIDE.get(tag, tag)
-            published.append(_published_piece(piece, piece_mark, piece_tag))
+            piece_casing = _GOING_ON.get(written, written) if position else written
+            published.append(_published_piece(piece, piece_mark, piece_tag, piece_casing))
     return published
 
 
-def _published_piece(piece: ModelWordPiece, mark: int, tag: int) -> SegmentWord:
+def _published_piece(piece: ModelWordPiece, mark: int, tag: int, casing: int) -> SegmentWord:
     return SegmentWord(
         text=piece.text,
         punctuation=_MARK_NAMES[mark],  # type: ignore[arg-type]
@@ -205,4 +214,5 @@ def _published_piece(piece: ModelWordPiece, mark: int, tag: int) -> SegmentWord:
         end_ms=piece.end_ms,
         confidence=piece.confidence,
         piece=None if piece.is_whole else Piece(start=piece.unit_start, of=piece.unit_length),
+        casing=_CASING_NAMES[casing],  # type: ignore[arg-type]
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.state import LedgerState, SessionState
+from schemas.state import LedgerState, SessionState, StateVersion
 from worker.core.admission import Intake
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
@@ -57,6 +57,7 @@ def restored(state: SessionState, context: DecodingContext) -> tuple[Intake, Seg
         settled=state.settled,
         punctuation=state.punctuation,
         disfluency=state.disfluency,
+        casing=state.casing,
     )
     decoder = Decoder(
         context,
@@ -150,4 +151,10 @@ def _facts(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> dict[str,
         "settled": buffer.settled,
         "punctuation": bytes(buffer.punctuation),
         "disfluency": bytes(buffer.disfluency),
+        "casing": _casing(writer.context.state_version, buffer),
     }
+
+
+def _casing(version: StateVersion, buffer: Buffer) -> bytes:
+    """Return how the words are written; before 1.2 there is no place for it."""
+    return b"" if version in ("1.0", "1.1") else bytes(buffer.casing)

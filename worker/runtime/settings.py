@@ -221,7 +221,7 @@ class RuntimeSettings:
         StateVersion,
         Meta(
             description="Version of the state that is written, to Redis and to the ledger; every one of them is read. "
-            "`1.0` holds no trace contexts, and is what a release before wrote.",
+            "`1.0` holds no trace contexts, `1.1` no casing; each is what a release before wrote.",
             extra={"change": "at a roll-out; workers may differ"},
         ),
     ] = STATE_VERSION

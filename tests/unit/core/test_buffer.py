@@ -48,17 +48,41 @@ def test_tags_frozen_bit_by_bit_are_those_frozen_at_once(drawn: list[int], data:
 def test_a_labelling_passes_over_what_is_frozen() -> None:
     buffer = _buffer([Punctuation.COMMA] * 3, [Disfluency.B_IM] * 3)
     buffer.freeze(2, Disfluency.O)
-    buffer.relabel(Labels(punctuation=bytes([2, 2, 2]), disfluency=bytes(3)), look_ahead_words=0)
+    buffer.relabel(Labels(punctuation=bytes([2, 2, 2]), disfluency=bytes(3), casing=bytes(3)), look_ahead_words=0)
 
     assert bytes(buffer.punctuation) == bytes([1, 1, 2])
     assert bytes(buffer.disfluency) == bytes([3, 3, 0])
 
 
+def test_a_frozen_casing_stays_and_a_labelling_without_one_says_as_given() -> None:
+    buffer = _buffer([0, 0, 0])
+    buffer.relabel(Labels(punctuation=bytes(3), disfluency=bytes(3), casing=bytes([2, 2, 2])), look_ahead_words=0)
+    buffer.freeze(1, Disfluency.O)
+    buffer.relabel(Labels(punctuation=bytes(3), disfluency=bytes(3), casing=bytes([1, 3, 2])), look_ahead_words=0)
+    assert bytes(buffer.casing) == bytes([2, 3, 2])
+
+    buffer.relabel(Labels(punctuation=bytes(3), disfluency=bytes(3)), look_ahead_words=0)
+    assert bytes(buffer.casing) == bytes([2, 0, 0])
+
+
+def test_a_buffer_stored_before_there_were_casings_is_labelled_again_before_more_of_it_freezes() -> None:
+    words = [ModelWord(view="a", pieces=())] * 3
+    old = Buffer(words, labelled_start=0, frozen=1, punctuation=bytes(3), disfluency=bytes(3))
+    assert not old.is_labelled
+    assert Buffer(words, labelled_start=0, punctuation=bytes(3), disfluency=bytes(3), casing=bytes(3)).is_labelled
+
+    old.relabel(Labels(punctuation=bytes(3), disfluency=bytes(3), casing=bytes([3, 3, 3])), look_ahead_words=0)
+    assert bytes(old.casing) == bytes([0, 3, 3])
+    assert old.is_labelled
+
+
 def test_a_labelling_of_another_length_is_refused() -> None:
     buffer = _buffer([0, 0])
 
-    with pytest.raises(ValueError, match="one label pair a word"):
+    with pytest.raises(ValueError, match="one label of each kind a word"):
         buffer.relabel(Labels(punctuation=bytes(3), disfluency=bytes(3)), look_ahead_words=0)
+    with pytest.raises(ValueError, match="one label of each kind a word"):
+        buffer.relabel(Labels(punctuation=bytes(2), disfluency=bytes(2), casing=bytes(1)), look_ahead_words=0)
 
 
 def test_only_frozen_words_leave_and_what_is_left_keeps_its_labels() -> None:

@@ -226,7 +226,7 @@ def test_labels_of_another_length_are_refused() -> None:
     driver.give(event(0, "one two three"))
     driver.sessions.waiting(NOW_MS)
 
-    with pytest.raises(ValueError, match="one pair a word"):
+    with pytest.raises(ValueError, match="one of each kind a word"):
         driver.sessions.resolve("s", Labels(punctuation=b"\0", disfluency=b"\0"), NOW_MS)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schemas.segments import (
+    CasingName,
     Cause,
     DisfluencyTag,
     ModelRef,
@@ -18,17 +19,19 @@ from schemas.segments import (
 from worker.core.rendering import Rendered, Style, render, render_segment
 
 MARKS: dict[str, PunctuationName] = {",": "comma", ".": "period", "?": "question", "、": "enumeration_comma"}
+CASINGS: dict[str, CasingName] = {"small": "small", "Capital": "capital_first", "ALL": "all_capitals"}
 TAGS: dict[str, DisfluencyTag] = {"RM": "B-RM", "rm": "I-RM", "IM": "B-IM", "im": "I-IM"}
 
 
 def words_of(line: str) -> list[SegmentWord]:
-    """Read ``text|mark|tag`` items; mark and tag may be absent: ``to|RM boston|,|rm um|,|IM``."""
+    """Read ``text|mark|tag|casing`` items; all but the text may be absent: ``to|RM boston|,|rm|Capital um|,|IM``."""
     words = []
     for item in line.split():
         text, *rest = item.split("|")
         mark: PunctuationName = next((MARKS[field] for field in rest if field in MARKS), "none")
         tag: DisfluencyTag = next((TAGS[field] for field in rest if field in TAGS), "O")
-        words.append(SegmentWord(text=text, punctuation=mark, disfluency=tag))
+        casing: CasingName = next((CASINGS[field] for field in rest if field in CASINGS), "as_given")
+        words.append(SegmentWord(text=text, punctuation=mark, disfluency=tag, casing=casing))
     return words
 
 
@@ -220,3 +223,36 @@ def test_with_a_model_a_segment_is_rendered_with_its_marks() -> None:
 
 def test_no_words_render_as_empty_text() -> None:
     assert render([], "en", Style.FLUENT, sentence_start=True) == Rendered(text="", spans=())
+
+
+NAMES = "on|small friday|Capital anna|RM|Capital uh|IM|small miller|Capital of|small the|small bbc|ALL called|.|small"
+
+
+def test_fluent_and_marked_write_words_as_their_casing_says_and_verbatim_never() -> None:
+    assert fluent(NAMES) == "On Friday Miller of the BBC called."
+    assert rendered(NAMES, Style.MARKED) == "On Friday [Anna] {uh} Miller of the BBC called."
+    assert rendered(NAMES, Style.VERBATIM) == "on friday anna uh miller of the bbc called"
+
+
+def test_the_capital_of_a_sentences_start_is_the_renderings_own() -> None:
+    assert fluent("so|small we|small left|.|small then|small anna|Capital") == "So we left. Then Anna"
+    assert fluent("so|small we|small left|small", sentence_start=False) == "so we left"
+
+
+def test_capitals_of_a_recognisers_own_make_way_for_the_label_but_a_spelling_of_its_own_stays() -> None:
+    assert fluent("i told|small Him|small to|small use|small HIS|small iphone|small") == "I told him to use his iphone"
+    assert fluent("my|small iPhone|Capital and|small O'Brien|small") == "My iPhone and O'Brien"
+    assert fluent("my Friend|small said|as_given NASA") == "My friend said NASA"
+
+
+def test_i_and_its_kin_are_capital_whatever_the_label_says() -> None:
+    assert fluent("then|small i|small and|small i'm|small", sentence_start=False) == "then I and I'm"
+
+
+def test_latin_words_in_chinese_are_written_as_their_casing_says() -> None:
+    assert fluent("我们|small 用 github|Capital 和|small api|ALL 。", "zh") == "我们用Github和API"
+
+
+def test_where_no_model_punctuated_a_casing_changes_nothing() -> None:
+    words = words_of("on|small friday|Capital")
+    assert render(words, "en", Style.FLUENT, sentence_start=True, replace_marks=False).text == "on friday"

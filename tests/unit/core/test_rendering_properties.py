@@ -9,12 +9,13 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import DisfluencyTag, PunctuationName, SegmentWord
+from schemas.segments import CasingName, DisfluencyTag, PunctuationName, SegmentWord
 from worker.core.rendering import Style, render
 from worker.core.typography import bare, keeps_its_dot
 
 TAGS: tuple[DisfluencyTag, ...] = get_args(DisfluencyTag)
 MARKS: tuple[PunctuationName, ...] = get_args(PunctuationName)
+CASINGS: tuple[CasingName, ...] = get_args(CasingName)
 ANY_TEXT = st.text(st.characters(exclude_categories=("Z", "C")), min_size=1, max_size=8)
 ENGLISH_WORDS = ["i", "I'm", "um", "U.S.", "3.5", "don't", "iPhone", "ok,", "Yes!", '"so', "...", "?", "p.m.", "1,000"]
 ODD_WORDS = ["x-ray", "th-", "(ja)", "¿qué", "mr.", "ß", "ǆ", 'no,"', '"."x', "'.5", "北京", "我，", "。", "𠮷", "AA制"]
@@ -27,7 +28,8 @@ STYLE = st.sampled_from(Style)
 def words_with(
     tags: st.SearchStrategy[DisfluencyTag], text: st.SearchStrategy[str]
 ) -> st.SearchStrategy[list[SegmentWord]]:
-    word = st.builds(SegmentWord, text=text, punctuation=st.sampled_from(MARKS), disfluency=tags)
+    marks, casings = st.sampled_from(MARKS), st.sampled_from(CASINGS)
+    word = st.builds(SegmentWord, text=text, punctuation=marks, disfluency=tags, casing=casings)
     return st.lists(word, max_size=12)
 
 

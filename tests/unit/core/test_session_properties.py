@@ -115,20 +115,22 @@ def test_what_a_frozen_word_says_in_the_stored_state_is_what_was_published_of_it
     data: st.DataObject, speech: list[Said], chosen: DecodingRules, look_ahead: int
 ) -> None:
     driver = _driver(chosen, look_ahead, whitespace_segmenters)
-    stored: dict[int, tuple[int, int]] = {}
+    stored: dict[int, tuple[int, int, int]] = {}
     for timed in data.draw(groupings(speech)):
         driver.give(timed.event, after_ms=timed.after_ms)
         state = driver.state()
         start = state.model_words - len(state.buffer)
         for place in range(state.frozen):
-            labels = state.punctuation[place], state.disfluency[place]
+            labels = state.punctuation[place], state.disfluency[place], state.casing[place]
             assert stored.setdefault(start + place, labels) == labels
 
     names = {0: "none", 1: "comma", 2: "period", 3: "question", 4: "enumeration_comma"}
     tags = {0: "O", 1: "B-RM", 2: "I-RM", 3: "B-IM", 4: "I-IM"}
     published = [word for segment in driver.segments for word in segment.words]
-    for place, (mark, tag) in stored.items():
+    casings = {0: "as_given", 1: "small", 2: "capital_first", 3: "all_capitals"}
+    for place, (mark, tag, casing) in stored.items():
         assert (published[place].punctuation, published[place].disfluency) == (names[mark], tags[tag])
+        assert published[place].casing == casings[casing]
 
 
 @EXAMPLES
@@ -137,22 +139,22 @@ def test_what_froze_as_settled_no_later_labelling_would_have_changed(
     said: tuple[str, ...], chosen: DecodingRules, look_ahead: int
 ) -> None:
     driver = _driver(chosen, look_ahead, whitespace_segmenters)
-    frozen: dict[int, int] = {}
+    frozen: dict[int, tuple[int, int]] = {}
     known: set[int] = set()
     for seq, text in enumerate(said * 2):
         asked = len(driver.requests)
         driver.give(event(seq, text))
         for request in driver.requests[asked:]:
             (labels,) = driver.engine.label([request])
-            for place, mark in frozen.items():
-                if place >= request.buffer_start:
-                    assert labels.punctuation[place - request.buffer_start] == mark
+            for place, label in frozen.items():
+                if (now := place - request.buffer_start) >= 0:
+                    assert (labels.punctuation[now], labels.casing[now]) == label
         state = driver.state()
         start = state.model_words - len(state.buffer)
         places = range(start, start + state.frozen)
         settled = (place for place in places if place not in known and place + look_ahead < state.model_words)
-        frozen |= {place: state.punctuation[place - start] for place in settled}
-        frozen = {place: mark for place, mark in frozen.items() if state.labelled_start == start <= place}
+        frozen |= {place: (state.punctuation[place - start], state.casing[place - start]) for place in settled}
+        frozen = {place: label for place, label in frozen.items() if state.labelled_start == start <= place}
         known.update(places)
 
 

@@ -39,7 +39,8 @@ WRITTEN = {
     "field": CHECKPOINT_MANIFEST_VERSION,
 }
 
-FIELDS_OF_1_0 = set(SessionState.__struct_fields__) - {"traces"}
+FIELDS_OF_1_1 = set(SessionState.__struct_fields__) - {"casing"}
+FIELDS_OF_1_0 = FIELDS_OF_1_1 - {"traces"}
 
 
 def kind(path: Path) -> str:
@@ -88,11 +89,17 @@ def test_the_open_session_of_the_release_before_is_written_on_byte_for_byte_as_t
     of_1_0 = (STORED / "1.0" / "state.open.msgpack").read_bytes()
     assert written_on(decode_state(of_1_0), "1.0") == of_1_0
     assert written_on(decode_state(of_1_0), "1.1") != of_1_0
+    of_1_1 = (STORED / "1.1" / "state.open.msgpack").read_bytes()
+    assert written_on(decode_state(of_1_1), "1.1") == of_1_1
+    assert written_on(decode_state(of_1_1), "1.2") != of_1_1
 
 
 @pytest.mark.parametrize("path", sorted(STORED.glob("*/state.*.msgpack")), ids=lambda path: path.parent.name)
-def test_written_as_the_release_before_a_state_loses_its_trace_contexts_and_nothing_else(path: Path) -> None:
+def test_written_as_a_release_before_a_state_loses_what_was_new_after_it_and_nothing_else(path: Path) -> None:
     state = decode_state(path.read_bytes())
+    written = written_on(state, "1.1")
+    assert decode_state(written) == msgspec.structs.replace(state, version="1.1", casing=b"")
+    assert set(msgspec.msgpack.decode(written)) <= FIELDS_OF_1_1
     written = written_on(state, "1.0")
-    assert decode_state(written) == msgspec.structs.replace(state, version="1.0", traces=())
+    assert decode_state(written) == msgspec.structs.replace(state, version="1.0", casing=b"", traces=())
     assert set(msgspec.msgpack.decode(written)) <= FIELDS_OF_1_0

@@ -10,15 +10,18 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Sequence
 
-from schemas.labels import Disfluency, Punctuation
+from schemas.labels import Casing, Disfluency, Punctuation
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import FatalError
 from worker.ports.engine import EngineModel
 
 __all__ = ["Script", "ScriptedEngine", "hashed_labels", "marked_words"]
 
-Script = Callable[[str, Sequence[str], int, int], tuple[int, int]]
-"""(model name, words of the buffer, position, L) -> (punctuation, disfluency), looking no further than L words on."""
+Script = Callable[[str, Sequence[str], int, int], tuple[int, ...]]
+"""(model name, words of the buffer, position, L) -> (punctuation, disfluency), and casing where it has that head.
+
+It looks no further than L words on.
+"""
 
 _PUNCTUATION = bytes(
     [Punctuation.NONE] * 192
@@ -34,13 +37,16 @@ _DISFLUENCY = bytes(
     + [Disfluency.B_IM] * 16
     + [Disfluency.I_IM] * 12
 )
+_CASING = bytes(
+    [Casing.SMALL] * 176 + [Casing.CAPITAL_FIRST] * 52 + [Casing.ALL_CAPITALS] * 16 + [Casing.AS_GIVEN] * 12
+)
 
 
-def hashed_labels(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int]:
-    """Draw a label pair from a hash of all that the label may depend on."""
+def hashed_labels(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int, int]:
+    """Draw a word's labels from a hash of all that they may depend on."""
     window = words[max(position - 1, 0) : position + look_ahead_words + 1]
     hashed = zlib.crc32("\0".join((model, str(position), *window)).encode())
-    return _PUNCTUATION[hashed & 255], _DISFLUENCY[hashed >> 8 & 255]
+    return _PUNCTUATION[hashed & 255], _DISFLUENCY[hashed >> 8 & 255], _CASING[hashed >> 16 & 255]
 
 
 def marked_words(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int]:  # noqa: ARG001
@@ -105,5 +111,6 @@ class ScriptedEngine:
         if model is None:
             raise FatalError(f"no model {request.model_id} is loaded")
         places = range(len(request.words))
-        pairs = [self._script(model.name, request.words, place, model.look_ahead_words) for place in places]
-        return Labels(punctuation=bytes(mark for mark, _ in pairs), disfluency=bytes(tag for _, tag in pairs))
+        labels = [self._script(model.name, request.words, place, model.look_ahead_words) for place in places]
+        punctuation, disfluency, *casing = map(bytes, zip(*labels, strict=True))
+        return Labels(punctuation=punctuation, disfluency=disfluency, casing=casing[0] if casing else b"")

@@ -1,0 +1,55 @@
+"""The case of a word: read from a text, given to a text, and what stays as it is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.labels import Casing
+from worker.core.casing import cased, casing_of
+
+TEXTS = st.text(max_size=10) | st.sampled_from(["ß", "ŉ", "ǆ", "İ", "ﬁ", "o'brien", "U.S.", "3d", "x-ray", "北京a"])
+
+
+@pytest.mark.parametrize(
+    ("text", "casing"),
+    [
+        ("friday", Casing.SMALL),
+        ("don't", Casing.SMALL),
+        ("Friday", Casing.CAPITAL_FIRST),
+        ("I", Casing.CAPITAL_FIRST),
+        ("I'm", Casing.CAPITAL_FIRST),
+        ("B12", Casing.CAPITAL_FIRST),
+        ('"Yes,"', Casing.CAPITAL_FIRST),
+        ("BBC", Casing.ALL_CAPITALS),
+        ("U.S.", Casing.ALL_CAPITALS),
+        ("MP3", Casing.ALL_CAPITALS),
+        ("iPhone", Casing.AS_GIVEN),
+        ("O'Brien", Casing.AS_GIVEN),
+        ("TVs", Casing.AS_GIVEN),
+        ("1,000", None),
+        ("北京", None),
+        ("", None),
+    ],
+)
+def test_the_case_of_a_text_is_that_of_its_letters(text: str, casing: Casing | None) -> None:
+    assert casing_of(text) is casing
+
+
+@given(TEXTS)
+def test_a_text_written_in_its_own_case_is_itself(text: str) -> None:
+    casing = casing_of(text)
+    assert casing is None or cased(text, casing) == text
+
+
+@given(TEXTS, st.sampled_from(Casing))
+def test_writing_changes_no_length_and_writing_twice_changes_nothing_more(text: str, casing: Casing) -> None:
+    once = cased(text, casing)
+    assert len(once) == len(text)
+    assert cased(once, casing) == once
+
+
+@given(st.text(st.characters(min_codepoint=97, max_codepoint=122), min_size=2, max_size=8), st.sampled_from(Casing))
+def test_a_small_word_written_in_a_case_is_read_as_of_that_case(word: str, casing: Casing) -> None:
+    assert casing_of(cased(word, casing)) is (Casing.SMALL if casing is Casing.AS_GIVEN else casing)
