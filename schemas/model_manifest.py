@@ -10,7 +10,7 @@ import msgspec
 
 __all__ = ["MODEL_MANIFEST_VERSION", "ModelFile", "ModelManifest", "WordPieceSettings"]
 
-MODEL_MANIFEST_VERSION = "1.1"
+MODEL_MANIFEST_VERSION = "1.2"
 
 
 class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +39,8 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     positions: ``sinusoidal``, which have no end, or ``learned``, whose last stands for all after it.
     punctuation, disfluency: published names of the classes, in the order of the scores.
     trained_on: the corpora, all of a licence that allows the weights to be given away. dictionary_sha256: of the word
-    list that its language is cut by (since 1.1); none where words are the recogniser's.
+    list that its language is cut by (since 1.1); none where words are the recogniser's. casing: the classes of the
+    third head (since 1.2); empty where the model does not say how words are written.
     """
 
     manifest: str
@@ -58,6 +59,7 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     licence: str
     trained_on: tuple[str, ...]
     dictionary_sha256: str | None = None
+    casing: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from models.data.aligned import AlignedDocument
 from models.data.benchmark_corpora import BENCHMARK_MIX, read_benchmark_corpus
+from models.data.calls import call_documents
 from models.data.chinese_corpora import (
     CHINESE_CORPORA,
     CHINESE_SPEECH,
@@ -80,6 +81,8 @@ def _english(corpora: Path, corpus: str, *, training: bool) -> Iterator[AlignedD
         return read_disfl_qa(corpora, "train" if training else "test")
     if corpus == "patterns":
         return (document for document in pattern_documents() if keep(document.name))
+    if corpus == "calls":
+        return (document for document in call_documents() if keep(document.name))
     if corpus in BENCHMARK_MIX:
         return read_benchmark_corpus(corpora, corpus, keep)
     return read_corpus(corpora, corpus, keep)
@@ -132,6 +135,7 @@ _ENGLISH_MIX = {
     "rev16": 200_000,
     "disfl_qa": 150_000,
     "patterns": 280_000,
+    "calls": 400_000,
 }
 _CHINESE_MIX = {
     "audreyt_train": 12_000_000,

@@ -14,7 +14,7 @@ _DIGITS = "zero oh one two three four five six seven eight nine".split()
 
 WORDS: dict[str, list[str]] = {
     "digit": _DIGITS,
-    "pair": [f"{digit} {digit}" for digit in _DIGITS] + [f"double {digit}" for digit in _DIGITS],
+    "pair": [f"{digit}, {digit}" for digit in _DIGITS] + [f"double {digit}" for digit in _DIGITS],
     "number": "three four five six seven eight ten twelve fifteen twenty thirty forty fifty sixty ninety".split(),
     "name": "Tom Sara Kofi Mei Olga Ravi Pedro Ingrid Yusuf Chloe Dmitri Amara Lukas Noor Hiroshi Siobhan".split(),
     "surname": "Okafor Lindqvist Murakami Achebe Kowalczyk Ferreira Nguyen Papadakis Haddad Szymborska".split(),
@@ -89,9 +89,9 @@ EARNEST = [
     "It is not a toy (car|train), it is a (car car|train train).",
     "Is it (a date date|a job job|coffee coffee) or (not|just work)?",
     "We flew to (Bora Bora|Walla Walla|Pago Pago|Baden Baden|New York New York).",
-    "(The code|Her pin|His room|The key) is <digit> <pair> <digit> <pair> <digit>.",
-    "(Dial|Try|Type) <digit> <digit> <pair> <digit> <digit>.",
-    "(The|Your) (invoice|case|seat) number is (B|F as in fish|T) <pair> <digit> <pair>.",
+    "(The code|Her pin|His room|The key) is <digit>, <pair>, <digit>, <pair>, <digit>.",
+    "(Dial|Try|Type) <digit>, <digit>, <pair>, <digit>, <digit>.",
+    "(The|Your) (invoice|case|seat) number is (B|F as in fish|T), <pair>, <digit>, <pair>.",
     "Take <number> from <number> and divide by two.",
     "(Do you|Does he) know <name> <surname>?",
     "(You know|They know) (the way|the rules|this <noun>) (well|by heart).",

@@ -37,7 +37,7 @@ class Buffer:
         "words",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a buffer's state
         self,
         words: Sequence[ModelWord] = (),
         *,

@@ -5,8 +5,9 @@ A segment is rendered from itself alone. The styles:
 ``verbatim``
     The recogniser's words, byte for byte, joined as their language joins words. No mark or capital of ours.
 ``marked``
-    Punctuation and capitals restored; every word is there, a reparandum in ``[brackets]``, an interregnum (filler) in ``{braces}``,
-    marks outside of them: ``I want [to Boston], {um}, to Denver.`` It is for reading; programs take the labels.
+    Punctuation and capitals restored; every word is there, a reparandum in ``[brackets]``, an interregnum (filler) in
+    ``{braces}``, marks outside of them: ``I want [to Boston], {um}, to Denver.`` It is for reading; programs take the
+    labels.
 ``fluent``
     Punctuation and capitals restored, fillers and reparanda left out, each unless it is asked to be kept.
 

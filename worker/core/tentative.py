@@ -5,7 +5,7 @@ A label here may change with the next word. What has not been labelled yet, the 
 
 from __future__ import annotations
 
-from schemas.labels import Disfluency, Punctuation
+from schemas.labels import Casing, Disfluency, Punctuation
 from schemas.state import ModelWord
 from schemas.tentative import Tentative
 from schemas.versions import TENTATIVE_VERSION
@@ -42,6 +42,7 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
                 [*words, *tail],
                 bytes(buffer.punctuation[buffer.frozen :]) + bytes([Punctuation.NONE] * none),
                 bytes(tags) + bytes([Disfluency.O] * none),
+                bytes(buffer.casing[buffer.frozen :]).ljust(len(words) + len(tail), bytes([Casing.AS_GIVEN])),
             )
         ),
         labelled_words=sum(len(word.pieces) for word in words[:labelled]),

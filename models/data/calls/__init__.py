@@ -18,14 +18,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from models.data.aligned import AlignedDocument
 from models.data.call_numbers import NUMBERS
 from models.data.disfluencies import FUNCTION_WORDS
 from models.data.marks import read_marks
 from schemas.labels import Disfluency, Punctuation
 from worker.core.casing import casing_of
-from worker.core.view import model_view
+from worker.core.normalisation import model_view
 
-__all__ = ["KEPT_OUT", "SaidWord", "calls", "frames", "run_hashes", "sentence"]
+__all__ = ["KEPT_OUT", "SaidWord", "call_documents", "calls", "frames", "run_hashes", "sentence"]
 
 KEPT_OUT = Path(__file__).parent / "kept_out.txt"
 """A CRC-32 a line, in hexadecimal: one of each run of five words that no call may hold."""
@@ -43,6 +44,7 @@ _ACTS = {"greet": 9, "answer": 26, "ask": 18, "tell": 22, "number": 14, "repair"
 _PAUSES = ("uh", "uh", "um", "um", "er", "erm", "you know", "i mean", "like", "well", "so")
 _DISFLUENT_SHARE = 0.22
 _RUN = 5
+_CALLS = 4700  # about 1.5 million words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,17 @@ def run_hashes(words: Sequence[str]) -> set[str]:
     """Return the hashes of the runs of five words in ``words``, views each."""
     runs = (" ".join(words[start : start + _RUN]) for start in range(len(words) - _RUN + 1))
     return {f"{zlib.crc32(run.encode()):08x}" for run in runs}
+
+
+def call_documents(*, documents: int = _CALLS) -> Iterator[AlignedDocument]:
+    """Yield each call as a document; the same ones every time."""
+    for number, call in enumerate(calls(documents)):
+        document = AlignedDocument("calls", f"calls-{number}")
+        for turn in call:
+            for word in turn:
+                document.add(word.view, word.mark, word.tag)
+            document.turn_ends.add(len(document.words) - 1)
+        yield document
 
 
 def calls(count: int, *, first: int = 0) -> Iterator[list[list[SaidWord]]]:

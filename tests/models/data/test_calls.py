@@ -1,0 +1,91 @@
+"""Calls of our own making: what they are labelled as, and that nothing of the tests of speech stands in them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from models.data.calls import KEPT_OUT, SaidWord, call_documents, calls, frames, run_hashes, sentence
+from models.evaluation.regression.cases import read_cases
+from schemas.labels import Casing, Disfluency, Punctuation
+from worker.core.normalisation import model_view
+from worker.demo.script import TALKS
+
+CALLS = [word for call in calls(60) for turn in call for word in turn]
+
+
+def shown(words: list[SaidWord]) -> str:
+    """Write words with their marks, reparanda in brackets and interregna in braces, each word in its own."""
+    signs = ("{}", "[{}]", "[{}]", "{{{}}}", "{{{}}}")
+    return " ".join(signs[word.tag].format(word.view) + ("", ",", ".", "?")[word.mark] for word in words)
+
+
+class Fluent(random.Random):
+    """Never slips: every drawn share is too large."""
+
+    def random(self) -> float:
+        return 0.999
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        ("it costs [five pounds] {(sorry|sorry)} six pounds.", "it costs [five] [pounds] {sorry} six pounds."),
+        ("(yes|yes). can you hear me?", "yes. can you hear me?"),
+        ("so, {uh} that is {(|)} all.", "so, {uh} that is all."),
+    ],
+)
+def test_a_frame_says_its_marks_and_its_slips(frame: str, said: str) -> None:
+    assert shown(sentence(frame, Fluent(1))) == said
+
+
+def test_the_case_of_every_word_that_has_one_is_known() -> None:
+    words = sentence("hello Tom, I work for the BBC in room 12.", Fluent(1))
+    small, capital, capitals = Casing.SMALL, Casing.CAPITAL_FIRST, Casing.ALL_CAPITALS
+    wanted = [small, capital, capital, small, small, small, capitals, small, small, None]
+    assert [word.casing for word in words] == wanted
+
+
+def test_digits_read_out_are_a_list_and_no_sentence_ends_in_a_number_or_an_address() -> None:
+    for seed in range(40):
+        for frame in ("my number is <digits>.", "please send it to <address>."):
+            words = sentence(frame, Fluent(seed))
+            assert Punctuation.PERIOD not in [word.mark for word in words[:-1]]
+        said = [word for word in sentence("dial <digits>.", Fluent(seed))[1:] if word.view not in ("double", "triple")]
+        assert {word.mark for word in said[:-1]} == {Punctuation.COMMA}
+
+
+def test_calls_are_the_same_every_time_and_of_all_kinds() -> None:
+    assert list(calls(3)) == list(calls(3))
+    assert list(calls(2, first=1)) == list(calls(3))[1:]
+    marks = [word.mark for word in CALLS]
+    assert min(marks.count(mark) for mark in (Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION)) > 500
+    assert {word.tag for word in CALLS} == set(Disfluency)
+    assert {word.casing for word in CALLS} >= {Casing.SMALL, Casing.CAPITAL_FIRST, Casing.ALL_CAPITALS}
+    assert sum(map(len, frames().values())) > 300
+
+
+def test_no_sign_of_the_notation_is_left() -> None:
+    assert not [word for word in CALLS if any(sign in word.view for sign in "()[]{}<>|")]
+
+
+def test_each_turn_of_a_document_ends_a_sentence() -> None:
+    for document in call_documents(documents=20):
+        assert all(
+            document.punctuation[end] in (Punctuation.PERIOD, Punctuation.QUESTION) for end in document.turn_ends
+        )
+
+
+def test_what_is_kept_out_is_all_of_the_regression_list_and_of_the_demos_script() -> None:
+    spoken = [case.units for case in read_cases("en")]
+    spoken += [tuple(talk.text.split()) for talk in TALKS if talk.lang == "en"]
+    wanted = set().union(*(run_hashes([view for word in one if (view := model_view(word))]) for one in spoken))
+    assert set(KEPT_OUT.read_text(encoding="utf-8").split()) == wanted
+
+
+def test_no_turn_shares_five_words_in_a_row_with_what_is_kept_out() -> None:
+    kept_out = set(KEPT_OUT.read_text(encoding="utf-8").split())
+    for call in calls(200, first=1000):
+        for turn in call:
+            assert not run_hashes([word.view for word in turn]) & kept_out
