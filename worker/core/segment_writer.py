@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
 from schemas.events import WordsEvent
 from schemas.labels import Casing, Disfluency, Punctuation
-from schemas.segments import Cause, Gap, ModelRef, Piece, Segment, SegmentWord, Source, Timing
+from schemas.segments import CasingName, Cause, Gap, ModelRef, Piece, Segment, SegmentWord, Source, Timing
 from schemas.state import ModelWord, ModelWordPiece
 from schemas.versions import SEGMENT_VERSION
 from worker.core.admission import PassedGap
@@ -28,7 +29,7 @@ __all__ = ["OutSegment", "SegmentWriter", "model_ref", "published_words"]
 
 _MARK_NAMES = tuple(mark.published for mark in Punctuation)
 _TAG_NAMES = tuple(tag.published for tag in Disfluency)
-_CASING_NAMES = tuple(casing.published for casing in Casing)
+_CASING_NAMES: tuple[CasingName, ...] = get_args(CasingName)  # the very texts: a default is left out by identity
 _SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
 _MAX_TRACES = 1024
 """Trace contexts that a session keeps for words that wait; the oldest go first. No buffer waits for so many events."""
@@ -214,5 +215,5 @@ def _published_piece(piece: ModelWordPiece, mark: int, tag: int, casing: int) ->
         end_ms=piece.end_ms,
         confidence=piece.confidence,
         piece=None if piece.is_whole else Piece(start=piece.unit_start, of=piece.unit_length),
-        casing=_CASING_NAMES[casing],  # type: ignore[arg-type]
+        casing=_CASING_NAMES[casing],
     )

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.labels import Casing
+from schemas.segments import CasingName
 from worker.core.casing import cased, casing_of
 
 TEXTS = st.text(max_size=10) | st.sampled_from(["ß", "ŉ", "ǆ", "İ", "ﬁ", "o'brien", "U.S.", "3d", "x-ray", "北京a"])
+
+
+def test_the_published_names_are_the_labels_in_their_order() -> None:
+    assert get_args(CasingName) == tuple(casing.published for casing in Casing)
 
 
 @pytest.mark.parametrize(
