@@ -30,6 +30,8 @@ class DeadLetterReason(StrEnum):
     LATE = "late"
     STALE_EPOCH = "stale_epoch"
     SESSION_ENDED = "session_ended"
+    # There are as many open sessions as the operator allows; those that are open go on.
+    TOO_MANY_SESSIONS = "too_many_sessions"
     # Tried alone, again and again, and never committed.
     POISON = "poison"
 
@@ -44,6 +46,7 @@ _TIMELY: Final = frozenset(
         DeadLetterReason.LATE,
         DeadLetterReason.STALE_EPOCH,
         DeadLetterReason.SESSION_ENDED,
+        DeadLetterReason.TOO_MANY_SESSIONS,
         DeadLetterReason.POISON,
     }
 )

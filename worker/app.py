@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from enum import IntEnum
 from types import FrameType
 
 from worker.adapters.kafka.log_reader import KafkaLogReader
@@ -43,8 +44,8 @@ from worker.telemetry.observer import TelemetryObserver
 __all__ = ["ExitStatus", "StopSignals", "build_worker", "opened_tracer", "refuse_denied", "run_worker"]
 
 
-class ExitStatus:
-    """What the worker's process ends with: what a supervisor may go by."""
+class ExitStatus(IntEnum):
+    """What the worker's process ends with: what a supervisor may go by; docs/operations.md says what each means."""
 
     STOPPED = 0
     FATAL = 1

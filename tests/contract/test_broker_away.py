@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
 from tests.contract.clusters import PATIENCE_S, Member, RealCluster, until
 from tests.parts.kafka_part import Kafka
 from worker.adapters.kafka.overdue_call import returns_within
+from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.errors import AbortableError, BrokerError
 from worker.ports.publisher import Publisher
-from worker.ports.records import CommittedOffset, NextOffset, OutMessage
+from worker.ports.records import CommittedOffset, EndAnswer, NextOffset, OutMessage
 
 SHORT_S = 0.2
 """A stop this short does not fence the broker. With its only broker fenced, librdkafka (2.16) may throw away the only
@@ -173,7 +175,6 @@ def test_every_question_that_nobody_answers_may_be_asked_again(kafka: Kafka, clu
         publisher.init_transactions,
         lambda timeout_s: source.committed([0], timeout_s),
         lambda timeout_s: source.watermarks(0, timeout_s),
-        lambda timeout_s: source.at_end(0, 0, timeout_s),
         lambda timeout_s: reader.bounds(cluster.topic, 0, timeout_s),
         source.partition_count,
     ]
@@ -186,6 +187,25 @@ def test_every_question_that_nobody_answers_may_be_asked_again(kafka: Kafka, clu
         ask(PATIENCE_S)
 
 
+def test_a_leader_that_does_not_answer_says_nothing_of_the_end_and_is_asked_again(
+    kafka: Kafka, cluster: RealCluster
+) -> None:
+    member = Member(cluster.source())
+    until(lambda: 0 in member.ends, member)
+    assert member.at_end(0, 0)
+    kafka.signal(signal.SIGSTOP)
+    began_s = time.monotonic()
+    member.source.ask_ends({0: 0}, SHORT_S)
+    assert time.monotonic() - began_s < SHORT_S
+    answers: list[EndAnswer] = []
+    while not answers:
+        answers = member.source.end_answers()
+    assert [one.at_end for one in answers] == [None]
+    assert answers[0].failure
+    kafka.signal(signal.SIGCONT)
+    assert member.at_end(0, 0)
+
+
 def test_reading_goes_on_after_a_broker_crashed_and_came_back(kafka: Kafka, cluster: RealCluster) -> None:
     cluster.append("before")
     member = Member(cluster.source())
@@ -196,3 +216,31 @@ def test_reading_goes_on_after_a_broker_crashed_and_came_back(kafka: Kafka, clus
     kafka.start()
     cluster.append("after")
     until(lambda: member.values()[-1:] == ["after"], member)
+
+
+def test_a_client_that_fails_in_the_midst_of_a_poll_loses_nothing_of_it(cluster: RealCluster) -> None:
+    cluster.append("0", "1", "2")
+    source = cluster.source()
+    assert isinstance(source, KafkaWordSource)
+    source._consumer = FailsOnce(source._consumer)  # type: ignore[assignment]
+    member = Member(source)
+    until(lambda: len(member.records) == 3, member)
+    assert member.values() == ["0", "1", "2"]
+    assert source._consumer.failed  # type: ignore[attr-defined]
+
+
+class FailsOnce:
+    """A client whose ``consume`` fails once, as it may after its ``poll`` gave a record."""
+
+    def __init__(self, consumer: Consumer) -> None:
+        self._consumer = consumer
+        self.failed = False
+
+    def consume(self, count: int, timeout_s: float) -> list[Message]:
+        if not self.failed:
+            self.failed = True
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        return self._consumer.consume(count, timeout_s)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._consumer, name)

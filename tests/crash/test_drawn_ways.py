@@ -20,7 +20,7 @@ _SHOWS = {
     "no_roll_back": 8,
     "no_fence": 148,
     "one_slot": 2,
-    "unstable_offsets": 1673,
+    "unstable_offsets": 2252,
     "no_seek_back": 0,
     "unknown_is_committed": 2,
     "no_reading_again": 0,

@@ -18,6 +18,7 @@ from worker.adapters.memory.word_source import MemoryWordSource
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
+from worker.ports.clock import Clock
 from worker.ports.engine import Engine
 from worker.ports.observer import Observer, SilentObserver
 from worker.ports.publisher import Publisher
@@ -95,10 +96,12 @@ class World:
         around: Callable[[Publisher], Publisher] = lambda publisher: publisher,
         start: bool = True,
         tracer: Tracer | None = None,
+        clock: Clock | None = None,
         **changes: object,
     ) -> TwinWorker:
         settings = self.settings(ordinal, **changes)
-        worker = TwinWorker(self, settings, observer or SilentObserver(), engine or ScriptedEngine(), around, tracer)
+        observer, engine = observer or SilentObserver(), engine or ScriptedEngine()
+        worker = TwinWorker(self, settings, observer, engine, around, tracer, clock)
         if start:
             worker.worker.start()
         return worker
@@ -115,6 +118,7 @@ class TwinWorker:
         engine: Engine,
         around: Callable[[Publisher], Publisher],
         tracer: Tracer | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self.world = world
         self.store = MemorySessionStore(world.redis)
@@ -127,7 +131,7 @@ class TwinWorker:
             reader=MemoryLogReader(world.broker),
             peers=MemoryPeerTransactions(world.broker, "asr.words", group_id=settings.group),
             engine=engine,
-            clock=world.clock,
+            clock=clock or world.clock,
             observer=observer,
             tracer=tracer or Untraced(),
         )

@@ -10,8 +10,9 @@ The life of a session, by what happens to it:
 Event numbers: of a lower epoch ``stale_epoch``; in a gap that was passed ``late``; below the next one a repeat;
 of an ended session ``session_ended``; above the next one accepted with a gap; a higher epoch starts again from 0.
 
-Timers count partition time, never a clock of their own. Everything here is decided when an event is offered or a timer
-fires, before any labelling, so it does not depend on how far labelling has come.
+Timers count partition time, never a clock of their own: silence and idleness from the last word, forgetting from the
+closing. An event without words keeps no session open, and none remembered. Everything here is decided when an event is
+offered or a timer fires, before any labelling, so it does not depend on how far labelling has come.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class Intake:
         if self.status is SessionStatus.FORGOTTEN:
             return None
         if self.status is not SessionStatus.OPEN:
-            return max(self.closed_ms or 0, self.event_ms) + self.rules.forget_after_ms, Timer.FORGET
+            return (self.closed_ms or 0) + self.rules.forget_after_ms, Timer.FORGET
         idle_ms = self.activity_ms + self.rules.idle_after_ms
         silence_ms = self._silence_due_ms()
         if silence_ms is not None and silence_ms <= idle_ms:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Collection, Iterable
 
+from schemas.dead_letters import DeadLetterReason
 from schemas.events import WordsEvent
 from schemas.state import LedgerState, SessionState, SessionStatus
 from schemas.tentative import Tentative
@@ -34,6 +35,7 @@ class PartitionSessions:
     def __init__(self, context: DecodingContext) -> None:
         self._context = context
         self._sessions: dict[str, Session] = {}
+        self._open: set[str] = set()
         self._timers = Timers(self._due_of)
         self._working: dict[str, deque[Session]] = {}
         self._touched: set[str] = set()
@@ -101,6 +103,8 @@ class PartitionSessions:
         self.tick(origin.time_ms)
         session = self._sessions.get(event.session)
         if session is None or session.status is SessionStatus.FORGOTTEN:
+            if len(self._open) >= self._context.rules.max_open_sessions:
+                return Admission(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.TOO_MANY_SESSIONS)
             if session is not None:
                 self._replaced.add(event.session)
             session = Session.open(event, origin, self._context)
@@ -208,8 +212,10 @@ class PartitionSessions:
         self._moved.add(key)
         if state is None:
             self._sessions.pop(key, None)
+            self._open.discard(key)
         else:
             self._sessions[key] = Session.restore(state, self._context)
+            self._count_open(key, self._sessions[key])
         self._timers.update(key)
 
     def _due_of(self, key: str) -> int | None:
@@ -220,9 +226,16 @@ class PartitionSessions:
         self._touched.add(key)
         self._moved.add(key)
         self._timers.update(key)
+        self._count_open(key, session)
         working = self._working.get(key)
         if session.is_busy and (working is None or session not in working):
             self._working.setdefault(key, deque()).append(session)
+
+    def _count_open(self, key: str, session: Session) -> None:
+        if session.status is SessionStatus.OPEN:
+            self._open.add(key)
+        else:
+            self._open.discard(key)
 
     def _advance(self, key: str, now_ms: int) -> Session | None:
         """Work on the oldest session of this name until it wants labels; return it, or None when all is done."""

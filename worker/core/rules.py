@@ -75,8 +75,9 @@ class DecodingRules:
     context_words: words before a cut that stay as left context; more cost time, 0 is the paper's decoding.
     emission: when segments go out. min_settled_words: the shortest settled prefix published before its sentence ends.
     flush_after_ms: silence that freezes what is there. stall_after_ms: the same by arrival, for sessions that send
-    ``heard_until_ms``. max_buffer_words: a buffer to be labelled never holds more. idle_after_ms: time without a word
-    after which a session is closed. forget_after_ms: time after which a closed session's counters are dropped.
+    ``heard_until_ms``. max_buffer_words: a buffer to be labelled never holds more. max_open_sessions: of a partition;
+    beyond them events of names that are new are refused, those of known ones go on. idle_after_ms: time since the last
+    word after which a session is closed. forget_after_ms: time after which a closed session's counters are dropped.
     routes: the translation routes that exist. bounds: what sessions may choose.
     """
 
@@ -88,6 +89,7 @@ class DecodingRules:
     flush_after_ms: Annotated[int, Meta(ge=1, le=600_000)] = 800
     stall_after_ms: Annotated[int, Meta(ge=1, le=3_600_000)] = 5_000
     max_buffer_words: Annotated[int, Meta(ge=2, le=1_000)] = 120
+    max_open_sessions: Annotated[int, Meta(ge=1, le=10_000_000)] = 10_000
     idle_after_ms: Annotated[int, Meta(ge=1, le=604_800_000)] = 300_000
     forget_after_ms: Annotated[int, Meta(ge=0, le=7_776_000_000)] = 86_400_000
     routes: frozenset[str] = frozenset()

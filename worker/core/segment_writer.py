@@ -5,8 +5,10 @@ Rules:
 1. Segments partition the words: each begins at the session's count of published words where the last one ended.
 2. No segment holds a sentence end in its middle; ``sentence_end`` is true exactly if its last word's mark ends one.
 3. A sentence's number rises after its end, and where the buffer was cleared before its end came.
-4. A gap stands in the segment that holds the word it comes before, or in the record that closes the session.
-5. A closing record goes to every route that the session has used, any other segment to its latest targets.
+4. A gap stands in the segment that holds the word it comes before, or in the record that closes the session; so many
+   at most, beyond which the last one sums up.
+5. A segment goes to the session's latest targets, a closing record to every route that the session has used. Words
+   never go to a route that was ended: where there is one, they come first, and the record that closes has none.
 6. A segment knows the trace contexts of all events that its words came in, a closing record of the one that ended the
    session too; where traces are off there are none.
 """
@@ -16,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import get_args
+
+from msgspec.structs import replace
 
 from schemas.events import WordsEvent
 from schemas.labels import Casing, Disfluency, Punctuation
@@ -31,6 +35,9 @@ _MARK_NAMES = tuple(mark.published for mark in Punctuation)
 _TAG_NAMES = tuple(tag.published for tag in Disfluency)
 _CASING_NAMES: tuple[CasingName, ...] = get_args(CasingName)  # the very texts: a default is left out by identity
 _SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
+_MAX_GAPS = 64
+"""Gaps that wait for a segment one by one, so that a record stays far from its topic's limit whatever is left out."""
+
 _MAX_TRACES = 1024
 """Trace contexts that a session keeps for words that wait; the oldest go first. No buffer waits for so many events."""
 
@@ -93,10 +100,19 @@ class SegmentWriter:
             self.traces = (*self.traces, (origin.offset, origin.trace))[-_MAX_TRACES:]
 
     def note_gap(self, gap: PassedGap, pieces_ahead: int) -> None:
-        """Take note of a gap that lies after ``pieces_ahead`` pieces that are not published yet."""
+        """Take note of a gap that lies after ``pieces_ahead`` pieces that are not published yet.
+
+        Beyond the limit the last one reaches on to this one, over the events that came between them; where it is of
+        another epoch, the first one goes.
+        """
         before_word = self.words + pieces_ahead
         noted = Gap(epoch=gap.epoch, first_seq=gap.first_seq, last_seq=gap.last_seq, before_word=before_word)
-        self.gaps = (*self.gaps, noted)
+        if len(self.gaps) < _MAX_GAPS:
+            self.gaps = (*self.gaps, noted)
+        elif self.gaps[-1].epoch == gap.epoch:
+            self.gaps = (*self.gaps[:-1], replace(self.gaps[-1], last_seq=gap.last_seq))
+        else:
+            self.gaps = (*self.gaps[1:], noted)
 
     def break_sentence(self) -> None:
         """Begin a new sentence, whether the last one ended or not."""
@@ -118,6 +134,18 @@ class SegmentWriter:
         punctuated: bool = True,
     ) -> None:
         """Write one numbered segment of frozen words, perhaps none where it only says that the session closed."""
+        if session_end and words and any(name not in self.targets for name in self.routes):
+            self.write(
+                words,
+                punctuation,
+                disfluency,
+                cause=cause,
+                lang=lang,
+                model=model,
+                frozen_ms=frozen_ms,
+                punctuated=punctuated,
+            )
+            words, punctuation, disfluency = (), b"", b""
         pieces = [piece for word in words for piece in word.pieces]
         last = pieces[-1] if pieces else None
         ends = bool(words) and punctuation[-1] in _SENTENCE_ENDS

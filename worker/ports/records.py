@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CommittedOffset", "NextOffset", "OutMessage", "PartitionEnd", "PartitionStalled", "Record"]
+__all__ = ["CommittedOffset", "EndAnswer", "NextOffset", "OutMessage", "PartitionEnd", "PartitionStalled", "Record"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One input record as the broker holds it. timestamp_ms: the broker's, since the epoch; -1 where it has none."""
+    """One input record as the broker holds it. timestamp_ms: since the epoch; -1 where it has none.
+
+    stamped_by_broker: the timestamp is the broker's (``LogAppendTime``), not a producer's.
+    """
 
     partition: int
     offset: int
@@ -17,14 +20,32 @@ class Record:
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...] = ()
+    stamped_by_broker: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionEnd:
-    """The partition was read to its end as the leader told it: everything before ``next_offset`` was delivered."""
+    """The partition was read to its end: everything before ``next_offset`` was delivered.
+
+    It tells of the fetch that it came with, which may be long ago: of what was appended since it says nothing.
+    """
 
     partition: int
     next_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndAnswer:
+    """A leader's answer to a question for its partition's end.
+
+    next_offset: as it was asked. at_end: nothing lay at or after that when the leader answered, in an open transaction
+    neither; None: it did not answer in time, and ``failure`` says why not.
+    """
+
+    partition: int
+    next_offset: int
+    at_end: bool | None
+    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from worker.ports.records import CommittedOffset, PartitionEnd, PartitionStalled, Record
+from worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
 
 __all__ = ["GroupMembership", "RebalanceListener", "WordSource"]
 
@@ -82,8 +82,18 @@ class WordSource(Protocol):
         """Ask the leader for the earliest and the end offset. May block; BrokerError."""
         ...
 
-    def at_end(self, partition: int, next_offset: int, timeout_s: float) -> bool:
-        """Ask the leader whether nothing readable lies at or after ``next_offset``. May block; BrokerError."""
+    def ask_ends(self, next_offsets: Mapping[int, int], timeout_s: float) -> None:
+        """Ask the leaders of these partitions whether anything lies at or after these offsets. Does not block.
+
+        Asked again, or sought, or lost meanwhile, an earlier question of a partition gets no answer.
+        """
+        ...
+
+    def end_answers(self) -> list[EndAnswer]:
+        """Return the answers that have come since the last call. Does not block.
+
+        A leader had the question after ``ask_ends`` was called; one that is slow holds up no other leader's answer.
+        """
         ...
 
     def membership(self) -> GroupMembership:

@@ -123,6 +123,9 @@ class Checkpoint:
         except CaesuraError as error:
             self._drop(saved, result, CheckpointOutcome.of_transaction(error))
             result.publisher_lost = self._abort(deadline)
+            if result.publisher_lost is not None and isinstance(error, FencedError):
+                # The group's fence leaves the producer whole; one that cannot even abort was replaced itself.
+                result.publisher_lost = CheckpointOutcome.PUBLISHER_FENCED
             timer.lap("abort")
             return
         outcome = self._commit(deadline)

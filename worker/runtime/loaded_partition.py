@@ -8,8 +8,6 @@ partition is claimed again.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata, Slot
 from schemas.dead_letters import DeadLetterReason
@@ -21,42 +19,20 @@ from worker.core.partition import PartitionSessions
 from worker.core.segment_writer import OutSegment
 from worker.core.timeline import PartitionTime
 from worker.errors import BadEventError
-from worker.ports.clock import Clock
-from worker.ports.observer import EventRefused, EventRepeated, Observer
+from worker.ports.observer import EventRefused, EventRepeated
 from worker.ports.reasons import ParkReason
-from worker.ports.records import NextOffset, OutMessage, Record
-from worker.ports.tracer import SegmentSpan, Tracer
-from worker.ports.word_source import WordSource
+from worker.ports.records import EndAnswer, NextOffset, OutMessage, Record
+from worker.ports.tracer import SegmentSpan
 from worker.runtime.claim import ClaimedState, Parked
-from worker.runtime.output_records import OutputRecords
+from worker.runtime.leader_question import LeaderQuestion
 from worker.runtime.poison_isolation import PoisonIsolation, StepDecision
-from worker.runtime.record_decoding import DeadLetters, MalformedLimit, read_event
-from worker.runtime.settings import RuntimeSettings
+from worker.runtime.record_decoding import MalformedLimit, read_event
 from worker.runtime.staged import Staged
 from worker.runtime.stored import StoredSlots
+from worker.runtime.surroundings import Surroundings
 from worker.runtime.verdict import ClaimVerdict
 
-__all__ = ["LoadedPartition", "Surroundings"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What all loaded partitions share.
-
-    partitions: the input's partition count. end_is_fresh_s: how long the leader's word that the end is reached counts.
-    forget: tells the engine that a session is gone.
-    """
-
-    settings: RuntimeSettings
-    source: WordSource
-    clock: Clock
-    observer: Observer
-    tracer: Tracer
-    publishing: OutputRecords
-    dead_letters: DeadLetters
-    partitions: int
-    end_is_fresh_s: float
-    forget: Callable[[str], None]
+__all__ = ["LoadedPartition"]
 
 
 class LoadedPartition:
@@ -87,7 +63,6 @@ class LoadedPartition:
         self._publishing = surroundings.publishing
         self._dead_letters = surroundings.dead_letters
         self._partitions = surroundings.partitions
-        self._end_is_fresh_s = surroundings.end_is_fresh_s
         self._forget = surroundings.forget
         self._malformed = MalformedLimit(limit=settings.dead_letter_limit, window_s=settings.dead_letter_window_s)
         self._stored = StoredSlots(state)
@@ -100,8 +75,9 @@ class LoadedPartition:
         # claims would hide that they end without one.
         rolled_back = state.verdict is ClaimVerdict.IN_DOUBT and state.id is not None and state.id.n > 0
         self._owes_checkpoint = not (state.verdict is ClaimVerdict.GOOD or rolled_back)
-        self._end_confirmed_s: float | None = None
         self._end_offset = state.next_offset
+        self._crowded = False
+        self._leader_question = LeaderQuestion(time, surroundings.clock, settings)
         self._read_to_ms = surroundings.clock.wall_ms()
 
     @property
@@ -132,23 +108,32 @@ class LoadedPartition:
 
     def unread_ms(self, end_offset: int, wall_ms: int) -> int:
         """Return about how old the oldest unread record is: as old as the last one read, where more is there."""
-        return wall_ms - self._read_to_ms if end_offset > max(self._next_offset, self._end_offset) else 0
+        return wall_ms - self._read_to_ms if end_offset > self._read_to else 0
 
-    def take(self, record: Record) -> None:
+    def take(self, record: Record, most_timers: int = sys.maxsize) -> int:
         """Apply one record: to its session, or to the dead letters. Records must come in order of offset.
 
-        BrokerError: nobody answered whether the partition count has changed; nothing may be made of the record.
+        Returns how many sessions' timers fired before it. Where it makes more due than ``most_timers`` it is put off,
+        and read again once they have fired, turn by turn. BrokerError: nobody answered whether the partition count has
+        changed; nothing may be made of the record.
         """
-        if self.parked is not None or record.offset < self._next_offset:
-            return
+        if self.parked is not None or self._crowded or record.offset < self._next_offset:
+            return 0
         if self._caution.stopped:  # nor is its time observed: what comes before it is applied first
             self._caution.put_off()
-            return
+            return 0
         polled_ms = self._clock.wall_ms()
-        time_ms = self._time.observe(record.timestamp_ms, polled_ms)
+        time_ms = self._time.observe(record.timestamp_ms, polled_ms, by_broker=record.stamped_by_broker)
         if not self._fired(time_ms):
             self._caution.put_off()
-            return
+            return 0
+        fired = self.sessions.tick(time_ms, most=most_timers)
+        self._crowded = self._is_due(time_ms)
+        if not self._crowded:
+            self._step(record, polled_ms=polled_ms, time_ms=time_ms)
+        return fired
+
+    def _step(self, record: Record, *, polled_ms: int, time_ms: int) -> None:
         advice = self._caution.advise(record.offset)
         if advice is StepDecision.READ_AGAIN:
             return
@@ -168,7 +153,6 @@ class LoadedPartition:
                 detail = f"{self._partitions} before, {partitions} now"
                 self.parked = Parked(partition=self.partition, reason=ParkReason.PARTITION_COUNT_CHANGED, detail=detail)
                 return
-            self.sessions.tick(time_ms)
             self._refuse(record, error)
             if error.reason.counts_against_producer and self._malformed.passed(time_ms):
                 detail = f"more than {self._settings.dead_letter_limit} malformed events within the window"
@@ -203,34 +187,42 @@ class LoadedPartition:
         self._observer.note(EventRefused(partition=self.partition, offset=record.offset, reason=error.reason))
 
     def reached_end(self, next_offset: int) -> None:
-        """Note that the leader said that nothing more is there: time goes on by the monotonic clock."""
-        if self.parked is None:
+        """Note that reading met the end: from here on it may be later than the last record says."""
+        if self.parked is None and not self._crowded and not self._caution.reads_again:
             self._time.reached_end(self._clock.monotonic_s())
-            self._end_confirmed_s = self._clock.monotonic_s()
             # Beyond the last record where a transaction's marker ends the log; never an offset to commit.
             self._end_offset = next_offset
 
-    def tick(self, most: int = sys.maxsize) -> int:
-        """Fire what is due by the monotonic clock, once the leader confirms that nothing was appended meanwhile.
+    def question(self) -> int | None:
+        """Return after which offset the leader is to be asked for the end now; None: there is nothing to be asked."""
+        asks = self.parked is None and self._leader_question.ask(self.sessions.next_due_ms)
+        return self._read_to if asks else None
 
-        most: of how many sessions at most; what is left is due at the next turn. Returns of how many.
-        BrokerError: the leader did not answer, and nothing fires on a guess.
+    def answered(self, answer: EndAnswer) -> None:
+        """Take the leader's answer to the last question."""
+        self._leader_question.answered(answer, self._read_to)
+
+    @property
+    def _read_to(self) -> int:
+        return max(self._next_offset, self._end_offset)
+
+    def tick(self, most: int = sys.maxsize) -> int:
+        """Fire what is due by the partition's time; return of how many sessions.
+
+        most: of how many at most; what is left is due at the next turn.
         """
-        due_ms = self.sessions.next_due_ms
-        now_s = self._clock.monotonic_s()
-        if due_ms is None or not self._time.is_at_end or self._time.peek_ms(now_s) < due_ms:
+        time_ms = self._time.said_ms
+        if self.parked is not None or self._caution.stopped or not self._is_due(time_ms):
             return 0
-        fresh = self._end_confirmed_s is not None and now_s - self._end_confirmed_s < self._end_is_fresh_s
-        if not fresh and not self._confirm_end():
-            self._time.left_end()
-            return 0
-        time_ms = self._time.now_ms(self._clock.monotonic_s())
         return self.sessions.tick(time_ms, most=most) if self._fired(time_ms) else 0
+
+    def _is_due(self, time_ms: int) -> bool:
+        due_ms = self.sessions.next_due_ms
+        return due_ms is not None and due_ms <= time_ms
 
     def _fired(self, time_ms: int) -> bool:
         """Where timers are fired with care, fire some of those that are due; False: a checkpoint has to come first."""
-        due_ms = self.sessions.next_due_ms
-        if not self._caution.of_timers or due_ms is None or due_ms > time_ms:
+        if not self._caution.of_timers or not self._is_due(time_ms):
             return True
         advice = self._caution.advise_timers()
         if advice is StepDecision.GIVE_UP:
@@ -240,13 +232,6 @@ class LoadedPartition:
             self.unlabelled = advice is StepDecision.APPLY_UNLABELLED
             self.sessions.tick(time_ms, most=self._caution.max_timers)
         return False
-
-    def _confirm_end(self) -> bool:
-        end_offset = max(self._next_offset, self._end_offset)
-        if not self._source.at_end(self.partition, end_offset, self._settings.claim_timeout_s):
-            return False
-        self._end_confirmed_s = self._clock.monotonic_s()
-        return True
 
     def stage(self) -> Staged | None:
         """Collect what has changed since the last checkpoint; None where nothing has. Every session is at rest."""
@@ -303,7 +288,12 @@ class LoadedPartition:
                 self._forget(name)
         self.sessions.settle()
         self.unlabelled = False
-        if self._caution.committed():
+        put_off = self._caution.committed()
+        if self._crowded and not self._is_due(self._time.said_ms):
+            self._crowded, put_off = False, True
+        if put_off:
+            self._end_offset = self._next_offset
+            self._time.left_end()
             self._source.seek(self.partition, self._next_offset)
 
     def forgive(self) -> None:

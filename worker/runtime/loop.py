@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from worker.errors import FatalError, RetriableError
+from worker.errors import FatalError, FencedError, RetriableError
 from worker.ports.observer import (
     DecodingCounted,
     LoopMoved,
@@ -25,6 +25,7 @@ from worker.runtime.checkpoint import Checkpoint, CheckpointResult
 from worker.runtime.claim import Claim, ClaimedState, Parked
 from worker.runtime.deadline import Deadline
 from worker.runtime.faults import Faults
+from worker.runtime.fencings import Fencings
 from worker.runtime.labelling import Labelling
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.partition_loader import PartitionLoader, Rebuilding
@@ -37,7 +38,6 @@ __all__ = ["Worker"]
 
 _POLL_S = 0.02
 _MEND_WAIT_S = 0.5
-_MOST_FENCINGS = 5
 
 
 class Worker:
@@ -59,7 +59,7 @@ class Worker:
         self._staged_since_s: float | None = None
         self._publisher_lost: CheckpointOutcome | None = CheckpointOutcome.STARTING
         self._mend_not_before_s = 0.0
-        self._fencings = 0
+        self._fencings = Fencings(parts.clock)
         self._vitals = Faults(
             store=parts.store,
             source=parts.source,
@@ -67,7 +67,7 @@ class Worker:
             observer=parts.observer,
             timeout_s=settings.claim_timeout_s,
         )
-        self._ticking = TimerSweep(clock=parts.clock, vitals=self._vitals, budget_s=settings.claim_timeout_s)
+        self._ticking = TimerSweep(source=parts.source, vitals=self._vitals, timeout_s=settings.claim_timeout_s)
         self._draining = False
         self._pace = PollBudget(settings.max_poll_records)
         self._checkpoint = Checkpoint(
@@ -131,7 +131,7 @@ class Worker:
             elif not self.assignment.claiming:
                 self._vitals.mended("claim")
             fired = self._ticking.tick(self.assignment.loaded, self._pace.max_records)
-            began_s = self._clock.monotonic_s()  # a leader that is slow to answer says nothing about the engine
+            began_s = self._clock.monotonic_s()
             self._label()
             self._pace.worked(records + fired, self._clock.monotonic_s() - began_s)
             if self._due():
@@ -194,7 +194,6 @@ class Worker:
                 self.assignment.claim_again(one.partition, type(error).__name__)
         if result.committed:
             self._observer.note(SeamReached(step=SeamStep.ADOPTED))
-            self._fencings = 0
             self._vitals.mended("checkpoint")
         for partition, reason in result.dropped.items():
             self._vitals.dropped(reason)
@@ -203,18 +202,16 @@ class Worker:
             self._lose_publisher(result.publisher_lost)
 
     def _lose_publisher(self, reason: CheckpointOutcome) -> None:
-        """Note that the producer must be made anew. A twin with the same id would fence us for ever: stop then."""
+        """Note that the producer must be made anew. FencedError where another process goes on using its id."""
         self._publisher_lost = reason
         for partition in list(self.assignment.loaded):  # paused: nothing piles up while there is nobody to publish it
             self.assignment.claim_again(partition, reason)
         self._mend_not_before_s = self._clock.monotonic_s()
-        if reason == CheckpointOutcome.PUBLISHER_FENCED:
-            self._fencings += 1
-            if self._fencings >= _MOST_FENCINGS:
-                raise FatalError(
-                    f"another process keeps using the transactional id {self._publisher.transactional_id}: "
-                    "every worker of a deployment needs an ordinal of its own"
-                )
+        if reason == CheckpointOutcome.PUBLISHER_FENCED and self._fencings.another():
+            raise FencedError(
+                f"another process keeps using the transactional id {self._publisher.transactional_id}: "
+                "every worker of a deployment needs a worker.ordinal of its own"
+            )
 
     def _mend_publisher(self) -> None:
         if self._clock.monotonic_s() < self._mend_not_before_s:
@@ -232,7 +229,7 @@ class Worker:
         self._observer.note(ProducerRebuilt(reason=reason))
 
     def _poll(self, timeout_s: float) -> int:
-        """Take what has come; return how many records it was."""
+        """Take what has come; return how many records it was, and sessions whose timers fired before one."""
         try:
             items = self._source.poll(self._pace.max_records, timeout_s)
         except RetriableError as error:
@@ -240,20 +237,21 @@ class Worker:
             return 0
         if items:
             self._vitals.mended("poll")
+        fired = 0
         for item in items:
-            self._take(item)
-        return sum(1 for item in items if isinstance(item, Record))
+            fired += self._take(item, max(0, self._pace.max_records - fired))
+        return sum(1 for item in items if isinstance(item, Record)) + fired
 
-    def _take(self, item: Record | PartitionEnd | PartitionStalled) -> None:
+    def _take(self, item: Record | PartitionEnd | PartitionStalled, most_timers: int) -> int:
         residents = self.assignment.loaded.get(item.partition)
         if residents is None:
             if isinstance(item, Record) and not self.assignment.holds(item.partition):
                 raise FatalError(f"a record of partition {item.partition}, which is not assigned to this worker")
-            return  # on its way to be claimed: it is sought to its committed offset before it is read
+            return 0  # on its way to be claimed: it is sought to its committed offset before it is read
         match item:
             case Record():
                 try:
-                    residents.take(item)
+                    return residents.take(item, most_timers)
                 except RetriableError as error:
                     self._vitals.failed("poll", error)
                     self.assignment.claim_again(item.partition, type(error).__name__)
@@ -261,6 +259,7 @@ class Worker:
                 residents.reached_end(item.next_offset)
             case PartitionStalled():
                 self._park_out_of_range(residents, item.reason)
+        return 0
 
     def _park_out_of_range(self, residents: LoadedPartition, reason: str) -> None:
         """Park a partition whose next record retention has taken, with the range that is there."""

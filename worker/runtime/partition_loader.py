@@ -19,11 +19,12 @@ from worker.ports.tracer import Tracer
 from worker.ports.word_source import WordSource
 from worker.runtime.claim import ClaimedState
 from worker.runtime.labelling import Labelling
-from worker.runtime.loaded_partition import LoadedPartition, Surroundings
+from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.output_records import OutputRecords
 from worker.runtime.rebuild import Rebuild
 from worker.runtime.record_decoding import DeadLetters
 from worker.runtime.settings import RuntimeSettings
+from worker.runtime.surroundings import Surroundings
 from worker.runtime.verdict import ClaimVerdict
 
 __all__ = ["PartitionLoader", "Rebuilding"]
@@ -120,6 +121,5 @@ class PartitionLoader:
                 max_bytes=self.settings.max_dead_letter_bytes,
             ),
             partitions=partitions,
-            end_is_fresh_s=self.rules.flush_after_ms / 1000.0,
             forget=self.engine.forget,
         )

@@ -134,6 +134,11 @@ class PoisonIsolation:
         """Tell whether no record at all may be applied before the next checkpoint."""
         return self._busy and (self._read_again or not self._left)
 
+    @property
+    def reads_again(self) -> bool:
+        """Tell whether records were put off, which lie before whatever end is told meanwhile."""
+        return self._read_again
+
     def noted(self, next_offset: int) -> tuple[int, int]:
         """Return what a commit of ``next_offset`` says: until where care is taken, tries of the step that is next."""
         if self._timers.tries and (self._timers.announced or not self._records.announced):

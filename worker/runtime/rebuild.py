@@ -151,7 +151,7 @@ class Rebuild:
 
     def _replay(self, record: Record) -> None:
         wall_ms = self._clock.wall_ms()
-        time_ms = self._rebuilt.time.observe(record.timestamp_ms, wall_ms)
+        time_ms = self._rebuilt.time.observe(record.timestamp_ms, wall_ms, by_broker=record.stamped_by_broker)
         try:
             event = read_event(record, partitions=self._partitions, partitioner=self._settings.partitioner)
         except BadEventError:

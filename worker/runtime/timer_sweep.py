@@ -1,16 +1,16 @@
-"""Fires the timers of loaded partitions, and lets no leader that is away hold the turn up for long.
+"""Fires the timers of loaded partitions, and asks leaders for what the monotonic clock alone cannot say.
 
-A timer that is due without new input waits for its partition's leader to confirm the end of the log. A leader that
-does not answer costs its time-out. Were every partition asked in the same turn, stalled brokers would hold the loop
-for longer than liveness and the group allow.
+What is due by a partition's time fires. Where something would be due by the monotonic clock, the partition's leader is
+asked whether anything more is in the log; one question serves all that is due there by then. Nobody waits for an
+answer: it is heard at a later turn, and a leader that is slow, or away, holds up its own partitions alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from worker.errors import RetriableError
-from worker.ports.clock import Clock
+from worker.errors import BrokerError
+from worker.ports.word_source import WordSource
 from worker.runtime.faults import Faults
 from worker.runtime.loaded_partition import LoadedPartition
 
@@ -18,32 +18,45 @@ __all__ = ["TimerSweep"]
 
 
 class TimerSweep:
-    """One walk over the partitions a turn. budget_s: a turn in which leaders took longer than this asks no more."""
+    """One walk over the partitions a turn. timeout_s: how long a leader may take to answer."""
 
-    def __init__(self, *, clock: Clock, vitals: Faults, budget_s: float) -> None:
-        self._clock = clock
+    def __init__(self, *, source: WordSource, vitals: Faults, timeout_s: float) -> None:
+        self._source = source
         self._vitals = vitals
-        self._budget_s = budget_s
-        self._late_since_s: dict[int, float] = {}
+        self._timeout_s = timeout_s
+        self._unanswered: set[int] = set()
+        self._turns = 0
 
     def tick(self, loaded: Mapping[int, LoadedPartition], most: int) -> int:
-        """Fire timers that are due, of ``most`` sessions at most; return of how many.
-
-        The turn's asking ends with the first leader that fails, or that brings it over its budget. That one is asked
-        last from then on, the longest late before the others, until it has answered in time.
-        """
-        began_s = self._clock.monotonic_s()
+        """Hear answers, fire timers that are due, of ``most`` sessions at most, and ask; return of how many."""
+        self._hear(loaded)
         fired = 0
-        for partition in sorted(loaded, key=lambda one: self._late_since_s.get(one, float("-inf"))):
-            try:
-                fired += loaded[partition].tick(most - fired)
-            except RetriableError as error:  # the leader did not confirm the end: no timer fires on a guess
-                self._vitals.failed("leader", error)
-                self._late_since_s[partition] = self._clock.monotonic_s()
-                return fired
-            if self._clock.monotonic_s() - began_s > self._budget_s:
-                self._late_since_s[partition] = self._clock.monotonic_s()
-                return fired
-            self._late_since_s.pop(partition, None)
-        self._vitals.mended("leader")
+        for partition in self._in_turn(loaded):
+            fired += loaded[partition].tick(most - fired)
+        self._ask(loaded)
         return fired
+
+    def _hear(self, loaded: Mapping[int, LoadedPartition]) -> None:
+        for answer in self._source.end_answers():
+            if answer.at_end is None:
+                self._unanswered.add(answer.partition)
+                self._vitals.failed("leader", BrokerError(answer.failure))
+            else:
+                self._unanswered.discard(answer.partition)
+            if answer.partition in loaded:
+                loaded[answer.partition].answered(answer)
+        self._unanswered &= loaded.keys()
+        if not self._unanswered:
+            self._vitals.mended("leader")
+
+    def _in_turn(self, loaded: Mapping[int, LoadedPartition]) -> list[int]:
+        """Return the partitions, another one first each time: a crowd in one of them starves no other."""
+        partitions = sorted(loaded)
+        self._turns += 1
+        first = self._turns % len(partitions) if partitions else 0
+        return partitions[first:] + partitions[:first]
+
+    def _ask(self, loaded: Mapping[int, LoadedPartition]) -> None:
+        questions = {partition: read_to for partition, one in loaded.items() if (read_to := one.question()) is not None}
+        if questions:
+            self._source.ask_ends(questions, self._timeout_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.codec import encode_segment
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Gap
 from tests.unit.core.builders import Driver, event, pair_segmenters, texts
@@ -74,6 +75,29 @@ def test_a_session_whose_first_events_never_came_begins_with_a_gap() -> None:
     driver.give(event(2, "one", session_end=True))
 
     assert driver.segments[0].gaps == (Gap(epoch=0, first_seq=0, last_seq=1, before_word=0),)
+
+
+def test_of_very_many_gaps_the_last_that_is_told_reaches_to_the_last_that_there_was() -> None:
+    driver = Driver()
+    for seq in range(0, 6_000, 2):
+        driver.give(event(seq))
+    assert len(driver.state().gaps) == 64
+    driver.give(event(6_000, "one", utterance_end=True))
+
+    gaps = driver.segments[0].gaps
+    assert [(gap.first_seq, gap.last_seq) for gap in gaps[:2]] == [(1, 1), (3, 3)]
+    assert (gaps[-1].first_seq, gaps[-1].last_seq, gaps[-1].before_word) == (127, 5_999, 0)
+    assert (len(gaps), driver.context.tally.gaps, driver.context.tally.missed_events) == (64, 3_000, 3_000)
+    assert len(encode_segment(driver.segments[0])) < 10_000
+
+
+def test_of_very_many_epochs_with_gaps_the_latest_are_told() -> None:
+    driver = Driver()
+    for epoch in range(500):
+        driver.give(event(7, epoch=epoch))
+    driver.give(event(8, "one", epoch=499, utterance_end=True))
+
+    assert [gap.epoch for gap in driver.segments[0].gaps] == list(range(436, 500))
 
 
 def test_what_lies_on_either_side_of_a_gap_is_never_joined_to_one_word() -> None:

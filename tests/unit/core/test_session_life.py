@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import pytest
+
 from schemas.dead_letters import DeadLetterReason
-from schemas.segments import Cause
+from schemas.segments import Cause, Gap
 from schemas.state import SessionStatus
 from tests.unit.core.builders import Driver, event, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from worker.core.admission import OfferOutcome
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 RULES = DecodingRules(idle_after_ms=20_000, forget_after_ms=60_000, routes=frozenset({"de", "fr", "ja"}))
@@ -71,14 +76,49 @@ def test_a_session_that_speaks_again_goes_on_counting_with_an_empty_buffer_and_a
     assert driver.context.tally.reopened == 1
 
 
-def test_an_event_without_words_does_not_reopen_a_closed_session_but_keeps_it_remembered() -> None:
+def test_events_without_words_neither_reopen_a_closed_session_nor_keep_it_remembered() -> None:
     driver = Driver(rules=RULES)
     driver.give(event(0, "one"))
     driver.wait(20_000)
-    driver.give(event(1), after_ms=50_000)
-    driver.wait(59_999)
+    for seq in range(1, 7):
+        assert driver.state().status is SessionStatus.CLOSED
+        driver.give(event(seq), after_ms=9_999)
+    driver.wait(6)
 
-    assert driver.state().status is SessionStatus.CLOSED
+    assert driver.sessions.states(["s"]) == {"s": None}
+
+
+def test_a_session_of_nothing_but_events_without_words_is_closed_and_forgotten_too() -> None:
+    driver = Driver(rules=RULES)
+    for seq in range(16):
+        driver.give(event(seq), after_ms=5_000)
+    driver.wait(5_000)
+
+    assert [(one.cause, one.session_end, one.words) for one in driver.segments] == [(Cause.IDLE, True, ())]
+    assert driver.sessions.states(["s"]) == {"s": None}
+
+
+def test_a_session_that_goes_on_after_it_was_forgotten_is_another_one_that_misses_all_before() -> None:
+    driver = Driver(rules=RULES)
+    for seq in range(3):
+        driver.give(event(seq, "one"))
+    driver.wait(80_000)
+    driver.sessions.settle()
+    driver.give(event(3, "two", utterance_end=True))
+
+    again = driver.segments[-1]
+    assert (again.since, again.index, again.first_word) == (3, 0, 0)
+    assert again.gaps == (Gap(epoch=0, first_seq=0, last_seq=2, before_word=0),)
+
+
+def test_a_repeat_after_the_end_is_dropped_and_counted_like_any_other() -> None:
+    driver = Driver()
+    driver.give(event(0, "one"))
+    driver.give(event(1, session_end=True))
+
+    assert driver.give(event(0, "one")).outcome is OfferOutcome.REPEAT
+    assert driver.give(event(1, session_end=True)).outcome is OfferOutcome.REPEAT
+    assert driver.context.tally.repeats == 2
 
 
 def test_a_closed_session_that_ends_says_so_once_more() -> None:
@@ -192,3 +232,63 @@ def test_a_language_tag_in_other_capitals_is_no_other_language() -> None:
     driver.give(event(1, "two", lang="en-us", session_end=True))
 
     assert [texts([one]) for one in driver.segments] == [["one", "two"]]
+
+
+@pytest.mark.parametrize("ends_by", ["end", "idle"])
+def test_no_word_goes_to_a_route_that_was_ended_not_even_with_the_record_that_closes(ends_by: str) -> None:
+    driver = Driver(rules=RULES)
+    driver.give(event(0, "one", utterance_end=True, targets=("de", "fr")))
+    driver.give(event(1, "two three", targets=("fr",), session_end=ends_by == "end"))
+    driver.wait(20_000)
+
+    sent = {
+        route: [[word.text for word in out.segment.words] for out in driver.out if route in out.routes]
+        for route in ("de", "fr")
+    }
+    assert sent == {"de": [["one"], []], "fr": [["one"], ["two", "three"], []]}
+    assert [out.segment.session_end for out in driver.out] == [False, False, True]
+    assert [(out.segment.index, out.segment.first_word) for out in driver.out] == [(0, 0), (1, 1), (2, 3)]
+    assert driver.out[-1].routes == {"de": 0, "fr": 1}
+
+
+def test_where_no_route_was_ended_the_last_words_close_the_session() -> None:
+    driver = Driver(rules=RULES)
+    driver.give(event(0, "one", targets=("de",), session_end=True))
+
+    assert [(out.segment.session_end, len(out.segment.words), out.routes) for out in driver.out] == [
+        (True, 1, {"de": None})
+    ]
+
+
+def test_beyond_the_limit_new_names_are_refused_and_known_ones_go_on() -> None:
+    driver = Driver(rules=dataclasses.replace(RULES, max_open_sessions=2))
+    for name in ("ann", "ben"):
+        driver.give(event(0, "one", session=name))
+    refused = driver.give(event(0, "one", session="cy"))
+
+    assert (refused.outcome, refused.reason) == (OfferOutcome.REFUSED, DeadLetterReason.TOO_MANY_SESSIONS)
+    assert driver.give(event(1, "two", session="ann")).outcome is OfferOutcome.ACCEPTED
+    assert set(driver.sessions.names()) == {"ann", "ben"}
+
+
+def test_a_session_that_ended_or_closed_makes_room_and_one_that_speaks_again_is_not_new() -> None:
+    driver = Driver(rules=dataclasses.replace(RULES, max_open_sessions=2))
+    driver.give(event(0, "one", session="ann", session_end=True))
+    driver.give(event(0, "one", session="ben"))
+    driver.wait(20_000)
+    assert driver.state("ben").status is SessionStatus.CLOSED
+    for name in ("cy", "dee"):
+        assert driver.give(event(0, "one", session=name)).outcome is OfferOutcome.ACCEPTED
+    assert driver.give(event(1, "two", session="ben")).outcome is OfferOutcome.ACCEPTED
+    assert driver.give(event(0, "one", session="eve")).outcome is OfferOutcome.REFUSED
+
+
+def test_sessions_that_are_loaded_count() -> None:
+    rules = dataclasses.replace(RULES, max_open_sessions=1)
+    before, after = Driver(rules=rules), Driver(rules=rules)
+    before.give(event(0, "one", session="ann"))
+    after.sessions.load([before.state("ann")])
+
+    assert after.give(event(0, "one", session="ben")).outcome is OfferOutcome.REFUSED
+    after.sessions.put_back("ann", None)
+    assert after.give(event(0, "one", session="ben")).outcome is OfferOutcome.ACCEPTED

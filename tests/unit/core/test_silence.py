@@ -91,13 +91,13 @@ def test_a_backlog_read_after_a_pause_fires_only_what_the_record_times_justify()
     driver = Driver()
     paused_for_ms = 600_000
     for seq in range(6):
-        driver.time_ms = time.observe(NOW_MS + 300 * seq, NOW_MS + paused_for_ms)
+        driver.time_ms = time.observe(NOW_MS + 300 * seq, NOW_MS + paused_for_ms, by_broker=False)
         driver.give(event(seq, "word"))
-        driver.sessions.tick(time.now_ms(1_000.0 + paused_for_ms))
+        driver.sessions.tick(time.may_be_ms(1_000.0 + paused_for_ms))
 
     assert [segment.cause for segment in driver.segments if segment.cause is Cause.SILENCE] == []
 
-    driver.time_ms = time.observe(NOW_MS + 1_500 + 800, NOW_MS + paused_for_ms)
+    driver.time_ms = time.observe(NOW_MS + 1_500 + 800, NOW_MS + paused_for_ms, by_broker=False)
     driver.give(event(0, "word", session="another"))
     assert [segment.cause for segment in driver.segments if segment.session == "s"][-1] is Cause.SILENCE
 
@@ -105,9 +105,9 @@ def test_a_backlog_read_after_a_pause_fires_only_what_the_record_times_justify()
 def test_a_producer_with_a_fast_clock_makes_nobody_else_look_silent() -> None:
     time = PartitionTime(max_skew_ms=500)
     driver = Driver()
-    driver.time_ms = time.observe(NOW_MS, NOW_MS)
+    driver.time_ms = time.observe(NOW_MS, NOW_MS, by_broker=False)
     driver.give(event(0, "word"))
-    driver.time_ms = time.observe(NOW_MS + 3_600_000, NOW_MS + 100)
+    driver.time_ms = time.observe(NOW_MS + 3_600_000, NOW_MS + 100, by_broker=False)
     driver.give(event(0, "word", session="fast"))
 
     assert driver.segments == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.segments import Segment
-from tests.workers.speech import by_session, check_every_word_once, event, speech, untimed
+from tests.workers.speech import by_session, check_every_word_once, event, said, speech, untimed
 from tests.workers.twin import World
 from worker.core.rules import DecodingRules
 from worker.ports.observer import BatchLabelled, Event, SilentObserver
@@ -85,6 +85,37 @@ def test_a_crowd_that_falls_silent_at_once_is_flushed_over_several_turns() -> No
     assert len(by_session(world.segments())) == len(names)
 
 
+def test_a_crowd_that_one_record_makes_due_is_flushed_over_several_turns_and_before_it() -> None:
+    world = World()
+    names = [f"ann-{number}" for number in range(300)]
+    world.send(*(event(name, 0, "we", "wait") for name in names))
+    heard = Labelled()
+    worker = world.worker(observer=heard, max_poll_records=32)
+    worker.turn(40)
+    worker.source.hold_fetches()  # the end is not asked for: the record alone says how late it is
+    world.clock.pass_s(2.0)
+    worker.source.fetch_again()
+    world.send(event("late", 0, "so", "late", session_end=True), *(event(name, 1, "again") for name in names))
+    most = 0
+    for _ in range(60):
+        before = heard.seen
+        worker.turn()
+        most = max(most, heard.seen - before)
+        if len(by_session(world.segments())) == len(names) + 1:
+            break
+    assert 0 < most < len(names)
+    assert [one.session for one in world.segments()][-1] == "late"
+    worker.turn(120)
+    check_every_word_once(
+        [
+            *(one for name in names for one in (event(name, 0, "we", "wait"), event(name, 1, "again"))),
+            event("late", 0, "so", "late"),
+        ],
+        world.segments(),
+    )
+    assert {one.cause for one in world.segments()} == {"silence", "end"}
+
+
 def test_a_target_gets_its_translation_records_and_an_unknown_one_is_named() -> None:
     world = World()
     world.send(event("ann", 0, "good", "morning", targets=("de", "xx"), session_end=True))
@@ -102,6 +133,17 @@ def test_a_refused_event_is_a_dead_letter_with_its_bytes_and_good_sessions_go_on
     assert [dict(one.headers)["caesura.reason"] for one in letters] == [b"malformed", b"session_ended"]
     assert letters[0].value == b"\xc1nonsense"
     assert [one.session for one in world.segments()] == ["ann"]
+
+
+def test_names_beyond_the_limit_are_dead_letters_and_neither_the_open_sessions_nor_the_partition_stop() -> None:
+    world = World(rules=DecodingRules(max_open_sessions=2))
+    world.send(*(event(name, 0, "hello") for name in ("ann", "ben", "cy", "dee")))
+    world.send(event("ann", 1, "again", session_end=True), event("cy", 1, "now", session_end=True))
+    world.worker(dead_letter_limit=1).turn(80)
+    letters = world.records("asr.words.dead")
+    assert [dict(one.headers)["caesura.reason"] for one in letters] == [b"too_many_sessions"] * 2
+    said_by = {name: said(found) for name, found in by_session(world.segments()).items()}
+    assert said_by == {"ann": ["hello", "again"], "ben": ["hello"], "cy": ["now"]}
 
 
 def _bare(world: World) -> list[Segment]:

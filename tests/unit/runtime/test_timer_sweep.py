@@ -10,6 +10,7 @@ import pytest
 from tests.workers.speech import by_session, event, said
 from tests.workers.twin import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
+from worker.core.rules import DecodingRules
 from worker.errors import BrokerError
 from worker.telemetry.health import Health
 from worker.telemetry.log import make_log
@@ -17,51 +18,49 @@ from worker.telemetry.metrics import Metrics
 from worker.telemetry.observer import TelemetryObserver
 
 PARTITIONS = 20
-TIMEOUT_S = 2.0
-LONGEST_TURN_S = 2 * TIMEOUT_S + 1.0
-"""What asking leaders may take: a budget of one time-out, one that is asked within it, and the poll."""
 SILENCE_S = 5.0
-"""Longer than the silence after which a buffer is flushed, and than the leader's last word counts."""
+"""Longer than the silence after which a buffer is flushed."""
+TURN_S = 0.02
 
 
 class Leaders:
-    """Twenty partitions in which somebody fell silent, and how long each leader takes to confirm the end."""
+    """Twenty partitions in which somebody fell silent, and whose leader's answers are on their way."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self) -> None:
         self.world = World(partitions=PARTITIONS)
         self.health = Health(self.world.clock.monotonic_s)
         observer = TelemetryObserver(log=make_log(io.StringIO()), metrics=Metrics(), health=self.health)
-        self.worker: TwinWorker = self.world.worker(observer=observer, claim_timeout_s=TIMEOUT_S)
+        self.worker: TwinWorker = self.world.worker(observer=observer)
         self.names = one_session_a_partition()
-        self.takes_s: dict[int, float] = {}
-        self._at_end = self.worker.source.at_end
-        monkeypatch.setattr(self.worker.source, "at_end", self._asked)
         self.worker.turn(3)
         self.speak(0, self.names.values())
 
+    def slow(self, partitions: Iterable[int]) -> None:
+        self.worker.source.slow_leaders = set(partitions)
+
+    def fail(self, times: int) -> None:
+        """Have so many questions come to nothing."""
+        for _ in range(times):
+            self.world.broker.fail("ask_ends", BrokerError("no answer in time"))
+
     def speak(self, seq: int, names: Iterable[str]) -> None:
         """Have sessions say a word, and fall silent for longer than their timers allow."""
-        now_ms = self.world.clock.wall_ms()
-        self.world.send(*(event(name, seq, f"word-{seq}") for name in names), timestamp_ms=now_ms)
+        self.world.send(*(event(name, seq, f"word-{seq}") for name in names))
         self.worker.turn(8)
         self.world.clock.pass_s(SILENCE_S)
 
-    def turn(self) -> float:
-        """Turn once; return how long that took."""
-        began_s = self.world.clock.monotonic_s()
-        self.worker.turn()
-        return self.world.clock.monotonic_s() - began_s
+    def turn(self, times: int) -> float:
+        """Turn so often; return how long that took at most."""
+        longest_s = 0.0
+        for _ in range(times):
+            began_s = self.world.clock.monotonic_s()
+            self.worker.turn()
+            longest_s = max(longest_s, self.world.clock.monotonic_s() - began_s)
+        return longest_s
 
     @property
     def flushed(self) -> Mapping[str, list[str]]:
         return {name: said(found) for name, found in by_session(self.world.segments()).items()}
-
-    def _asked(self, partition: int, next_offset: int, timeout_s: float) -> bool:
-        takes_s = self.takes_s.get(partition, 0.0)
-        self.world.clock.pass_s(min(takes_s, timeout_s))
-        if takes_s > timeout_s:
-            raise BrokerError(f"the leader of partition {partition} does not answer")
-        return self._at_end(partition, next_offset, timeout_s)
 
 
 def one_session_a_partition() -> dict[int, str]:
@@ -74,56 +73,84 @@ def one_session_a_partition() -> dict[int, str]:
     return names
 
 
-def test_leaders_that_are_all_away_leave_the_turn_short_and_the_worker_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    leaders = Leaders(monkeypatch)
-    leaders.takes_s = dict.fromkeys(range(PARTITIONS), 60.0)
-    for _ in range(30):
-        assert leaders.turn() < LONGEST_TURN_S
-        assert leaders.health.why_not_alive() == ()
+def test_leaders_that_never_answer_leave_every_turn_short_and_fire_nothing() -> None:
+    leaders = Leaders()
+    leaders.slow(range(PARTITIONS))
+    assert leaders.turn(200) <= TURN_S + 0.001
+    assert leaders.health.why_not_alive() == ()
+    assert leaders.flushed == {}
+
+
+def test_leaders_that_are_away_leave_the_worker_alive_and_not_ready() -> None:
+    leaders = Leaders()
+    leaders.fail(PARTITIONS)
+    assert leaders.turn(3) <= TURN_S + 0.001
     assert "leader: BrokerError" in leaders.health.why_not_ready()
     assert leaders.flushed == {}
 
 
-def test_leaders_that_are_back_have_every_timer_fired_and_the_worker_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    leaders = Leaders(monkeypatch)
-    leaders.takes_s = dict.fromkeys(range(PARTITIONS), 60.0)
-    for _ in range(5):
-        leaders.turn()
-    leaders.takes_s = {}
-    for _ in range(10):
-        leaders.turn()
+def test_leaders_that_are_back_have_every_timer_fired_and_the_worker_ready() -> None:
+    leaders = Leaders()
+    leaders.fail(3 * PARTITIONS)
+    leaders.turn(120)
     assert leaders.flushed == {name: ["word-0"] for name in leaders.names.values()}
     assert leaders.health.why_not_ready() == ()
 
 
 @pytest.mark.parametrize("away", [{0}, {19}, {0, 1, 2, 3, 4, 10, 11, 12, 19}])
-def test_partitions_whose_leader_answers_get_their_timers_where_others_never_answer(
-    monkeypatch: pytest.MonkeyPatch, away: set[int]
-) -> None:
-    leaders = Leaders(monkeypatch)
-    leaders.takes_s = dict.fromkeys(away, 60.0)
+def test_partitions_whose_leader_answers_get_their_timers_where_others_never_answer(away: set[int]) -> None:
+    leaders = Leaders()
+    leaders.slow(away)
     others = {name for partition, name in leaders.names.items() if partition not in away}
     for seq in (1, 2):
-        for _ in range(len(away) + 3):  # one to find each that is away, one to ask the others, two to commit
-            leaders.turn()
+        leaders.turn(12)
         assert leaders.flushed == {name: [f"word-{number}" for number in range(seq)] for name in others}
         leaders.speak(seq, others)
 
 
-def test_leaders_that_are_slow_to_answer_share_the_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    leaders = Leaders(monkeypatch)
-    leaders.takes_s = dict.fromkeys(range(PARTITIONS), 0.75 * TIMEOUT_S)
-    for _ in range(PARTITIONS):
-        assert leaders.turn() < LONGEST_TURN_S
-    assert leaders.flushed == {name: ["word-0"] for name in leaders.names.values()}
+def test_an_answer_that_was_lost_is_asked_for_again() -> None:
+    leaders = Leaders()
+    leaders.slow({0})
+    leaders.turn(5)
+    leaders.worker.source.seek(0, leaders.worker.worker.assignment.loaded[0].next_offset)  # it voids the question
+    leaders.slow(())
+    leaders.turn(400)
+    assert leaders.flushed[leaders.names[0]] == ["word-0"]
 
 
-def test_a_leader_that_is_away_says_nothing_about_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    leaders = Leaders(monkeypatch)
-    leaders.takes_s = {0: 60.0}
-    for _ in range(10):
-        leaders.turn()
-    backlog = [event(leaders.names[1], seq, "word") for seq in range(1, 60)]
-    leaders.world.send(*backlog)
-    leaders.turn()
-    assert leaders.worker.worker.assignment.loaded[1].next_offset == len(backlog) + 1
+def test_one_question_serves_all_that_are_due_in_a_partition() -> None:
+    world = World()
+    asked = 0
+    worker = world.worker()
+    ask = worker.source.ask_ends
+
+    def counted(next_offsets: Mapping[int, int], timeout_s: float) -> None:
+        nonlocal asked
+        asked += len(next_offsets)
+        ask(next_offsets, timeout_s)
+
+    worker.source.ask_ends = counted  # type: ignore[method-assign]
+    worker.turn(3)
+    world.send(*(event(f"ann-{number}", 0, "a", "word") for number in range(50)))
+    worker.turn(8)
+    world.clock.pass_s(SILENCE_S)
+    worker.turn(20)
+    assert len(by_session(world.segments())) == 50
+    assert asked == 1
+
+
+def test_a_standing_crowd_of_timers_in_one_partition_starves_no_other() -> None:
+    world = World(partitions=2, rules=DecodingRules(flush_after_ms=800, routes=frozenset({"de"})))
+    worker = world.worker(max_poll_records=8)
+    worker.turn(5)
+    crowd = [name for number in range(400) if murmur2_partition((name := f"ann-{number}").encode(), 2) == 0][:150]
+    alone = next(name for number in range(99) if murmur2_partition((name := f"ben-{number}").encode(), 2) == 1)
+    world.send(*(event(name, 0, "a", "word") for name in crowd), event(alone, 0, "a", "word"))
+    worker.turn(30)
+    world.clock.pass_s(SILENCE_S)
+    worker.turn(4)
+    flushed = by_session(world.segments())
+    worker.turn(6)
+    flushed = by_session(world.segments())
+    assert alone in flushed
+    assert len(flushed) < 100, "the crowd was not a crowd"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, Message
+from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, KafkaError, Message
 
 from worker.errors import BrokerError
 from worker.ports.records import PartitionEnd, PartitionStalled, Record
@@ -99,7 +99,7 @@ class FetchPositions:
         return record_of(message, partition, offset)
 
     def ends(self, partition: int, next_offset: int, end: int) -> bool:
-        """Whether nothing readable lies at or after ``next_offset``, given where the leader says the end is.
+        """Whether nothing lies at or after ``next_offset``, given where the leader says the end is.
 
         The log may end in control markers, which nobody is given: where reading met the end and gave nothing at or
         after ``next_offset``, an end that has not moved since is still the end.
@@ -124,6 +124,7 @@ def record_of(message: Message, partition: int, offset: int) -> Record:
         partition=partition,
         offset=offset,
         timestamp_ms=timestamp_ms if kind != TIMESTAMP_NOT_AVAILABLE else -1,
+        stamped_by_broker=kind == TIMESTAMP_LOG_APPEND_TIME,
         key=message.key(),
         value=message.value(),
         headers=tuple((name, value.encode() if isinstance(value, str) else value) for name, value in pairs),

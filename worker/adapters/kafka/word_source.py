@@ -14,15 +14,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from worker.adapters.kafka.end_questions import EndQuestions
 from worker.adapters.kafka.errors import INFORMATIONAL, consumer_error, consuming, error_of
 from worker.adapters.kafka.fetch_positions import END, OUT_OF_RANGE, FetchPositions
 from worker.adapters.kafka.membership import KafkaMembership
 from worker.adapters.kafka.rebalance import RebalanceCallbacks
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError, FatalError
-from worker.ports.records import CommittedOffset, NextOffset, PartitionEnd, PartitionStalled, Record
+from worker.ports.records import CommittedOffset, EndAnswer, NextOffset, PartitionEnd, PartitionStalled, Record
 from worker.ports.word_source import RebalanceListener
 
 __all__ = ["KafkaWordSource"]
@@ -41,6 +42,8 @@ class KafkaWordSource:
         self._readings = FetchPositions(topic)
         self._fault: CaesuraError | None = None
         self._leaders: dict[int, int] = {}
+        self._asked_in: dict[int, int] = {}
+        self._end_questions = EndQuestions(settings, topic)
         self._closed = False
         with consuming("making the consumer"):
             self._consumer = Consumer({**settings.consumer_options(), "error_cb": self._note})
@@ -73,9 +76,7 @@ class KafkaWordSource:
         with consuming(f"polling {self._topic}"):
             first = self._consumer.poll(timeout_s)
             turns = self._readings.turns()
-            # consume() alone would wait the whole time-out for a full batch.
-            rest = self._consumer.consume(max_records - 1, 0) if first is not None and max_records > 1 else []
-        messages = [*([first] if first is not None else []), *rest]
+        messages = [] if first is None else [first, *self._more(max_records - 1)]
         unsettled = self._readings.unsettled(messages, turns)
         for partition in unsettled:
             self._read_again(partition)
@@ -148,10 +149,23 @@ class KafkaWordSource:
             raise BrokerError(f"{doing}: no answer in time")
         return answer[0], answer[1]
 
-    def at_end(self, partition: int, next_offset: int, timeout_s: float) -> bool:
-        """Ask the leader whether nothing readable lies at or after ``next_offset``."""
-        _, end = self.watermarks(partition, timeout_s)
-        return self._readings.ends(partition, next_offset, end)
+    def ask_ends(self, next_offsets: Mapping[int, int], timeout_s: float) -> None:
+        """Ask the leaders whether anything lies at or after these offsets, in open transactions too."""
+        self._asked_in |= {partition: self._readings[partition].turn for partition in next_offsets}
+        self._end_questions.ask(next_offsets, lambda partition: self._leaders.get(partition, -1), timeout_s)
+
+    def end_answers(self) -> list[EndAnswer]:
+        """Return the answers that have come."""
+        return [
+            EndAnswer(
+                partition=one.partition,
+                next_offset=one.next_offset,
+                at_end=None if one.end is None else self._readings.ends(one.partition, one.next_offset, one.end),
+                failure=one.failure,
+            )
+            for one in self._end_questions.take()
+            if one.partition in self._readings and self._readings[one.partition].turn == self._asked_in[one.partition]
+        ]
 
     def membership(self) -> KafkaMembership:
         """Return the group's metadata as of now."""
@@ -172,8 +186,23 @@ class KafkaWordSource:
         if self._closed:
             return
         self._closed = True
+        self._end_questions.close()
         with consuming("leaving the group"):
             self._consumer.close()
+
+    def _more(self, max_records: int) -> list[Message]:
+        """Return what else has come; ``consume`` alone would wait the whole time-out for a full batch.
+
+        Where it fails, what was polled before it goes out all the same: nobody would be given it again.
+        """
+        if max_records < 1:
+            return []
+        try:
+            with consuming(f"polling {self._topic}"):
+                return self._consumer.consume(max_records, 0)
+        except CaesuraError as fault:
+            self._keep(fault)
+            return []
 
     def _wake(self, partitions: Sequence[int]) -> None:
         """Have the leaders of resumed partitions fetch at once.

@@ -28,6 +28,7 @@ Call = Literal[
     "poll",
     "committed",
     "watermarks",
+    "ask_ends",
     "init_transactions",
     "begin",
     "publish",
@@ -114,9 +115,10 @@ class MemoryBroker:
         headers: Iterable[tuple[str, bytes | None]] = (),
         timestamp_ms: int | None = None,
     ) -> int:
-        """Write one record outside of any transaction; return its offset."""
+        """Write one record outside of any transaction; return its offset. timestamp_ms: a producer's own."""
+        stamped = timestamp_ms is None
         stamp = self.wall_ms() if timestamp_ms is None else timestamp_ms
-        return self.log(topic, partition).append(key, value, headers, stamp)
+        return self.log(topic, partition).append(key, value, headers, stamp, stamped=stamped)
 
     def records(self, topic: str, partition: int = 0, *, committed: bool = True) -> list[Record]:
         """Return what a reader of the partition sees."""

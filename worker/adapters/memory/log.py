@@ -59,8 +59,13 @@ class PartitionLog:
         headers: Iterable[tuple[str, bytes | None]],
         timestamp_ms: int,
         writer: Writer | None = None,
+        *,
+        stamped: bool = True,
     ) -> int:
-        """Write one record, inside a transaction where there is a writer; return its offset."""
+        """Write one record, inside a transaction where there is a writer; return its offset.
+
+        stamped: the timestamp is the broker's.
+        """
         record = Record(
             partition=self.partition,
             offset=self._end,
@@ -68,6 +73,7 @@ class PartitionLog:
             key=key,
             value=value,
             headers=tuple(headers),
+            stamped_by_broker=stamped,
         )
         state = _State.COMMITTED
         if writer is not None:

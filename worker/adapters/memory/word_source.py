@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from worker.adapters.memory.broker import Call, MemoryBroker, MemoryMembership
 from worker.errors import BrokerError, FatalError, FencedError
-from worker.ports.records import CommittedOffset, PartitionEnd, PartitionStalled, Record
+from worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
 from worker.ports.word_source import RebalanceListener
 
 __all__ = ["MemoryWordSource"]
@@ -25,7 +25,10 @@ class _Reading:
 
 
 class MemoryWordSource:
-    """A member of ``group_id``. It hears of rebalances in ``poll`` and ``close`` only, as a real one does."""
+    """A member of ``group_id``. It hears of rebalances in ``poll`` and ``close`` only, as a real one does.
+
+    slow_leaders: partitions whose leaders' answers are on their way, for as long as a test wants.
+    """
 
     def __init__(
         self, broker: MemoryBroker, topic: str, *, group_id: str = "caesura", instance_id: str | None = None
@@ -38,6 +41,9 @@ class MemoryWordSource:
         self._member_id = ""
         self._generation = -1
         self._readings: dict[int, _Reading] = {}
+        self._fetched: dict[int, int] | None = None
+        self._answers: dict[int, EndAnswer] = {}
+        self.slow_leaders: set[int] = set()
         self._next_served = 0
         self._closed = False
         self._fault: FatalError | None = None
@@ -97,6 +103,9 @@ class MemoryWordSource:
         """Go on from ``next_offset``."""
         paused = self._reading(partition).paused
         self._readings[partition] = _Reading(next_offset=next_offset, delivered_to=next_offset, paused=paused)
+        self._answers.pop(partition, None)
+        if self._fetched is not None:
+            self._fetched.pop(partition, None)
 
     def committed(self, partitions: Sequence[int], timeout_s: float) -> dict[int, CommittedOffset | None]:
         """Read the committed offsets, stable ones; BrokerError while a transaction on one is open."""
@@ -116,13 +125,31 @@ class MemoryWordSource:
         log = self._broker.log(self._topic, partition)
         return log.start, log.stable_end
 
-    def at_end(self, partition: int, next_offset: int, timeout_s: float) -> bool:
-        """Whether nothing readable lies at or after ``next_offset``."""
-        _, end = self.watermarks(partition, timeout_s)
-        if end <= next_offset:
-            return True
-        reading = self._readings.get(partition)
-        return reading is not None and end <= reading.told and reading.delivered_to <= next_offset
+    def ask_ends(self, next_offsets: Mapping[int, int], timeout_s: float) -> None:
+        """Ask whether anything lies at or after these offsets; the answer is as of now, whenever it is heard."""
+        del timeout_s
+        for partition, next_offset in next_offsets.items():
+            fault = self._broker.take_fault("ask_ends", self._member_id)
+            if fault is None:
+                at_end = self._ends(partition, next_offset)
+                answer = EndAnswer(partition=partition, next_offset=next_offset, at_end=at_end)
+            else:
+                failure = str(fault.error)
+                answer = EndAnswer(partition=partition, next_offset=next_offset, at_end=None, failure=failure)
+            self._answers[partition] = answer
+
+    def end_answers(self) -> list[EndAnswer]:
+        """Return the answers that have come."""
+        come = [partition for partition in self._answers if partition not in self.slow_leaders]
+        return [self._answers.pop(partition) for partition in come]
+
+    def hold_fetches(self) -> None:
+        """Fetch nothing more until ``fetch_again``: what lies here is delivered, and its end told as it was then."""
+        self._fetched = {partition: self._stable_end(partition) for partition in self._readings}
+
+    def fetch_again(self) -> None:
+        """Fetch from the leaders as before."""
+        self._fetched = None
 
     def membership(self) -> MemoryMembership:
         """Return the group's metadata as this member knows it."""
@@ -162,11 +189,22 @@ class MemoryWordSource:
             self._readings |= {partition: _Reading() for partition in assigned}
             self._tell(listener.on_assigned, assigned)
 
+    def _ends(self, partition: int, next_offset: int) -> bool:
+        end = self._broker.log(self._topic, partition).end
+        reading = self._readings.get(partition)
+        if end <= next_offset:
+            return True
+        return reading is not None and end <= reading.told and reading.delivered_to <= next_offset
+
+    def _stable_end(self, partition: int) -> int:
+        return self._broker.log(self._topic, partition).stable_end
+
     def _let_go(self, event: Callable[[Sequence[int]], None], partitions: list[int]) -> None:
         if partitions:
             self._tell(event, partitions)
         for partition in partitions:
             self._readings.pop(partition, None)
+            self._answers.pop(partition, None)
 
     def _tell(self, event: Callable[[Sequence[int]], None], partitions: list[int]) -> None:
         """Tell the listener; what it raises must not break the rebalance, and comes out of the poll."""
@@ -197,11 +235,15 @@ class MemoryWordSource:
         if not log.start <= start <= log.end:
             reading.stalled = True
             return [PartitionStalled(partition=partition, reason=f"offset {start} is out of range")]
-        records, reading.next_offset = log.read(start, max_records)
+        fetched_to = log.stable_end if self._fetched is None else self._fetched.get(partition, -1)
+        if self._fetched is not None and start > fetched_to:
+            return []
+        records, following = log.read(start, max_records)
+        records, reading.next_offset = [one for one in records if one.offset < fetched_to], min(following, fetched_to)
         if records:
             reading.delivered_to = records[-1].offset + 1
         items: list[Record | PartitionEnd | PartitionStalled] = [*records]
-        if reading.next_offset >= log.stable_end and reading.told != reading.next_offset:
+        if reading.next_offset >= fetched_to and reading.told != reading.next_offset:
             reading.told = reading.next_offset
             items.append(PartitionEnd(partition=partition, next_offset=reading.next_offset))
         return items

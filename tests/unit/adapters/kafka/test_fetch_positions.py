@@ -99,5 +99,11 @@ def test_a_seek_keeps_the_pause() -> None:
 def test_a_record_has_its_timestamp_key_and_headers() -> None:
     record = sought(0).item(a_message(0))
     assert record == Record(
-        partition=0, offset=0, timestamp_ms=1_700_000_000_000, key=b"key", value=b"value", headers=(("h", b"x"),)
+        partition=0,
+        offset=0,
+        timestamp_ms=1_700_000_000_000,
+        key=b"key",
+        value=b"value",
+        headers=(("h", b"x"),),
+        stamped_by_broker=True,
     )

@@ -1,0 +1,46 @@
+"""Two live workers of one ordinal on real parts: one stops within seconds and says why, the other goes on."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from schemas.events import WordsEvent
+from tests.parts.kafka_part import Kafka
+from tests.workers.real import RealWorld
+from tests.workers.speech import check_every_word_once, speech
+
+pytestmark = pytest.mark.timeout(240)
+
+_STOPS_WITHIN_S = 30.0
+"""A few seconds, on a machine that does much else."""
+
+
+def test_one_of_two_workers_of_an_ordinal_stops_and_every_word_comes_once(
+    kafka: Kafka, redis_url: str, deployment: str
+) -> None:
+    world = RealWorld(kafka, redis_url, deployment)
+    spoken: list[WordsEvent] = []
+
+    def say() -> None:
+        spoken.extend(speech(f"ann-{len(spoken)}", 12))
+        world.send(*spoken[-4:])
+        time.sleep(0.2)
+
+    with world.process(0) as one, world.process(0) as other:
+        until = time.monotonic() + 60.0
+        while not ("PartitionClaimed" in one.told and "PartitionClaimed" in other.told):
+            assert time.monotonic() < until, "they never met"
+            say()
+        met_s = time.monotonic()
+        while one.lives and other.lives:
+            assert time.monotonic() - met_s < _STOPS_WITHIN_S, "both go on, and fence each other"
+            say()
+        stopped = other if one.lives else one
+        assert stopped.wait() != 0
+        assert "worker.ordinal" in stopped.told
+        words = sum(len(event.words) for event in spoken)
+        segments = world.wait_for(lambda found: sum(len(segment.words) for segment in found) >= words)
+        check_every_word_once(spoken, segments)
+        assert one.lives or other.lives

@@ -1,0 +1,227 @@
+"""A silence that is published was one in the log, whenever it was read, asked for and answered, and by whomever.
+
+The log's own timestamps say what comes out: words of a session that stand ``flush_after_ms`` or more apart are cut
+there, others are not. No code of the worker's has a part in that.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.codec import decode_event, encode_event
+from tests.workers.speech import event
+from tests.workers.twin import ManualClock, TwinWorker, World
+from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from worker.core.rules import DecodingRules
+from worker.errors import BrokerError
+from worker.ports.records import OutMessage
+
+FLUSH_MS = 800
+RULES = DecodingRules(flush_after_ms=FLUSH_MS, stall_after_ms=5_000, idle_after_ms=10_000_000)
+NAMES = ("ann", "ben", "cat")
+LONGEST_TURNS = 2_000
+
+
+def cuts_in_the_log(world: World) -> dict[str, list[list[str]]]:
+    """Return what each session said between silences, by the timestamps of the log alone."""
+    said: dict[str, list[list[str]]] = defaultdict(list)
+    last_ms: dict[str, int] = {}
+    for record in world.broker.records("asr.words"):
+        spoken = decode_event(record.value or b"")
+        if record.timestamp_ms - last_ms.get(spoken.session, -FLUSH_MS) >= FLUSH_MS:
+            said[spoken.session].append([])
+        said[spoken.session][-1] += [word.text for word in spoken.words]
+        last_ms[spoken.session] = record.timestamp_ms
+    return dict(said)
+
+
+def cuts_that_came_out(world: World) -> dict[str, list[list[str]]]:
+    said: dict[str, list[list[str]]] = defaultdict(list)
+    for segment in world.segments():
+        assert segment.cause == "silence"
+        said[segment.session].append([word.text for word in segment.words])
+    return dict(said)
+
+
+@dataclass
+class OwnClock(ManualClock):
+    """A worker's clock: as fast as the world's, and by some milliseconds beside it."""
+
+    world: ManualClock = field(default_factory=ManualClock)
+    beside_ms: int = 0
+
+    def wall_ms(self) -> int:
+        return self.world.wall_ms() + self.beside_ms
+
+    def monotonic_s(self) -> float:
+        return self.world.monotonic_s()
+
+    def sleep_s(self, seconds: float) -> None:
+        self.world.pass_s(seconds)
+
+
+class Troubled:
+    """One partition read by one worker after another, under whatever a test draws."""
+
+    def __init__(self) -> None:
+        self.world = World(rules=RULES)
+        self.clock = OwnClock(world=self.world.clock)
+        self._seqs = dict.fromkeys(NAMES, 0)
+        self._workers = 0
+        self.worker = self._new_worker()
+        self.worker.turn(3)
+
+    def speak(self, name: str, after_ms: int) -> None:
+        """Have a word appended so much later; the worker stands still meanwhile."""
+        self.wait(after_ms)
+        self.world.send(event(name, self._seqs[name], f"{name}-{self._seqs[name]}"))
+        self._seqs[name] += 1
+
+    def wait(self, for_ms: int) -> None:
+        self.world.clock.pass_s(for_ms / 1000)
+
+    def turn(self, times: int) -> None:
+        self.worker.turn(times)
+
+    def fetch(self, *, held: bool) -> None:
+        if held:
+            self.worker.source.hold_fetches()
+        else:
+            self.worker.source.fetch_again()
+
+    def leader(self, *, slow: bool) -> None:
+        self.worker.source.slow_leaders = {0} if slow else set()
+
+    def leader_fails(self) -> None:
+        self.world.broker.fail("ask_ends", BrokerError("no answer in time"))
+
+    def step_clock(self, by_ms: int) -> None:
+        self.clock.beside_ms += by_ms
+
+    def hand_over(self) -> None:
+        """Have another worker take the partition, while this one is expelled without knowing."""
+        self.world.broker.expel("caesura", "asr.words", self.worker.source.member_id)
+        beside_ms = self.clock.beside_ms
+        self.clock = OwnClock(world=self.world.clock, beside_ms=-beside_ms)
+        self.worker = self._new_worker()
+
+    def finish(self) -> None:
+        """Let everything be read, and fall silent."""
+        self.fetch(held=False)
+        self.leader(slow=False)
+        for _ in range(LONGEST_TURNS):
+            self.worker.turn()
+            loaded = self.worker.worker.assignment.loaded.get(0)
+            if loaded is not None and not loaded.changed and cuts_that_came_out(self.world) == self.cuts:
+                break
+        self.worker.turn(20)
+
+    @property
+    def cuts(self) -> dict[str, list[list[str]]]:
+        return cuts_in_the_log(self.world)
+
+    def _new_worker(self) -> TwinWorker:
+        self._workers += 1
+        return self.world.worker(self._workers, clock=self.clock, engine=ScriptedEngine(script=marked_words))
+
+
+def test_an_end_that_was_told_long_ago_makes_no_silence_of_words_that_lie_in_the_log() -> None:
+    troubled = Troubled()
+    troubled.speak("ann", 0)
+    troubled.speak("ben", 500)
+    troubled.fetch(held=True)
+    troubled.speak("ann", 100)
+    troubled.wait(140_000)  # the process stands still; then the next fetch is slow
+    troubled.turn(45)
+    troubled.finish()
+    assert cuts_that_came_out(troubled.world) == {"ann": [["ann-0", "ann-1"]], "ben": [["ben-0"]]}
+
+
+def test_an_answer_that_is_heard_late_says_nothing_of_what_was_appended_meanwhile() -> None:
+    troubled = Troubled()
+    troubled.speak("ann", 0)
+    troubled.speak("ben", 200)
+    troubled.turn(2)
+    troubled.wait(650)  # ann is due, and asked for
+    troubled.leader(slow=True)
+    troubled.turn(1)
+    troubled.fetch(held=True)
+    troubled.speak("ben", 50)
+    troubled.wait(900)
+    troubled.leader(slow=False)
+    troubled.turn(20)
+    troubled.finish()
+    assert cuts_that_came_out(troubled.world) == {"ann": [["ann-0"]], "ben": [["ben-0", "ben-1"]]}
+
+
+def test_a_worker_whose_clock_is_slow_makes_no_silence_of_the_time_that_reading_took() -> None:
+    troubled = Troubled()
+    troubled.step_clock(-3_000)
+    troubled.speak("ann", 0)
+    troubled.turn(2)
+    troubled.speak("ann", 530)
+    troubled.wait(2_000)
+    troubled.finish()
+    assert cuts_that_came_out(troubled.world) == {"ann": [["ann-0", "ann-1"]]}
+
+
+def test_words_in_an_open_transaction_are_no_silence() -> None:
+    troubled = Troubled()
+    troubled.speak("ann", 0)
+    writer = troubled.world.broker.init_producer("recogniser")
+    troubled.wait(500)
+    spoken = event("ann", 1, "ann-1")
+    message = OutMessage(topic="asr.words", partition=0, key=b"ann", value=encode_event(spoken))
+    troubled.world.broker.write(writer, message)
+    troubled.turn(60)
+    troubled.world.broker.end_transaction(writer, commit=True)
+    troubled.finish()
+    assert cuts_that_came_out(troubled.world) == {"ann": [["ann-0", "ann-1"]]}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_whoever_falls_silent_is_cut_soon_and_nobody_needs_to_speak_for_it(name: str) -> None:
+    troubled = Troubled()
+    troubled.speak(name, 0)
+    began_s = troubled.world.clock.monotonic_s()
+    while not troubled.world.segments():
+        troubled.turn(1)
+        assert troubled.world.clock.monotonic_s() - began_s < FLUSH_MS / 1000 + 0.3
+
+
+_ACTIONS = st.lists(
+    st.one_of(
+        st.builds(
+            lambda name, after_ms: partial(Troubled.speak, name=name, after_ms=after_ms),
+            st.sampled_from(NAMES),
+            st.one_of(st.integers(0, 900), st.sampled_from([0, 100, 400, 530, 780, 799, 800, 801])),
+        ),
+        st.builds(lambda times: partial(Troubled.turn, times=times), st.integers(1, 60)),
+        st.builds(lambda for_ms: partial(Troubled.wait, for_ms=for_ms), st.sampled_from([1, 100, 400, 700, 3_000])),
+        st.builds(lambda held: partial(Troubled.fetch, held=held), st.booleans()),
+        st.builds(lambda slow: partial(Troubled.leader, slow=slow), st.booleans()),
+        st.just(Troubled.leader_fails),
+        st.builds(lambda by_ms: partial(Troubled.step_clock, by_ms=by_ms), st.sampled_from([-2_000, -300, 300, 2_000])),
+        st.just(Troubled.hand_over),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(_ACTIONS)
+def test_what_is_cut_as_silence_is_silence_in_the_log_whatever_delays_reading_asking_and_answering(
+    actions: list[Callable[[Troubled], None]],
+) -> None:
+    troubled = Troubled()
+    for act in actions:
+        act(troubled)
+    troubled.finish()
+    assert cuts_that_came_out(troubled.world) == troubled.cuts

@@ -1,0 +1,135 @@
+"""Asks leaders where their partitions end, a thread a leader: whoever is slow to answer holds up nobody else.
+
+A client of its own: a broker answers one request of a connection after another, so that a question on the group
+member's waits for the fetch that waits there for words (``fetch_wait_ms``). Ends are asked for uncommitted, since what
+an open transaction holds is in the log, too. A client that reads nothing learns late of a leader that moved, so who got
+no answer asks with a new one. (Not the administrator's call: in librdkafka 2.16 it tells of success where nobody
+answered, and of a fenced leader epoch for ever once a leader has moved.)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from confluent_kafka import OFFSET_END, Consumer, KafkaException, TopicPartition
+
+from worker.adapters.kafka.errors import error_of
+from worker.adapters.kafka.settings import KafkaSettings
+
+__all__ = ["EndQuestions", "HeardEnd"]
+
+_IDLE_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeardEnd:
+    """What came of a question. end: the log's end, open transactions included; None: no answer, for this reason."""
+
+    partition: int
+    next_offset: int
+    end: int | None
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    number: int
+    next_offset: int
+    timeout_s: float
+
+
+class EndQuestions:
+    """The questions and answers of one topic's partitions. Threads are its own affair; it is called by one."""
+
+    def __init__(self, settings: KafkaSettings, topic: str) -> None:
+        self._topic = topic
+        self._options = settings.reader_options() | {"isolation.level": "read_uncommitted"}
+        self._changed = threading.Condition()
+        self._client: Consumer | None = None
+        self._waiting: dict[int, dict[int, _Question]] = {}
+        self._asking: set[int] = set()
+        self._latest: dict[int, int] = {}
+        self._heard: list[tuple[int, HeardEnd]] = []
+        self._number = 0
+        self._closed = False
+
+    def ask(self, next_offsets: Mapping[int, int], leader_of: Callable[[int], int], timeout_s: float) -> None:
+        """Ask for the ends of these partitions, those of one leader in one request. Does not block."""
+        with self._changed:
+            for partition, next_offset in next_offsets.items():
+                self._number += 1
+                self._latest[partition] = self._number
+                question = _Question(number=self._number, next_offset=next_offset, timeout_s=timeout_s)
+                leader = leader_of(partition)
+                self._waiting.setdefault(leader, {})[partition] = question
+                if leader not in self._asking and not self._closed:
+                    self._asking.add(leader)
+                    threading.Thread(target=self._ask, args=(leader,), name=f"ends-{leader}", daemon=True).start()
+            self._changed.notify_all()
+
+    def take(self) -> list[HeardEnd]:
+        """Return the answers that have come to the latest question of each partition. Does not block."""
+        with self._changed:
+            heard, self._heard = self._heard, []
+        return [one for number, one in heard if self._latest.get(one.partition) == number]
+
+    def close(self) -> None:
+        """Ask nobody any more; whoever is being asked is left alone. Does not block; harmless twice."""
+        with self._changed:
+            self._closed, self._client = True, None
+            self._waiting.clear()
+            self._changed.notify_all()
+
+    def _ask(self, leader: int) -> None:
+        """Ask one leader, whenever there is something to be asked, until there was nothing for long."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or leader in self._waiting, _IDLE_S)
+                questions = self._waiting.pop(leader, None)
+                if self._closed or questions is None:
+                    self._asking.discard(leader)
+                    return
+            answers = self._answers(questions)
+            with self._changed:
+                self._heard += [(questions[one.partition].number, one) for one in answers]
+
+    def _answers(self, questions: Mapping[int, _Question]) -> list[HeardEnd]:
+        ends: dict[int, int] = {}
+        failure = "no answer"
+        client = None
+        try:
+            client = self._made()
+            places = [TopicPartition(self._topic, partition, OFFSET_END) for partition in questions]
+            timeout_s = max(question.timeout_s for question in questions.values())
+            for place in client.offsets_for_times(places, timeout_s):
+                if place.error is None and place.offset >= 0:
+                    ends[place.partition] = place.offset
+                else:
+                    failure = "no answer" if place.error is None else place.error.str()
+        except KafkaException as exception:
+            failure = error_of(exception).str()
+        if len(ends) < len(questions):
+            self._drop(client)
+        return [
+            HeardEnd(
+                partition=partition,
+                next_offset=question.next_offset,
+                end=ends.get(partition),
+                failure="" if partition in ends else failure,
+            )
+            for partition, question in questions.items()
+        ]
+
+    def _made(self) -> Consumer:
+        with self._changed:
+            if self._client is None:
+                self._client = Consumer(self._options)
+            return self._client
+
+    def _drop(self, client: Consumer | None) -> None:
+        """Let go of a client that gave no answer; others that use it still hold it."""
+        with self._changed:
+            if self._client is client:
+                self._client = None
