@@ -139,13 +139,14 @@ class SegmentWriter:
                 words,
                 punctuation,
                 disfluency,
+                casing,
                 cause=cause,
                 lang=lang,
                 model=model,
                 frozen_ms=frozen_ms,
                 punctuated=punctuated,
             )
-            words, punctuation, disfluency = (), b"", b""
+            words, punctuation, disfluency, casing = (), b"", b"", b""
         pieces = [piece for word in words for piece in word.pieces]
         last = pieces[-1] if pieces else None
         ends = bool(words) and punctuation[-1] in _SENTENCE_ENDS
