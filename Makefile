@@ -80,7 +80,7 @@ test-deploy: setup-dev ## The deployment on real helm, promtool, Kubernetes, a C
 	@CAESURA_DEPLOY_TOOLS=$(abspath build/deploy/bin) $(BIN)/python -m pytest -k 'not straight' \
 	  tests/deploy tests/integration/test_traces_on_real_parts.py
 
-check: lint types contracts audit test ## What CI runs, except test-deploy: format, lint, types, contracts, audit, tests
+check: lint types contracts audit site test ## What CI runs, except test-deploy: format, lint, types, contracts, audit, site, tests
 
 format: setup-dev ## Format the sources and mend what the linter can
 	@$(BIN)/ruff check --quiet --fix . || true
@@ -152,6 +152,13 @@ schemas: setup ## Write schemas/json anew from the types
 docs: setup ## Write docs/settings.md and docs/metrics.md anew from settings and metrics
 	@$(BIN)/caesura settings --markdown --write docs/settings.md
 	@$(BIN)/python -m worker.telemetry.reference --write docs/metrics.md
+
+.PHONY: site
+site: setup-dev ## The documentation with search, in build/site/html; fails on a broken link
+	@rm -rf build/site && mkdir -p build/site/pages
+	@git ls-files -z --cached --others --exclude-standard -- '*.md' '*.svg' '*.png' '*.csv' 'schemas/json/*' LICENSE NOTICE | \
+	  while IFS= read -r -d '' file; do [ ! -f "$$file" ] || cp --parents "$$file" build/site/pages; done
+	@PYTHONWARNINGS=ignore NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lock: ## Pin requirements/*.txt anew (needs uv: pipx install uv, or UV=/path/to/uv)
 	@$(LOCK) requirements/build.in -o requirements/build.txt

@@ -1,6 +1,6 @@
 """What ties Redis to Kafka: the checkpoint id, a partition's manifest, and the metadata of a committed offset.
 
-DESIGN section 3. Ids are compared as integers: (token, n); the nonce tells two claims with one token apart.
+docs/seam.md. Ids are compared as integers: (token, n); the nonce tells two claims with one token apart.
 """
 
 from __future__ import annotations

@@ -64,7 +64,9 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Words of one session, in order, perhaps none; ``epoch`` and ``seq`` number the events (DESIGN section 2).
+    """Words of one session, in order, perhaps none; ``epoch`` and ``seq`` number the events.
+
+    Rules: docs/design.md, *Order of input*.
 
     session: 1 to 128 bytes of UTF-8. lang: BCP-47. heard_until_ms: audio heard so far, from the session's start.
     targets: translation routes, each once. attributes: at most 1 KiB of UTF-8, keys and values together.

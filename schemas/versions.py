@@ -1,4 +1,6 @@
-"""Versions of the published language: major.minor; a minor adds optional fields only (DESIGN section 6).
+"""Versions of the published language: major.minor; a minor adds optional fields only.
+
+Rules: docs/design.md, *Published language*.
 
 A release reads a major N and N-1 and writes one; a newer major pauses the partition, an older one is refused.
 """

@@ -3,8 +3,8 @@
 Inputs: ``pieces`` and ``word_index`` (B, S), int64, as the network takes them. Outputs: ``punctuation`` (B, S, P) and
 ``disfluency`` (B, S, Q), float.
 
-int8 (DESIGN section 4). ONNX Runtime's own dynamic quantisation takes one activation scale over a whole tensor, so a
-label would depend on the sessions that share the batch. Here every row, that is every piece, has its own:
+int8 (docs/design.md, *The engine*). ONNX Runtime's own dynamic quantisation takes one activation scale over a whole
+tensor, so a label would depend on the sessions that share the batch. Here every row, that is every piece, has its own:
 
 1. scale = the row's largest magnitude / 127; 2. round to whole numbers and move to 1 … 255, zero at 128;
 3. ``MatMulInteger`` with the weights (-63 … 63, a scale an output channel); 4. scale back, add the bias.

@@ -1,4 +1,7 @@
-"""What fails in one partition costs the others of the same worker nothing but time (DESIGN section 3)."""
+"""What fails in one partition costs the others of the same worker nothing but time.
+
+Rules: docs/design.md, *Faults of one partition*.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The topics that Caesura wants, and how they must be set, each with its reason (DESIGN sections 2, 3 and 6). Pure."""
+"""The topics that Caesura wants, and how they must be set, each with its reason. Pure.
+
+Rules: docs/design.md, docs/seam.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a session lets in and when it acts by itself: event numbers, its life, its timers (DESIGN section 2).
+"""What a session lets in and when it acts by itself: event numbers, its life, its timers.
+
+Rules: docs/design.md, *Order of input*.
 
 The life of a session, by what happens to it:
 

@@ -1,4 +1,6 @@
-"""How a session's input becomes frozen words: steps, cuts and flushes (DESIGN section 2, CT-Transformer section 3.3).
+"""How a session's input becomes frozen words: steps, cuts and flushes.
+
+Rules: docs/design.md, *Decoding*; CT-Transformer, section 3.3.
 
 Each method that may need labels is a generator: it yields a ``LabelRequest``, is sent ``Labels`` (or None where no
 answer can be had) and goes on. So the rules read in the order in which they apply, and nothing here waits or knows who

@@ -1,4 +1,4 @@
-"""The model's view of a word: what the network reads, never published (DESIGN section 2).
+"""The model's view of a word: what the network reads, never published (docs/design.md, *The model's view of a word*).
 
 Case is folded, the recogniser's own outer marks are taken off, compatibility forms are normalised. What is inside a
 word stays: "don't", "3.5" and "u.s" are words.

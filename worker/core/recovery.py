@@ -1,4 +1,6 @@
-"""A session made again from its ledger record and the input, where its snapshot was lost (DESIGN section 3).
+"""A session made again from its ledger record and the input, where its snapshot was lost.
+
+Rules: docs/design.md, *Loss of Redis*.
 
 The record holds everything but text: how long each word of the buffer is, and where in the input the first one starts.
 The same accepted events, read again, give the text back, so buffer, labels and held tail are what they were.

@@ -1,4 +1,6 @@
-"""The numbers that decoding obeys, and which model labels which language (DESIGN section 2, defaults of the paper).
+"""The numbers that decoding obeys, and which model labels which language.
+
+Rules: docs/design.md, *Decoding*; defaults of the paper.
 
 A session may wish for other values in its first event (``SessionOptions``). A wish outside the operator's bounds is
 clamped to the nearest bound, never refused: the producer that asked for too much still gets its words out.

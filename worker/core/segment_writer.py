@@ -1,4 +1,4 @@
-"""From frozen words to numbered segments: one writer a session (DESIGN sections 2 and 6).
+"""From frozen words to numbered segments: one writer a session (docs/design.md).
 
 Rules:
 

@@ -1,4 +1,4 @@
-"""A session as a state machine without I/O: events and times in, label requests and segments out (DESIGN section 2).
+"""A session as a state machine without I/O: events and times in, label requests and segments out (docs/design.md).
 
     offer(event, origin), fire(now)   decide at once (``worker.core.admission`` has the table), and queue the work
     request(now)                      works until labels are wanted, and says for what; None: nothing is left to do

@@ -1,6 +1,6 @@
 """A partition's time: what its records say, so that neither a backlog nor a skewed clock looks like silence.
 
-Rules (DESIGN section 2, *Silence*):
+Rules (docs/design.md, *Silence*):
 
 1. It is the largest record timestamp so far. One that the broker gave (``LogAppendTime``) counts as it stands; one of a
    producer's as at most the worker's wall clock plus ``max_skew_ms``.

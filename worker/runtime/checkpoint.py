@@ -1,4 +1,4 @@
-"""A checkpoint: the one place that knows the order of writes over Redis and Kafka (DESIGN section 3, docs/seam.md).
+"""A checkpoint: the one place that knows the order of writes over Redis and Kafka (docs/seam.md).
 
 1. stage    polled words applied, labelled, frozen: in memory. Done before; a ``Staged`` is its result.
 2. save     every touched session to Redis under a new checkpoint id, beside its committed snapshot, one guarded

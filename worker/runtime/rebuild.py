@@ -1,4 +1,4 @@
-"""The rebuild of a partition whose sessions Redis lost: Kafka is the truth (DESIGN section 3, *Loss of Redis*).
+"""The rebuild of a partition whose sessions Redis lost: Kafka is the truth (docs/design.md, *Loss of Redis*).
 
 1. take the ledger's end as the leader tells it, open transactions included; read the committed records up to there
    (an end that cannot be reached yet is an outstanding commit marker: wait), keep the last one of each session;

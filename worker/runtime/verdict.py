@@ -1,4 +1,4 @@
-"""What a claim finds: the committed offset against the stored manifest, decided without I/O (DESIGN section 3).
+"""What a claim finds: the committed offset against the stored manifest, decided without I/O (docs/seam.md).
 
 committed offset      manifest                       verdict
 none                  none                           FIRST_START

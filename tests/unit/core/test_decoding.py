@@ -1,4 +1,4 @@
-"""Steps, cuts, lengths, options, models and fallbacks, one promise each (DESIGN section 2)."""
+"""Steps, cuts, lengths, options, models and fallbacks, one promise each (docs/design.md, *Decoding*)."""
 
 from __future__ import annotations
 

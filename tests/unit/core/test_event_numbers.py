@@ -1,4 +1,4 @@
-"""Repeats, gaps, late events and epochs: nothing twice, nothing silently away (DESIGN section 2, order of input)."""
+"""Repeats, gaps, late events and epochs: nothing twice, nothing silently away (docs/design.md, *Order of input*)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open, closed, ended, forgotten: how a session ends, and how it comes back (DESIGN section 2)."""
+"""Open, closed, ended, forgotten: how a session ends, and how it comes back (docs/design.md, *End of a session*)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Silence: what freezes a buffer when nobody speaks, and what does not look like it (DESIGN section 2)."""
+"""Silence: what freezes a buffer when nobody speaks, and what does not look like it (docs/design.md, *Silence*)."""
 
 from __future__ import annotations
 

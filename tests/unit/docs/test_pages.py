@@ -49,3 +49,28 @@ def test_settings_and_variables_that_are_named_can_be_set(page: Path) -> None:
 def test_metrics_that_are_named_are_served(page: Path) -> None:
     served = {f"{metric.name}{part}" for metric in METRICS for part in ("", "_bucket", "_sum", "_count")}
     assert set(re.findall(r"`(caesura_[a-z_]+)", page.read_text(encoding="utf-8"))) - served == set()
+
+
+def _cited(file: Path) -> set[tuple[str, str]]:
+    """Return the pages that a source names, each with the heading that it names there."""
+    text = re.sub(r"\s+", " ", file.read_text(encoding="utf-8"))
+    return set(re.findall(r"\b(docs/[\w/-]+\.md)(?:, \*([^*]+)\*)?", text))
+
+
+def _has(page: Path, heading: str) -> bool:
+    return page.is_file() and (not heading or f"# {heading}\n" in page.read_text(encoding="utf-8"))
+
+
+def test_every_page_that_a_source_cites_is_there_with_its_heading() -> None:
+    sources = [
+        file for folder in ("schemas", "worker", "models", "tests", "bench") for file in (ROOT / folder).rglob("*.py")
+    ]
+    cited = {place for file in sources for place in _cited(file)}
+    assert ("docs/design.md", "Silence") in cited
+    missing = [(page, heading) for page, heading in sorted(cited) if not _has(ROOT / page, heading)]
+    assert missing == []
+
+
+def test_no_source_cites_a_design_that_is_not_here() -> None:
+    citing = [file for folder in ("schemas", "worker", "models") for file in (ROOT / folder).rglob("*.py")]
+    assert [str(file) for file in citing if re.search(r"\bDESIGN\b", file.read_text(encoding="utf-8"))] == []

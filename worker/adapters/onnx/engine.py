@@ -3,7 +3,7 @@
 Rules:
 
 1. an answer depends on the words and the model alone: requests are padded to a common length, and padding is
-   visible to no word; the shipped int8 weights take one activation scale a row (DESIGN section 4);
+   visible to no word; the shipped int8 weights take one activation scale a row (docs/design.md, *The engine*);
 2. requests of like length run together, at most ``max_batch_pieces`` padded pieces at a time;
 3. threads come from the cgroup's quota, and they sleep between two runs (no spinning);
 4. scores that are not finite, or of the wrong shape, are an error, never a label.
