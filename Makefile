@@ -12,7 +12,7 @@ LOCKED := $(PIP) --no-build-isolation --require-hashes
 UV ?= uv
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 TYPED := schemas worker bench deploy tests .ci
-FAST := not kafka and not redis and not torch
+FAST := not kafka and not redis and not torch and not long
 
 .PHONY: help
 help: ## List the commands
@@ -64,10 +64,13 @@ demo: setup ## Show it working in this terminal: embedded Kafka and Redis, sampl
 	@$(BIN)/caesura demo
 
 # --- tests and checks ------------------------------------------------------------------------------------------------
-.PHONY: test test-fast train-smoke test-deploy check format lint types contracts audit
+.PHONY: test test-long test-fast train-smoke test-deploy check format lint types contracts audit
 PROCESSES ?= 2
-test: setup-train ## All tests, on a real Kafka and Redis found or started (in CI a missing one is a failure; PROCESSES=2)
-	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
+test: setup-train ## The tests, on a real Kafka and Redis found or started (in CI a missing one is a failure; PROCESSES=2); test-long has the rest
+	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal -m "not long"
+
+test-long: setup-train ## The tests that take minutes: faults on three brokers, drawn ways through the seam, live fuzzing
+	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal -m long
 
 test-fast: setup-dev ## Tests that need neither torch nor a real Kafka or Redis
 	@$(BIN)/python -m pytest -q -m "$(FAST)"

