@@ -85,7 +85,7 @@ test-deploy: setup-dev ## The deployment on real helm, promtool, Kubernetes, a C
 
 check: lint types contracts audit site test ## What CI runs, except test-deploy: format, lint, types, contracts, audit, site, tests
 
-format: setup-dev ## Format the sources and mend what the linter can
+format: setup-dev ## Format the sources and fix what the linter can
 	@$(BIN)/ruff check --quiet --fix . || true
 	@$(BIN)/ruff format .
 

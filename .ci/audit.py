@@ -29,7 +29,7 @@ def main(requirements: str) -> int:
     for package in flawed:
         for advisory in package["vulns"]:
             fixed = ", ".join(advisory["fix_versions"]) or "no release yet"
-            sys.stdout.write(f"{package['name']} {package['version']}: {advisory['id']}, mended in {fixed}\n")
+            sys.stdout.write(f"{package['name']} {package['version']}: {advisory['id']}, fixed in {fixed}\n")
     if flawed:
         return 1
     if len(skipped) == len(packages):

@@ -97,7 +97,7 @@ class HeldBack(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 
 class ChosenOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """A session's options after its first event: its wishes within the operator's bounds, else the operator's own."""
+    """A session's options after its first event: its choices within the operator's bounds, else the operator's own."""
 
     emission: Emission
     look_ahead_words: int

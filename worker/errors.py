@@ -78,4 +78,4 @@ class BadEventError(CaesuraError):
 
 
 class FatalError(CaesuraError):
-    """The process cannot go on; the message says what to mend."""
+    """The process cannot go on; the message says what to fix."""

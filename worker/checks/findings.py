@@ -9,10 +9,10 @@ __all__ = ["Finding", "FindingLevel"]
 
 
 class FindingLevel(StrEnum):
-    """``good``, ``doubtful`` (it works; read why it may not later), ``bad`` (a promise does not hold)."""
+    """``good``, ``warning`` (it works; read why it may not later), ``bad`` (a promise does not hold)."""
 
     GOOD = "good"
-    DOUBTFUL = "doubtful"
+    WARNING = "warning"
     BAD = "bad"
 
 

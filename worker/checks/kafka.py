@@ -34,7 +34,7 @@ def check_brokers(admin: KafkaTopics, settings: KafkaSettings) -> list[Finding]:
         options = admin.broker_options(min(brokers), _LOOKED_AT)
     except CaesuraError as error:
         reason = f"their settings are unknown: {error}"
-        return [*found, Finding(subject="broker settings", verdict=FindingLevel.DOUBTFUL, reason=reason)]
+        return [*found, Finding(subject="broker settings", verdict=FindingLevel.WARNING, reason=reason)]
     return found + list(judge_broker(options, settings))
 
 
@@ -64,7 +64,7 @@ def judge_broker(options: Mapping[str, str], settings: KafkaSettings) -> Iterato
             f"{_CLEANUP} is {cleanup}: so much longer than kafka.transaction_timeout_ms readers may wait behind a "
             "worker that died; 1000 is better"
         )
-        yield Finding(subject=subject, verdict=FindingLevel.DOUBTFUL, reason=reason)
+        yield Finding(subject=subject, verdict=FindingLevel.WARNING, reason=reason)
     if settings.group_protocol == "consumer":
         if "consumer" not in options.get(_PROTOCOLS, "consumer"):
             reason = f"{_PROTOCOLS} has no 'consumer', which kafka.group_protocol asks for"

@@ -43,7 +43,7 @@ def _checked(subject: str, look: Callable[[], Iterator[Finding]]) -> list[Findin
     try:
         return list(look())
     except FOREIGN as error:
-        return [_doubtful(subject, f"unknown: {store_error(error, 'looking')}")]
+        return [_warning(subject, f"unknown: {store_error(error, 'looking')}")]
 
 
 def _permissions(client: RedisClient, deployment: str) -> Iterator[Finding]:
@@ -103,7 +103,7 @@ def _info(answer: object) -> Mapping[str, object]:
 def _version(where: str, version: str) -> Finding:
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if not numbers:
-        return _doubtful(f"version{where}", "unknown: the server does not say; 6.2 or newer is needed")
+        return _warning(f"version{where}", "unknown: the server does not say; 6.2 or newer is needed")
     if numbers < _MIN_VERSION:
         return _bad(f"version{where}", f"{version}; 6.2 or newer is needed")
     return Finding(subject=f"version{where}", verdict=FindingLevel.GOOD, reason=version)
@@ -112,7 +112,7 @@ def _version(where: str, version: str) -> Finding:
 def _memory_policy(where: str, policy: str) -> Finding:
     subject = f"maxmemory-policy{where}"
     if not policy:
-        return _doubtful(subject, "unknown: the server does not say; it must be noeviction")
+        return _warning(subject, "unknown: the server does not say; it must be noeviction")
     if policy != "noeviction":
         return _bad(subject, f"{policy}: sessions could be evicted singly; set it to noeviction")
     return Finding(subject=subject, verdict=FindingLevel.GOOD, reason=policy)
@@ -123,7 +123,7 @@ def _copies(where: str, info: Mapping[str, object]) -> Finding:
     replicas = int(str(info.get("connected_slaves", 0)))
     persisted = info.get("aof_enabled") == 1
     if not replicas and not persisted:
-        return _doubtful(
+        return _warning(
             subject, "neither an append-only file nor a replica: a restart of Redis means rebuilding every session"
         )
     means = f"{replicas} replicas, append-only file {'on' if persisted else 'off'}"
@@ -134,5 +134,5 @@ def _bad(subject: str, reason: str) -> Finding:
     return Finding(subject=subject, verdict=FindingLevel.BAD, reason=reason)
 
 
-def _doubtful(subject: str, reason: str) -> Finding:
-    return Finding(subject=subject, verdict=FindingLevel.DOUBTFUL, reason=reason)
+def _warning(subject: str, reason: str) -> Finding:
+    return Finding(subject=subject, verdict=FindingLevel.WARNING, reason=reason)

@@ -97,7 +97,7 @@ def judge(wanted: WantedTopic, found: FoundTopic | None) -> Iterator[Finding]:
     if found.replication < 3 or in_sync == "1":
         yield Finding(
             subject=subject,
-            verdict=FindingLevel.DOUBTFUL,
+            verdict=FindingLevel.WARNING,
             reason=f"replication {found.replication}, min.insync.replicas {in_sync}: the loss of one broker's disk can "
             "lose what was committed; 3 and 2 are what production wants",
         )

@@ -20,8 +20,8 @@ from worker.settings.tree import Settings, load_settings, models_folder, setting
 
 __all__ = ["check"]
 
-_SIGN = {FindingLevel.GOOD: "good", FindingLevel.DOUBTFUL: "doubtful", FindingLevel.BAD: "BAD"}
-_COLOUR = {FindingLevel.GOOD: "green", FindingLevel.DOUBTFUL: "yellow", FindingLevel.BAD: "red"}
+_SIGN = {FindingLevel.GOOD: "good", FindingLevel.WARNING: "warn", FindingLevel.BAD: "BAD"}
+_COLOUR = {FindingLevel.GOOD: "green", FindingLevel.WARNING: "yellow", FindingLevel.BAD: "red"}
 
 
 def check(

@@ -96,7 +96,7 @@ def replay_letters(
 ) -> None:
     """Send the original bytes to the input topic again, under the original key.
 
-    What has not changed will be refused again: mend the setting or upgrade the worker first. A late or repeated event
+    What has not changed will be refused again: fix the setting or upgrade the worker first. A late or repeated event
     stays late or repeated.
     """
     if bool(places) == (every or reason is not None):

@@ -41,7 +41,7 @@ class Output(StrEnum):
 
 def punctuate(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Text, its words parted by white space; - is standard input.")
+        str, typer.Argument(metavar="FILE", help="Text, its words separated by white space; - is standard input.")
     ] = "-",
     config: ConfigOption = None,
     assignments: SetOption = None,

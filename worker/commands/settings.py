@@ -30,7 +30,7 @@ A setting has one name, written three ways. Flags win over the environment, the 
 | the environment | `CAESURA_WORKER_COMMIT_INTERVAL_MS=50` |
 | a TOML file, named by `--config` or `CAESURA_CONFIG` | `[worker]` and below it `commit_interval_ms = 50` |
 
-Lists are parted by commas, or written as JSON; names with values as `name=value,name=value`, or as JSON. A name that
+Lists are separated by commas, or written as JSON; names with values as `name=value,name=value`, or as JSON. A name that
 is none is refused with the one that was probably meant, and a value that does not fit with its reason. Secrets are
 never shown, neither by `caesura check` nor in a log. The last column says when a setting may change while sessions
 live: *at a roll-out* means worker by worker, with old and new values side by side for a while.
@@ -39,7 +39,7 @@ live: *at a roll-out* means worker by worker, with old and new values side by si
 _ABOUT = {
     "worker": "The loop: topics, checkpoints, limits.",
     "decoding": "How sessions are decoded, where a session does not choose for itself.",
-    "bounds": "What sessions may choose in their first event. A wish outside is taken to the nearest bound.",
+    "bounds": "What sessions may choose in their first event. A value outside is clamped to the bounds.",
     "serve": "`caesura serve` and `caesura view`: where they listen, who may come, what one may ask for.",
     "kafka": "How Kafka is reached, and the group's and the transactions' times.",
     "redis": "How Redis is reached. Its client retries are off, always: only the seam knows what an unanswered write "

@@ -35,7 +35,7 @@ def create(
         int | None, typer.Option(min=1, help="Copies of each partition; by default 3, or as many as there are brokers.")
     ] = None,
     retention_days: Annotated[int, typer.Option(min=1, help="How long words, segments and dead letters stay.")] = 7,
-    alter: Annotated[bool, typer.Option("--alter", help="Also mend the options of topics that exist.")] = False,
+    alter: Annotated[bool, typer.Option("--alter", help="Also fix the options of topics that exist.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
     """Make the input, segment, route, dead-letter and ledger topics, where they are missing.

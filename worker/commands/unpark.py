@@ -1,4 +1,4 @@
-"""``caesura unpark``: let a parked partition be claimed again, once what stopped it was mended."""
+"""``caesura unpark``: let a parked partition be claimed again, once what stopped it was fixed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def unpark(
     config: ConfigOption = None,
     assignments: SetOption = None,
 ) -> None:
-    """Let parked partitions be claimed again, once what stopped them was mended.
+    """Let parked partitions be claimed again, once what stopped them was fixed.
 
     The worker that holds a partition hears of it within five seconds. One that still cannot go on is parked again.
     A partition that is not parked is left as it is.

@@ -1,4 +1,4 @@
-"""Text as words: parted at white space, characters of scripts without spaces one by one; marks alone are no word."""
+"""Text as words: separated at white space, characters of scripts without spaces one by one; marks alone are no word."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 __all__ = ["is_mark", "unmarked", "words_of", "written_units"]
 
-# Chinese characters and kana, as sent one by one; Thai and the like stay as they come, parted by white space.
+# Chinese characters and kana, as sent one by one; Thai and the like stay as they come, separated by white space.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _UNIT = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 _MARK = re.compile(r"[\W_♪]+")

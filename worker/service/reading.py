@@ -111,7 +111,7 @@ class EventReader:
     """Reads the word events of one connection.
 
     An event is what ``docs/produce.md`` describes. It may leave out ``version``, ``session``, ``lang``, ``options``
-    (the opening's hold) and ``seq`` (counted here); its words may be a list of texts, or one text parted by white
+    (the opening's hold) and ``seq`` (counted here); its words may be a list of texts, or one text separated by white
     space. A field that no event has is a slip and refused, unless there is a ``version``: that one was recorded.
     """
 

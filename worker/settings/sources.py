@@ -136,7 +136,7 @@ def _file_values(file: Path) -> Iterator[tuple[str, object]]:
 
 
 def _converted(leaf: Leaf, value: object) -> object:
-    """Convert a value to the setting's type; text may be JSON, a list parted by commas, or a plain word."""
+    """Convert a value to the setting's type; text may be JSON, a list separated by commas, or a plain word."""
     if isinstance(value, str):
         value = _parsed(leaf, value.strip())
     return msgspec.convert(value, leaf.type, strict=False)

@@ -10,7 +10,7 @@
 {{- $why = append $why "image.repository: say where you pushed the image that deploy/image builds" -}}
 {{- end -}}
 {{- if not $kafka.bootstrap_servers -}}
-{{- $why = append $why "settings.kafka.bootstrap_servers: say where Kafka is (host:port, parted by commas)" -}}
+{{- $why = append $why "settings.kafka.bootstrap_servers: say where Kafka is (host:port, separated by commas)" -}}
 {{- end -}}
 {{- if not $redis.addresses -}}
 {{- $why = append $why "settings.redis.addresses: say where Redis is (a list of host:port)" -}}

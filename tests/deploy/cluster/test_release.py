@@ -111,8 +111,8 @@ def test_a_check_that_fails_stops_the_roll_out_before_anything_changed(release: 
     assert release.identities() == before
     assert release.stateful_set()["metadata"]["generation"] == generation
     assert "Job/speech-caesura-check" in release.left(), "its log can still be read"
-    release.upgrade(_QUICK, {"image": {"tag": "mended"}})
-    assert set(release.images().values()) == {"mended"}
+    release.upgrade(_QUICK, {"image": {"tag": "fixed"}})
+    assert set(release.images().values()) == {"fixed"}
 
 
 def test_a_first_install_whose_check_fails_starts_no_worker(release: Release) -> None:

@@ -1,4 +1,4 @@
-"""The regression list and the shipped models: what is right today stays right, what is mended comes off the list."""
+"""The regression list and the shipped models: what is right today stays right, what is fixed comes off the list."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_what_the_shipped_models_got_right_they_still_get_right(
 def test_what_has_been_mended_is_no_longer_on_the_list_of_known_failures(
     failing: dict[tuple[str, str], tuple[str, ...]],
 ) -> None:
-    assert not read_known_failures() - set(failing), f"mended, or no longer on the list: {REWRITE}"
+    assert not read_known_failures() - set(failing), f"fixed, or no longer on the list: {REWRITE}"
 
 
 def test_the_list_has_three_hundred_fluent_sentences_and_no_sentence_twice() -> None:

@@ -96,9 +96,9 @@ def test_retention_is_the_operators_business() -> None:
     assert differing(wanted("asr.segments"), found("asr.segments", retention_ms="1000")) == {}
 
 
-def test_one_copy_is_doubtful() -> None:
+def test_one_copy_is_a_warning() -> None:
     assert [verdict for verdict, _ in verdicts("asr.words", found("asr.words", replication=1))] == [
-        FindingLevel.DOUBTFUL
+        FindingLevel.WARNING
     ]
 
 
@@ -108,7 +108,7 @@ def test_one_copy_is_doubtful() -> None:
         ({}, {}, []),
         ({"transaction.max.timeout.ms": "900000", "group.min.session.timeout.ms": "6000"}, {}, []),
         ({"transaction.max.timeout.ms": "5000"}, {}, [FindingLevel.BAD]),
-        ({"transaction.abort.timed.out.transaction.cleanup.interval.ms": "10000"}, {}, [FindingLevel.DOUBTFUL]),
+        ({"transaction.abort.timed.out.transaction.cleanup.interval.ms": "10000"}, {}, [FindingLevel.WARNING]),
         ({"group.min.session.timeout.ms": "30000"}, {}, [FindingLevel.BAD]),
         ({"group.min.session.timeout.ms": "30000"}, {"group_protocol": "consumer"}, []),
         ({"group.coordinator.rebalance.protocols": "classic"}, {"group_protocol": "consumer"}, [FindingLevel.BAD]),

@@ -157,7 +157,7 @@ INFORMATIONAL = frozenset(
         KafkaError._NODE_UPDATE,
     }
 )
-"""Events about one broker connection, which librdkafka mends by itself; with none left it says _ALL_BROKERS_DOWN."""
+"""Events about one broker connection, which librdkafka fixes by itself; with none left it says _ALL_BROKERS_DOWN."""
 
 
 def error_of(exception: BaseException) -> KafkaError:

@@ -135,6 +135,6 @@ class ProducerHandle:
             self._refused = delivery_error(error, f"publishing to {message.topic()}")
 
     def _heard(self, error: KafkaError) -> None:
-        """Take an event about a connection: nothing but a refusal matters, the rest librdkafka mends by itself."""
+        """Take an event about a connection: nothing but a refusal matters, the rest librdkafka fixes by itself."""
         if error.code() in DENIED:
             self._denied = consumer_error(error, "connecting")

@@ -27,7 +27,7 @@ _SASL_WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 class KafkaSettings:
     """How to reach Kafka, and the group's and the transactions' times. FatalError on contradictions, all at once.
 
-    bootstrap_servers: ``host:port`` of some brokers, parted by commas.
+    bootstrap_servers: ``host:port`` of some brokers, separated by commas.
     group_id, client_id: the group, and the name in the brokers' logs.
     security_protocol: whether TLS and SASL are spoken.
     ssl_ca_file: PEM file of the authorities; empty: the system's.

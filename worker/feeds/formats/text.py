@@ -1,4 +1,4 @@
-"""Plain text: a line is a session, its words parted by white space, one event a word, ended at its last word."""
+"""Plain text: a line is a session, its words separated by white space, one event a word, ended at its last word."""
 
 from __future__ import annotations
 
