@@ -54,7 +54,7 @@ def test_metrics_that_are_named_are_served(page: Path) -> None:
 def _cited(file: Path) -> set[tuple[str, str]]:
     """Return the pages that a source names, each with the heading that it names there."""
     text = re.sub(r"\s+", " ", file.read_text(encoding="utf-8"))
-    return set(re.findall(r"\b(docs/[\w/-]+\.md)(?:, \*([^*]+)\*)?", text))
+    return set(re.findall(r"(?<![\w/.-])(docs/[\w/-]+\.md)(?:, \*([^*]+)\*)?", text))
 
 
 def _has(page: Path, heading: str) -> bool:
