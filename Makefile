@@ -63,6 +63,10 @@ $(VENV)/.train: requirements/train.txt $(VENV)/.dev
 demo: setup ## Show it working in this terminal: embedded Kafka and Redis, sample sessions, under a minute
 	@$(BIN)/caesura demo
 
+.PHONY: demo-web
+demo-web: setup ## Show it on a page in your browser: the same embedded parts, until Ctrl-C
+	@$(BIN)/caesura demo --web
+
 # --- tests and checks ------------------------------------------------------------------------------------------------
 .PHONY: test test-long test-fast train-smoke test-deploy check format lint types contracts audit
 PROCESSES ?= 2
@@ -166,7 +170,7 @@ site: setup-dev ## The documentation with search, in build/site/html; fails on a
 lock: ## Pin requirements/*.txt anew (needs uv: pipx install uv, or UV=/path/to/uv)
 	@$(LOCK) requirements/build.in -o requirements/build.txt
 	@$(LOCK) pyproject.toml -o requirements/runtime.txt
-	@$(LOCK) pyproject.toml --extra demo -c requirements/runtime.txt -o requirements/demo.txt
+	@$(LOCK) pyproject.toml --extra demo --extra web -c requirements/runtime.txt -o requirements/demo.txt
 	@$(LOCK) pyproject.toml --extra dev -c requirements/demo.txt -o requirements/dev.txt
 	@$(LOCK) pyproject.toml --extra dev --extra train -c requirements/dev.txt -o requirements/train.txt
 

@@ -19,14 +19,17 @@ from schemas.events import WordsEvent
 from schemas.limits import check_event, check_event_bytes
 from schemas.segments import Segment, TranslationSegment
 from schemas.structure import check_structure
+from schemas.tentative import Tentative
 from schemas.versions import check_version
 
 __all__ = [
     "decode_event",
     "decode_segment",
+    "decode_tentative",
     "decode_translation",
     "encode_event",
     "encode_segment",
+    "encode_tentative",
     "encode_translation",
 ]
 
@@ -43,6 +46,7 @@ _VERSIONED = msgspec.msgpack.Decoder(_Versioned)
 _EVENT = msgspec.msgpack.Decoder(WordsEvent)
 _SEGMENT = msgspec.msgpack.Decoder(Segment)
 _TRANSLATION = msgspec.msgpack.Decoder(TranslationSegment)
+_TENTATIVE = msgspec.msgpack.Decoder(Tentative)
 _ENCODER = msgspec.msgpack.Encoder(order="deterministic")
 
 
@@ -78,6 +82,16 @@ def decode_translation(data: bytes) -> TranslationSegment:
 def encode_translation(segment: TranslationSegment) -> bytes:
     """Return a translation segment as MessagePack."""
     return _ENCODER.encode(segment)
+
+
+def decode_tentative(data: bytes) -> Tentative:
+    """Read a session's unfrozen words."""
+    return _decode(_TENTATIVE, data)
+
+
+def encode_tentative(tentative: Tentative) -> bytes:
+    """Return a session's unfrozen words as MessagePack."""
+    return _ENCODER.encode(tentative)
 
 
 def _decode(decoder: msgspec.msgpack.Decoder[_Decoded], data: bytes) -> _Decoded:

@@ -22,6 +22,7 @@ from worker.commands.tail import tail
 from worker.commands.topics import topics
 from worker.commands.train import PASSED_ON, train
 from worker.commands.unpark import unpark
+from worker.commands.view import view
 from worker.commands.worker import worker
 from worker.errors import CaesuraError
 
@@ -49,6 +50,7 @@ app.command()(check)
 app.command()(replay)
 app.command()(bridge)
 app.command()(tail)
+app.command()(view)
 app.add_typer(dead_letters, name="dead-letters")
 app.command()(unpark)
 app.command(context_settings=PASSED_ON)(train)

@@ -31,7 +31,7 @@ HOSTILE = (
     "</span><h1>big</h1>",
 )
 CONNECTED = "document.getElementById('state').classList.contains('on')"
-FOLDER = os.environ.get("CAESURA_PICTURES")
+FOLDER = os.environ.get("PICTURES")
 """Where pictures go that somebody wants to look at; none are made without it."""
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from worker.commands.serve import needs_web
 from worker.demo.show import run_demo
 
 __all__ = ["demo"]
@@ -15,6 +16,8 @@ __all__ = ["demo"]
 def demo(
     *,
     speed: Annotated[float, typer.Option(min=0.5, max=10, help="1 is the pace of speech.")] = 1.0,
+    web: Annotated[bool, typer.Option("--web", help="On a page in the browser, over and over, until Ctrl-C.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="With --web: the port to listen on.")] = 8765,
 ) -> None:
     """Show it working: four people talk at once, words are grey until their labels are frozen.
 
@@ -22,4 +25,9 @@ def demo(
     itself in under a minute. Needs no broker, no root, no Docker. The mock knows no transactions, so the demo shows
     what is published and when, not that it is published exactly once.
     """
+    if web:
+        with needs_web():
+            from worker.demo.web import run_web_demo  # noqa: PLC0415 - an extra
+        run_web_demo(speed=speed, port=port, tell=lambda line: typer.echo(line, err=True))
+        return
     run_demo(Console(highlight=False), speed=speed)

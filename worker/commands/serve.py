@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -13,9 +15,7 @@ from worker.core.dictionary import load_dictionary
 from worker.errors import FatalError
 from worker.settings.tree import load_local_settings, models_folder
 
-__all__ = ["WEB_EXTRA", "serve"]
-
-WEB_EXTRA = "this command needs the extra web, caesura[web]: no module"
+__all__ = ["needs_web", "serve", "serve_assignments"]
 
 
 def serve(
@@ -30,18 +30,28 @@ def serve(
     The same decoding as the worker's, many sessions batched on this CPU. Sessions live in this process's memory alone:
     they end with their connection. Open the address in a browser to try it; docs/serve.md has clients of ten lines.
     """
-    given = [*(assignments or ())]
-    given += [] if host is None else [f"serve.host={host}"]
-    given += [] if port is None else [f"serve.port={port}"]
-    settings = load_local_settings(origin_of(config, given))
-    try:
+    settings = load_local_settings(origin_of(config, serve_assignments(assignments, host, port)))
+    with needs_web():
         from worker.service.server import listening  # noqa: PLC0415 - an extra
         from worker.service.word_service import WordService  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise FatalError(f"{WEB_EXTRA} {error.name}") from error
     listener = listening(settings.serve)
     load_dictionary()
     engine = OnnxEngine(models_folder(settings.worker))
     engine.warm_up()
     typer.echo(f"caesura serves {listener.url} (WebSocket: {listener.url.replace('http', 'ws', 1)}v1/words)", err=True)
     raise typer.Exit(WordService(settings=settings, engine=engine, clock=SystemClock()).run(listener))
+
+
+def serve_assignments(assignments: list[str] | None, host: str | None, port: int | None) -> list[str]:
+    """Return what was given with ``--set``, and after it the address."""
+    given = {"host": host, "port": port}
+    return [*(assignments or ()), *(f"serve.{name}={value}" for name, value in given.items() if value is not None)]
+
+
+@contextmanager
+def needs_web() -> Iterator[None]:
+    """Say in one line that the extra is missing, if it is. FatalError."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise FatalError(f"this command needs the extra web, caesura[web]: no module {error.name}") from error

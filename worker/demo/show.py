@@ -21,7 +21,7 @@ from worker.demo.view import picture, plain_lines
 from worker.errors import FatalError
 from worker.ports.records import Record
 
-__all__ = ["run_demo"]
+__all__ = ["await_worker", "run_demo"]
 
 _JOIN_WITHIN_S = 20.0
 _END_WITHIN_S = 45.0
@@ -34,7 +34,7 @@ def run_demo(console: Console, *, speed: float = 1.0) -> None:
     with ExitStack() as stack:
         with console.status("starting a mock Kafka, a redis-server and a worker"):
             cast = stack.enter_context(embedded_parts())
-            _await_worker(cast)
+            await_worker(cast)
         stage = Stage(timed.event for timed in events())
         live = None
         if console.is_terminal:
@@ -55,7 +55,8 @@ def run_demo(console: Console, *, speed: float = 1.0) -> None:
     console.print(stage.summary(), style="bold", soft_wrap=not console.is_terminal)
 
 
-def _await_worker(cast: Cast) -> None:
+def await_worker(cast: Cast) -> None:
+    """Wait until the demo's worker holds all partitions. FatalError where it never does."""
     deadline_s = time.monotonic() + _JOIN_WITHIN_S
     while not cast.joined.wait(0.1):
         cast.check()

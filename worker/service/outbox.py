@@ -27,6 +27,11 @@ class Outbox:
         self._room.set()
         self._closed = False
 
+    @property
+    def is_full(self) -> bool:
+        """Tell whether there is no room for more."""
+        return not self._room.is_set()
+
     def put(self, message: ServerMessage) -> None:
         """Take a message; tentative words replace those of their session, or give way."""
         if isinstance(message, TentativeMessage):

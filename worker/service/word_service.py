@@ -14,13 +14,12 @@ from worker.core.rules import primary_language
 from worker.core.segmentation import segmenters
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
-from worker.service.connections import Connections
 from worker.service.decoding_thread import DecodingThread
+from worker.service.hosting import Hosted, StopTaker, host
 from worker.service.messages import PROTOCOL_VERSION, About, Limits, Opening, Ready
-from worker.service.server import Listener, serve_until_stopped
+from worker.service.server import Listener
 from worker.service.session_pool import SessionPool
 from worker.service.socket import ClientSocket
-from worker.service.web_app import web_app
 from worker.service.word_connection import WordConnection
 from worker.settings.tree import LocalSettings
 
@@ -37,40 +36,23 @@ class WordService:
     engine: Engine
     clock: Clock
 
-    def run(self, listener: Listener, *, stop: Callable[[Callable[[], None]], None] | None = None) -> int:
-        """Serve until stopped; return the exit status. stop: is given a function that stops it, from any thread."""
+    def run(self, listener: Listener, *, stop: StopTaker | None = None) -> int:
+        """Serve until stopped; return the exit status."""
         return asyncio.run(self._run(listener, stop))
 
-    async def _run(self, listener: Listener, stop: Callable[[Callable[[], None]], None] | None) -> int:
-        loop, stopping = asyncio.get_running_loop(), asyncio.Event()
-        faults: list[Exception] = []
+    async def _run(self, listener: Listener, stop: StopTaker | None) -> int:
+        decoding: list[DecodingThread] = []
 
-        def stop_from_anywhere() -> None:
-            loop.call_soon_threadsafe(stopping.set)
+        def source(fault: Callable[[Exception], None]) -> DecodingThread:
+            decoding.append(DecodingThread(self._pool(), clock=self.clock, on_fault=fault))
+            return decoding[0]
 
-        def fault(error: Exception) -> None:
-            faults.append(error)
-            stop_from_anywhere()
+        async def connect(number: int, client: ClientSocket, opening: Opening) -> WordConnection:
+            return self._connection(decoding[0], number, client, opening)
 
-        if stop is not None:
-            stop(stop_from_anywhere)
-        decoding = DecodingThread(self._pool(), clock=self.clock, on_fault=fault)
-        connections = Connections(self.settings.serve, lambda *given: self._connection(decoding, *given))
-        app = web_app(
-            self.settings.serve,
-            about=self._about(),
-            path="/v1/words",
-            serve=connections.serve,
-            ready=lambda: not stopping.is_set(),
-        )
-        decoding.start()
-        try:
-            await serve_until_stopped(app, listener, self.settings.serve, drain=connections.drain, stop=stopping)
-        finally:
-            decoding.stop()
-        if faults:
-            raise faults[0]
-        return ExitStatus.STOPPED
+        settings = self.settings.serve
+        hosted = Hosted(settings=settings, about=self._about(), path="/v1/words", source=source, connect=connect)
+        return await host(hosted, listener, stop)
 
     def _pool(self) -> SessionPool:
         worker = self.settings.worker
@@ -84,7 +66,7 @@ class WordService:
             on_overrun=lambda: os._exit(ExitStatus.INFERENCE_HUNG),
         )
 
-    async def _connection(
+    def _connection(
         self, decoding: DecodingThread, number: int, client: ClientSocket, opening: Opening
     ) -> WordConnection:
         settings = self.settings.serve

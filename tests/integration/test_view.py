@@ -1,0 +1,120 @@
+"""``caesura view`` on a real Kafka: grey words, then segments; no group, no offsets; who comes late is told too."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions
+from websockets.sync.client import connect
+
+from tests.parts.kafka_part import Kafka
+from tests.workers.real import RealWorld
+from tests.workers.speech import event
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topic_reader import Start
+from worker.adapters.system_clock import SystemClock
+from worker.errors import FatalError
+from worker.runtime.settings import RuntimeSettings
+from worker.service.server import listening
+from worker.service.watch_service import WatchService, readable_topics
+from worker.settings.serving import ServeSettings
+from worker.settings.tree import BrokerSettings
+
+ANSWER_WITHIN_S = 60.0
+
+
+def settings_of(world: RealWorld) -> BrokerSettings:
+    return BrokerSettings(
+        worker=RuntimeSettings(input_topic=world.words_topic, segment_topic=world.segments_topic),
+        kafka=KafkaSettings(bootstrap_servers=world.kafka.bootstrap, group_id=f"{world.deployment}-watcher"),
+        serve=ServeSettings(port=0),
+    )
+
+
+@contextmanager
+def watching(settings: BrokerSettings) -> Iterator[str]:
+    listener = listening(settings.serve)
+    ready, stops = threading.Event(), list[Callable[[], None]]()
+    service = WatchService(
+        settings=settings, topics=readable_topics(settings), clock=SystemClock(), start=Start(at_end=True)
+    )
+
+    def take(stop: Callable[[], None]) -> None:
+        stops.append(stop)
+        ready.set()
+
+    thread = threading.Thread(target=lambda: service.run(listener, stop=take), name="view", daemon=True)
+    thread.start()
+    assert ready.wait(ANSWER_WITHIN_S)
+    try:
+        yield listener.url.replace("http", "ws", 1) + "v1/watch"
+    finally:
+        stops[0]()
+        thread.join(ANSWER_WITHIN_S)
+        listener.socket.close()
+
+
+def messages(address: str, done: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+    """Connect, and return the messages up to the one that is looked for."""
+    with connect(address, proxy=None) as page:
+        page.send("{}")
+        found: list[dict[str, Any]] = []
+        while not found or not done(found[-1]):
+            found.append(json.loads(page.recv(timeout=ANSWER_WITHIN_S)))
+        return found
+
+
+def test_words_are_shown_before_and_after_they_freeze_and_no_group_is_left_behind(
+    kafka: Kafka, redis_url: str, deployment: str
+) -> None:
+    world = RealWorld(kafka, redis_url, deployment)
+    settings = settings_of(world)
+    with watching(settings) as address:
+        first: list[dict[str, Any]] = []
+        page = threading.Thread(
+            target=lambda: first.extend(messages(address, lambda one: bool(one.get("segment", {}).get("session_end"))))
+        )
+        page.start()
+        time.sleep(3)  # it reads from the end on
+        world.send(event("ann", 0, "good", "morning"))
+        time.sleep(2)
+        world.send(event("ann", 1, "everybody", session_end=True))
+        worker = world.worker()
+        worker.turn_until(lambda: any(one.session_end for one in world.segments()))
+        worker.worker.drain()
+        page.join(ANSWER_WITHIN_S)
+        late = messages(address, lambda one: one["type"] == "segment")
+
+    grey = [[word["text"] for word in one["tentative"]["words"]] for one in first if one["type"] == "tentative"]
+    frozen = [word["text"] for one in first if one["type"] == "segment" for word in one["segment"]["words"]]
+    assert first[0]["type"] == "ready"
+    assert ["good", "morning"] in grey
+    assert frozen == ["good", "morning", "everybody"]
+    assert late[-1]["segment"]["session"] == "ann"
+    group = f"{deployment}-watcher"
+    listed = kafka.admin.list_consumer_groups().result()
+    assert group not in {one.group_id for one in listed.valid}
+    (asked,) = kafka.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]).values()
+    assert not [one for one in asked.result().topic_partitions if one.offset >= 0]
+
+
+def test_a_topic_that_is_not_there_is_said(kafka: Kafka, redis_url: str, deployment: str) -> None:
+    world = RealWorld(kafka, redis_url, deployment)
+    settings = settings_of(world)
+    without_words = BrokerSettings(
+        worker=RuntimeSettings(input_topic=f"{deployment}.nothing", segment_topic=world.segments_topic),
+        kafka=settings.kafka,
+        serve=settings.serve,
+    )
+    assert readable_topics(without_words).words is None
+    nothing = BrokerSettings(
+        worker=RuntimeSettings(segment_topic=f"{deployment}.nothing"), kafka=settings.kafka, serve=settings.serve
+    )
+    with pytest.raises(FatalError, match="nothing"):
+        readable_topics(nothing)

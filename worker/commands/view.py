@@ -1,0 +1,39 @@
+"""``caesura view``: a live page of what a cluster's topics say."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from worker.adapters.kafka.topic_reader import Start
+from worker.adapters.system_clock import SystemClock
+from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.serve import needs_web, serve_assignments
+from worker.settings.tree import load_broker_settings
+
+__all__ = ["view"]
+
+
+def view(
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    host: Annotated[str | None, typer.Option(help="serve.host: address to listen on.", show_default=False)] = None,
+    port: Annotated[int | None, typer.Option(help="serve.port: port to listen on.", show_default=False)] = None,
+    from_start: Annotated[bool, typer.Option("--from-start", help="Everything that the topics hold.")] = False,
+) -> None:
+    """Show a cluster's sessions on a live page: words grey until they freeze, marks, repairs, causes, delays.
+
+    It reads the segments, and the words where its user may, as no member of any group, and commits nothing. On this
+    machine alone, unless serve.host and serve.token say otherwise.
+    """
+    settings = load_broker_settings(origin_of(config, serve_assignments(assignments, host, port)))
+    with needs_web():
+        from worker.service.server import listening  # noqa: PLC0415 - an extra
+        from worker.service.watch_service import WatchService, readable_topics  # noqa: PLC0415
+    topics = readable_topics(settings)
+    listener = listening(settings.serve)
+    typer.echo(f"caesura shows {topics.segments} on {listener.url}", err=True)
+    service = WatchService(settings=settings, topics=topics, clock=SystemClock(), start=Start(at_end=not from_start))
+    raise typer.Exit(service.run(listener))

@@ -1,0 +1,80 @@
+"""What every service here does: start what it serves from, let clients in, stop when told, and say what ended it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from worker.app import ExitStatus
+from worker.service.connections import Connection, Connections
+from worker.service.messages import About, Opening
+from worker.service.server import Listener, serve_until_stopped
+from worker.service.socket import ClientSocket
+from worker.service.web_app import web_app
+from worker.settings.serving import ServeSettings
+
+__all__ = ["Hosted", "Source", "StopTaker", "host"]
+
+StopTaker = Callable[[Callable[[], None]], None]
+"""Is given a function that stops the service, from any thread."""
+
+
+class Source(Protocol):
+    """A thread that the service lives from."""
+
+    def start(self) -> None:
+        """Begin."""
+        ...
+
+    def stop(self) -> None:
+        """End. May block."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hosted:
+    """A service. path: of its WebSocket. source: made in the event loop, of what to tell of a fault.
+
+    connect: makes a connection of its number, its socket and its opening.
+    """
+
+    settings: ServeSettings
+    about: About
+    path: str
+    source: Callable[[Callable[[Exception], None]], Source]
+    connect: Callable[[int, ClientSocket, Opening], Awaitable[Connection]]
+
+
+async def host(hosted: Hosted, listener: Listener, stop: StopTaker | None) -> int:
+    """Serve until stopped; return the exit status, or raise what ended the source."""
+    loop, stopping = asyncio.get_running_loop(), asyncio.Event()
+    faults: list[Exception] = []
+
+    def stop_from_anywhere() -> None:
+        loop.call_soon_threadsafe(stopping.set)
+
+    def fault(error: Exception) -> None:
+        faults.append(error)
+        stop_from_anywhere()
+
+    if stop is not None:
+        stop(stop_from_anywhere)
+    source = hosted.source(fault)
+    connections = Connections(hosted.settings, hosted.connect)
+    app = web_app(
+        hosted.settings,
+        about=hosted.about,
+        path=hosted.path,
+        serve=connections.serve,
+        ready=lambda: not stopping.is_set(),
+    )
+    source.start()
+    try:
+        await serve_until_stopped(app, listener, hosted.settings, drain=connections.drain, stop=stopping)
+    finally:
+        source.stop()
+    if faults:
+        raise faults[0]
+    return ExitStatus.STOPPED

@@ -1,0 +1,143 @@
+"""The thread that reads a cluster's topics for whoever watches. It belongs to no group and commits nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from schemas.codec import decode_event, decode_segment, decode_tentative
+from schemas.errors import InvalidEventError, NewerVersionError
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.errors import BrokerError
+from worker.ports.clock import Clock
+from worker.ports.records import Record
+from worker.service.messages import ServerMessage
+from worker.service.rendered import segment_message, tentative_message
+from worker.service.watched_words import WatchedWords
+
+__all__ = ["TopicWatch", "WatchedTopics"]
+
+_POLL_S = 0.02
+_AGAIN_AFTER_S = 1.0
+_MOST_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedTopics:
+    """The topics read. words, tentative: None where there is none, or none that may be read."""
+
+    segments: str
+    words: str | None
+    tentative: str | None
+
+
+class TopicWatch:
+    """Reads and tells. tell: takes a message, from this thread. on_fault: is told what ended it, if not ``stop``."""
+
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        topics: WatchedTopics,
+        *,
+        start: Start,
+        clock: Clock,
+        interval_ms: int,
+        tell: Callable[[ServerMessage], None],
+        on_fault: Callable[[Exception], None],
+    ) -> None:
+        self._settings = settings
+        self._start = start
+        self._clock = clock
+        self._interval_s = interval_ms / 1000
+        self._tell = tell
+        self._on_fault = on_fault
+        self._words = WatchedWords()
+        self._news: set[str] = set()
+        self._told_at_s: dict[str, float] = {}
+        self._takers: dict[str, Callable[[Record], None]] = {topics.segments: self._take_segment}
+        if topics.words is not None:
+            self._takers[topics.words] = self._take_words
+        if topics.tentative is not None:
+            self._takers[topics.tentative] = self._take_tentative
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="topics", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._stopping.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            with ExitStack() as stack:
+                readers = {
+                    topic: stack.enter_context(KafkaReader(self._settings, topic)) for topic in reversed(self._takers)
+                }
+                for reader in readers.values():
+                    reader.assign(self._start)
+                while not self._stopping.is_set():
+                    self._turn(readers)
+        except Exception as error:  # noqa: BLE001 - whatever ends this thread ends the service, which says it
+            self._on_fault(error)
+
+    def _turn(self, readers: dict[str, KafkaReader]) -> None:
+        """Read each topic a little, and tell of unfrozen words whose time has come."""
+        for topic, reader in readers.items():
+            taken, wait_s = 0, _POLL_S
+            while taken < _MOST_AT_ONCE:
+                try:
+                    came = reader.poll(wait_s)
+                except BrokerError:  # it passes: librdkafka reads on where it was
+                    self._clock.sleep_s(_AGAIN_AFTER_S)
+                    break
+                if came is None:
+                    break
+                if isinstance(came, Record):
+                    self._take(self._takers[topic], came)
+                    taken += 1
+                wait_s = 0.0
+        self._show_unfrozen()
+
+    def _take(self, taker: Callable[[Record], None], record: Record) -> None:
+        try:
+            taker(record)
+        except (InvalidEventError, NewerVersionError):  # the worker's business, and its dead letters'
+            return
+
+    def _take_segment(self, record: Record) -> None:
+        segment = decode_segment(record.value or b"")
+        self._words.freeze(segment)
+        self._tell(segment_message(segment))
+        self._news.add(segment.session)
+
+    def _take_words(self, record: Record) -> None:
+        event = decode_event(record.value or b"")
+        self._words.hear(event, record.offset)
+        self._news.add(event.session)
+
+    def _take_tentative(self, record: Record) -> None:
+        tentative = decode_tentative(record.value or b"")
+        self._words.label(tentative)
+        self._news.add(tentative.session)
+
+    def _show_unfrozen(self) -> None:
+        now_s = self._clock.monotonic_s()
+        for name in list(self._news):
+            if now_s - self._told_at_s.get(name, now_s - 1e6) < self._interval_s:
+                continue
+            self._news.discard(name)
+            self._told_at_s[name] = now_s
+            tentative = self._words.unfrozen(name, self._clock.wall_ms())
+            if tentative is None:
+                self._told_at_s.pop(name)
+            else:
+                self._tell(tentative_message(tentative))
+        if len(self._told_at_s) > 2 * len(self._words) + 64:
+            self._told_at_s = {name: at_s for name, at_s in self._told_at_s.items() if now_s - at_s < self._interval_s}

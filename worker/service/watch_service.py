@@ -1,0 +1,103 @@
+"""``caesura view``: one page that shows what a real cluster's topics say, for those who may read them."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.adapters.kafka.topics import KafkaTopics
+from worker.errors import FatalError
+from worker.ports.clock import Clock
+from worker.service.audience import Audience
+from worker.service.hosting import Hosted, StopTaker, host
+from worker.service.messages import PROTOCOL_VERSION, About, Opening, Ready, ServerMessage
+from worker.service.server import Listener
+from worker.service.socket import ClientSocket
+from worker.service.topic_watch import TopicWatch, WatchedTopics
+from worker.service.watch_connection import WatchConnection
+from worker.settings.tree import BrokerSettings
+
+__all__ = ["WatchService", "readable_topics"]
+
+_STATE = "in the topics; this page keeps what it has seen lately, and no offsets"
+
+
+def readable_topics(settings: BrokerSettings) -> WatchedTopics:
+    """Return the topics that there are and that our user may read. FatalError where the segments are not among them.
+
+    BrokerError where no broker answers.
+    """
+    worker = settings.worker
+    names = [worker.segment_topic, worker.input_topic]
+    with KafkaReader(settings.kafka, worker.segment_topic) as reader:
+        reader.partitions()  # a topic that there is not is said, with the names of those alike
+    forbidden = {name: told[0] for name, told in KafkaTopics(settings.kafka).forbidden(names).items()}
+    if forbidden.get(worker.segment_topic):
+        raise FatalError(f"{worker.segment_topic}: Kafka's ACLs keep this user from reading it")
+    return WatchedTopics(
+        segments=worker.segment_topic,
+        words=worker.input_topic if _is_there(settings, worker.input_topic, forbidden) else None,
+        tentative=None,
+    )
+
+
+def _is_there(settings: BrokerSettings, topic: str, forbidden: dict[str, bool]) -> bool:
+    if forbidden.get(topic):
+        return False
+    with suppress(FatalError), KafkaReader(settings.kafka, topic) as reader:
+        return bool(reader.partitions())
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchService:
+    """The service. start: where reading begins. ``run`` blocks until it is told to stop."""
+
+    settings: BrokerSettings
+    topics: WatchedTopics
+    clock: Clock
+    start: Start
+
+    def run(self, listener: Listener, *, stop: StopTaker | None = None) -> int:
+        """Serve until stopped; return the exit status."""
+        return asyncio.run(self._run(listener, stop))
+
+    async def _run(self, listener: Listener, stop: StopTaker | None) -> int:
+        loop, audience, settings = asyncio.get_running_loop(), Audience(), self.settings.serve
+
+        def tell(message: ServerMessage) -> None:
+            loop.call_soon_threadsafe(audience.tell, message)
+
+        def source(fault: Callable[[Exception], None]) -> TopicWatch:
+            return TopicWatch(
+                self.settings.kafka,
+                self.topics,
+                start=self.start,
+                clock=self.clock,
+                interval_ms=settings.tentative_interval_ms,
+                tell=tell,
+                on_fault=fault,
+            )
+
+        async def connect(_: int, client: ClientSocket, opening: Opening) -> WatchConnection:
+            del opening
+            client.outbox.put(Ready(version=PROTOCOL_VERSION, models={}, limits=None, state=_STATE))
+            return WatchConnection(client, audience)
+
+        hosted = Hosted(settings=settings, about=self._about(), path="/v1/watch", source=source, connect=connect)
+        return await host(hosted, listener, stop)
+
+    def _about(self) -> About:
+        topics = self.topics
+        grey = "" if topics.words else f" · no grey words: {self.settings.worker.input_topic} may not be read"
+        return About(
+            shows="topics",
+            version=importlib.metadata.version("caesura"),
+            models={},
+            source=f"{topics.segments}{grey}",
+            token_wanted=bool(self.settings.serve.token),
+        )
