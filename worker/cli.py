@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from worker.commands.bridge import bridge
+from worker.commands.captions import captions
 from worker.commands.check import check
 from worker.commands.dead_letters import dead_letters
 from worker.commands.demo import demo
@@ -51,6 +52,7 @@ app.command()(replay)
 app.command()(bridge)
 app.command()(tail)
 app.command()(view)
+app.add_typer(captions, name="captions")
 app.add_typer(dead_letters, name="dead-letters")
 app.command()(unpark)
 app.command(context_settings=PASSED_ON)(train)

@@ -1,8 +1,11 @@
-"""``caesura tail``: segments from a topic, rendered, as they become readable."""
+"""``caesura tail``: segments from a topic, rendered, as they become readable; or a session's captions."""
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Callable, Iterator
+from enum import StrEnum
 from typing import Annotated
 
 import msgspec
@@ -11,6 +14,9 @@ import typer
 from schemas.codec import decode_segment, decode_translation
 from schemas.segments import Segment, TranslationSegment
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.captions.cues import CueWriter
+from worker.captions.files import VTT_HEAD, srt, vtt
+from worker.captions.limits import CaptionLimits
 from worker.commands.brokers import reached_brokers
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.core.rendering import Style, render_segment
@@ -19,36 +25,90 @@ from worker.ports.records import Record
 from worker.settings.sources import meant
 from worker.settings.tree import BrokerSettings
 
-__all__ = ["line_of", "tail"]
+__all__ = [
+    "ColumnsOption",
+    "LinesOption",
+    "RouteOption",
+    "WordsAMinuteOption",
+    "caption_limits",
+    "line_of",
+    "segment_of",
+    "tail",
+    "topic_of",
+]
+
+
+class Format(StrEnum):
+    """What is printed."""
+
+    TEXT = "text"
+    JSONL = "jsonl"
+    SRT = "srt"
+    VTT = "vtt"
+
+
+RouteOption = Annotated[
+    str | None, typer.Option(help="A translation route's target: show its topic, as it was rendered for it.")
+]
+ColumnsOption = Annotated[int, typer.Option(min=10, help="Captions: columns a line; broadcasters take 37 to 42.")]
+LinesOption = Annotated[int, typer.Option(min=1, help="Captions: lines at most.")]
+WordsAMinuteOption = Annotated[int, typer.Option(min=1, help="Captions: how fast they may be read, 160 to 180.")]
 
 
 def tail(
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,
-    route: Annotated[
-        str | None, typer.Option(help="A translation route's target: show its topic, as it was rendered for it.")
+    route: RouteOption = None,
+    style: Annotated[
+        Style | None,
+        typer.Option(
+            help="How segments are rendered (a route's text stays as it is); by default marked, captions fluent.",
+            show_default=False,
+        ),
     ] = None,
-    style: Annotated[Style, typer.Option(help="How segments are rendered (a route's text stays as it is).")] = (
-        Style.MARKED
-    ),
-    session: Annotated[str | None, typer.Option(help="This session alone.")] = None,
+    session: Annotated[str | None, typer.Option(help="This session alone; captions need one.")] = None,
     from_start: Annotated[bool, typer.Option("--from-start", help="Everything that the topic holds.")] = False,
     follow: Annotated[bool, typer.Option(help="Go on waiting for more.")] = True,
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="Print each record as a line of JSON.")] = False,
+    stretch: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FROM-TO",
+            help="What was said from then to then, in the session's time: 12:30-14:00.",
+            show_default=False,
+        ),
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="text for people, jsonl, or captions.")] = Format.TEXT,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="The same as --format jsonl.")] = False,
+    columns: ColumnsOption = 42,
+    lines: LinesOption = 2,
+    words_per_minute: WordsAMinuteOption = 170,
 ) -> None:
     """Show segments as consumers read them: committed ones only.
 
-    Each line has the time of the freeze, session and index, the cause, and the text.
+    Each line has the time of the freeze, session and index, the cause, and the text. Captions (srt, vtt) are of one
+    session and in its time; a cue is written once and never changes, since its words are frozen.
     """
+    form = Format.JSONL if jsonl else form
+    if form in (Format.SRT, Format.VTT) and session is None:
+        raise FatalError(f"--format {form.value} is of one session: say which with --session")
+    within = _stretch(stretch) if stretch is not None else None
     settings = reached_brokers(origin_of(config, assignments))
-    topic = _topic(settings, route)
-    with KafkaReader(settings.kafka, topic) as reader:
+    write = _writer(form, style, caption_limits(columns, lines, words_per_minute))
+    if form is Format.VTT:
+        typer.echo(VTT_HEAD, nl=False)
+    with KafkaReader(settings.kafka, topic_of(settings, route)) as reader:
         for record in reader.read(Start(at_end=not from_start), follow=follow):
-            segment = _segment(record, translated=route is not None)
-            if session is not None and segment.session != session:
+            segment = segment_of(record, translated=route is not None)
+            if session not in (None, segment.session) or (within is not None and not _said_within(segment, *within)):
                 continue
-            typer.echo(msgspec.json.encode(segment).decode() if jsonl else line_of(segment, style))
+            for text in write(segment):
+                typer.echo(text, nl=False)
+
+
+def caption_limits(columns: int, lines: int, words_a_minute: int) -> CaptionLimits:
+    """Return the limits that options say."""
+    return CaptionLimits(line_columns=columns, lines=lines, words_a_minute=words_a_minute)
 
 
 def line_of(segment: Segment, style: Style) -> str:
@@ -59,7 +119,8 @@ def line_of(segment: Segment, style: Style) -> str:
     return f"{frozen}  {segment.session} #{segment.index}  {segment.cause.value:9}  {text}{closed}"
 
 
-def _topic(settings: BrokerSettings, target: str | None) -> str:
+def topic_of(settings: BrokerSettings, target: str | None) -> str:
+    """Return the topic of a route, or of the segments where it is None. FatalError: there is no such route."""
     worker = settings.worker
     if target is None:
         return worker.segment_topic
@@ -70,8 +131,48 @@ def _topic(settings: BrokerSettings, target: str | None) -> str:
     return route.topic
 
 
-def _segment(record: Record, *, translated: bool) -> Segment:
+def segment_of(record: Record, *, translated: bool) -> Segment:
+    """Return a record's segment. FatalError: it is none."""
     try:
         return (decode_translation if translated else decode_segment)(record.value or b"")
     except ValueError as error:
         raise FatalError(f"partition {record.partition} offset {record.offset} is no segment: {error}") from None
+
+
+def _writer(form: Format, style: Style | None, limits: CaptionLimits) -> Callable[[Segment], Iterator[str]]:
+    """Return what writes a segment, its line ends with it."""
+    cues = CueWriter(limits, style or Style.FLUENT)
+
+    def write(segment: Segment) -> Iterator[str]:
+        match form:
+            case Format.TEXT:
+                yield line_of(segment, style or Style.MARKED) + "\n"
+            case Format.JSONL:
+                yield msgspec.json.encode(segment).decode() + "\n"
+            case Format.SRT:
+                yield from map(srt, cues.write(segment))
+            case Format.VTT:
+                yield from map(vtt, cues.write(segment))
+
+    return write
+
+
+_MOMENT = r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?)"
+_STRETCH = re.compile(rf"{_MOMENT}\s*-\s*{_MOMENT}")
+
+
+def _stretch(text: str) -> tuple[int, int]:
+    """Return the milliseconds of ``12:30-14:00``, ``1:02:30-1:03:00`` or ``90-120.5`` (seconds)."""
+    match = _STRETCH.fullmatch(text.strip())
+    if match is None:
+        raise FatalError("--stretch is written FROM-TO, such as 12:30-14:00 or 1:02:30-1:03:00")
+    parts = [float(part or 0) for part in match.groups()]
+    begin, end = (
+        round((hours * 3600 + minutes * 60 + seconds) * 1000) for hours, minutes, seconds in (parts[:3], parts[3:])
+    )
+    return begin, end
+
+
+def _said_within(segment: Segment, begin_ms: int, end_ms: int) -> bool:
+    starts = [word.start_ms for word in segment.words if word.start_ms is not None]
+    return bool(starts) and begin_ms <= starts[0] < end_ms

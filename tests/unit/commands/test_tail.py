@@ -1,0 +1,55 @@
+"""What ``tail`` prints of segments: lines, JSON, captions, of a stretch."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.captions.test_cues import segment
+from worker.commands.tail import Format, _said_within, _stretch, _writer, caption_limits
+from worker.core.rendering import Style
+from worker.errors import FatalError
+
+SAID = segment(("so", "comma", 61_000, 300), ("yes", "period", 0, 400))
+
+
+@pytest.mark.parametrize(
+    ("form", "style", "shown"),
+    [
+        (Format.SRT, None, "1\n00:01:01,000 --> 00:01:02,000\nSo, yes.\n\n"),
+        (Format.VTT, None, "1\n00:01:01.000 --> 00:01:02.000\nSo, yes.\n\n"),
+        (Format.SRT, Style.VERBATIM, "1\n00:01:01,000 --> 00:01:02,000\nso yes\n\n"),
+    ],
+)
+def test_captions_are_fluent_unless_told_and_end_with_a_blank_line(
+    form: Format, style: Style | None, shown: str
+) -> None:
+    assert "".join(_writer(form, style, caption_limits(42, 2, 170))(SAID)) == shown
+
+
+def test_a_line_for_people_and_one_of_json() -> None:
+    limits = caption_limits(42, 2, 170)
+    assert next(_writer(Format.TEXT, None, limits)(SAID)).endswith("s #0  sentence   So, yes.\n")
+    assert next(_writer(Format.JSONL, None, limits)(SAID)).startswith('{"version":"1.0","session":"s"')
+
+
+@pytest.mark.parametrize(
+    ("text", "stretch"),
+    [
+        ("12:30-14:00", (750_000, 840_000)),
+        ("1:02:30-1:03:00.5", (3_750_000, 3_780_500)),
+        ("90-120", (90_000, 120_000)),
+    ],
+)
+def test_a_stretch_is_written_as_people_write_times(text: str, stretch: tuple[int, int]) -> None:
+    assert _stretch(text) == stretch
+
+
+def test_a_stretch_that_is_none_is_refused() -> None:
+    with pytest.raises(FatalError, match="FROM-TO"):
+        _stretch("noon")
+
+
+def test_what_began_within_the_stretch_is_shown() -> None:
+    assert _said_within(SAID, 61_000, 62_000)
+    assert not _said_within(SAID, 0, 61_000)
+    assert not _said_within(segment(("so", "none", 0, 0), timed=False), 0, 1)

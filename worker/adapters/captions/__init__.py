@@ -1,0 +1,1 @@
+"""Services that show captions; each is a ``CaptionSink``."""

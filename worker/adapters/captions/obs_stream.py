@@ -1,0 +1,102 @@
+"""Captions into a stream of OBS Studio, by the WebSocket server that it has built in (version 28 and later).
+
+Source: https://github.com/obsproject/obs-websocket/blob/master/docs/generated/protocol.md
+
+``Hello`` (op 0), ``Identify`` (1) with the answer to its challenge, ``Identified`` (2); then a request
+``SendStreamCaption`` (6) each, answered with a status (7). OBS takes captions while a stream is running.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+from worker.errors import FatalError, RetriableError
+
+try:
+    from websockets.exceptions import ConnectionClosed, InvalidURI, WebSocketException
+    from websockets.sync.client import ClientConnection, connect
+except ImportError as error:
+    raise FatalError("OBS needs the package websockets: install Caesura with its extra web") from error
+
+__all__ = ["ObsStream"]
+
+_HELLO, _IDENTIFY, _IDENTIFIED, _REQUEST, _RESPONSE = 0, 1, 2, 6, 7
+_WRONG_PASSWORD = 4009
+_NO_STREAM = 501
+
+
+class ObsStream:
+    """One OBS. A connection that was lost is made again with the next caption. timeout_s: for each answer."""
+
+    def __init__(self, address: str, *, password: str = "", timeout_s: float = 3.0) -> None:
+        self._address = address
+        self._password = password
+        self._timeout_s = timeout_s
+        self._connection: ClientConnection | None = None
+        self._open = ExitStack()
+        self._count = 0
+
+    def post(self, text: str) -> None:
+        r"""Show a caption, its lines parted by ``\n``. RetriableError: not taken. FatalError: wrong password."""
+        try:
+            connection = self._connected()
+            self._count += 1
+            name = str(self._count)
+            data = {"requestType": "SendStreamCaption", "requestId": name, "requestData": {"captionText": text}}
+            connection.send(json.dumps({"op": _REQUEST, "d": data}))
+            status = _answer(connection, _RESPONSE, self._timeout_s, requestId=name).get("requestStatus")
+        except InvalidURI:
+            raise FatalError("OBS is reached at an address such as ws://localhost:4455") from None
+        except ConnectionClosed as closed:
+            self.close()
+            if closed.rcvd is not None and closed.rcvd.code == _WRONG_PASSWORD:
+                raise FatalError("OBS refuses the password") from None
+            raise RetriableError("OBS closed the connection") from None
+        except (WebSocketException, OSError):
+            self.close()
+            raise RetriableError("OBS does not answer: is it running, and its WebSocket server on?") from None
+        if isinstance(status, Mapping) and status.get("result") is not True:
+            why = "no stream is running" if status.get("code") == _NO_STREAM else f"status {status.get('code')}"
+            raise RetriableError(f"OBS took no caption: {why}")
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        with contextlib.suppress(WebSocketException, OSError):
+            self._open.close()
+        self._connection = None
+
+    def _connected(self) -> ClientConnection:
+        if self._connection is None:
+            connection = self._open.enter_context(connect(self._address, open_timeout=self._timeout_s))
+            hello = _answer(connection, _HELLO, self._timeout_s)
+            identify: dict[str, object] = {"rpcVersion": 1, "eventSubscriptions": 0}
+            challenge = hello.get("authentication")
+            if isinstance(challenge, Mapping):
+                identify["authentication"] = _proof(self._password, challenge)
+            connection.send(json.dumps({"op": _IDENTIFY, "d": identify}))
+            _answer(connection, _IDENTIFIED, self._timeout_s)
+            self._connection = connection
+        return self._connection
+
+
+def _answer(connection: ClientConnection, op: int, timeout_s: float, **fields: object) -> Mapping[str, object]:
+    """Return the data of the next message of that kind; others are passed over. TimeoutError is an OSError."""
+    while True:
+        message = json.loads(connection.recv(timeout=timeout_s))
+        data = message.get("d", {})
+        if message.get("op") == op and all(data.get(name) == value for name, value in fields.items()):
+            return dict(data)
+
+
+def _proof(password: str, challenge: Mapping[str, object]) -> str:
+    secret = _digest(password + str(challenge.get("salt", "")))
+    return _digest(secret + str(challenge.get("challenge", "")))
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,109 @@
+"""``caesura captions``: a session's captions, live, into a meeting or a stream."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from worker.adapters.captions.zoom_meeting import ZoomMeeting
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.captions.cues import CueWriter
+from worker.commands.brokers import reached_brokers
+from worker.commands.lines import read_lines
+from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.progress import counted_noun
+from worker.commands.tail import (
+    ColumnsOption,
+    LinesOption,
+    RouteOption,
+    WordsAMinuteOption,
+    caption_limits,
+    segment_of,
+    topic_of,
+)
+from worker.core.rendering import Style
+from worker.errors import RetriableError
+from worker.ports.caption_sink import CaptionSink
+from worker.settings.tree import BrokerSettings
+
+__all__ = ["captions"]
+
+captions = typer.Typer(no_args_is_help=True, help="Show a session's captions, live, in a meeting or a stream.")
+
+SessionOption = Annotated[str, typer.Option(help="Whose captions.")]
+StyleOption = Annotated[Style, typer.Option(help="How segments are rendered (a route's text stays as it is).")]
+
+
+@captions.command("zoom")
+def zoom(
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    session: SessionOption,
+    address_file: Annotated[
+        Path, typer.Option(help="A file that holds the caption address, which is a secret: the meeting's API token.")
+    ],
+    lang: Annotated[str, typer.Option(help="The captions' language and country, as Zoom writes them.")] = "en-US",
+    route: RouteOption = None,
+    style: StyleOption = Style.FLUENT,
+    columns: ColumnsOption = 42,
+    lines: LinesOption = 2,
+    words_per_minute: WordsAMinuteOption = 170,
+) -> None:
+    """Post captions into a Zoom meeting as they freeze, each once: a retry bears the number of what it repeats."""
+    address = "".join(read_lines(str(address_file))).strip()
+    writer = CueWriter(caption_limits(columns, lines, words_per_minute), style)
+    _show(reached_brokers(origin_of(config, assignments)), route, session, writer, ZoomMeeting(address, lang=lang))
+
+
+@captions.command("obs")
+def obs(
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    session: SessionOption,
+    address: Annotated[str, typer.Option(help="Where OBS listens.")] = "ws://localhost:4455",
+    password_file: Annotated[Path | None, typer.Option(help="A file that holds the password of its server.")] = None,
+    route: RouteOption = None,
+    style: StyleOption = Style.FLUENT,
+    columns: ColumnsOption = 32,
+    lines: LinesOption = 2,
+    words_per_minute: WordsAMinuteOption = 170,
+) -> None:
+    """Send captions into the stream of OBS Studio as they freeze (CEA-608: 32 columns a line)."""
+    from worker.adapters.captions.obs_stream import ObsStream  # noqa: PLC0415 - an extra
+
+    password = "".join(read_lines(str(password_file))).strip() if password_file is not None else ""
+    writer = CueWriter(caption_limits(columns, lines, words_per_minute), style)
+    sink = ObsStream(address, password=password)
+    try:
+        _show(reached_brokers(origin_of(config, assignments)), route, session, writer, sink)
+    finally:
+        sink.close()
+
+
+def _show(settings: BrokerSettings, route: str | None, session: str, writer: CueWriter, sink: CaptionSink) -> None:
+    """Post the cues of a session until it ends."""
+    shown = lost = 0
+    with KafkaReader(settings.kafka, topic_of(settings, route)) as reader:
+        try:
+            for record in reader.read(Start(at_end=True), follow=True):
+                segment = segment_of(record, translated=route is not None)
+                if segment.session != session:
+                    continue
+                for cue in writer.write(segment):
+                    try:
+                        sink.post("\n".join(cue.lines))
+                        shown += 1
+                    except RetriableError as error:
+                        lost += 1
+                        typer.echo(f"a caption was not shown: {error}", err=True)
+                if segment.session_end:
+                    break
+        except KeyboardInterrupt:
+            pass
+    typer.echo(f"{counted_noun(shown, 'caption')} shown, {lost} not", err=True)
+    if lost:
+        raise typer.Exit(1)
