@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands import decoding_figures, label_figures, training
+from models.commands import decoding_figures, label_figures, packed_figures, training
 from models.commands.options import (
     CHECKPOINT,
     CORPORA,
@@ -22,8 +22,10 @@ from models.commands.options import (
     Vocabulary,
 )
 from models.data.benchmark_corpora import BENCHMARK_MIX
-from models.data.prepare import held_out, prepare
-from models.data.recipes import RECIPES
+from models.data.prepare import held_out as held_out_documents
+from models.data.prepare import prepare, prepare_held_out
+from models.data.recipes import DEV_TALKS, RECIPES
+from models.data.recogniser_errors import ERROR_RATE
 from models.languages import LANGUAGES
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from models.training import averaging
@@ -35,6 +37,7 @@ app.command("tune")(tune)
 label_figures.register(app)
 decoding_figures.register(app)
 training.register(app)
+packed_figures.register(app)
 averaging.register(app)
 
 _PARITY_CORPORA = {"en": ("changelog", "earnings22", "ami"), "zh": ("audreyt_train", "kdconv", "cs2w")}
@@ -47,11 +50,12 @@ def dequantise_start(
     tokenizer: Annotated[Path, typer.Option(help="Its tokenizer.json.", exists=True, dir_okay=False)],
     weights: Annotated[Path, typer.Option(help="Where the safetensors go.")],
     vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes.")],
+    whole: Annotated[bool, typer.Option("--whole", help="Keep the pieces that no word is cut into.")] = False,
 ) -> None:
-    """Make a start for training from a BERT that is to be had quantised only."""
+    """Make a start for training from a BERT that is to be had as ONNX only, in int8 or fp32."""
     from models.networks.dequantised import write_dequantised  # noqa: PLC0415 - the other commands run without torch
 
-    print(f"{write_dequantised(source, tokenizer, weights, vocabulary)} pieces")
+    print(f"{write_dequantised(source, tokenizer, weights, vocabulary, whole=whole)} pieces")
 
 
 @app.command("prepare")
@@ -65,6 +69,11 @@ def prepare_text(  # noqa: PLR0913 - a command's options
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="TED and Switchboard instead: for figures, never for what is shipped.")
     ] = False,
+    held_out: Annotated[
+        bool, typer.Option("--held-out", help="The documents that nothing learns from, --max-words of each corpus.")
+    ] = False,
+    max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 20_000,
+    error_rate: Annotated[float, typer.Option(help="A recogniser's errors a word, in held-out text.")] = ERROR_RATE,
     errors: Annotated[
         float, typer.Option(help="Share of the documents that carry a recogniser's errors, simulated (English).")
     ] = 0.0,
@@ -78,6 +87,13 @@ def prepare_text(  # noqa: PLR0913 - a command's options
     if errors and language != "en":
         raise typer.BadParameter("there are rules of what sounds alike for English alone", param_hint="--errors")
     tokenizer = WordPiece(read_vocabulary(vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
+    if held_out:
+        names = corpus or [*RECIPES[language].mix, DEV_TALKS]
+        for counts in prepare_held_out(
+            corpora, data, tokenizer, names, max_words=max_words, errors=errors, rate=error_rate
+        ):
+            print(f"{counts.corpus}: {counts.documents} documents, {counts.words} words")
+        return
     taken = BENCHMARK_MIX if benchmark else RECIPES[language].mix
     if unknown := set(corpus or ()) - set(taken):
         raise typer.BadParameter(f"{', '.join(sorted(unknown))}: not among {', '.join(taken)}", param_hint="--corpus")
@@ -146,7 +162,7 @@ def _parity_buffers(corpora: Path, language: str) -> list[list[str]]:
 
     buffers: list[list[str]] = []
     for corpus in _PARITY_CORPORA[language]:
-        documents = held_out(corpora, corpus, max_words=4000, language=language)
+        documents = held_out_documents(corpora, corpus, max_words=4000, language=language)
         buffers += mixed_buffers([word for document in documents for word in document.words][:4000])
     return buffers
 

@@ -17,7 +17,7 @@ from models.data.taught import Taught, TaughtFile, forget_labels, load_taught, w
 from models.export.starting_model import starting_model
 from models.languages import LANGUAGES
 from models.networks.pieces import LEADING, read_vocabulary
-from schemas.labels import Disfluency
+from schemas.labels import Casing, Disfluency
 
 if TYPE_CHECKING:  # the other commands run without torch
     from models.networks.kinds import Network
@@ -26,7 +26,7 @@ __all__ = ["register"]
 
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 
-_TAGS = len(Disfluency)
+_TAGS, _CASINGS = len(Disfluency), len(Casing)
 
 
 def register(app: typer.Typer) -> None:
@@ -53,6 +53,10 @@ def train_network(  # noqa: PLR0913 - a command's options
     start_shape: Annotated[
         bool, typer.Option("--start-shape", help="Take the start's width, layers, positions.")
     ] = False,
+    start_vocabulary: Annotated[
+        Path | None,
+        typer.Option(help="The start's own vocabulary, where its pieces are in another order.", exists=True),
+    ] = None,
     heads: Annotated[int | None, typer.Option(help="Attention heads, if not the usual.")] = None,
     fresh_layers: Annotated[int, typer.Option(help="Top layers that begin at random, not as the start's.")] = 0,
     data: Data = DATA,
@@ -62,9 +66,14 @@ def train_network(  # noqa: PLR0913 - a command's options
     look_ahead: Annotated[str | None, typer.Option(help="L_i of each layer, in words, if not the usual.")] = None,
     positions: Annotated[str | None, typer.Option(help="sinusoidal or learned, if not the usual")] = None,
     dropout: float = 0.0,
+    casing: Annotated[bool, typer.Option("--casing", help="With the third head, for capitals.")] = False,
     shorter_look_ahead: Annotated[float, typer.Option(help="Share of the steps that see less far than L.")] = 0.0,
     left_context: Annotated[float, typer.Option(help="Share of the samples that begin before their sentence.")] = 0.0,
+    casing_alone: Annotated[
+        bool, typer.Option("--casing-alone", help="Leave all but the third head as the start has it.")
+    ] = False,
     tails: Annotated[float, typer.Option(help="Share of the samples that end inside a sentence.")] = 0.5,
+    longest_words: Annotated[int, typer.Option(help="Words of a sample at most.")] = 150,
     taught: Annotated[Path | None, typer.Option(help="Folder of a teacher's labels of the same text (label).")] = None,
     taught_share: Annotated[
         float, typer.Option(help="a: the teacher's share of the loss of a word it labelled.")
@@ -95,11 +104,16 @@ def train_network(  # noqa: PLR0913 - a command's options
     torch.manual_seed(seed)
     asked = {"heads": heads, "positions": positions, "look_ahead": _numbers(look_ahead)}
     fields = _fields(network, language, start if start_shape else None, asked)
+    if casing:
+        fields["casing_classes"] = _CASINGS
     made = _built(network, fields | {"vocabulary_size": len(pieces), "dropout": dropout})
     if start is not None:
-        _begin(made, start, leading, fresh_layers)
+        rows = None if start_vocabulary is None else _rows(pieces, read_vocabulary(start_vocabulary))
+        _begin(made, start, leading, fresh_layers, rows)
+    if casing_alone:
+        _freeze_all_but_casing(made)
     chosen = corpus or list(RECIPES[language].mix)
-    text, said = _load(data, chosen, language, taught, pseudo or [])
+    text, said = _load(data, chosen, language, taught, pseudo or [], _CASINGS if casing else 0)
     print(f"{text.words} words, {len(text.pieces)} pieces")
     plan = TrainingPlan(
         max_words=max_words,
@@ -113,6 +127,7 @@ def train_network(  # noqa: PLR0913 - a command's options
         shorter_look_ahead=shorter_look_ahead,
         left_context=left_context,
         tails=tails,
+        longest=longest_words,
         corpora=_with_what_the_start_learnt(chosen, start),
         objective=Objective(
             taught_share=taught_share,
@@ -155,8 +170,8 @@ def _fields(network: str, language: str, shape_from: Path | None, asked: dict[st
         fields |= shape
         if network == "full" or (network == "mpnet" and asked["look_ahead"] is None):
             fields["look_ahead"] = (UNLIMITED,) * layers
-        elif len(asked["look_ahead"] or model.look_ahead) != layers:
-            raise typer.BadParameter(f"the start has {layers} layers: give --look-ahead with as many numbers")
+        elif len(asked["look_ahead"] or model.look_ahead) > layers:
+            raise typer.BadParameter(f"the start has {layers} layers: give --look-ahead with no more numbers")
     return fields | {name: value for name, value in asked.items() if value is not None}
 
 
@@ -170,7 +185,22 @@ def _built(kind: str, fields: dict[str, Any]) -> Network:
     return build(kind, fields)
 
 
-def _begin(network: Network, start: Path, leading: int, fresh_layers: int) -> None:
+def _freeze_all_but_casing(network: Network) -> None:
+    """Keep marks and tags exactly as they are: capitals are learnt from what the layers say already."""
+    casing = getattr(network, "casing", None)
+    if casing is None:
+        raise typer.BadParameter("there is no third head: --casing", param_hint="--casing-alone")
+    network.requires_grad_(requires_grad=False)
+    casing.requires_grad_(requires_grad=True)
+
+
+def _rows(pieces: Sequence[str], of_the_start: Sequence[str]) -> list[int]:
+    from models.networks.pretrained import rows_of  # noqa: PLC0415
+
+    return rows_of(pieces, of_the_start)
+
+
+def _begin(network: Network, start: Path, leading: int, fresh_layers: int, rows: Sequence[int] | None) -> None:
     from models.networks.blstm import BLSTM  # noqa: PLC0415
     from models.networks.pretrained import start_from_bert, start_from_checkpoint  # noqa: PLC0415
 
@@ -179,11 +209,11 @@ def _begin(network: Network, start: Path, leading: int, fresh_layers: int) -> No
     elif isinstance(network, BLSTM):
         raise typer.BadParameter("a BLSTM starts from a checkpoint of its own, not from a BERT")
     else:
-        start_from_bert(network, start, leading, fresh_layers=fresh_layers)
+        start_from_bert(network, start, leading, fresh_layers=fresh_layers, rows=rows)
 
 
 def _load(
-    data: Path, corpora: Sequence[str], language: str, taught: Path | None, pseudo: Sequence[str]
+    data: Path, corpora: Sequence[str], language: str, taught: Path | None, pseudo: Sequence[str], casing: int
 ) -> tuple[PackedText, Taught | None]:
     """Return the text of the corpora one after the other, and what the teacher says of each word."""
     parts = {corpus: PackedText.load(path) for corpus, path in _packed(data, corpora).items()}
@@ -196,7 +226,7 @@ def _load(
     if taught is None:
         return text, None
     marks = LANGUAGES[language].punctuation_classes
-    said = load_taught(taught, {name: part.words for name, part in parts.items()}, marks + _TAGS)
+    said = load_taught(taught, {name: part.words for name, part in parts.items()}, marks + _TAGS + casing)
     return with_pseudo_sentences(text, said, marks), said
 
 
@@ -237,7 +267,8 @@ def label_text(  # noqa: PLR0913 - a command's options
     packed = _packed(data, corpus or list(RECIPES[language].mix))
     torch.set_num_threads(threads)
     network = load_any_network(teacher)
-    classes = network.config.punctuation_classes + network.config.disfluency_classes
+    config = network.config
+    classes = config.punctuation_classes + config.disfluency_classes + getattr(config, "casing_classes", 0)
     leading = read_vocabulary(vocabulary).index(LEADING)
     asked = Teacher(network=network, leading=leading, heads=chosen, device=device, windows=windows)
     with Progress() as bar:

@@ -32,13 +32,15 @@ class AlignedDocument:
     words: list[str] = field(default_factory=list)
     punctuation: list[int] = field(default_factory=list)
     disfluency: list[int] = field(default_factory=list)
+    casing: list[int] = field(default_factory=list)
     turn_ends: set[int] = field(default_factory=set)
 
-    def add(self, word: str, punctuation: int, disfluency: int) -> None:
+    def add(self, word: str, punctuation: int, disfluency: int, casing: int = UNKNOWN) -> None:
         """Append one word with its labels."""
         self.words.append(word)
         self.punctuation.append(punctuation)
         self.disfluency.append(disfluency)
+        self.casing.append(casing)
 
     def first(self, words: int) -> AlignedDocument:
         """Return the document's first words, ``words`` at most."""
@@ -48,6 +50,7 @@ class AlignedDocument:
             self.words[:words],
             self.punctuation[:words],
             self.disfluency[:words],
+            self.casing[:words],
             {end for end in self.turn_ends if end < words},
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import lzma
 from collections.abc import Callable, Iterator
@@ -43,7 +44,7 @@ def read_texts(corpora: Path, language: str, name: str) -> Iterator[tuple[str, s
     with lzma.open(corpora / language / f"{name}.jsonl.xz", "rt", encoding="utf-8") as lines:
         for line in lines:
             record = json.loads(line)
-            yield record["id"], record["text"]
+            yield record["id"], html.unescape(record["text"])
 
 
 def read_in_order(corpora: Path, language: str, name: str, keep: Callable[[str], bool]) -> list[tuple[str, str]]:

@@ -71,6 +71,8 @@ def _repeated(words: Sequence[MarkedWord], i: int) -> int:
     for length in (3, 2, 1):
         if i + 2 * length > len(words):
             continue
+        if words[i].view != words[i + length].view:
+            continue
         same = all(words[i + k].view == words[i + length + k].view for k in range(length))
         ended = any(words[i + k].mark not in (Punctuation.NONE, Punctuation.COMMA) for k in range(length))
         if same and not ended:

@@ -104,7 +104,7 @@ def insert_disfluencies(
             if chosen:
                 for word, tag in _before(document, i, start, end, openings, rng, habits):
                     out.add(word, Punctuation.NONE, tag)
-            out.add(document.words[i], document.punctuation[i], document.disfluency[i])
+            out.add(document.words[i], document.punctuation[i], document.disfluency[i], document.casing[i])
             if i in document.turn_ends:
                 out.turn_ends.add(len(out.words) - 1)
     return out

@@ -43,7 +43,7 @@ def read_disfl_qa(corpora: Path, split: str) -> Iterator[AlignedDocument]:
         fluent = [word.view for word in read_marks(pair["original"])]
         document = AlignedDocument("disfl_qa", key)
         for word, tag in zip(words, _tags(words, fluent, max_words=25), strict=True):
-            document.add(word.view, word.mark, tag)
+            document.add(word.view, word.mark, tag, word.casing)
         document.turn_ends.add(len(words) - 1)
         move_marks(document)
         yield document

@@ -19,6 +19,11 @@ __all__ = ["ENGLISH_CORPORA", "add_line", "read_corpus"]
 
 
 _MARKUP = r"\*\*|__|`|\[[^\]]*\]|<[^>]*>|https?://\S+"
+_ASIDE = r"\([^)]*\)|\[[^\]]*\]"
+_TITLED = r"Mr|Mrs|Ms|Dr|Senator|Speaker|Secretary|Chairman|Chairwoman|President|Governor|Representative|Congressman"
+_SPEAKER = rf"^(?:(?:The )?(?:{_TITLED})\.? [A-Z][\w'-]+|The (?:President|Chairman|Chairwoman))\.\s+(?=[A-Z\"])"
+_INQUIRY = _ASIDE + r"|\b[A-Z]{3,4}\d{6,}(?:[_/.]\d+)*\b"
+_HEADING = r"^[^a-z]*$|^\W*\d[\d/. -]*-?$|/\d{4} -\s*$"
 ENGLISH_CORPORA: dict[str, CorpusRules] = {
     "changelog": CorpusRules(drop=_MARKUP, drop_lines=r"^(#|\||!\[|<)"),
     "crd3": CorpusRules(verbatim=True, drop=r"\([^)]*\)|\[[^\]]*\]"),
@@ -32,6 +37,18 @@ ENGLISH_CORPORA: dict[str, CorpusRules] = {
         marks_a_word=(0.08, 0.2),
     ),
     "eltec_novels_fifth": CorpusRules(one_turn=True, drop=r"_|\*", drop_lines=r"^[^a-z]*$"),
+    "us_congress_hearings": CorpusRules(drop=_ASIDE + "|" + _SPEAKER, drop_lines=_HEADING),
+    "whitehouse_briefings": CorpusRules(verbatim=True, drop=_ASIDE + "|" + _SPEAKER, drop_lines=_HEADING),
+    "audreyt_english": CorpusRules(drop=_MARKUP + "|" + _ASIDE, drop_lines=_HEADING),
+    "inquiry_covid": CorpusRules(verbatim=True, drop=_INQUIRY, drop_lines=_HEADING),
+    "inquiry_pohi": CorpusRules(verbatim=True, drop=_INQUIRY, drop_lines=_HEADING),
+    "inquiry_lampard": CorpusRules(verbatim=True, drop=_INQUIRY, drop_lines=_HEADING),
+    "president_news_conferences": CorpusRules(verbatim=True, drop=_ASIDE + "|" + _SPEAKER, drop_lines=_HEADING),
+    "president_speeches_miller": CorpusRules(drop=_ASIDE, drop_lines=_HEADING),
+    "europarl_debates": CorpusRules(drop=_ASIDE, drop_lines=_HEADING),
+    "un_general_debate": CorpusRules(drop=_ASIDE, drop_lines=_HEADING),
+    "gutenberg_lectures": CorpusRules(drop=_ASIDE + r"|_|\*", drop_lines=_HEADING),
+    "uk_commons_hansard": CorpusRules(drop=_ASIDE, drop_lines=_HEADING),
 }
 
 
@@ -64,6 +81,6 @@ def add_line(document: AlignedDocument, line: str, *, verbatim: bool) -> None:
     words = read_marks(line)
     for word, tag in zip(words, derive_tags(words, verbatim=verbatim), strict=True):
         mark = UNKNOWN if word.fragment and word.mark == 0 else word.mark
-        document.add(word.view, mark, tag)
+        document.add(word.view, mark, tag, word.casing)
     if words:
         document.turn_ends.add(len(document.words) - 1)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from models.data.aligned import UNKNOWN, strongest
+from models.data.written_case import read_casing
 from schemas.labels import Punctuation
 from worker.core.normalisation import model_view
 
@@ -28,11 +30,14 @@ _SELDOM_ENDS = frozenset("etc e.g i.e a.m p.m u.s u.k inc ltd corp co no".split(
 class MarkedWord:
     """One word: its view, the mark after it, and how its text was written.
 
-    fragment: the text breaks the word off with a hyphen. dashed: a dash follows. ellipsis: an ellipsis follows.
+    casing: how it is written (``schemas.labels.Casing``); unknown where a sentence or a quotation may begin, for what
+    is written large there says nothing of the word. fragment: the text breaks the word off with a hyphen. dashed: a
+    dash follows. ellipsis: an ellipsis follows.
     """
 
     view: str
     mark: int
+    casing: int = UNKNOWN
     fragment: bool = False
     dashed: bool = False
     ellipsis: bool = False
@@ -44,19 +49,38 @@ def read_marks(line: str) -> list[MarkedWord]:
     tokens = spaced.split()
     words: list[MarkedWord] = []
     for position, token in enumerate(tokens):
-        view = model_view(token)
+        view, end = _viewed(token)
         following = tokens[position + 1] if position + 1 < len(tokens) else ""
         if view:
-            words.append(MarkedWord(view, Punctuation.NONE))
-            tail = token[_after_last_letter(token) :]
+            words.append(
+                MarkedWord(
+                    view,
+                    Punctuation.NONE,
+                    read_casing(token, view, may_begin=_may_begin(words, token, tokens[position - 1])),
+                )
+            )
+            tail = token[end:]
             words[-1].fragment = tail.startswith("-")
         else:
             tail = token
-        if words:
+        if words and tail:
             _apply(words[-1], tail, following)
     if words and (words[-1].mark == Punctuation.NONE or words[-1].dashed):
         words[-1].mark = UNKNOWN
     return words
+
+
+def _may_begin(words: list[MarkedWord], token: str, before: str) -> bool:
+    """Tell whether the next word may begin a sentence or a quotation."""
+    if not words or words[-1].mark in (Punctuation.PERIOD, Punctuation.QUESTION):
+        return True
+    return words[-1].dashed or words[-1].ellipsis or before.endswith(":") or not token[0].isalnum()
+
+
+@lru_cache(maxsize=200_000)
+def _viewed(token: str) -> tuple[str, int]:
+    """Return the view of a token, and where its marks begin: both of few tokens, again and again."""
+    return model_view(token), _after_last_letter(token)
 
 
 def _after_last_letter(token: str) -> int:

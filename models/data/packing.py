@@ -1,7 +1,7 @@
 """Aligned documents as flat arrays of sub-word numbers and labels: what training reads, quick to load and to cut.
 
-One row a word in ``punctuation``, ``disfluency``, ``starts_sentence`` and ``first_piece``; the pieces of word k are
-``pieces[first_piece[k]:first_piece[k + 1]]``. Documents lie one after the other, each beginning with a sentence.
+One row a word in ``punctuation``, ``disfluency``, ``casing``, ``starts_sentence`` and ``first_piece``; word k has the
+pieces ``pieces[first_piece[k]:first_piece[k + 1]]``. Documents lie one after the other, each beginning with a sentence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.data.aligned import AlignedDocument
+from models.data.aligned import UNKNOWN, AlignedDocument
 from worker.adapters.onnx.wordpiece import WordPiece
 
 __all__ = ["PackedText", "pack"]
@@ -28,6 +28,7 @@ class PackedText:
     punctuation: NDArray[np.int8]
     disfluency: NDArray[np.int8]
     starts_sentence: NDArray[np.bool_]
+    casing: NDArray[np.int8]
 
     @property
     def words(self) -> int:
@@ -43,9 +44,12 @@ class PackedText:
 
     @classmethod
     def load(cls, path: Path) -> PackedText:
-        """Read what ``save`` wrote."""
+        """Read what ``save`` wrote; text that was packed before there were capitals has none."""
         with np.load(path) as arrays:
-            return cls(*(arrays[name] for name in cls.__slots__))
+            known = [arrays[name] for name in cls.__slots__ if name in arrays]
+        if len(known) < len(cls.__slots__):
+            known.append(np.full(len(known[-1]), UNKNOWN, dtype=np.int8))
+        return cls(*known)
 
     @classmethod
     def joined(cls, parts: list[PackedText]) -> PackedText:
@@ -58,6 +62,7 @@ class PackedText:
             np.concatenate([part.punctuation for part in parts]),
             np.concatenate([part.disfluency for part in parts]),
             np.concatenate([part.starts_sentence for part in parts]),
+            np.concatenate([part.casing for part in parts]),
         )
 
 
@@ -67,6 +72,7 @@ def pack(documents: Iterable[AlignedDocument], tokenizer: WordPiece) -> PackedTe
     first_piece = [0]
     punctuation: list[int] = []
     disfluency: list[int] = []
+    casing: list[int] = []
     starts: list[int] = []
     for document in documents:
         starts.extend(start + len(punctuation) for start in document.sentence_starts())
@@ -75,6 +81,7 @@ def pack(documents: Iterable[AlignedDocument], tokenizer: WordPiece) -> PackedTe
             first_piece.append(len(pieces))
         punctuation.extend(document.punctuation)
         disfluency.extend(document.disfluency)
+        casing.extend(document.casing)
     starts_sentence = np.zeros(len(punctuation), dtype=np.bool_)
     starts_sentence[starts] = True
     return PackedText(
@@ -83,4 +90,5 @@ def pack(documents: Iterable[AlignedDocument], tokenizer: WordPiece) -> PackedTe
         np.array(punctuation, dtype=np.int8),
         np.array(disfluency, dtype=np.int8),
         starts_sentence,
+        np.array(casing, dtype=np.int8),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,10 +16,10 @@ from models.data.contamination import MAX_SHARED, SharedText
 from models.data.corpora import place
 from models.data.packing import pack
 from models.data.recipes import RECIPES, Recipe
-from models.data.recogniser_errors import MisheardWords
+from models.data.recogniser_errors import ERROR_RATE, MisheardWords
 from worker.adapters.onnx.wordpiece import WordPiece
 
-__all__ = ["CorpusCounts", "held_out", "prepare", "training_documents"]
+__all__ = ["CorpusCounts", "held_out", "prepare", "prepare_held_out", "training_documents"]
 
 
 @dataclass(slots=True)
@@ -57,11 +57,11 @@ def training_documents(
 
 
 def _misheard(
-    documents: Iterable[AlignedDocument], misheard: MisheardWords, share: float, seed: int
+    documents: Iterable[AlignedDocument], misheard: MisheardWords, share: float, seed: int, rate: float = ERROR_RATE
 ) -> Iterator[AlignedDocument]:
     for document in documents:
         rng = random.Random(f"{seed} {document.name}")
-        yield misheard.heard(document, rng) if rng.random() < share else document
+        yield misheard.heard(document, rng, rate=rate) if rng.random() < share else document
 
 
 def held_out(corpora: Path, corpus: str, *, max_words: int, language: str = "en") -> list[AlignedDocument]:
@@ -73,6 +73,29 @@ def held_out(corpora: Path, corpus: str, *, max_words: int, language: str = "en"
         kept.append(document.first(max_words))
         max_words -= len(document.words)
     return kept
+
+
+def prepare_held_out(
+    corpora: Path,
+    out: Path,
+    tokenizer: WordPiece,
+    corpora_names: Sequence[str],
+    *,
+    max_words: int,
+    errors: float = 0.0,
+    rate: float = ERROR_RATE,
+) -> Iterator[CorpusCounts]:
+    """Pack the held-out documents of English corpora, ``max_words`` of each; yield what was read of each.
+
+    errors: the share of the documents with a recogniser's errors, ``rate`` of them a word.
+    """
+    misheard = MisheardWords(tokenizer.vocabulary) if errors else None
+    for corpus in corpora_names:
+        documents = held_out(corpora, corpus, max_words=max_words)
+        counts = CorpusCounts(corpus, len(documents), sum(len(document.words) for document in documents))
+        heard = documents if misheard is None else _misheard(documents, misheard, errors, 1, rate)
+        pack(heard, tokenizer).save(out / f"{corpus}.npz")
+        yield counts
 
 
 def prepare(

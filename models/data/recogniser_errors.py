@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from models.data.aligned import UNKNOWN, AlignedDocument
 from schemas.labels import Disfluency, Punctuation
 
-__all__ = ["MisheardWords", "sound_key"]
+__all__ = ["ERROR_RATE", "MisheardWords", "sound_key"]
 
-_RATE = 0.1
+ERROR_RATE = 0.1
 _SWALLOWED, _HEARD = 0.3, 0.1
 _SHORT = 4
 _ADDED = ("a", "the", "and", "in", "to", "of", "is", "it", "i", "that")
@@ -56,16 +56,16 @@ class MisheardWords:
                 return rng.choice(alike)
         return word
 
-    def heard(self, document: AlignedDocument, rng: random.Random, *, rate: float = _RATE) -> AlignedDocument:
+    def heard(self, document: AlignedDocument, rng: random.Random, *, rate: float = ERROR_RATE) -> AlignedDocument:
         """Return a copy as a recogniser may have heard it; ``rate``: errors a word.
 
         The mark of a word that was swallowed goes to the word before it, unless that has one; a word that was added has
         neither mark nor tag. A turn's last word is never swallowed.
         """
         out = AlignedDocument(document.corpus, document.name)
-        labels = zip(document.words, document.punctuation, document.disfluency, strict=True)
+        labels = zip(document.words, document.punctuation, document.disfluency, document.casing, strict=True)
         begins = False
-        for place, (word, mark, tag) in enumerate(labels):
+        for place, (word, mark, tag, casing) in enumerate(labels):
             kind = rng.random() if rng.random() < rate else 1.0
             ends_turn = place in document.turn_ends
             if kind < _SWALLOWED and len(word) <= _SHORT and not ends_turn and out.words:
@@ -74,7 +74,7 @@ class MisheardWords:
                     out.punctuation[-1] = mark
                 continue
             said = self.taken_for(word, rng) if _SWALLOWED + _HEARD <= kind < 1 else word
-            out.add(said, mark, _BEGUN.get(tag, tag) if begins else tag)
+            out.add(said, mark, _BEGUN.get(tag, tag) if begins else tag, casing if said == word else UNKNOWN)
             begins = False
             if ends_turn:
                 out.turn_ends.add(len(out.words) - 1)

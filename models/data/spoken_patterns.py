@@ -62,7 +62,7 @@ def _add(document: AlignedDocument, sentence: str) -> None:
     plain = re.sub(r"[\[\]{}]", "", sentence)
     tags = [tag for span in _SPAN.finditer(sentence) for tag in _tags(span)]
     for word, tag in zip(read_marks(plain), tags, strict=True):
-        document.add(word.view, word.mark, tag)
+        document.add(word.view, word.mark, tag, word.casing)
     document.turn_ends.add(len(document.words) - 1)
 
 

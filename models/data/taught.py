@@ -1,8 +1,9 @@
 """What a teacher says of packed text: class probabilities, one row a word, in one file a corpus beside the text's.
 
-A file is an array (words, P + Q) of half precision, so that it can be filled and read in place: a row holds the
-probabilities of the P marks, then of the Q tags. A head that the teacher was not asked for has zeros. Rows are written
-in order, and a row of zeros is one that is still to come; only a file that is full has its final name.
+A file is an array (words, classes) of half precision, so that it can be filled and read in place: a row holds the
+probabilities of the P marks, then of the Q tags, then of the C ways of casing if the teacher has that head. A head
+that the teacher was not asked for has zeros. Rows are written in order, and a row of zeros is still to come; only
+a file that is full has its final name.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from schemas.labels import Punctuation
 __all__ = ["Taught", "TaughtFile", "forget_labels", "load_taught", "with_pseudo_sentences"]
 
 Taught = NDArray[np.float16]
-"""(words, P + Q): see the head of the file."""
+"""(words, P + Q) or (words, P + Q + C): see the head of the file."""
 
 _ENDS = [int(mark) for mark in Punctuation if mark.ends_sentence]
 

@@ -69,7 +69,7 @@ class CheckpointEngine:
             )
             with torch.inference_mode():
                 scores = self._network(torch.from_numpy(pieces), torch.from_numpy(word_index))
-            marks, tags = (head.argmax(dim=-1).to(torch.uint8).numpy() for head in scores)
+            marks, tags, *_ = (head.argmax(dim=-1).to(torch.uint8).numpy() for head in scores)
             for row, place in enumerate(batch):
                 answers[place] = Labels(
                     punctuation=marks[row, last[row]].tobytes(), disfluency=tags[row, last[row]].tobytes()

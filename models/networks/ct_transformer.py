@@ -34,7 +34,10 @@ UNSEEN = -30_000.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CTConfig:
-    """The shape of a network; ``look_ahead`` is the paper's L_i, one number of words a layer."""
+    """The shape of a network; ``look_ahead`` is the paper's L_i, one number of words a layer.
+
+    casing_classes: 0 for a network without the third head.
+    """
 
     vocabulary_size: int
     width: int = 384
@@ -45,6 +48,7 @@ class CTConfig:
     max_positions: int = 512
     punctuation_classes: int = 4
     disfluency_classes: int = 5
+    casing_classes: int = 0
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
@@ -141,8 +145,8 @@ class CTLayer(nn.Module):
 def _attend(query: Tensor, key: Tensor, value: Tensor, visible: Tensor) -> Tensor:
     """Mix the values (B, H, S, D/H) of the visible keys: the paper's equation 2.
 
-    Written out and kept in the type of its input, because on a CPU this trains faster in bfloat16 than PyTorch's fused
-    attention does with a mask.
+    Written out and kept in the type of its input, because that trains faster in bfloat16 than PyTorch's fused
+    attention does with a mask: on a CPU, and on an H100 too where the network is 768 wide (``docs/experiments.md``).
     """
     with torch.autocast(query.device.type, enabled=False):
         scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-1, -2)  # (B, H, S, S)
@@ -165,12 +169,13 @@ class CTTransformer(nn.Module):
         self.layers = nn.ModuleList(CTLayer(config) for _ in config.look_ahead)
         self.punctuation = nn.Linear(config.width, config.punctuation_classes)
         self.disfluency = nn.Linear(config.width, config.disfluency_classes)
+        self.casing = nn.Linear(config.width, config.casing_classes) if config.casing_classes else None
         self.apply(start_small)
 
     def forward(
         self, pieces: Tensor, word_index: Tensor, look_ahead: Sequence[int] | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Return the punctuation scores (B, S, P) and disfluency scores (B, S, Q) of ``pieces`` (B, S).
+    ) -> tuple[Tensor, ...]:
+        """Return the scores of ``pieces`` (B, S): punctuation (B, S, P), disfluency (B, S, Q), casing (B, S, C) if any.
 
         ``word_index`` (B, S) numbers each piece's word: 0 the leading piece, then 1, 2, 3 …, ``PADDING_WORD`` padding.
         ``look_ahead``: another L_i for this pass, one a layer (training draws some; see ``models.training.loop``).
@@ -178,9 +183,16 @@ class CTTransformer(nn.Module):
         hidden = self.embedding(pieces) + self.positions(pieces.shape[1])
         hidden = self.dropout(self.embedding_norm(hidden))
         seen, seer = word_index[:, None, None, :], word_index[:, None, :, None]
-        for layer, words in zip(self.layers, look_ahead or self.config.look_ahead, strict=True):
-            hidden = layer(hidden, self.mask(seen <= seer + words))
-        return self.punctuation(hidden), self.disfluency(hidden)
+        asked = tuple(look_ahead or self.config.look_ahead)
+        masks = {words: self.mask(seen <= seer + words) for words in set(asked)}
+        for layer, words in zip(self.layers, asked, strict=True):
+            hidden = layer(hidden, masks[words])
+        return self.scores(hidden)
+
+    def scores(self, hidden: Tensor) -> tuple[Tensor, ...]:
+        """Return what the heads say of the last layer's output (…, D)."""
+        heads = (self.punctuation, self.disfluency, self.casing)
+        return tuple(head(hidden) for head in heads if head is not None)
 
     def mask(self, visible: Tensor) -> Tensor:
         """Return what a layer takes for ``visible`` (B, 1, S, S): itself, where positions are in the input alone."""

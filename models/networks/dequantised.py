@@ -1,10 +1,11 @@
-"""An int8 ONNX export of a BERT back to fp32 safetensors under BERT's own names: a start for training.
+"""An ONNX export of a BERT, mostly int8, back to fp32 safetensors under BERT's own names: a start for training.
 
 The public packages found that carry Chinese encoders (``models/README.md`` says which) hold them quantised: linear
 weights with a scale an output column or one, embeddings in uint8 with one scale each. Each value becomes
 (stored - zero point) x scale; biases and norms are there as they were. Two ways of naming the arrays are known: by
 layer, and BERT's own but for linear weights (``dequantised_linears``). Pieces that no word can be cut into are left out
-of the vocabulary: Chinese characters stand alone, so their ``##`` forms, a third of all, are never met.
+of the vocabulary, unless it is wanted whole: Chinese characters stand alone, so their
+``##`` forms, a third of all, are never met.
 """
 
 from __future__ import annotations
@@ -44,16 +45,16 @@ _NEVER_MET = re.compile(rf"##[{HAN}]|\[unused\d+\]")
 Array = NDArray[np.generic]
 
 
-def write_dequantised(source: Path, tokenizer: Path, weights: Path, vocabulary: Path) -> int:
+def write_dequantised(source: Path, tokenizer: Path, weights: Path, vocabulary: Path, *, whole: bool = False) -> int:
     """Write the encoder of ``source`` (ONNX) as safetensors and its vocabulary as a list; return how many pieces.
 
-    tokenizer: the ``tokenizer.json`` of the vocabulary that the encoder was trained with.
+    tokenizer: the ``tokenizer.json`` of the vocabulary that the encoder was trained with. whole: leave no piece out.
     """
     tensors = dequantise(source)
     numbers = json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]
     if len(numbers) != len(tensors[_WORDS]):
         raise ValueError(f"{tokenizer} has {len(numbers)} pieces, {source} has {len(tensors[_WORDS])}")
-    kept = sorted((number, piece) for piece, number in numbers.items() if not _NEVER_MET.fullmatch(piece))
+    kept = sorted((number, piece) for piece, number in numbers.items() if whole or not _NEVER_MET.fullmatch(piece))
     tensors[_WORDS] = tensors[_WORDS][[number for number, _ in kept]]
     for path in (weights, vocabulary):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,6 +78,8 @@ def dequantise(source: Path) -> dict[str, NDArray[np.float32]]:
     arrays = _stored(graph)
     if "bert.embeddings.LayerNorm.weight" in arrays:
         return _of_bert_s_names(named_by_biases(graph, arrays))
+    if _WORDS in arrays:
+        return _of_nodes(graph, arrays)
     return _of_layers(arrays)
 
 
@@ -91,6 +94,18 @@ def _of_bert_s_names(arrays: dict[str, Array]) -> dict[str, NDArray[np.float32]]
             out[whole] = values if whole.startswith("embeddings.") else np.ascontiguousarray(values.T)
         elif array.dtype == np.float32 and not name.endswith("_scale"):
             out[name] = array.astype(np.float32)
+    return out
+
+
+def _of_nodes(graph: onnx.GraphProto, arrays: dict[str, Array]) -> dict[str, NDArray[np.float32]]:
+    """Return the tensors of an export in fp32, whose linear weights have the names of the nodes that use them."""
+    out = {
+        name: array.astype(np.float32) for name, array in arrays.items() if name.startswith(("embeddings.", "encoder."))
+    }
+    for node in graph.node:
+        if node.op_type == "MatMul" and node.name.startswith("/encoder/") and node.input[1] in arrays:
+            weight = node.name.removeprefix("/").removesuffix("/MatMul").replace("/", ".") + ".weight"
+            out[weight] = np.ascontiguousarray(arrays[node.input[1]].T.astype(np.float32))
     return out
 
 

@@ -33,8 +33,8 @@ class KeptStates:
         self._settled = [empty] * len(self._needed_words)  # (1, settled, D): the input of each layer, then the output
         self._keys_values = [(layer.by_head(empty), layer.by_head(empty)) for layer in self._layers]
 
-    def label(self, pieces: Tensor, word_index: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the punctuation scores (1, S, P) and disfluency scores (1, S, Q) of ``pieces`` (1, S).
+    def label(self, pieces: Tensor, word_index: Tensor) -> tuple[Tensor, ...]:
+        """Return the scores of ``pieces`` (1, S), those of each head (1, S, its classes).
 
         They are what the network says of the whole buffer. It must begin with what it began with at the last call.
         """
@@ -49,7 +49,7 @@ class KeptStates:
             visible = numbers[None, :] <= numbers[first:, None] + words
             encoded = self._encoded(k, layer, hidden, visible[None, None])
             hidden = self._grown(k + 1, encoded, settled[k + 1])
-        return network.punctuation(hidden), network.disfluency(hidden)
+        return network.scores(hidden)
 
     def _encoded(self, k: int, layer: CTLayer, hidden: Tensor, visible: Tensor) -> Tensor:
         """Return the layer's output (1, Q, D) of the last Q places of ``hidden`` (1, S, D); keep keys and values."""

@@ -43,4 +43,6 @@ class MPNet(CTTransformer):
     def mask(self, visible: Tensor) -> Tensor:
         """Return the relative positions' numbers (B, H, S, S) where ``visible`` (B, 1, S, S) is true."""
         added = self.relative[buckets(visible.shape[-1]).to(visible.device)]  # (S, S, H)
-        return torch.where(visible, added.permute(2, 0, 1).unsqueeze(0), UNSEEN)
+        whole = torch.where(visible, added.permute(2, 0, 1).unsqueeze(0), UNSEEN)
+        device = whole.device.type  # once for all layers in the type that they add it in
+        return whole.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else whole

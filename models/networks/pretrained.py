@@ -7,6 +7,7 @@ of any size, and its top layers, bent to what it was trained for, may be left at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from torch import Tensor
 
 from models.networks.ct_transformer import CTConfig, CTTransformer, sinusoids
 from models.networks.kinds import Network
+from models.networks.mpnet import MPNet
 
-__all__ = ["shape_of", "start_from_bert", "start_from_checkpoint"]
+__all__ = ["rows_of", "shape_of", "start_from_bert", "start_from_checkpoint"]
 
 _RIDGE = 10.0
 _HEAD_WIDTH = 64
@@ -48,25 +50,31 @@ def shape_of(start: Path) -> dict[str, Any]:
     }
 
 
-def start_from_bert(network: CTTransformer, weights: Path, leading: int, *, fresh_layers: int = 0) -> None:
-    """Copy a BERT encoder of the same shape into ``network``, or an MPNet's into an ``MPNet``; ValueError for another.
+def start_from_bert(
+    network: CTTransformer, weights: Path, leading: int, *, fresh_layers: int = 0, rows: Sequence[int] | None = None
+) -> None:
+    """Copy a BERT or MPNet encoder of the same shape into ``network``; ValueError for another.
 
-    The two heads keep their random start, and so do the ``fresh_layers`` top layers. Where the network has fewer layers
-    than the encoder, it gets the lowest.
+    The heads keep their random start, and so do the ``fresh_layers`` top layers. Where the network has fewer layers
+    than the encoder, it gets the lowest; where it is no ``MPNet``, it goes without an MPNet's relative positions.
+
+    rows: the row of the encoder's embedding that each piece of the vocabulary has, where that is not its number
+    (``rows_of``).
 
     Sinusoidal positions (the paper's) start as the ridge regression of the learned table on the waves; the first
     position, which is unlike the others and holds the leading piece alone, is made up for in that piece's embedding.
     """
     bert, extra = _as_bert(load_file(str(weights)))
     config = network.config
+    embedding = bert["embeddings.word_embeddings.weight"]
     state: dict[str, Tensor] = {
-        "embedding.weight": bert["embeddings.word_embeddings.weight"],
+        "embedding.weight": embedding if rows is None else embedding[torch.tensor(rows)],
         "embedding_norm.weight": bert["embeddings.LayerNorm.weight"],
         "embedding_norm.bias": bert["embeddings.LayerNorm.bias"],
     }
     segment = bert[_SEGMENTS][0]  # one segment only: its vector is a constant
     learned = bert[_POSITIONS]
-    state |= extra | _positions(config, learned, segment)
+    state |= (extra if isinstance(network, MPNet) else {}) | _positions(config, learned, segment)
     copied = len(config.look_ahead) - fresh_layers
     for k in range(copied):
         state |= _layer(bert, k)
@@ -75,16 +83,32 @@ def start_from_bert(network: CTTransformer, weights: Path, leading: int, *, fres
         state["embedding.weight"][leading] += segment + learned[0] - as_waves
     missing, unexpected = network.load_state_dict(state, strict=False)
     fresh = tuple(f"layers.{k}." for k in range(copied, len(config.look_ahead)))
-    if unexpected or any(not name.startswith(("punctuation.", "disfluency.", *fresh)) for name in missing):
+    if unexpected or any(not name.startswith((*_HEADS, *fresh)) for name in missing):
         raise ValueError(f"{weights} does not fit: missing {missing}, unexpected {unexpected}")
+
+
+def rows_of(vocabulary: Sequence[str], start_vocabulary: Sequence[str]) -> list[int]:
+    """Return the row of a start's embedding for each piece of ``vocabulary``; KeyError for a piece that it lacks.
+
+    MPNet has BERT's pieces in another order, and other names for the special ones.
+    """
+    numbers = {piece: number for number, piece in enumerate(start_vocabulary)}
+    special = {piece: numbers[theirs] for piece, theirs in _MPNET_SPECIAL.items() if theirs in numbers}
+    return [special[piece] if piece in special else numbers[piece] for piece in vocabulary]
 
 
 def start_from_checkpoint(network: Network, checkpoint: Path) -> None:
     """Copy the network of an earlier run's checkpoint into ``network``: a new plan, a new optimiser, the same shape.
 
-    A Full-Transformer and a CT-Transformer are of the same shape: so a full-context teacher is put under the mask.
+    A Full-Transformer and a CT-Transformer are of the same shape: so a full-context teacher is put under the mask. A
+    third head that the checkpoint lacks begins at random; a smaller network gets the lowest layers, and one that is no
+    ``MPNet`` goes without relative positions. ValueError where anything else does not fit.
     """
-    network.load_state_dict(torch.load(checkpoint, weights_only=True, map_location="cpu")["network"])
+    state = torch.load(checkpoint, weights_only=True, map_location="cpu")["network"]
+    missing, unexpected = network.load_state_dict(state, strict=False)
+    left_out = {name for name in unexpected if name == "relative" or name.startswith("layers.")}
+    if set(unexpected) - left_out or any(not name.startswith("casing.") for name in missing):
+        raise ValueError(f"{checkpoint} does not fit: missing {missing}, unexpected {unexpected}")
 
 
 def _as_bert(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
@@ -135,6 +159,8 @@ _MPNET_NAMES = {
     "attention.LayerNorm.": "attention.output.LayerNorm.",
 }
 _SHAPE = ("width", "heads", "inner_width", "positions", "max_positions")
+_MPNET_SPECIAL = {"[CLS]": "<s>", "[SEP]": "</s>", "[PAD]": "<pad>", "[MASK]": "<mask>"}
+_HEADS = ("punctuation.", "disfluency.", "casing.")
 _QKV = ("query", "key", "value")
 _SAME = {
     "attention.output.dense": "attended",

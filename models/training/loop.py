@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +19,8 @@ import torch
 from torch import Tensor
 
 from models.data.packing import PackedText
-from models.data.samples import TAIL_SHARE, Batch, batches
+from models.data.resident import Batch, ResidentText, batches
+from models.data.samples import LONGEST_WORDS, TAIL_SHARE
 from models.data.taught import Taught
 from models.networks.checkpoints import read_checkpoint, write_checkpoint
 from models.networks.ct_transformer import CTTransformer
@@ -43,6 +44,7 @@ Report = Callable[[float, str], None]
 """Told now and then the share of the plan that is done, and a line of figures for people."""
 
 _PLAIN = Objective()
+_REPORTED_STEPS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +55,8 @@ class TrainingPlan:
     due. leading: the number of the piece that stands before the words. device: as PyTorch names it, cpu or cuda.
     shorter_look_ahead: the share of the steps in which a CT-Transformer sees less far than it can
     (``models.training.shorter_look_ahead``). left_context: the share of the samples that begin before their sentence.
-    tails: the share of the samples that end inside a sentence. corpora: the names of all that the network has learnt
-    from when this is done, which its checkpoint then tells.
+    tails: the share of the samples that end inside a sentence. longest: words of a sample. corpora: the names of all
+    that the network has learnt from when this is done, which its checkpoint then tells.
     """
 
     max_words: int
@@ -73,6 +75,7 @@ class TrainingPlan:
     shorter_look_ahead: float = 0.0
     left_context: float = 0.0
     tails: float = TAIL_SHARE
+    longest: int = LONGEST_WORDS
     corpora: tuple[str, ...] = ()
     objective: Objective = _PLAIN
 
@@ -94,20 +97,21 @@ def losses(
     batch: Batch,
     objective: Objective = _PLAIN,
     look_ahead: tuple[int, ...] | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Return the loss of each head over the words of ``batch``; see ``models.training.objective``.
+) -> tuple[Tensor, ...]:
+    """Return the loss of each head over the words of ``batch``, in the network's order (``models.training.objective``).
 
     look_ahead: another L_i for this batch, where the network is a CT-Transformer.
     """
     with torch.autocast(batch.pieces.device.type, dtype=torch.bfloat16):
         extra = () if look_ahead is None else (look_ahead,)
-        marks, tags = network(batch.pieces, batch.word_index, *extra)
-    of_marks = of_tags = None
+        scores = network(batch.pieces, batch.word_index, *extra)
+    labels = (batch.punctuation, batch.disfluency, batch.casing)
+    told: Sequence[Tensor | None] = (None,) * len(scores)
     if batch.taught is not None:
-        of_marks, of_tags = batch.taught[..., : marks.shape[-1]], batch.taught[..., marks.shape[-1] :]
-    return (
-        head_loss(marks, batch.punctuation, of_marks, objective),
-        head_loss(tags, batch.disfluency, of_tags, objective),
+        told = batch.taught.split([head.shape[-1] for head in scores], dim=-1)  # type: ignore[no-untyped-call]
+    return tuple(
+        head_loss(head, known, taught, objective)
+        for head, known, taught in zip(scores, labels[: len(scores)], told, strict=True)
     )
 
 
@@ -141,13 +145,14 @@ def train(
     network.train()
     saved = started = time.monotonic()
     saved_words = before.words
-    recent: list[tuple[float, float]] = []
-    for progress, batch in _remaining(text, taught, plan, before):
+    recent: list[Tensor] = []
+    resident = ResidentText(text, plan.leading, taught, device=plan.device)
+    for progress, batch in _remaining(resident, plan, before):
         progress.seconds = before.seconds + time.monotonic() - started
         share = progress.share(plan)
         torch.manual_seed(plan.seed + progress.step)  # dropout
         recent.append(_step(network, optimisers, batch, plan, progress))
-        if progress.step % 20 == 0 or share >= 1:
+        if progress.step % _REPORTED_STEPS == 0 or share >= 1:
             report(share, _line(share, progress, before, recent))
             recent.clear()
         due = time.monotonic() - saved > plan.checkpoint_s or progress.words - saved_words >= plan.checkpoint_words
@@ -163,12 +168,10 @@ def train(
             return
 
 
-def _line(share: float, progress: _Progress, before: _Progress, recent: list[tuple[float, float]]) -> str:
+def _line(share: float, progress: _Progress, before: _Progress, recent: Sequence[Tensor]) -> str:
     speed = (progress.words - before.words) / max(progress.seconds - before.seconds, 1e-3)
-    marks, tags = (sum(pair[k] for pair in recent) / len(recent) for k in (0, 1))
-    return (
-        f"{share:.1%} step {progress.step} words {progress.words} loss {marks:.4f} + {tags:.4f} at {speed:.0f} words/s"
-    )
+    losses = " + ".join(f"{loss:.4f}" for loss in torch.stack(list(recent)).mean(dim=0).tolist())
+    return f"{share:.1%} step {progress.step} words {progress.words} loss {losses} at {speed:.0f} words/s"
 
 
 def _watched(network: _N, share: float, watch: Watch[_N]) -> bool:
@@ -180,37 +183,33 @@ def _watched(network: _N, share: float, watch: Watch[_N]) -> bool:
         network.train()
 
 
-def _remaining(
-    text: PackedText, taught: Taught | None, plan: TrainingPlan, before: _Progress
-) -> Iterator[tuple[_Progress, Batch]]:
+def _remaining(resident: ResidentText, plan: TrainingPlan, before: _Progress) -> Iterator[tuple[_Progress, Batch]]:
     """Yield the batches after the ``before.step`` first, epoch after epoch, with the progress that each one makes."""
     words, step = 0, 0
     for epoch in itertools.count():
         for batch in batches(
-            text,
-            plan.leading,
+            resident,
             max_pieces=plan.max_pieces,
             seed=plan.seed + epoch,
-            taught=taught,
             left_context=plan.left_context,
             tails=plan.tails,
+            longest=plan.longest,
         ):
             words, step = words + batch.words, step + 1
             if step > before.step:
                 yield _Progress(step, words, before.seconds), batch
 
 
-def _step(
-    network: Network, optimisers: Optimisers, batch: Batch, plan: TrainingPlan, progress: _Progress
-) -> tuple[float, float]:
+def _step(network: Network, optimisers: Optimisers, batch: Batch, plan: TrainingPlan, progress: _Progress) -> Tensor:
+    """Take a step; return the heads' losses, on the device: reading them there would wait for the step's end."""
     look_ahead = None
     if plan.shorter_look_ahead and isinstance(network, CTTransformer):
         seed = plan.seed * 1_000_003 + progress.step
         look_ahead = drawn_look_ahead(network.config.look_ahead, seed, share=plan.shorter_look_ahead)
-    marks, tags = losses(network, batch.to(plan.device), plan.objective, look_ahead)
-    (marks + tags).backward()  # type: ignore[no-untyped-call]
+    of_heads = torch.stack(losses(network, batch, plan.objective, look_ahead))
+    of_heads.sum().backward()  # type: ignore[no-untyped-call]
     optimisers.step(_rate(plan, progress.share(plan)))
-    return float(marks.detach()), float(tags.detach())
+    return of_heads.detach()
 
 
 def _rate(plan: TrainingPlan, share: float) -> float:

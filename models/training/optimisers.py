@@ -1,4 +1,7 @@
-"""AdamW for the dense weights, and its sparse form for the embedding, of which a step meets few rows."""
+"""AdamW for the dense weights, and its sparse form for the embedding, of which a small step meets few rows.
+
+A GPU's steps are large and meet most of the rows that there are, and its memory is fast: there all weights are dense.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,17 @@ class Optimisers:
     """The optimisers of one network; the learning rate is given anew at each step."""
 
     def __init__(self, network: Network, learning_rate: float, weight_decay: float, clip_norm: float) -> None:
-        """Make the embedding's gradient sparse. clip_norm: of the dense gradients together."""
-        network.embedding.sparse = True
-        self._dense = [p for p in network.parameters() if p.requires_grad and p is not network.embedding.weight]
+        """Make the embedding's gradient sparse on a CPU. clip_norm: of the dense gradients together."""
+        rows = network.embedding.weight
+        network.embedding.sparse = rows.device.type == "cpu" and rows.requires_grad
+        sparse = [rows] if network.embedding.sparse else []
+        self._dense = [p for p in network.parameters() if p.requires_grad and not any(p is row for row in sparse)]
         self._clip_norm = clip_norm
-        self._all: tuple[torch.optim.Optimizer, ...] = (
-            torch.optim.AdamW(self._dense, lr=learning_rate, weight_decay=weight_decay, betas=(0.9, 0.98), fused=True),
-            torch.optim.SparseAdam([network.embedding.weight], lr=learning_rate),
-        )
+        self._all: list[torch.optim.Optimizer] = [
+            torch.optim.AdamW(self._dense, lr=learning_rate, weight_decay=weight_decay, betas=(0.9, 0.98), fused=True)
+        ]
+        if sparse:
+            self._all.append(torch.optim.SparseAdam(sparse, lr=learning_rate))
 
     def step(self, learning_rate: float) -> None:
         """Clip the gradients, change the weights, and forget the gradients."""

@@ -14,17 +14,19 @@ import torch
 from torch import Tensor
 
 from models.data.packing import PackedText
-from models.data.samples import collate
+from models.data.resident import ResidentText
 from models.data.taught import TaughtFile
 from models.decoding.chunked import Chunk, split
 from models.decoding.labelling_runs import OFFLINE_STEP_WORDS, OFFLINE_WORDS, OFFLINE_WORDS_CUT
 from models.networks.kinds import Network
 
-__all__ = ["HEADS", "Heads", "Teacher", "label_softly"]
+__all__ = ["HEADS", "Heads", "Teacher", "label_softly", "soft_rows"]
 
 Heads: TypeAlias = Literal["both", "punctuation", "disfluency"]
 HEADS: tuple[Heads, ...] = ("both", "punctuation", "disfluency")
-"""Which heads a teacher is asked: one that learnt no disfluencies has nothing to say of them."""
+"""Which heads a teacher is asked, both being all of its: one that learnt no disfluencies has nothing to say of them."""
+
+_ORDER = ("punctuation", "disfluency", "casing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,31 +47,36 @@ def label_softly(
 
     progress: told how many words are done since it was told last.
     """
-    teacher.network.to(teacher.device).eval()
     done = file.done
     progress(done)
+    for window, rows in soft_rows(teacher, text, done=done):
+        file.rows[window.first : window.last] = rows.numpy()
+        progress(window.last - done)
+        done = window.last
+    file.close()
+
+
+def soft_rows(teacher: Teacher, text: PackedText, *, done: int = 0) -> Iterator[tuple[Chunk, Tensor]]:
+    """Yield each window that keeps words after the ``done`` first, with the rows (words kept, classes) of those."""
+    teacher.network.to(teacher.device).eval()
+    resident = ResidentText(text, teacher.leading, device=teacher.device)
     windows_of_all = split(text.words, chunk=OFFLINE_WORDS, window=OFFLINE_STEP_WORDS, min_words_cut=OFFLINE_WORDS_CUT)
     waiting = [window for window in windows_of_all if window.last > done]
     for start in range(0, len(waiting), teacher.windows):
         windows = waiting[start : start + teacher.windows]
-        for window, rows in zip(windows, _probabilities(teacher, text, windows), strict=True):
-            file.rows[window.first : window.last] = rows.numpy()
-        progress(windows[-1].last - done)
-        done = windows[-1].last
-    file.close()
+        yield from zip(windows, _probabilities(teacher, resident, windows), strict=True)
 
 
-def _probabilities(teacher: Teacher, text: PackedText, windows: list[Chunk]) -> Iterator[Tensor]:
-    """Yield the rows (words kept, P + Q) of each window, in half precision."""
-    batch = collate(text, [(window.start, window.end) for window in windows], teacher.leading).to(teacher.device)
+def _probabilities(teacher: Teacher, resident: ResidentText, windows: list[Chunk]) -> Iterator[Tensor]:
+    """Yield the rows (words kept, classes of all heads) of each window, in half precision."""
+    batch = resident.batch([(window.start, window.end) for window in windows])
     with torch.no_grad(), torch.autocast(batch.pieces.device.type, dtype=torch.bfloat16):
         scores = teacher.network(batch.pieces, batch.word_index)
-    marks, tags = (head.float().softmax(dim=-1).half().cpu() for head in scores)
-    if teacher.heads == "punctuation":
-        tags.zero_()
-    if teacher.heads == "disfluency":
-        marks.zero_()
-    rows = torch.cat([marks, tags], dim=-1)
+    asked = [teacher.heads in ("both", head) for head in _ORDER]
+    rows = torch.cat(
+        [head.float().softmax(dim=-1) * told for head, told in zip(scores, asked, strict=False)], dim=-1
+    ).half()
+    rows, first_piece = rows.cpu(), resident.text.first_piece
     for row, window in enumerate(windows):
-        last_pieces = text.first_piece[window.first + 1 : window.last + 1] - text.first_piece[window.start]
+        last_pieces = first_piece[window.first + 1 : window.last + 1] - first_piece[window.start]
         yield rows[row, torch.from_numpy(last_pieces)]

@@ -21,7 +21,7 @@ from models.data.aligned import AlignedDocument
 from models.data.corpora import place
 from models.data.packing import PackedText, pack
 from models.data.recipes import RECIPES
-from models.data.samples import batches
+from models.data.resident import ResidentText, batches
 from models.evaluation.chinese import CharacterText
 from models.evaluation.english import Figure
 from models.export.folder import ModelCard
@@ -163,7 +163,8 @@ def _trained(
 ) -> Watcher:
     """Train until the watcher has seen enough, and return it; nothing is left to do for a tune that has ended."""
     leading = wordpiece_of(start).number(start.manifest.wordpiece.leading)
-    looks_at = list(batches(watched, leading, max_pieces=_MAX_PIECES, seed=plan.seed, left_context=_LEFT_CONTEXT))
+    resident = ResidentText(watched, leading)
+    looks_at = list(batches(resident, max_pieces=_MAX_PIECES, seed=plan.seed, left_context=_LEFT_CONTEXT))
     watcher = Watcher(out, looks_at, plan.patience, tell=bar.print)
     if watcher.ended:
         return watcher

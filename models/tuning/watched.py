@@ -13,7 +13,7 @@ import msgspec
 import torch
 from torch.nn import functional
 
-from models.data.samples import Batch
+from models.data.resident import Batch
 from models.networks.checkpoints import write_checkpoint
 from models.networks.ct_transformer import CTTransformer
 

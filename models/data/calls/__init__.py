@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from models.data.aligned import AlignedDocument
+from models.data.aligned import UNKNOWN, AlignedDocument
 from models.data.call_numbers import NUMBERS
 from models.data.disfluencies import FUNCTION_WORDS
 from models.data.marks import read_marks
@@ -96,7 +96,7 @@ def call_documents(*, documents: int = _CALLS) -> Iterator[AlignedDocument]:
         document = AlignedDocument("calls", f"calls-{number}")
         for turn in call:
             for word in turn:
-                document.add(word.view, word.mark, word.tag)
+                document.add(word.view, word.mark, word.tag, UNKNOWN if word.casing is None else word.casing)
             document.turn_ends.add(len(document.words) - 1)
         yield document
 

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     for name in ("ami", "swda"):
         pack([document(60)], tokenizer()).save(tmp_path / "data" / f"{name}.npz")
     rows = "we\tO\nsaw\tO\nit\tPERIOD\nwhere\tO\nis\tO\nit\tQUESTION\n" * 20
-    write_archive(tmp_path, "iwslt2011", {"test2011": rows, "test2011asr": rows})
+    write_archive(tmp_path, "iwslt2011", {"test2011": rows, "test2011asr": rows, "dev2012": rows})
     return tmp_path
 
 

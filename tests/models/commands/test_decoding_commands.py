@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_corpus(folder, "rev16_verbatim", {"v/17.nlp": "So, um, the dog the dog left. " * 20})
     write_corpus(folder, "rev16_clean", {"c/17.nlp": "So the dog left. " * 20})
     rows = "".join(f"{word.strip('.,?').lower()}\t{_mark(word)}\n" for word in (SENTENCE * 10).split())
-    write_archive(folder, "iwslt2011", {"test2011": rows, "test2011asr": rows})
+    write_archive(folder, "iwslt2011", {"test2011": rows, "test2011asr": rows, "dev2012": rows})
     exported(tiny_network(tiny_config(look_ahead=(1, 2, 2))), folder / "models" / "en", int8=True)
     return folder
 

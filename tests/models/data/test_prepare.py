@@ -13,7 +13,8 @@ from models.data.disfluent_pairs import read_disfl_qa, read_rev16
 from models.data.english_corpora import read_corpus
 from models.data.iwslt import read_iwslt
 from models.data.packing import PackedText
-from models.data.prepare import CorpusCounts, held_out, prepare
+from models.data.prepare import CorpusCounts, held_out, prepare, prepare_held_out
+from models.data.recipes import is_held_out
 from schemas.labels import Disfluency, Punctuation
 from tests.models.builders import VOCABULARY, tokenizer
 from tests.models.corpora import write_archive, write_corpus
@@ -28,7 +29,11 @@ def made_up_corpora(folder: Path, *, documents: int = 120) -> Path:
     talk["quote"] = talk["talk-2"] + "\n" + " ".join(TEST_WORDS[:13]) + "."
     write_corpus(folder, "changelog", talk)
     rows = "\n".join(f"{word}\t{'PERIOD' if k % 10 == 9 else 'O'}" for k, word in enumerate(TEST_WORDS))
-    write_archive(folder, "iwslt2011", {"test2011": rows, "test2011asr": "it\tO\n's\tCOMMA\ndone\tPERIOD\n"})
+    write_archive(
+        folder,
+        "iwslt2011",
+        {"test2011": rows, "test2011asr": "it\tO\n's\tCOMMA\ndone\tPERIOD\n", "dev2012": "so\tO\nit\tPERIOD\n"},
+    )
     return folder
 
 
@@ -85,6 +90,40 @@ def test_the_corpora_that_are_named_are_prepared_and_an_unknown_one_is_refused(t
     assert "novels: not among" in refused.output.replace("\n", " ")
 
 
+def test_held_out_documents_are_packed_clean_and_misheard(tmp_path: Path) -> None:
+    folder = made_up_corpora(tmp_path)
+    clean, misheard = tmp_path / "clean", tmp_path / "misheard"
+    (counts,) = prepare_held_out(folder, clean, tokenizer(), ["changelog"], max_words=200)
+    list(prepare_held_out(folder, misheard, tokenizer(), ["changelog"], max_words=200, errors=1.0, rate=0.5))
+    read, heard = PackedText.load(clean / "changelog.npz"), PackedText.load(misheard / "changelog.npz")
+    assert counts.words == read.words == 200
+    assert read.pieces.tolist() != heard.pieces.tolist()
+
+
+def test_parts_of_one_meeting_are_held_out_together() -> None:
+    held = {name for name in map(str, range(400)) if is_held_out("inquiry_covid", f"{name}#0")}
+    assert held
+    assert held == {name for name in map(str, range(400)) if is_held_out("inquiry_covid", f"{name}#7")}
+
+
+@pytest.mark.parametrize(
+    ("corpus", "line", "said"),
+    [
+        ("us_congress_hearings", "Mr. Hill. Thank you very much.", "thank you very much"),
+        ("us_congress_hearings", "Mr. Hill, thank you.", "mr hill thank you"),
+        ("president_news_conferences", "The President. That was one of them.", "that was one of them"),
+        ("inquiry_pohi", "That is INQ00002008, page 4 of it.", "that is page 4 of it"),
+        ("europarl_debates", "C6-0237/2006 -", ""),
+        ("audreyt_english", "We say &quot;we&quot; again.", "we say we again"),
+    ],
+)
+def test_what_was_not_spoken_is_left_out(tmp_path: Path, corpus: str, line: str, said: str) -> None:
+    write_corpus(tmp_path, corpus, {"one": "\n".join([line, *["The cat saw us, and we left."] * 12])})
+    (document,) = read_corpus(tmp_path, corpus, lambda _: True)
+    rest = ["the", "cat", "saw", "us", "and", "we", "left"] * 12
+    assert document.words == [*said.split(), *rest]
+
+
 def test_stage_directions_and_markup_are_no_words(tmp_path: Path) -> None:
     line = "Well (laughs) the cat saw us. [applause] " * 12
     write_corpus(tmp_path, "crd3", {"one": line})
@@ -118,5 +157,5 @@ def test_a_verbatim_document_is_tagged_by_its_clean_edition(tmp_path: Path) -> N
 
 def test_an_archive_without_the_file_wanted_is_named(tmp_path: Path) -> None:
     folder = made_up_corpora(tmp_path)
-    with pytest.raises(KeyError, match="dev2012"):
-        read_iwslt(folder, "dev2012")
+    with pytest.raises(KeyError, match="dev2010"):
+        read_iwslt(folder, "dev2010")

@@ -8,7 +8,8 @@ import pytest
 pytest.importorskip("torch")
 
 from models.data.packing import PackedText, pack
-from models.data.samples import batches, collate, cut_samples, with_left_context
+from models.data.resident import ResidentText, batches
+from models.data.samples import cut_samples, with_left_context
 from models.networks.ct_transformer import PADDING_WORD
 from tests.models.builders import document, tokenizer
 
@@ -31,7 +32,7 @@ def test_without_tails_every_sample_ends_with_its_sentence() -> None:
     text = packed(20)
     ends = [end for _, end in cut_samples(text, random.Random(1), 0.0)]
     assert all(end == text.words or text.starts_sentence[end] for end in ends)
-    assert sum(batch.words for batch in batches(text, 2, max_pieces=400, seed=5, tails=0.0)) == text.words
+    assert sum(batch.words for batch in batches(ResidentText(text, 2), max_pieces=400, seed=5, tails=0.0)) == text.words
 
 
 def test_the_whole_sentences_of_the_samples_cover_the_text() -> None:
@@ -47,7 +48,7 @@ def test_labels_stand_at_the_last_piece_of_a_word_and_padding_has_none() -> None
     made = document(1)
     made.words[0] = "cafe"  # several pieces
     text = pack([made], tokenizer())
-    batch = collate(text, [(0, text.words), (0, 2)], leading=2)
+    batch = ResidentText(text, 2).batch([(0, text.words), (0, 2)])
     pieces = int(text.first_piece[1])
     assert pieces > 1
     assert batch.punctuation[0, 1:pieces].tolist() == [-100] * (pieces - 1)
@@ -60,15 +61,15 @@ def test_an_unknown_label_is_masked() -> None:
     made = document(1)
     made.disfluency[1] = -1
     text = pack([made], tokenizer())
-    batch = collate(text, [(0, text.words)], leading=2)
+    batch = ResidentText(text, 2).batch([(0, text.words)])
     assert batch.disfluency[0, int(text.first_piece[2])] == -100
 
 
 def test_an_epoch_reads_every_word_and_is_the_same_for_the_same_seed() -> None:
     text = packed()
-    first = [batch.pieces for batch in batches(text, 2, max_pieces=400, seed=5)]
-    second = [batch.pieces for batch in batches(text, 2, max_pieces=400, seed=5)]
-    assert sum(batch.words for batch in batches(text, 2, max_pieces=400, seed=5)) >= text.words
+    first = [batch.pieces for batch in batches(ResidentText(text, 2), max_pieces=400, seed=5)]
+    second = [batch.pieces for batch in batches(ResidentText(text, 2), max_pieces=400, seed=5)]
+    assert sum(batch.words for batch in batches(ResidentText(text, 2), max_pieces=400, seed=5)) >= text.words
     assert all((a == b).all() for a, b in zip(first, second, strict=True))
     assert all(pieces.numel() <= 400 for pieces in first)
 
@@ -86,7 +87,7 @@ def test_a_share_of_the_samples_begins_up_to_ten_words_before_their_sentence() -
 
 def test_without_left_context_every_sample_begins_with_the_first_word_of_a_sentence() -> None:
     text = packed()
-    for batch in batches(text, 2, max_pieces=400, seed=5):
+    for batch in batches(ResidentText(text, 2), max_pieces=400, seed=5):
         first_words = text.pieces[text.first_piece[:-1][text.starts_sentence]]
         assert set(batch.pieces[:, 1].tolist()) <= set(first_words.tolist())
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from models.data.packing import PackedText, pack
-from models.data.samples import batches, collate
+from models.data.resident import ResidentText, batches
 from models.data.taught import TaughtFile, forget_labels, load_taught, with_pseudo_sentences
 from tests.models.builders import document, tokenizer
 
@@ -68,7 +68,7 @@ def test_what_the_teacher_said_of_a_word_stands_where_its_label_stands() -> None
     text = packed()
     rows = said(text.words)
     begin, end = 3, 9
-    batch = collate(text, [(begin, end), (0, 2)], 2, rows)
+    batch = ResidentText(text, 2, rows).batch([(begin, end), (0, 2)])
     assert batch.taught is not None
     places = (batch.punctuation[0] >= 0).nonzero().flatten()
     assert np.allclose(batch.taught[0, places].numpy(), rows[begin:end])
@@ -77,8 +77,8 @@ def test_what_the_teacher_said_of_a_word_stands_where_its_label_stands() -> None
 
 def test_with_a_teacher_the_batches_are_the_same_ones() -> None:
     text = packed(60)
-    plain = list(batches(text, 2, max_pieces=200, seed=4))
-    told = list(batches(text, 2, max_pieces=200, seed=4, taught=said(text.words)))
+    plain = list(batches(ResidentText(text, 2), max_pieces=200, seed=4))
+    told = list(batches(ResidentText(text, 2, said(text.words)), max_pieces=200, seed=4))
     assert all((a.pieces == b.pieces).all() for a, b in zip(plain, told, strict=True))
 
 

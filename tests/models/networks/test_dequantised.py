@@ -25,6 +25,7 @@ SHAPES = ((WIDTH, WIDTH), (WIDTH, INNER), (INNER, WIDTH))
 
 def quantised(folder: Path, pieces: list[str]) -> tuple[Path, Path]:
     """Write an export of one layer and its tokenizer.json."""
+    folder.mkdir(exist_ok=True)
     rng = np.random.default_rng(1)
     arrays: dict[str, NDArray[np.generic]] = {}
 
@@ -94,3 +95,20 @@ def test_a_vocabulary_of_another_size_is_refused(tmp_path: Path) -> None:
     tokenizer.write_text(json.dumps({"model": {"vocab": {"[PAD]": 0}}}), encoding="utf-8")
     with pytest.raises(ValueError, match="has 1 pieces"):
         write_dequantised(source, tokenizer, tmp_path / "start.safetensors", tmp_path / "vocab.txt")
+
+
+def test_an_export_in_fp32_has_its_linear_weights_named_by_its_nodes(tmp_path: Path) -> None:
+    weight = np.arange(WIDTH * INNER, dtype=np.float32).reshape(WIDTH, INNER)
+    words = np.ones((len(PIECES), WIDTH), dtype=np.float32)
+    arrays = {"embeddings.word_embeddings.weight": words, "onnx::MatMul_7": weight}
+    node = helper.make_node("MatMul", ["x", "onnx::MatMul_7"], ["y"], name="/encoder/layer.0/intermediate/dense/MatMul")
+    stored = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
+    onnx.save(helper.make_model(helper.make_graph([node], "bert", [], [], stored)), str(tmp_path / "bert.onnx"))
+    _, tokenizer = quantised(tmp_path / "other", PIECES)
+    out = tmp_path / "start.safetensors"
+    kept = write_dequantised(tmp_path / "bert.onnx", tokenizer, out, tmp_path / "vocab.txt", whole=True)
+    assert kept == len(PIECES)
+    assert (tmp_path / "vocab.txt").read_text(encoding="utf-8").split() == PIECES
+    tensors = load_file(str(out))
+    assert np.array_equal(tensors["encoder.layer.0.intermediate.dense.weight"].numpy(), weight.T)
+    assert "onnx::MatMul_7" not in tensors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +18,13 @@ from typer.testing import CliRunner
 
 from models.__main__ import app
 from models.data.packing import PackedText, pack
-from models.data.samples import collate
+from models.data.resident import ResidentText
 from models.data.taught import TaughtFile, load_taught
-from models.networks.checkpoints import load_any_network, load_network
+from models.networks.checkpoints import load_any_network, load_network, write_checkpoint
 from models.networks.ct_transformer import CTConfig, CTTransformer
 from models.networks.full_transformer import FullTransformer
 from models.networks.mpnet import MPNet
-from models.networks.pretrained import shape_of, start_from_bert, start_from_checkpoint
+from models.networks.pretrained import rows_of, shape_of, start_from_bert, start_from_checkpoint
 from models.training.loop import TrainingPlan, train
 from models.training.soft_labelling import HEADS, Heads, Teacher, label_softly
 from tests.models.builders import VOCABULARY, document, tiny_network, tokenizer
@@ -87,6 +88,11 @@ def mpnet(path: Path) -> Path:
     return path
 
 
+def checkpoint_of(network: CTTransformer, path: Path) -> Path:
+    write_checkpoint(path, network, {})
+    return path
+
+
 def inner(network: CTTransformer, layer: int) -> Tensor:
     weights: Tensor = network.state_dict()[f"layers.{layer}.inner.weight"]
     return weights
@@ -127,9 +133,14 @@ def test_an_mpnet_is_read_as_the_same_encoder_with_its_distances(tmp_path: Path)
             assert torch.equal(state[name], weights), name
 
 
-def test_an_encoder_does_not_start_a_network_that_lacks_a_part_of_it(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="relative"):
-        start_from_bert(CTTransformer(SHAPE), mpnet(tmp_path / "mpnet.safetensors"), LEADING)
+def test_an_mpnet_starts_a_ct_transformer_without_its_distances(tmp_path: Path) -> None:
+    network, plain = CTTransformer(SHAPE), CTTransformer(SHAPE)
+    start_from_bert(network, mpnet(tmp_path / "mpnet.safetensors"), LEADING)
+    start_from_bert(plain, bert(tmp_path / "bert.safetensors"), LEADING)
+    assert torch.equal(inner(network, 0), inner(plain, 0))
+
+
+def test_an_encoder_does_not_start_a_network_that_it_lacks_a_part_of(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="relative"):
         start_from_bert(MPNet(SHAPE), bert(tmp_path / "bert.safetensors"), LEADING)
 
@@ -162,11 +173,36 @@ def test_a_full_context_teacher_is_put_under_the_mask_by_its_checkpoint(tmp_path
     assert torch.equal(inner(masked, 1), inner(teacher, 1))
 
 
+def test_a_smaller_network_gets_a_teacher_s_lowest_layers_and_no_distances(tmp_path: Path) -> None:
+    teacher = MPNet(SHAPE)
+    train(teacher, packed(5), TrainingPlan(max_words=10, leading=LEADING, threads=1), tmp_path / "teacher.pt")
+    student = CTTransformer(replace(SHAPE, look_ahead=(1, 1), casing_classes=4))
+    start_from_checkpoint(student, tmp_path / "teacher.pt")
+    for k in (0, 1):
+        assert torch.equal(inner(student, k), inner(teacher, k))
+    with pytest.raises(ValueError, match="casing"):
+        start_from_checkpoint(MPNet(SHAPE), checkpoint_of(student, tmp_path / "student.pt"))
+
+
+def test_pieces_that_another_vocabulary_numbers_otherwise_keep_their_rows(tmp_path: Path) -> None:
+    theirs = ["<s>", "<pad>", *(f"piece{k}" for k in range(SHAPE.vocabulary_size - 2))]
+    ours = ["[PAD]", "piece3", "[CLS]", *(f"piece{k}" for k in range(SHAPE.vocabulary_size - 2) if k != 3)]
+    rows = rows_of(ours, theirs)
+    assert [theirs[row] for row in rows[:4]] == ["<pad>", "piece3", "<s>", "piece0"]
+    network = CTTransformer(SHAPE)
+    weights = mpnet(tmp_path / "mpnet.safetensors")
+    start_from_bert(network, weights, LEADING, rows=rows)
+    stored = load_file(weights)["embeddings.word_embeddings.weight"]
+    assert torch.equal(network.embedding.weight[1], stored[theirs.index("piece3")])
+    with pytest.raises(KeyError):
+        rows_of(["nowhere"], theirs)
+
+
 def test_a_teacher_speaks_of_every_word_as_the_network_does(tmp_path: Path) -> None:
     text = packed(12)
     rows = labelled(text, tmp_path / "corpus.npy").rows
     assert text.words < 100  # one window
-    batch = collate(text, [(0, text.words)], LEADING)
+    batch = ResidentText(text, LEADING).batch([(0, text.words)])
     with torch.no_grad():
         scores = tiny_network()(batch.pieces, batch.word_index)
     places = torch.from_numpy(text.first_piece[1:])

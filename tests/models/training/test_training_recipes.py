@@ -12,12 +12,14 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from typer.testing import CliRunner
 
+from models.__main__ import app
 from models.data.packing import PackedText, pack
-from models.data.samples import collate
+from models.data.resident import ResidentText
 from models.data.taught import Taught, forget_labels, with_pseudo_sentences
 from models.networks.blstm import BLSTM, BLSTMConfig
-from models.networks.checkpoints import load_any_network, load_network
+from models.networks.checkpoints import load_any_network, load_network, write_checkpoint
 from models.networks.ct_transformer import CTTransformer
 from models.networks.full_transformer import UNLIMITED, FullTransformer
 from models.networks.kinds import Network
@@ -55,7 +57,7 @@ def sure(text: PackedText) -> Taught:
 
 
 def share_right(network: Network, text: PackedText) -> float:
-    batch = collate(text, [(0, 60)], LEADING)
+    batch = ResidentText(text, LEADING).batch([(0, 60)])
     with torch.no_grad():
         marks, _ = network.eval()(batch.pieces, batch.word_index)
     known = batch.punctuation >= 0
@@ -69,9 +71,9 @@ def test_each_network_is_trained_and_comes_back_from_its_checkpoint(
     kind: str, expected: type[Network], tmp_path: Path
 ) -> None:
     network, text = made(kind), packed()
-    before = losses(network, collate(text, [(0, 60)], LEADING))
+    before = losses(network, ResidentText(text, LEADING).batch([(0, 60)]))
     train(network, text, PLAN, tmp_path / "checkpoint.pt")
-    after = losses(network, collate(text, [(0, 60)], LEADING))
+    after = losses(network, ResidentText(text, LEADING).batch([(0, 60)]))
     assert all(late < early for early, late in zip(before, after, strict=True))
     again = load_any_network(tmp_path / "checkpoint.pt")
     assert type(again) is expected
@@ -133,7 +135,7 @@ def test_the_drawn_look_ahead_is_taken_from_the_top_and_lies_between_three_words
 
 def test_a_shorter_look_ahead_hides_the_words_beyond_it_in_that_pass_alone() -> None:
     network, text = made("ct"), packed()
-    batch = collate(text, [(0, 20)], LEADING)
+    batch = ResidentText(text, LEADING).batch([(0, 20)])
     with torch.no_grad():
         usual = network(batch.pieces, batch.word_index)[0]
         shorter = network(batch.pieces, batch.word_index, (0, 0, 1))[0]
@@ -168,3 +170,51 @@ def test_a_student_follows_its_teacher_where_the_teacher_contradicts_the_labels(
     pupil = made("ct")
     train(pupil, other, plan, tmp_path / "pupil.pt", taught=taught)
     assert share_right(pupil, text) > 0.9
+
+
+def test_the_third_head_learns_where_the_case_is_known_and_the_others_learn_beside_it(tmp_path: Path) -> None:
+    made = [document(60, seed=seed) for seed in range(2)]
+    for one in made:
+        one.casing = [2 if word in ("cat", "left") else 1 for word in one.words]
+    text = pack(made, tokenizer())
+    torch.manual_seed(5)
+    network = CTTransformer(replace(tiny_config(), casing_classes=4))
+    train(network, text, PLAN, tmp_path / "checkpoint.pt")
+    batch = ResidentText(text, LEADING).batch([(0, 60)])
+    with torch.no_grad():
+        marks, _, casing = network.eval()(batch.pieces, batch.word_index)
+    known = batch.casing >= 0
+    assert float((casing.argmax(-1) == batch.casing)[known].float().mean()) > 0.9
+    assert float((marks.argmax(-1) == batch.punctuation)[known].float().mean()) > 0.7
+    assert load_network(tmp_path / "checkpoint.pt").config.casing_classes == 4
+
+
+def test_a_teacher_s_rows_of_three_heads_are_three_targets() -> None:
+    text = packed()
+    rows = np.concatenate([sure(text), np.eye(4)[np.full(text.words, 3)]], axis=1).astype(np.float16)
+    network = CTTransformer(replace(tiny_config(), casing_classes=4))
+    batch = ResidentText(text, LEADING, rows).batch([(0, 60)])
+    untold = losses(network, ResidentText(text, LEADING).batch([(0, 60)]), Objective(taught_share=0.5))
+    told = losses(network, batch, Objective(taught_share=0.5))
+    assert float(untold[2].detach()) == 0.0  # nobody knows the case, and no teacher says it
+    assert float(told[2].detach()) > 0.5
+
+
+def test_the_third_head_alone_leaves_every_other_weight_as_it_was(tmp_path: Path) -> None:
+    made = document(60)
+    made.casing = [2 if word == "cat" else 1 for word in made.words]
+    pack([made], tokenizer()).save(tmp_path / "data" / "one.npz")
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    start = CTTransformer(tiny_config())
+    write_checkpoint(tmp_path / "start.pt", start, {"corpora": ["before"]})
+    asked = ("--start-shape", "--casing", "--casing-alone")
+    plan = ("--look-ahead", "0,1,2", "--corpus", "one", "--max-words", "400", "--threads", "1")
+    paths = {"vocabulary": "vocab.txt", "data": "data", "start": "start.pt", "checkpoint": "after.pt"}
+    named = [part for name, path in paths.items() for part in (f"--{name}", str(tmp_path / path))]
+    done = CliRunner().invoke(app, ["train", *named, *plan, *asked])
+    assert done.exit_code == 0, done.output
+    after = load_network(tmp_path / "after.pt").state_dict()
+    assert all(torch.equal(after[name], weights) for name, weights in start.state_dict().items())
+    assert float(after["casing.bias"].abs().sum()) > 0
+    refused = CliRunner().invoke(app, ["train", *named, *plan, asked[0], asked[2]])
+    assert refused.exit_code == 2

@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from models.__main__ import app
 from models.data.aligned import UNKNOWN
 from models.data.packing import pack
-from models.data.samples import batches
+from models.data.resident import ResidentText, batches
 from models.export.stored_network import read_network
 from models.networks.checkpoints import load_network
 from models.networks.ct_transformer import CTTransformer
@@ -121,7 +121,7 @@ def test_a_tune_that_gets_no_better_stops_and_exports_nothing(start: Path, tmp_p
 
 def test_a_watcher_ends_after_so_many_looks_without_a_gain_and_keeps_the_best(tmp_path: Path) -> None:
     text = pack([document(40)], tokenizer())
-    watched = list(batches(text, LEADING, max_pieces=600, seed=1))
+    watched = list(batches(ResidentText(text, LEADING), max_pieces=600, seed=1))
     networks = [tiny_network(seed=seed) for seed in range(1, 7)]
     networks.sort(key=lambda network: held_out_loss(network, watched))
     second, best, *worse = networks[1], networks[0], *networks[2:]
