@@ -39,6 +39,10 @@ DEV_TALKS = "dev2012"
 """The benchmark's development talks under the name of a corpus: they choose, and nothing learns from them."""
 
 _DISFLUENT_SHARE = 0.45
+_OF_OUR_OWN: dict[str, Callable[[], Iterator[AlignedDocument]]] = {
+    "patterns": pattern_documents,
+    "calls": call_documents,
+}
 _ONE_IN = {"uk_commons_hansard": 4}  # of eleven days
 _REV16_HELD_OUT = ("17.nlp", "21.nlp")
 
@@ -83,10 +87,8 @@ def _english(corpora: Path, corpus: str, *, training: bool) -> Iterator[AlignedD
         return read_rev16(corpora, keep)
     if corpus == "disfl_qa":
         return read_disfl_qa(corpora, "train" if training else "test")
-    if corpus == "patterns":
-        return (document for document in pattern_documents() if keep(document.name))
-    if corpus == "calls":
-        return (document for document in call_documents() if keep(document.name))
+    if corpus in _OF_OUR_OWN:
+        return (document for document in _OF_OUR_OWN[corpus]() if keep(document.name))
     if corpus == DEV_TALKS:
         return iter(()) if training else _dev_talks(corpora)
     if corpus in BENCHMARK_MIX:
