@@ -5,13 +5,18 @@ docs/seam.md. Ids are compared as integers: (token, n); the nonce tells two clai
 
 from __future__ import annotations
 
+import hashlib
 import re
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, Self
 
 import msgspec
 
-__all__ = ["CheckpointId", "Manifest", "OffsetMetadata", "SessionField", "Slot"]
+__all__ = ["CheckpointId", "Manifest", "OffsetMetadata", "SessionField", "Slot", "digest_sum"]
 
+_DIGEST_BYTES = 8
+_DIGESTS = 1 << (8 * _DIGEST_BYTES)
+_ID = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9a-f]{16})")
 _METADATA = re.compile(r"caesura1 (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\d+) (\d+) (\S+)")
 
 
@@ -28,8 +33,10 @@ class CheckpointId(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> CheckpointId:
         """Parse ``token.n.nonce``; ValueError where it is none."""
-        token, n, nonce = text.split(".")
-        return cls(int(token), int(n), nonce)
+        match = _ID.fullmatch(text)
+        if match is None:
+            raise ValueError("expected token.n.nonce")
+        return cls(int(match[1]), int(match[2]), match[3])
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -37,6 +44,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
     id, follows: text of the checkpoint ids (follows is None for the first). touched: sessions whose slot it wrote.
     sessions, sessions_before: how many sessions (tombstones not counted) the partition holds with and without it.
+    digest, digest_before: their ``digest_sum`` with and without it; None in manifests of version 1.0.
+
+    A rebuild's manifest follows itself and counts -1 sessions before: there is nothing to go back to.
     """
 
     version: str
@@ -45,20 +55,27 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     touched: tuple[str, ...]
     sessions: int
     sessions_before: int
+    digest: int | None = None
+    digest_before: int | None = None
 
     @classmethod
-    def decode(cls, stored: bytes) -> Manifest:
+    def decode(cls, stored: bytes) -> Self:
         """Read a stored manifest; ValueError where it is none of ours.
 
         Of one that this release cannot read as a whole only version and id are taken, so that it can be replaced: it
         counts -1 sessions and follows itself, so its state is behind the log whatever is committed.
         """
         try:
-            return msgspec.msgpack.decode(stored, type=cls)
+            manifest = msgspec.msgpack.decode(stored, type=cls)
         except msgspec.DecodeError:
             head = msgspec.msgpack.decode(stored, type=_ManifestHead)
-            CheckpointId.parse(head.id)
-            return cls(version=head.version, id=head.id, follows=head.id, touched=(), sessions=-1, sessions_before=-1)
+            manifest = cls(
+                version=head.version, id=head.id, follows=head.id, touched=(), sessions=-1, sessions_before=-1
+            )
+        CheckpointId.parse(manifest.id)
+        if manifest.follows is not None:
+            CheckpointId.parse(manifest.follows)
+        return manifest
 
 
 class _ManifestHead(msgspec.Struct, frozen=True, array_like=True):
@@ -111,6 +128,20 @@ class Slot(msgspec.Struct, frozen=True, array_like=True):
 
     id: str
     state: bytes | None
+
+    def digest(self, session: str) -> int:
+        """Return what the slot adds to ``digest_sum`` as a session's newest one; a tombstone adds nothing."""
+        if self.state is None:
+            return 0
+        name = session.encode(errors="surrogateescape")
+        hashed = hashlib.blake2b(b"%d %s %s " % (len(name), name, self.id.encode()), digest_size=_DIGEST_BYTES)
+        hashed.update(self.state)
+        return int.from_bytes(hashed.digest(), "big")
+
+
+def digest_sum(digests: Iterable[int]) -> int:
+    """Return one number for a partition's sessions, in any order: another field, or one changed, is another number."""
+    return sum(digests) % _DIGESTS
 
 
 class SessionField(msgspec.Struct, frozen=True, array_like=True):

@@ -3,6 +3,7 @@
     CaesuraError
     ├── RetriableError          try again within a budget; nothing was written, or writing again is harmless
     │   ├── StoreError          Redis did not answer, or answered with a fault of its own
+    │   │   └── ForeignStateError   what is stored under our key is nothing of ours: only an operator can mend it
     │   ├── BrokerError         Kafka did not answer in time, or no leader, or the like
     │   └── EngineError         an inference failed; the batch may be run session by session
     ├── AbortableError          the running transaction must be aborted; its partitions are then claimed again
@@ -26,6 +27,7 @@ __all__ = [
     "EngineError",
     "FatalError",
     "FencedError",
+    "ForeignStateError",
     "OutcomeUnknownError",
     "RetriableError",
     "StoreError",
@@ -42,6 +44,10 @@ class RetriableError(CaesuraError):
 
 class StoreError(RetriableError):
     """The session store did not answer, or answered with a fault of its own."""
+
+
+class ForeignStateError(StoreError):
+    """What is stored under our key is of a kind that we never write: trying again would not help."""
 
 
 class BrokerError(RetriableError):

@@ -34,20 +34,29 @@ _WEIGHTS = {
     "offsets {owner} aborted": 1,
 }
 _LOSSES = {"lose": 3, "copy": 3, "fail_over": 2}
+_LOSSES_IN_PART = {"spoil {partition} {number}": 8, "miss {session}": 2}
 
 
-def draw(seed: int, length: int, *, losses: bool) -> list[str]:
+def draw(seed: int, length: int, *, losses: bool, in_part: bool = False) -> list[str]:
     """Draw a way."""
     drawn = random.Random(seed)
-    weights = _WEIGHTS | (_LOSSES if losses else {})
+    weights = _WEIGHTS | (_LOSSES if losses else {}) | (_LOSSES_IN_PART if in_part else {})
     lines = drawn.choices(list(weights), list(weights.values()), k=length)
-    return [line.format(owner=drawn.choice(OWNERS), session=drawn.choice(_SESSIONS)) for line in lines]
+    return [
+        line.format(
+            owner=drawn.choice(OWNERS),
+            session=drawn.choice(_SESSIONS),
+            partition=drawn.randrange(2) if in_part else 0,
+            number=drawn.randrange(1000) if in_part else 0,
+        )
+        for line in lines
+    ]
 
 
-def explore(seeds: Iterable[int], *, length: int = 60, losses: bool = False) -> str | None:
+def explore(seeds: Iterable[int], *, length: int = 60, losses: bool = False, in_part: bool = False) -> str | None:
     """Go the ways of these seeds; None where every promise held, else what broke and the shortest way there."""
     for seed in seeds:
-        way = draw(seed, length, losses=losses)
+        way = draw(seed, length, losses=losses, in_part=in_part)
         ends = partial(broken, partitions=1 + seed % 2)
         if ends(way):
             shortest = shorten(way, ends)

@@ -6,11 +6,15 @@ random (``drawn_ways``), be one of all of a shape (``small_ways``), be run again
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Segment
+from tests.crash.damages import DAMAGES
 from tests.workers.speech import event
 from tests.workers.stepping import SteppedWorker
 from tests.workers.twin import TwinWorker, World
@@ -210,6 +214,18 @@ class Exploration:
     def _lose(self) -> None:
         self._failures += 1
         self.world.redis.lose_everything()
+
+    def _spoil(self, partition: str, number: str) -> None:
+        """Spoil a partition's hash; before its first commit only an operator could say what it is worth."""
+        place = int(partition) % self.world.partitions
+        if self.world.broker.last_committed("caesura", "asr.words", place) is not None:
+            self._failures += 1
+            with contextlib.suppress(LookupError, ValueError, msgspec.DecodeError):  # there is no such thing to spoil
+                self.world.redis.spoil(place, list(DAMAGES.values())[int(number) % len(DAMAGES)])
+
+    def _miss(self, session: str) -> None:
+        self._failures += 1
+        self.world.redis.unseen = {session}
 
     def _copy(self) -> None:
         self._replica = self.world.redis.copy()

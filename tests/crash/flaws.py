@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import msgspec
@@ -14,17 +14,18 @@ from worker.adapters.memory.broker import MemoryBroker
 from worker.adapters.memory.session_store import StoredPartition
 from worker.adapters.memory.word_source import MemoryWordSource
 from worker.ports.records import CommittedOffset
-from worker.ports.session_store import StoreWrite
+from worker.ports.session_store import Claimed, StoreWrite
 from worker.runtime import claim as claiming
 from worker.runtime import poison_isolation
 from worker.runtime.checkpoint import Checkpoint
 from worker.runtime.claim import Claim
 from worker.runtime.deadline import Deadline
+from worker.runtime.found_state import FoundManifest
 from worker.runtime.poison_isolation import PoisonIsolation
 from worker.runtime.stored import StoredSlots
 from worker.runtime.verdict import ClaimVerdict, judge
 
-__all__ = ["FLAWS", "LOSS_FLAWS", "Flaw"]
+__all__ = ["FLAWS", "LOSS_FLAWS", "PART_FLAWS", "Flaw"]
 
 Flaw = Callable[[pytest.MonkeyPatch], None]
 
@@ -39,8 +40,29 @@ def no_roll_back(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(claiming, "judge", hopeful)
 
 
+def no_digest(patch: pytest.MonkeyPatch) -> None:
+    """A partition's sessions are counted only; alone it does no harm between owners who keep all other rules."""
+
+    def digest(slot: Slot, session: str) -> int:
+        del slot, session
+        return 0
+
+    patch.setattr(Slot, "digest", digest)
+
+
+def no_count(patch: pytest.MonkeyPatch) -> None:
+    """Whatever sessions are found are taken for all of them."""
+
+    def holds_all(current: Mapping[str, Slot], manifest: Manifest | None) -> bool:
+        del current, manifest
+        return True
+
+    patch.setattr(claiming, "holds_all", holds_all)
+
+
 def no_fence(patch: pytest.MonkeyPatch) -> None:
-    """A write is taken whatever its token and whatever it follows."""
+    """A write is taken whatever its token and whatever it follows, and the digest does not show it."""
+    no_digest(patch)
 
     def write(stored: StoredPartition, write: StoreWrite) -> bool:
         return guarded(stored, replace(write, token=stored.token, follows=_id_of(stored)))
@@ -50,7 +72,8 @@ def no_fence(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_follows(patch: pytest.MonkeyPatch) -> None:
-    """A write is taken whatever manifest it follows."""
+    """A write is taken whatever manifest it follows, and the digest does not show it."""
+    no_digest(patch)
 
     def write(stored: StoredPartition, write: StoreWrite) -> bool:
         return guarded(stored, replace(write, follows=_id_of(stored)))
@@ -59,12 +82,13 @@ def no_follows(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(StoredPartition, "write", write)
 
 
-def _id_of(stored: StoredPartition) -> CheckpointId | None:
-    return None if stored.id is None else CheckpointId.parse(stored.id)
+def _id_of(stored: StoredPartition) -> bytes | None:
+    return stored.id
 
 
 def one_slot(patch: pytest.MonkeyPatch) -> None:
-    """A save writes over the committed snapshot."""
+    """A save writes over the committed snapshot, and nobody counts what a roll-back leaves."""
+    no_count(patch)
 
     def field(stored: StoredSlots, name: str, new: Slot) -> bytes:
         del stored, name
@@ -142,6 +166,40 @@ def hasty(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(poison_isolation, "_MAX_LABELLED_TRIES", 0)
 
 
+def rebuild_follows(patch: pytest.MonkeyPatch) -> None:
+    """A rebuild follows what it found, and counts nothing before it: an aborted one is rolled back to nothing."""
+    no_digest(patch)
+
+    def write(stored: StoredSlots, checkpoint: CheckpointId, slots: Mapping[str, Slot]) -> StoreWrite:
+        stored._rebuilding = stored._rebuilding and isinstance(stored._manifest_id, bytes)
+        return honest(stored, checkpoint, slots)
+
+    honest = StoredSlots.write
+    patch.setattr(StoredSlots, "write", write)
+
+
+def trusted_manifest(patch: pytest.MonkeyPatch) -> None:
+    """The manifest is believed whatever id stands beside it: no write is taken then, without end."""
+
+    def of(claimed: Claimed) -> FoundManifest:
+        found = honest(claimed)
+        if not found.damaged:
+            return found
+        try:
+            manifest = Manifest.decode(claimed.manifest or b"")
+        except ValueError:
+            return replace(found, stored_id=None)
+        return FoundManifest(manifest=manifest, stored_id=CheckpointId.parse(manifest.id))
+
+    honest = FoundManifest.of
+    patch.setattr(FoundManifest, "of", of)
+
+
+def unseen_sessions(patch: pytest.MonkeyPatch) -> None:
+    """Sessions that are not found are not missed."""
+    no_count(patch)
+
+
 FLAWS: dict[str, Flaw] = {
     one.__name__: one
     for one in (
@@ -157,3 +215,5 @@ FLAWS: dict[str, Flaw] = {
 }
 LOSS_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (no_follows, low_token, no_ledger)}
 """Flaws that show only where Redis is lost, or goes on from an older copy."""
+PART_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (rebuild_follows, trusted_manifest, unseen_sessions)}
+"""Flaws that show only where Redis is lost in part."""

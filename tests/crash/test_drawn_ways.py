@@ -12,12 +12,12 @@ from itertools import chain
 import pytest
 
 from tests.crash.drawn_ways import explore
-from tests.crash.flaws import FLAWS, LOSS_FLAWS
+from tests.crash.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS
 
 _WAYS = int(os.environ.get("SEAM_WAYS", "500"))
 _MANY = 4000
 _SHOWS = {
-    "no_roll_back": 8,
+    "no_roll_back": 10,
     "no_fence": 148,
     "one_slot": 2,
     "unstable_offsets": 2252,
@@ -25,25 +25,34 @@ _SHOWS = {
     "unknown_is_committed": 2,
     "no_reading_again": 0,
     "hasty": 23,
-    "no_follows": 149,
+    "no_follows": 446,
     "low_token": 2,
     "no_ledger": 2,
+    "rebuild_follows": 10,
+    "trusted_manifest": 0,
+    "unseen_sessions": 22,
 }
 """The seed whose way shows what a rule prevents. All of them are among the ways that the whole code is tried with."""
 
 
 @pytest.mark.timeout(120 + _WAYS)
-@pytest.mark.parametrize("losses", [False, True], ids=["redis stays", "redis is lost"])
-def test_no_drawn_way_through_crashes_zombies_timers_and_late_saves_breaks_a_promise(losses: bool) -> None:
+@pytest.mark.parametrize(
+    ("losses", "in_part"),
+    [(False, False), (True, False), (True, True)],
+    ids=["redis stays", "redis is lost", "redis is lost in part"],
+)
+def test_no_drawn_way_through_crashes_zombies_timers_and_late_saves_breaks_a_promise(
+    losses: bool, in_part: bool
+) -> None:
     known = sorted(seed for seed in _SHOWS.values() if seed >= _WAYS)
-    assert explore(chain(range(_WAYS), known), losses=losses) is None
+    assert explore(chain(range(_WAYS), known), losses=losses, in_part=in_part) is None
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("flaw", [*FLAWS, *LOSS_FLAWS])
+@pytest.mark.parametrize("flaw", [*FLAWS, *LOSS_FLAWS, *PART_FLAWS])
 def test_a_drawn_way_shows_what_each_rule_prevents(flaw: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (FLAWS | LOSS_FLAWS)[flaw](monkeypatch)
-    losses = flaw in LOSS_FLAWS
-    if explore([_SHOWS[flaw]], losses=losses) is None:
-        found = explore(range(_MANY), losses=losses) or f"none of {_MANY} others either"
+    (FLAWS | LOSS_FLAWS | PART_FLAWS)[flaw](monkeypatch)
+    losses, in_part = flaw not in FLAWS, flaw in PART_FLAWS
+    if explore([_SHOWS[flaw]], losses=losses, in_part=in_part) is None:
+        found = explore(range(_MANY), losses=losses, in_part=in_part) or f"none of {_MANY} others either"
         pytest.fail(f"seed {_SHOWS[flaw]} shows {flaw} no longer: {found}")

@@ -11,7 +11,7 @@ import pytest
 from tests.crash.stages import RealStage, Stage, TwinStage
 from tests.parts.kafka_part import Kafka
 from tests.parts.lookup import missing
-from tests.workers.crashing import Interrupted
+from tests.workers.crashing import Crash, CrashAt, Interrupted
 from tests.workers.speech import check_every_word_once, speech
 from tests.workers.twin import World
 from worker.adapters.memory.session_store import StoreFault
@@ -53,6 +53,23 @@ def test_a_producer_that_the_broker_timed_out_publishes_its_words_in_the_next_tr
 
 def test_sessions_that_the_manifest_counts_and_redis_lacks_are_rebuilt(stage: Stage) -> None:
     _robbed_between_two_owners(stage, stage.lose_a_session)
+
+
+@pytest.mark.parametrize("step", [SeamStep.SAVED, SeamStep.PUBLISHED, SeamStep.OFFSETS_SENT])
+def test_a_rebuild_that_dies_between_save_and_commit_is_made_again(stage: Stage, step: SeamStep) -> None:
+    first = stage.enter(0)
+    stage.send(*_EVENTS[:4])
+    first.until(lambda: first.caught_up)
+    first.worker.drain()
+    stage.lose_a_session()
+    second = stage.enter(0, observer=CrashAt(step))
+    with pytest.raises(Crash):
+        second.until(lambda: False)
+    second.vanish()
+    third = stage.enter(0)
+    stage.send(*_EVENTS[4:])
+    third.until(lambda: third.caught_up)
+    check_every_word_once(_EVENTS, stage.segments())
 
 
 def test_a_partition_that_redis_lost_is_rebuilt(stage: Stage) -> None:

@@ -6,7 +6,7 @@ from tests.deploy.rendered import Objects, render
 from tests.parts.redis_acl import worker_rule
 from worker.adapters.kafka.topics import FoundTopic
 from worker.checks.findings import FindingLevel
-from worker.checks.topic_plan import judge, wanted_topics
+from worker.checks.topic_plan import judge, retention_of, wanted_topics
 from worker.settings.tree import SettingSources, load_settings
 
 _SCALED = {"autoscaling": {"enabled": True, "partitions": 12, "prometheusAddress": "http://prometheus:9090"}}
@@ -60,7 +60,8 @@ def test_strimzi_makes_every_topic_as_the_check_wants_it() -> None:
     objects = render(values)
     settings = load_settings(SettingSources(environ=objects.of("ConfigMap")["data"])).worker
     found = found_topics(objects)
-    for wanted in wanted_topics(settings, partitions=24):
+    retention_ms = retention_of(found[settings.input_topic], otherwise_ms=-1)
+    for wanted in wanted_topics(settings, partitions=24, retention_ms=retention_ms):
         assert [finding.verdict for finding in judge(wanted, found.pop(wanted.name))] == [FindingLevel.GOOD]
     assert found == {}, "and none that nobody asked for"
 

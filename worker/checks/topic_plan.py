@@ -11,7 +11,7 @@ from worker.adapters.kafka.topics import FoundTopic, WantedTopic
 from worker.checks.findings import Finding, FindingLevel
 from worker.runtime.settings import RuntimeSettings
 
-__all__ = ["INPUT_MAX_MESSAGE_BYTES", "differing", "judge", "wanted_topics"]
+__all__ = ["INPUT_MAX_MESSAGE_BYTES", "differing", "judge", "retention_of", "wanted_topics"]
 
 INPUT_MAX_MESSAGE_BYTES = 1_048_576
 """What the input topic takes: an event, and room for a batch's headers."""
@@ -29,18 +29,25 @@ _WHY = {
     "message.timestamp.type": "silence is counted on the partition's time, which a producer's clock must not move",
     "max.message.bytes": "a dead letter holds the event's bytes and says where they came from",
     **dict.fromkeys(_LEDGER, "a rebuild reads the whole ledger, so it must stay short"),
+    "delete.retention.ms": "a tombstone must stay as long as a rebuild could read again what it forgets",
 }
+_LONGEST_MS = 3650 * _DAY_MS
+"""Ten years, for ever: brokers add it to the time of day, so a larger number could overflow."""
 
 
 def wanted_topics(
     settings: RuntimeSettings,
     *,
     partitions: int,
-    retention_days: int = 7,
+    retention_ms: int = 7 * _DAY_MS,
     max_event_bytes: int = INPUT_MAX_MESSAGE_BYTES,
 ) -> list[WantedTopic]:
-    """Return every topic of a deployment, the input first; all have its partition count."""
-    keep = {"cleanup.policy": "delete", "retention.ms": str(retention_days * _DAY_MS)}
+    """Return every topic of a deployment, the input first; all have its partition count.
+
+    retention_ms: the input's, and of whatever else is deleted by age; -1: kept for ever.
+    """
+    keep = {"cleanup.policy": "delete", "retention.ms": str(retention_ms)}
+    kept_ms = _LONGEST_MS if retention_ms < 0 else min(retention_ms, _LONGEST_MS)
     routes = {route.topic: keep for route in settings.routes}
     dead_bytes = str(max_event_bytes + _DEAD_LETTER_ROOM_BYTES)
     options: dict[str, Mapping[str, str]] = {
@@ -49,7 +56,7 @@ def wanted_topics(
         settings.segment_topic: keep,
         **routes,
         settings.dead_letter_topic: keep | {"max.message.bytes": dead_bytes},
-        settings.ledger: _LEDGER,
+        settings.ledger: _LEDGER | {"delete.retention.ms": str(kept_ms)},
     }
     purposes = {
         settings.input_topic: "word events in",
@@ -70,6 +77,16 @@ def differing(wanted: WantedTopic, found: FoundTopic) -> dict[str, str]:
         for option, value in wanted.options.items()
         if option in _WHY and not _good_enough(option, found.options.get(option), value)
     }
+
+
+def retention_of(found: FoundTopic, *, otherwise_ms: int) -> int:
+    """Return how long a topic keeps its records, in milliseconds, -1: for ever; what is not told is ``otherwise_ms``.
+
+    A topic that is not deleted by age keeps them for ever.
+    """
+    if "delete" not in found.options.get("cleanup.policy", "delete"):
+        return -1
+    return int(found.options.get("retention.ms", otherwise_ms))
 
 
 def judge(wanted: WantedTopic, found: FoundTopic | None) -> Iterator[Finding]:
@@ -114,4 +131,6 @@ def _good_enough(option: str, found: str | None, wanted: str) -> bool:
         return int(found) >= int(wanted)
     if option in ("segment.bytes", "segment.ms", "min.cleanable.dirty.ratio", "max.compaction.lag.ms"):
         return float(found) <= float(wanted)
+    if option == "delete.retention.ms":
+        return int(found) >= int(wanted)
     return found == wanted

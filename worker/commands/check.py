@@ -13,7 +13,7 @@ from worker.adapters.onnx.engine import OnnxEngine
 from worker.checks.findings import Finding, FindingLevel
 from worker.checks.kafka import check_brokers, denied
 from worker.checks.redis import check_redis
-from worker.checks.topic_plan import judge, wanted_topics
+from worker.checks.topic_plan import judge, retention_of, wanted_topics
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.errors import CaesuraError
 from worker.settings.tree import Settings, load_settings, models_folder, settings_shown
@@ -74,7 +74,10 @@ def _topics(admin: KafkaTopics, settings: Settings) -> Iterator[Finding]:
     wanted = wanted_topics(settings.worker, partitions=there.partitions if there else 1)
     if there is not None:
         limit = int(there.options.get("max.message.bytes", "0"))
-        wanted = wanted_topics(settings.worker, partitions=there.partitions, max_event_bytes=limit)
+        retention_ms = retention_of(there, otherwise_ms=-1)
+        wanted = wanted_topics(
+            settings.worker, partitions=there.partitions, retention_ms=retention_ms, max_event_bytes=limit
+        )
     for topic in wanted:
         yield from judge(topic, found.get(topic.name))
     reads, writes = settings.worker.read_topics, settings.worker.output_topics

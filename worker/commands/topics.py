@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from worker.adapters.kafka.topics import KafkaTopics
-from worker.checks.topic_plan import differing, wanted_topics
+from worker.checks.topic_plan import differing, retention_of, wanted_topics
 from worker.commands.brokers import reached_brokers
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.errors import FatalError
@@ -47,9 +47,12 @@ def create(
     admin = KafkaTopics(settings.kafka)
     brokers = len(admin.brokers())
     copies = min(3, brokers) if replication is None else replication
-    wanted = wanted_topics(settings.worker, partitions=partitions, retention_days=retention_days)
-    found = admin.find([topic.name for topic in wanted])
+    retention_ms = retention_days * 86_400_000
+    found = admin.find([topic.name for topic in wanted_topics(settings.worker, partitions=partitions)])
     there = found.get(settings.worker.input_topic)
+    if there is not None:
+        retention_ms = retention_of(there, otherwise_ms=retention_ms)
+    wanted = wanted_topics(settings.worker, partitions=partitions, retention_ms=retention_ms)
     if there is not None and there.partitions != partitions:
         raise FatalError(
             f"{there.name} has {there.partitions} partitions: all topics need that many (--partitions "

@@ -18,10 +18,12 @@ class ParkReason(StrEnum):
 
     DEAD_LETTER_LIMIT = "dead_letter_limit"
     FLUSH_FAILS = "flush_fails"
+    LEDGER_UNREADABLE = "ledger_unreadable"
     NEWER_EVENT = "newer_event"
     OFFSET_FROM_OUTSIDE = "offset_from_outside"
     OFFSET_OUT_OF_RANGE = "offset_out_of_range"
     PARTITION_COUNT_CHANGED = "partition_count_changed"
+    REBUILD_FAILS = "rebuild_fails"
     STATE_UNREADABLE = "state_unreadable"
 
 

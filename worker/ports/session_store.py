@@ -13,30 +13,42 @@ __all__ = ["Claimed", "SessionStore", "StoreWrite"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """What a claim found: the token now ours, and the manifest as stored (None where there is none)."""
+    """What a claim found: the token now ours, and manifest and its id as stored (None where there is none).
+
+    The two are fields of their own, so one may be lost, or say otherwise than the other.
+    """
 
     token: int
     manifest: bytes | None
+    id: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreWrite:
     """One guarded write of one partition.
 
-    token: the writer's. follows: the id that the stored manifest must have (None: there must be none).
+    token: the writer's. follows: the id that must stand stored (None: none), or whatever else was found in its place.
     id, manifest: the new manifest. put: session -> bytes of its field. drop: sessions whose field goes.
     """
 
     token: int
-    follows: CheckpointId | None
+    follows: CheckpointId | bytes | None
     id: CheckpointId
     manifest: bytes
     put: Mapping[str, bytes]
     drop: Sequence[str] = ()
 
+    @property
+    def follows_bytes(self) -> bytes:
+        """What must stand stored as the id; empty where there must be none."""
+        follows = self.follows or b""
+        return follows if isinstance(follows, bytes) else str(follows).encode()
+
 
 class SessionStore(Protocol):
     """Sessions of partitions, one hash a partition; every write is fenced.
+
+    What somebody else left in place of a token counts as none; where there is no such hash, ForeignStateError.
 
     No retries inside: an unanswered write may still land later, and only a new claim makes that harmless.
     """

@@ -72,7 +72,7 @@ class Assignment:
     @property
     def rebuilding(self) -> bool:
         """Tell whether a partition is on its way back from the log, and the next chunk of it can be done at once."""
-        return any(one.rebuilding is not None for one in self._claiming.values())
+        return self._next_rebuilt() is not None
 
     def holds(self, partition: int) -> bool:
         """Tell whether the partition is assigned to this worker, in whatever phase."""
@@ -119,6 +119,7 @@ class Assignment:
         if partition in self._parked:
             self.claim_again(partition, "unparked")
             self._claiming[partition].released = True
+            self._claiming[partition].claim.forgive()
 
     def advance_claims(self) -> RetriableError | None:
         """Try the claims that are due. Returns the first fault met; the rest waits for the next turn then.
@@ -173,8 +174,15 @@ class Assignment:
             if isinstance(loaded, LoadedPartition):
                 return loaded
             pending.rebuilding = loaded
-        first = next(one for one in self._claiming.values() if one.rebuilding is not None)
-        return pending.rebuilding.advance() if pending is first else None
+        return pending.rebuilding.advance() if pending is self._next_rebuilt() else None
+
+    def _next_rebuilt(self) -> _Pending | None:
+        """Return whose rebuild goes on now; one that has to announce itself waits until the one before is committed."""
+        first = next((one for one in self._claiming.values() if one.rebuilding is not None), None)
+        if first is None or first.rebuilding is None:
+            return None
+        waits = first.rebuilding.announces and any(one.unproven for one in self.loaded.values())
+        return None if waits else first
 
     def _must_wait(self, pending: _Pending, reached: LoadedPartition) -> bool:
         """Hold a partition back that tries a step again, while another one of this worker does: they take turns.

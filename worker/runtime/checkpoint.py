@@ -23,7 +23,7 @@ from worker.ports.reasons import CheckpointOutcome
 from worker.ports.session_store import SessionStore
 from worker.ports.word_source import GroupMembership, WordSource
 from worker.runtime.deadline import Deadline
-from worker.runtime.staged import Staged
+from worker.runtime.staged import Staged, TransactionPart
 
 __all__ = ["Checkpoint", "CheckpointResult"]
 
@@ -81,7 +81,11 @@ class Checkpoint:
         timer.lap("save")
         if saved:
             self._observer.note(SeamReached(step=SeamStep.SAVED))
-            self._transact(saved, result, timer, deadline)
+            reason, result.publisher_lost = self._transact(saved, timer, deadline)
+            if reason is None:
+                result.committed.extend(saved)
+            else:
+                result.dropped.update({one.partition: reason for one in saved})
         self._observer.note(_summary(staged, result, timer.step_ms))
         return result
 
@@ -104,9 +108,14 @@ class Checkpoint:
                 result.dropped[one.partition] = CheckpointOutcome.SAVE_REFUSED
         return saved
 
+    def announce(self, part: TransactionPart) -> tuple[CheckpointOutcome | None, CheckpointOutcome | None]:
+        """Commit an offset alone, with nothing saved. Returns as ``_transact`` does. FatalError."""
+        return self._transact([part], _StepTimer(self._clock), None)
+
     def _transact(
-        self, saved: Sequence[Staged], result: CheckpointResult, timer: _StepTimer, until: Deadline | None
-    ) -> None:
+        self, saved: Sequence[TransactionPart], timer: _StepTimer, until: Deadline | None
+    ) -> tuple[CheckpointOutcome | None, CheckpointOutcome | None]:
+        """Publish and commit. Returns why it did not commit for sure, and why the producer is lost; None: it is not."""
         left_s = self._timeout_s if until is None else min(self._timeout_s, max(_LEAST_S, until.left_s))
         deadline = Deadline.after(self._clock, left_s)
         try:
@@ -121,23 +130,20 @@ class Checkpoint:
         except FatalError:
             raise
         except CaesuraError as error:
-            self._drop(saved, result, CheckpointOutcome.of_transaction(error))
-            result.publisher_lost = self._abort(deadline)
-            if result.publisher_lost is not None and isinstance(error, FencedError):
+            lost = self._abort(deadline)
+            if lost is not None and isinstance(error, FencedError):
                 # The group's fence leaves the producer whole; one that cannot even abort was replaced itself.
-                result.publisher_lost = CheckpointOutcome.PUBLISHER_FENCED
+                lost = CheckpointOutcome.PUBLISHER_FENCED
             timer.lap("abort")
-            return
+            return CheckpointOutcome.of_transaction(error), lost
         outcome = self._commit(deadline)
         timer.lap("commit")
         if outcome is None:
             self._observer.note(SeamReached(step=SeamStep.COMMITTED))
-            result.committed.extend(saved)
-            return
-        self._drop(saved, result, outcome)
-        result.publisher_lost = self._abort(deadline) if outcome == CheckpointOutcome.COMMIT_ABORTED else outcome
+            return None, None
+        return outcome, self._abort(deadline) if outcome == CheckpointOutcome.COMMIT_ABORTED else outcome
 
-    def _publish(self, saved: Sequence[Staged]) -> None:
+    def _publish(self, saved: Sequence[TransactionPart]) -> None:
         self._publisher.begin()
         self._observer.note(SeamReached(step=SeamStep.BEGUN))
         for one in saved:
@@ -145,7 +151,7 @@ class Checkpoint:
                 self._publisher.publish(message)
         self._observer.note(SeamReached(step=SeamStep.PUBLISHED))
 
-    def _send_offsets(self, saved: Sequence[Staged], membership: GroupMembership, deadline: Deadline) -> None:
+    def _send_offsets(self, saved: Sequence[TransactionPart], membership: GroupMembership, deadline: Deadline) -> None:
         offsets = {one.partition: one.next for one in saved}
         while True:
             try:
@@ -182,10 +188,6 @@ class Checkpoint:
         except CaesuraError as error:
             return CheckpointOutcome.of_abort(error)
         return None
-
-    @staticmethod
-    def _drop(saved: Sequence[Staged], result: CheckpointResult, reason: CheckpointOutcome) -> None:
-        result.dropped.update({one.partition: reason for one in saved})
 
 
 class _StepTimer:

@@ -19,28 +19,30 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
-from worker.errors import BrokerError, StoreError
+from worker.errors import BrokerError, ForeignStateError, StoreError
 from worker.ports.observer import SeamReached, SeamStep, TookOver
 from worker.ports.reasons import ParkReason
 from worker.ports.records import CommittedOffset
 from worker.ports.session_store import StoreWrite
 from worker.runtime.first_start import why_not_new
+from worker.runtime.found_state import FoundManifest, holds_all, newest_slots, read_slots, without_checkpoint
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.poison_isolation import MAX_CLAIMS_WITHOUT_COMMIT, RetryHistory, claims_without_commit
+from worker.runtime.rebuild_isolation import RebuildTries, is_announcement
 from worker.runtime.settings import RuntimeSettings, StartAt
 from worker.runtime.verdict import ClaimVerdict, judge
 
 __all__ = ["Claim", "ClaimedState", "Parked"]
 
-CHECKPOINT_MANIFEST_VERSION = "1.0"
+CHECKPOINT_MANIFEST_VERSION = "1.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedState:
     """What a claim hands over: a partition's sessions as of its committed offset.
 
-    id: the id that the stored manifest has now, None where there is none. slots: session -> committed snapshot.
-    replay_offset: where in the input a rebuild begins. care: how it is to go on.
+    id: what stands stored as the manifest's id now, None where nothing does. slots: session -> committed snapshot.
+    replay_offset: where in the input a rebuild begins. care: how it is to go on. tries: how a rebuild is to be tried.
     stale: sessions whose stored fields are worth nothing.
     """
 
@@ -48,11 +50,12 @@ class ClaimedState:
     verdict: ClaimVerdict
     token: int
     nonce: str
-    id: CheckpointId | None
+    id: CheckpointId | bytes | None
     next_offset: int
     slots: dict[str, Slot]
     replay_offset: int = 0
     care: RetryHistory = field(default_factory=RetryHistory)
+    tries: RebuildTries = field(default_factory=RebuildTries)
     stale: tuple[str, ...] = ()
 
     def without_store(self) -> ClaimedState:
@@ -68,10 +71,6 @@ class Parked:
     partition: int
     reason: ParkReason
     detail: str
-
-
-class _UnreadableStateError(Exception):
-    """Somebody else wrote into the partition's hash: no write of ours could say what it follows."""
 
 
 class Claim:
@@ -90,19 +89,48 @@ class Claim:
         self._waiting_since_s: float | None = None
         self._nonce = secrets.token_hex(8)
         self._token: int | None = None
-        self._manifest: Manifest | None = None
+        self._found = FoundManifest(manifest=None, stored_id=None)
+        self._forgiven = False
+
+    def forgive(self) -> None:
+        """Try a rebuild as if it had never failed: an operator has released the partition."""
+        self._forgiven = True
 
     def advance(self) -> ClaimedState | Parked:
         """Try once, in short calls. RetriableError: not yet, try again later; what was reached is kept."""
         try:
             return self._advance()
-        except _UnreadableStateError:
-            return self._park(ParkReason.STATE_UNREADABLE, "its manifest in Redis is none that this release can read")
+        except ForeignStateError as error:
+            return self._park(ParkReason.STATE_UNREADABLE, str(error))
 
     def _advance(self) -> ClaimedState | Parked:
         partitions = self._source.partition_count(self._timeout_s)
         if partitions != self._partitions:
             return self._park(ParkReason.PARTITION_COUNT_CHANGED, f"{self._partitions} before, {partitions} now")
+        committed = self._fence()
+        metadata = OffsetMetadata.decode(committed.metadata) if committed else None
+        if metadata is not None and metadata.partitions != self._partitions:
+            return self._park(
+                ParkReason.PARTITION_COUNT_CHANGED, f"{metadata.partitions} before, {self._partitions} now"
+            )
+        reason = self._why_not_new() if committed is None else None
+        if reason is not None and not (
+            reason[0] == ParkReason.OFFSET_FROM_OUTSIDE and self._settings.adopt_foreign_offsets
+        ):
+            return self._park(*reason)
+        verdict = judge(
+            offset_known=committed is not None,
+            committed=metadata.id if metadata else None,
+            manifest=self._found.manifest,
+        )
+        if reason is not None or verdict is ClaimVerdict.FOREIGN:
+            return self._settle_foreign(committed)
+        if verdict is ClaimVerdict.BEHIND and self._tries(metadata).exhausted:
+            return self._park(ParkReason.REBUILD_FAILS, "its sessions' rebuild never commits; see docs/operations.md")
+        return self._settle(verdict, committed, metadata)
+
+    def _fence(self) -> CommittedOffset | None:
+        """Raise the token until it is above the committed one, and return the committed offset."""
         if self._token is None:
             self._raise_token(above=0)
         while True:
@@ -110,21 +138,17 @@ class Claim:
             metadata = OffsetMetadata.decode(committed.metadata) if committed else None
             self._observer.note(SeamReached(step=SeamStep.CLAIM_OFFSET_READ))
             if metadata is None or self._is_above(metadata.id):
-                break
+                return committed
             self._raise_token(above=metadata.id.token)
-        if metadata is not None and metadata.partitions != self._partitions:
-            return self._park(
-                ParkReason.PARTITION_COUNT_CHANGED, f"{metadata.partitions} before, {self._partitions} now"
+
+    def _why_not_new(self) -> tuple[ParkReason, str] | None:
+        """Say why a partition without a committed offset cannot begin; None where nothing knows it."""
+        if self._found.damaged:
+            return (
+                ParkReason.STATE_UNREADABLE,
+                "no offset is committed, and the manifest in Redis is none that we can read",
             )
-        committed_id = metadata.id if metadata else None
-        verdict = judge(offset_known=committed is not None, committed=committed_id, manifest=self._manifest)
-        if verdict is ClaimVerdict.FOREIGN:
-            return self._settle_foreign(committed)
-        if verdict is ClaimVerdict.FIRST_START:
-            reason = why_not_new(self._partition, self._parts, self._settings, partitions=self._partitions)
-            if reason is not None:
-                return self._park(*reason)
-        return self._settle(verdict, committed, metadata)
+        return why_not_new(self._partition, self._parts, self._settings, partitions=self._partitions)
 
     def _is_above(self, committed: CheckpointId) -> bool:
         """Tell whether our token is higher; it is not where Redis was lost, and with it the count of its tokens."""
@@ -160,10 +184,7 @@ class Claim:
     def _raise_token(self, *, above: int) -> None:
         claimed = self._store.claim(self._partition, above)
         self._token = claimed.token
-        try:
-            self._manifest = Manifest.decode(claimed.manifest) if claimed.manifest is not None else None
-        except ValueError as error:
-            raise _UnreadableStateError from error
+        self._found = FoundManifest.of(claimed)
         self._observer.note(SeamReached(step=SeamStep.CLAIM_TOKEN_RAISED))
 
     def _settle(
@@ -176,28 +197,38 @@ class Claim:
             verdict=verdict,
             token=self._held_token,
             nonce=self._nonce,
-            id=CheckpointId.parse(self._manifest.id) if self._manifest else None,
+            id=self._found.stored_id,
             next_offset=next_offset,
             slots={},
             replay_offset=metadata.replay_offset if metadata else next_offset,
             care=self._care(metadata, next_offset),
+            tries=self._tries(metadata),
             stale=tuple(fields),
         )
         if verdict is ClaimVerdict.BEHIND:
             return state
+        if metadata is None:  # nothing was ever committed: whatever stands there counts for nothing
+            return self._settle_empty(state)
         try:
-            slots = {session: _read_field(field).slots for session, field in fields.items()}
-        except msgspec.DecodeError:
+            slots = read_slots(fields)
+        except ValueError:
             return state.without_store()
         if verdict is ClaimVerdict.IN_DOUBT:
-            slots = self._roll_back(slots, metadata.id if metadata else None)
-        current = {session: max(found, key=_age) for session, found in slots.items()}
-        living = sum(1 for slot in current.values() if slot.state is not None)
-        manifest_id = CheckpointId.parse(self._manifest.id) if self._manifest else None
-        if living != (self._manifest.sessions if self._manifest else 0):
-            return replace(state, id=manifest_id).without_store()
+            slots = self._roll_back(slots, metadata.id)
+        current = newest_slots(slots)
+        if not holds_all(current, self._found.manifest):
+            return replace(state, id=self._found.stored_id).without_store()
         self._observer.note(SeamReached(step=SeamStep.CLAIM_LOADED))
-        return replace(state, id=manifest_id, slots=current, stale=())
+        return replace(state, id=self._found.stored_id, slots=current, stale=())
+
+    def _settle_empty(self, state: ClaimedState) -> ClaimedState:
+        """Start with no sessions; what an uncommitted first checkpoint left there is dropped."""
+        if state.verdict is not ClaimVerdict.FIRST_START:
+            self._write_manifest(self._nothing, None, {}, list(state.stale), sessions=0, digest=0)
+            self._observer.note(SeamReached(step=SeamStep.CLAIM_ROLLED_BACK))
+            state = replace(state, id=self._found.stored_id, stale=())
+        self._observer.note(SeamReached(step=SeamStep.CLAIM_LOADED))
+        return state
 
     def _settle_foreign(self, committed: CommittedOffset | None) -> ClaimedState | Parked:
         if not self._settings.adopt_foreign_offsets:
@@ -205,54 +236,59 @@ class Claim:
                 ParkReason.OFFSET_FROM_OUTSIDE, "the committed offset is not one of ours; see docs/operations.md"
             )
         sessions = [session for session, _ in self._store.load(self._partition)]
-        manifest_id = self._write_manifest(CheckpointId(self._held_token, 0, self._nonce), None, {}, sessions, living=0)
+        self._write_manifest(self._nothing, None, {}, sessions, sessions=0, digest=0)
         return ClaimedState(
             partition=self._partition,
             verdict=ClaimVerdict.FOREIGN,
             token=self._held_token,
             nonce=self._nonce,
-            id=manifest_id,
+            id=self._found.stored_id,
             next_offset=committed.next_offset if committed else self._first_offset(),
             slots={},
         )
 
-    def _roll_back(
-        self, slots: dict[str, tuple[Slot, ...]], committed: CheckpointId | None
-    ) -> dict[str, tuple[Slot, ...]]:
+    def _roll_back(self, slots: dict[str, tuple[Slot, ...]], committed: CheckpointId) -> dict[str, tuple[Slot, ...]]:
         """Drop the slots that the uncommitted checkpoint wrote; the manifest becomes the committed one again."""
-        manifest = self._manifest
+        manifest = self._found.manifest
         assert manifest is not None
-        kept = dict(slots)
-        put: dict[str, bytes] = {}
-        drop: list[str] = []
-        for session in manifest.touched:
-            before = tuple(slot for slot in slots.get(session, ()) if slot.id != manifest.id)
-            if before:
-                kept[session] = before
-                put[session] = msgspec.msgpack.encode(SessionField(before))
-            else:
-                kept.pop(session, None)
-                drop.append(session)
-        back_to = committed or CheckpointId(self._held_token, 0, self._nonce)
-        self._write_manifest(back_to, committed, put, drop, living=manifest.sessions_before)
+        before = without_checkpoint(slots, manifest)
+        put = {session: msgspec.msgpack.encode(SessionField(kept)) for session, kept in before.items() if kept}
+        drop = [session for session, kept in before.items() if not kept]
+        self._write_manifest(
+            committed, committed, put, drop, sessions=manifest.sessions_before, digest=manifest.digest_before
+        )
         self._observer.note(SeamReached(step=SeamStep.CLAIM_ROLLED_BACK))
-        return kept
+        return {session: kept for session, kept in {**slots, **before}.items() if kept}
+
+    @property
+    def _nothing(self) -> CheckpointId:
+        """The id that stands for a roll-back to nothing."""
+        return CheckpointId(self._held_token, 0, self._nonce)
 
     def _write_manifest(
-        self, to: CheckpointId, follows: CheckpointId | None, put: dict[str, bytes], drop: list[str], *, living: int
-    ) -> CheckpointId:
+        self,
+        to: CheckpointId,
+        follows: CheckpointId | None,
+        put: dict[str, bytes],
+        drop: list[str],
+        *,
+        sessions: int,
+        digest: int | None,
+    ) -> None:
         # A manifest that follows itself is never taken for the very first checkpoint in doubt.
         manifest = Manifest(
             version=CHECKPOINT_MANIFEST_VERSION,
             id=str(to),
             follows=str(follows) if follows else None,
             touched=(),
-            sessions=living,
-            sessions_before=living,
+            sessions=sessions,
+            sessions_before=sessions,
+            digest=digest,
+            digest_before=digest,
         )
         write = StoreWrite(
             token=self._held_token,
-            follows=CheckpointId.parse(self._manifest.id) if self._manifest else None,
+            follows=self._found.stored_id,
             id=to,
             manifest=msgspec.msgpack.encode(manifest),
             put=put,
@@ -261,17 +297,21 @@ class Claim:
         if not self._store.write(self._partition, write):
             self._token = None  # a newer claim was made, perhaps our own late one: start over
             raise StoreError("the claim was overtaken by a newer one")
-        self._manifest = manifest
-        return to
+        self._found = FoundManifest(manifest=manifest, stored_id=to)
 
     def _care(self, metadata: OffsetMetadata | None, next_offset: int) -> RetryHistory:
         """Return the care to be taken: what the last commit noted, and more after claims without one."""
-        care = RetryHistory.noted(metadata, next_offset)
-        if claims_without_commit(self._held_token, metadata) < MAX_CLAIMS_WITHOUT_COMMIT:
+        announced = is_announcement(metadata)  # what it notes are tries of the rebuild, not of a step after it
+        care = RetryHistory() if announced else RetryHistory.noted(metadata, next_offset)
+        if not announced and claims_without_commit(self._held_token, metadata) < MAX_CLAIMS_WITHOUT_COMMIT:
             return care
         _, end = self._source.watermarks(self._partition, self._timeout_s)
         until_offset = max(care.until_offset, min(end, next_offset + self._settings.max_poll_records))
         return replace(care, until_offset=until_offset, of_timers=True)
+
+    def _tries(self, metadata: OffsetMetadata | None) -> RebuildTries:
+        tries = RebuildTries.noted(metadata, claims_without_commit(self._held_token, metadata))
+        return replace(tries, announced=0) if self._forgiven else tries
 
     def _first_offset(self) -> int:
         low, end = self._source.watermarks(self._partition, self._timeout_s)
@@ -279,12 +319,3 @@ class Claim:
 
     def _park(self, reason: ParkReason, detail: str) -> Parked:
         return Parked(partition=self._partition, reason=reason, detail=detail)
-
-
-def _age(slot: Slot) -> tuple[int, int]:
-    checkpoint = CheckpointId.parse(slot.id)
-    return checkpoint.token, checkpoint.n
-
-
-def _read_field(stored: bytes) -> SessionField:
-    return msgspec.msgpack.decode(stored, type=SessionField)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from worker.errors import RetriableError, StoreError
 from worker.ports.clock import Clock
-from worker.ports.observer import CallFailed, Observer, PositionMeasured, SessionsCounted
+from worker.ports.observer import CallFailed, Observer
 from worker.ports.reasons import CheckpointOutcome
 from worker.ports.session_store import SessionStore
 from worker.ports.word_source import WordSource
 from worker.runtime.loaded_partition import LoadedPartition
+from worker.runtime.positions import Positions
 
 __all__ = ["Faults"]
 
@@ -21,10 +22,18 @@ class Faults:
     """Faults stay until what they hit has worked again."""
 
     def __init__(
-        self, *, store: SessionStore, source: WordSource, clock: Clock, observer: Observer, timeout_s: float
+        self,
+        *,
+        store: SessionStore,
+        source: WordSource,
+        positions: Positions,
+        clock: Clock,
+        observer: Observer,
+        timeout_s: float,
     ) -> None:
         self._store = store
         self._source = source
+        self._positions = positions
         self._clock = clock
         self._observer = observer
         self._timeout_s = timeout_s
@@ -50,7 +59,7 @@ class Faults:
         """Note that it works again, or still."""
         self._faults.pop(what, None)
 
-    def probe(self, loaded: Mapping[int, LoadedPartition]) -> int | None:
+    def probe(self, loaded: Mapping[int, LoadedPartition], waiting: Collection[int]) -> int | None:
         """Now and then, ask Redis and the brokers for a sign of life: a worker without words must know, too.
 
         Returns the input's partition count where it was asked for and answered.
@@ -66,24 +75,9 @@ class Faults:
             self.failed("ping", error)
         try:
             partitions = self._source.partition_count(self._timeout_s)
-            self._measure(loaded)
+            self._positions.measure(loaded, waiting)
         except RetriableError as error:
             self.failed("probe", error)
             return None
         self.mended("probe")
         return partitions
-
-    def _measure(self, loaded: Mapping[int, LoadedPartition]) -> None:
-        for number, residents in loaded.items():
-            _, end_offset = self._source.watermarks(number, self._timeout_s)
-            unread_ms = residents.unread_ms(end_offset, self._clock.wall_ms())
-            self._observer.note(
-                PositionMeasured(
-                    partition=number,
-                    next_offset=residents.next_offset,
-                    end_offset=end_offset,
-                    oldest_unread_ms=unread_ms,
-                )
-            )
-            by_status = {status.value: count for status, count in residents.sessions.statuses().items()}
-            self._observer.note(SessionsCounted(partition=number, by_status=by_status))

@@ -26,7 +26,7 @@ from worker.ports.tracer import SegmentSpan
 from worker.runtime.claim import ClaimedState, Parked
 from worker.runtime.leader_question import LeaderQuestion
 from worker.runtime.poison_isolation import PoisonIsolation, StepDecision
-from worker.runtime.record_decoding import MalformedLimit, read_event
+from worker.runtime.record_decoding import REMEMBERED_REFUSALS, MalformedLimit, read_event
 from worker.runtime.staged import Staged
 from worker.runtime.stored import StoredSlots
 from worker.runtime.surroundings import Surroundings
@@ -70,15 +70,17 @@ class LoadedPartition:
         self._next_offset = state.next_offset
         self._committed_offset = state.next_offset
         self._letters: list[OutMessage] = []
+        self._refused: list[OutMessage] = []
         # A first start commits our id at once, so that a restart goes on from here and nowhere else; a rebuild saves
         # what it made. After a roll-back to a commit nothing is owed, and must not be: an empty commit between two
         # claims would hide that they end without one.
-        rolled_back = state.verdict is ClaimVerdict.IN_DOUBT and state.id is not None and state.id.n > 0
+        rolled_back = state.verdict is ClaimVerdict.IN_DOUBT and isinstance(state.id, CheckpointId) and state.id.n > 0
         self._owes_checkpoint = not (state.verdict is ClaimVerdict.GOOD or rolled_back)
         self._end_offset = state.next_offset
         self._crowded = False
         self._leader_question = LeaderQuestion(time, surroundings.clock, settings)
-        self._read_to_ms = surroundings.clock.wall_ms()
+        self._read_to_ms: int | None = None
+        self._uncommitted_ms: int | None = None
 
     @property
     def session_count(self) -> int:
@@ -97,6 +99,11 @@ class LoadedPartition:
         return owes or self._next_offset != self._committed_offset or bool(self.sessions.touched)
 
     @property
+    def unproven(self) -> bool:
+        """Tell whether it was rebuilt, and no checkpoint has committed since: the next one concerns nobody else."""
+        return self._stored.unproven
+
+    @property
     def careful(self) -> bool:
         """Tell whether the next step waits for a checkpoint of its own."""
         return self._caution.busy
@@ -106,9 +113,14 @@ class LoadedPartition:
         """Tell whether the next step has been tried before, and did not commit: others had better wait."""
         return self._caution.suspects
 
-    def unread_ms(self, end_offset: int, wall_ms: int) -> int:
-        """Return about how old the oldest unread record is: as old as the last one read, where more is there."""
-        return wall_ms - self._read_to_ms if end_offset > self._read_to else 0
+    def is_unread(self, end_offset: int) -> bool:
+        """Tell whether the log, which ends there, holds records that are not committed as read."""
+        return self._uncommitted_ms is not None or end_offset > self._read_to
+
+    @property
+    def unread_since(self) -> tuple[int, int | None]:
+        """Return the committed offset, and about when the record there was appended, None where none was read yet."""
+        return self._committed_offset, self._read_to_ms if self._uncommitted_ms is None else self._uncommitted_ms
 
     def take(self, record: Record, most_timers: int = sys.maxsize) -> int:
         """Apply one record: to its session, or to the dead letters. Records must come in order of offset.
@@ -159,6 +171,8 @@ class LoadedPartition:
                 self.parked = Parked(partition=self.partition, reason=ParkReason.DEAD_LETTER_LIMIT, detail=detail)
         self._next_offset = record.offset + 1
         self._read_to_ms = record.timestamp_ms
+        if self._uncommitted_ms is None:
+            self._uncommitted_ms = record.timestamp_ms
 
     def _apply(self, record: Record, advice: StepDecision, *, polled_ms: int, time_ms: int) -> None:
         if advice is StepDecision.GIVE_UP:
@@ -184,6 +198,8 @@ class LoadedPartition:
 
     def _refuse(self, record: Record, error: BadEventError) -> None:
         self._letters.append(self._dead_letters.letter(record, error))
+        if error.reason in REMEMBERED_REFUSALS:
+            self._refused.append(self._publishing.refused(self.partition, record.offset))
         self._observer.note(EventRefused(partition=self.partition, offset=record.offset, reason=error.reason))
 
     def reached_end(self, next_offset: int) -> None:
@@ -244,8 +260,9 @@ class LoadedPartition:
         return Staged(
             partition=self.partition,
             id=checkpoint,
+            alone=self.unproven,
             write=self._stored.write(checkpoint, slots),
-            messages=[*self._letters, *self._messages(out, spans, slots)],
+            messages=[*self._letters, *self._refused, *self._messages(out, spans, slots)],
             next=NextOffset(next_offset=self._next_offset, metadata=self._metadata(checkpoint).encode()),
             slots=slots,
             segments=[one.segment for one in out],
@@ -278,8 +295,10 @@ class LoadedPartition:
     def adopt(self, staged: Staged) -> None:
         """Make a staged checkpoint the committed one. BrokerError: the partition must be claimed again."""
         self._committed_offset = staged.next.next_offset
+        self._uncommitted_ms = None
         self._owes_checkpoint = False
-        self._letters = self._letters[staged.dead_letters :]
+        self._letters.clear()
+        self._refused.clear()
         self._stored.adopt(staged.id, staged.slots)
         for span in staged.spans:
             span.end(self._clock.wall_ms())

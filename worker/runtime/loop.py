@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from worker.errors import FatalError, FencedError, RetriableError
+from worker.errors import BrokerError, FatalError, FencedError, RetriableError
 from worker.ports.observer import (
     DecodingCounted,
     LoopMoved,
@@ -19,7 +19,7 @@ from worker.ports.observer import (
     SegmentsPublished,
 )
 from worker.ports.reasons import CheckpointOutcome, ParkReason
-from worker.ports.records import PartitionEnd, PartitionStalled, Record
+from worker.ports.records import NextOffset, PartitionEnd, PartitionStalled, Record
 from worker.runtime.assignment import Assignment
 from worker.runtime.checkpoint import Checkpoint, CheckpointResult
 from worker.runtime.claim import Claim, ClaimedState, Parked
@@ -31,7 +31,9 @@ from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.partition_loader import PartitionLoader, Rebuilding
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.poll_budget import PollBudget
+from worker.runtime.positions import Positions
 from worker.runtime.settings import RuntimeSettings
+from worker.runtime.staged import TransactionPart
 from worker.runtime.timer_sweep import TimerSweep
 
 __all__ = ["Worker"]
@@ -63,6 +65,13 @@ class Worker:
         self._vitals = Faults(
             store=parts.store,
             source=parts.source,
+            positions=Positions(
+                source=parts.source,
+                reader=parts.reader,
+                clock=parts.clock,
+                observer=parts.observer,
+                timeout_s=settings.claim_timeout_s,
+            ),
             clock=parts.clock,
             observer=parts.observer,
             timeout_s=settings.claim_timeout_s,
@@ -172,9 +181,11 @@ class Worker:
         started_s = self._clock.monotonic_s()
         staged = [one for residents in self.assignment.loaded.values() if (one := residents.stage()) is not None]
         self._staged_since_s = None
-        if staged:
-            stage_ms = (self._clock.monotonic_s() - started_s) * 1000.0
-            self._adopt(self._checkpoint.take(staged, stage_ms=stage_ms, deadline=deadline))
+        stage_ms = (self._clock.monotonic_s() - started_s) * 1000.0
+        together = [one for one in staged if not one.alone]
+        for some in (together, *([one] for one in staged if one.alone)):
+            if some and self._publisher_lost is None:  # else whatever is staged is claimed again already
+                self._adopt(self._checkpoint.take(some, stage_ms=stage_ms, deadline=deadline))
         self._park()
 
     def _park(self) -> None:
@@ -291,7 +302,7 @@ class Worker:
         return now_s - self._staged_since_s >= self._settings.commit_interval_ms / 1000.0
 
     def _probe(self) -> None:
-        partitions = self._vitals.probe(self.assignment.loaded)
+        partitions = self._vitals.probe(self.assignment.loaded, [*self.assignment.claiming, *self.assignment.parked])
         if partitions is None:
             return
         self._vitals.mended("poll")
@@ -318,4 +329,20 @@ class Worker:
         return Claim(partition, self._parts, self._settings, partitions=self._partitions)
 
     def _load(self, state: ClaimedState) -> LoadedPartition | Rebuilding:
-        return self._loading.load(state, partitions=self._partitions)
+        return self._loading.load(state, partitions=self._partitions, announce=self._announce)
+
+    def _announce(self, state: ClaimedState) -> None:
+        """Commit that a rebuild is about to be tried. BrokerError where it did not commit for sure: claim again."""
+        metadata = state.tries.announcement(
+            state.token,
+            state.nonce,
+            replay_offset=state.replay_offset,
+            partitions=self._partitions,
+            transactional_id=self._settings.transactional_id,
+        )
+        offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode())
+        reason, lost = self._checkpoint.announce(TransactionPart(partition=state.partition, next=offset))
+        if lost is not None:
+            self._lose_publisher(lost)
+        if reason is not None:
+            raise BrokerError(f"a rebuild of partition {state.partition} could not be announced: {reason}")

@@ -15,10 +15,16 @@ from worker.core.segment_writer import OutSegment
 from worker.ports.records import OutMessage
 from worker.runtime.settings import Route, RuntimeSettings
 
-__all__ = ["THROUGH_HEADER", "OutputRecords"]
+__all__ = ["REFUSED_HEADER", "THROUGH_HEADER", "OutputRecords"]
 
 THROUGH_HEADER = "caesura.through"
 """Header of a ledger tombstone: the last input offset that the forgotten session, or one before it, can have seen."""
+
+REFUSED_HEADER = "caesura.refused"
+"""Header of a ledger tombstone of its own: the input offset of a record that went to the dead letters for good."""
+
+_REFUSED_KEY = b"\x00refused:%d"
+"""No session has such a name: control characters are forbidden in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +62,16 @@ class OutputRecords:
         return OutMessage(
             topic=self.settings.ledger, partition=partition, key=session.encode(), value=value, headers=headers
         )
+
+    def refused(self, partition: int, offset: int) -> OutMessage:
+        """Return the ledger's note that the record at an input offset was refused: a rebuild must pass over it.
+
+        A tombstone, so that compaction drops it once the input is gone (``delete.retention.ms``), and a release that
+        does not know it takes it for a session forgotten that there never was.
+        """
+        headers = ((REFUSED_HEADER, b"%d" % offset),)
+        key = _REFUSED_KEY % offset
+        return OutMessage(topic=self.settings.ledger, partition=partition, key=key, value=None, headers=headers)
 
 
 def _translation(segment: Segment, route: Route, previous_index: int | None) -> TranslationSegment:

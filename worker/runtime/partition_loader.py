@@ -17,7 +17,7 @@ from worker.ports.log_reader import LogReader
 from worker.ports.observer import Observer, PartitionRebuilt
 from worker.ports.tracer import Tracer
 from worker.ports.word_source import WordSource
-from worker.runtime.claim import ClaimedState
+from worker.runtime.claim import ClaimedState, Parked
 from worker.runtime.labelling import Labelling
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.output_records import OutputRecords
@@ -33,13 +33,30 @@ __all__ = ["PartitionLoader", "Rebuilding"]
 class Rebuilding:
     """A partition on its way back from the log. ``advance`` until it answers something other than None."""
 
-    def __init__(self, rebuild: Rebuild, finish: Callable[[Rebuild], LoadedPartition]) -> None:
+    def __init__(
+        self,
+        rebuild: Rebuild,
+        finish: Callable[[Rebuild], LoadedPartition],
+        announce: Callable[[], object] | None = None,
+    ) -> None:
         self._rebuild = rebuild
         self._finish = finish
+        self._announce = announce
 
-    def advance(self) -> LoadedPartition | None:
-        """Do one chunk of the work. RetriableError: claim again."""
-        return self._finish(self._rebuild) if self._rebuild.advance() else None
+    @property
+    def announces(self) -> bool:
+        """Tell whether its next step is to announce itself."""
+        return self._announce is not None
+
+    def advance(self) -> LoadedPartition | Parked | None:
+        """Announce it where that has to be, then do one chunk of the work. RetriableError: claim again."""
+        if self._announce is not None:
+            self._announce()
+            self._announce = None
+            return None
+        if not self._rebuild.advance():
+            return None
+        return self._rebuild.parked or self._finish(self._rebuild)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,22 +74,30 @@ class PartitionLoader:
     observer: Observer
     tracer: Tracer
 
-    def load(self, state: ClaimedState, *, partitions: int) -> LoadedPartition | Rebuilding:
-        """Make sessions of a claimed partition's snapshots; a rebuild where they are lost or cannot be read."""
+    def load(
+        self, state: ClaimedState, *, partitions: int, announce: Callable[[ClaimedState], object]
+    ) -> LoadedPartition | Rebuilding:
+        """Make sessions of a claimed partition's snapshots; a rebuild where they are lost or cannot be read.
+
+        announce: commits that a rebuild is about to be tried; RetriableError where it did not commit.
+        """
         if state.verdict is ClaimVerdict.BEHIND:
-            return self._rebuilding(state, partitions)
+            return self._rebuilding(state, partitions, announce)
         context = self._context(state.partition)
         sessions = PartitionSessions(context)
         try:
             sessions.load([decode_state(slot.state) for slot in state.slots.values() if slot.state is not None])
         except ValueError:
-            return self._rebuilding(state.without_store(), partitions)
+            return self._rebuilding(state.without_store(), partitions, announce)
         time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
         return LoadedPartition(state, self._surroundings(partitions), sessions=sessions, tally=context.tally, time=time)
 
-    def _rebuilding(self, state: ClaimedState, partitions: int) -> Rebuilding:
+    def _rebuilding(
+        self, state: ClaimedState, partitions: int, announce: Callable[[ClaimedState], object]
+    ) -> Rebuilding:
         context = self._context(state.partition)
         started_s = self.clock.monotonic_s()
+        label = self.labelling.fall_back if state.tries.unlabelled else self.labelling.run
         rebuild = Rebuild(
             state,
             context,
@@ -80,7 +105,7 @@ class PartitionLoader:
             reader=self.reader,
             clock=self.clock,
             settings=self.settings,
-            label=lambda sessions: self.labelling.run({state.partition: sessions}),
+            label=lambda sessions: label({state.partition: sessions}),
         )
 
         def finish(done: Rebuild) -> LoadedPartition:
@@ -95,7 +120,7 @@ class PartitionLoader:
                 state, surroundings, sessions=rebuilt.sessions, tally=context.tally, time=rebuilt.time
             )
 
-        return Rebuilding(rebuild, finish)
+        return Rebuilding(rebuild, finish, (lambda: announce(state)) if state.tries.announce else None)
 
     def _context(self, partition: int) -> DecodingContext:
         return DecodingContext(

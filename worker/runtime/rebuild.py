@@ -9,7 +9,8 @@
    partition next rebuilds it again.
 
 Nothing that was published is published again: a segment and its session's ledger record commit together. Events that
-were refused stay refused, and their dead letters are already where they belong.
+were refused stay refused, and their dead letters are already where they belong: those that neither their bytes nor
+their session decided, poison above all, stand in the ledger, in the transaction of their dead letter.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from schemas.errors import NewerVersionError
-from schemas.state import LedgerState, decode_ledger
 from worker.core.context import DecodingContext, Origin
 from worker.core.partition import PartitionSessions
 from worker.core.recovery import Recovery
 from worker.core.timeline import PartitionTime
-from worker.errors import BadEventError, BrokerError
+from worker.errors import BadEventError
 from worker.ports.clock import Clock
 from worker.ports.log_reader import LogReader
 from worker.ports.observer import RebuildSummary
+from worker.ports.reasons import ParkReason
 from worker.ports.records import Record
-from worker.runtime.claim import ClaimedState
-from worker.runtime.output_records import THROUGH_HEADER
+from worker.runtime.claim import ClaimedState, Parked
+from worker.runtime.ledger_reading import LedgerReading, UnreadableLedgerError
 from worker.runtime.record_decoding import read_event
-from worker.runtime.settings import RuntimeSettings
+from worker.runtime.settings import Partitioner, RuntimeSettings
 
 __all__ = ["Rebuild", "Rebuilt"]
 
@@ -92,7 +93,8 @@ class Rebuild:
         self._settings = settings
         self._label = label
         self._recoveries: dict[str, Recovery] = {}
-        self._forgotten_through: dict[str, int] = {}
+        self._ledger = LedgerReading(settings.ledger, context.partition, reader)
+        self.parked: Parked | None = None
         self._rebuilt = Rebuilt(
             sessions=PartitionSessions(context), time=PartitionTime(max_skew_ms=settings.max_skew_ms)
         )
@@ -104,11 +106,28 @@ class Rebuild:
         return self._rebuilt
 
     def advance(self) -> bool:
-        """Do one chunk of the work; True where that was all. RetriableError: begin again with a new rebuild."""
-        return next(self._steps, _DONE) is _DONE
+        """Do one chunk of the work; True where that was all. RetriableError: begin again with a new rebuild.
+
+        Nothing that stands in the log ends it otherwise than by ``parked``, which says what an operator has to mend.
+        """
+        try:
+            return self.parked is not None or next(self._steps, _DONE) is _DONE
+        except UnreadableLedgerError as error:
+            self._park(ParkReason.LEDGER_UNREADABLE, str(error))
+        except NewerVersionError as error:
+            self._park(ParkReason.NEWER_EVENT, str(error))
+        return True
+
+    def _park(self, reason: ParkReason, detail: str) -> None:
+        self.parked = Parked(partition=self._context.partition, reason=reason, detail=detail)
 
     def _run(self) -> Iterator[None]:
-        yield from self._read_ledger()
+        stall_s, timeout_s = self._settings.rebuild_stall_s, self._settings.claim_timeout_s
+        yield from self._ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
+        self._rebuilt.ledger_records = self._ledger.records
+        for session, state in self._ledger.states.items():
+            self._recoveries[session] = Recovery(state, self._context.segmenters)
+        self._ledger.states.clear()
         yield from self._read_input()
         for count, session in enumerate(list(self._recoveries), start=1):
             self._restore(session)
@@ -118,26 +137,13 @@ class Rebuild:
         self._rebuilt.sessions.touch_all()
         self._context.tally.drain()
 
-    def _read_ledger(self) -> Iterator[None]:
-        place = (self._settings.ledger, self._context.partition)
-        low, end = self._reader.bounds(*place, self._settings.claim_timeout_s)
-        latest: dict[str, LedgerState | None] = {}
-        for record in self._reader.read(*place, low, end, self._settings.rebuild_stall_s):
-            self._rebuilt.ledger_records += 1
-            session = (record.key or b"").decode()
-            latest[session] = None if record.value is None else decode_ledger(record.value)
-            if record.value is None:
-                self._forgotten_through[session] = int(dict(record.headers).get(THROUGH_HEADER) or -1)
-            if self._rebuilt.ledger_records % _CHUNK_RECORDS == 0:
-                yield
-        for session, state in latest.items():
-            if state is not None:
-                self._forgotten_through.pop(session, None)
-                self._recoveries[session] = Recovery(state, self._context.segmenters)
-
     def _read_input(self) -> Iterator[None]:
         place = (self._settings.input_topic, self._context.partition)
-        low, _ = self._reader.bounds(*place, self._settings.claim_timeout_s)
+        low, end = self._reader.bounds(*place, self._settings.claim_timeout_s)
+        if self._next_offset > end:
+            detail = f"next is {self._next_offset}, there is {low} to {end}; see docs/operations.md"
+            self._park(ParkReason.OFFSET_OUT_OF_RANGE, detail)
+            return
         if self._replay_offset < self._next_offset:
             start = min(max(low, self._replay_offset), self._next_offset)
             # Only what lies below the log's start was taken. A gap further up is a transaction's marker, or aborted.
@@ -152,13 +158,14 @@ class Rebuild:
     def _replay(self, record: Record) -> None:
         wall_ms = self._clock.wall_ms()
         time_ms = self._rebuilt.time.observe(record.timestamp_ms, wall_ms, by_broker=record.stamped_by_broker)
+        if record.offset in self._ledger.refused:
+            return  # whatever was against it then, its dead letter is committed
         try:
-            event = read_event(record, partitions=self._partitions, partitioner=self._settings.partitioner)
+            # Whether it belongs here was decided when it was applied, by the settings of that time.
+            event = read_event(record, partitions=self._partitions, partitioner=Partitioner.UNCHECKED)
         except BadEventError:
             return  # refused then, refused now; its dead letter is where it belongs
-        except NewerVersionError as error:
-            raise BrokerError(f"a rebuild met an event that only a newer release reads: {error}") from error
-        if record.offset <= self._forgotten_through.get(event.session, -1):
+        if record.offset <= self._ledger.forgotten_through.get(event.session, -1):
             return
         recovery = self._recoveries.get(event.session)
         if recovery is not None and record.offset <= recovery.through_offset:

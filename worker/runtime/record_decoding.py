@@ -15,7 +15,12 @@ from worker.errors import BadEventError
 from worker.ports.records import OutMessage, Record
 from worker.runtime.settings import Partitioner
 
-__all__ = ["DeadLetters", "MalformedLimit", "read_event"]
+__all__ = ["REMEMBERED_REFUSALS", "DeadLetters", "MalformedLimit", "read_event"]
+
+REMEMBERED_REFUSALS = frozenset(
+    {DeadLetterReason.POISON, DeadLetterReason.TOO_MANY_SESSIONS, DeadLetterReason.WRONG_PARTITION}
+)
+"""Reasons that neither a record's bytes nor its session decide: a rebuild could decide otherwise, so they are kept."""
 
 _MAX_KEY_BYTES = 1024
 _PARTITION_OF = {Partitioner.MURMUR2: murmur2_partition, Partitioner.CRC32: crc32_partition}

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
+from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot, digest_sum
 from schemas.state import SessionState, encode_state
 from worker.ports.session_store import StoreWrite
 from worker.runtime.claim import CHECKPOINT_MANIFEST_VERSION, ClaimedState
+from worker.runtime.verdict import ClaimVerdict
 
 __all__ = ["StoredSlots"]
 
@@ -22,9 +23,16 @@ class StoredSlots:
         self._nonce = state.nonce
         self._n = 0
         self._manifest_id = state.id
+        self._rebuilding = state.verdict is ClaimVerdict.BEHIND
         self._committed = {name: slot for name, slot in state.slots.items() if slot.state is not None}
+        self._digests = {name: slot.digest(name) for name, slot in self._committed.items()}
         # Fields to be dropped with the next write: of sessions whose tombstone is committed, or worth nothing.
         self._dropping = [*(name for name, slot in state.slots.items() if slot.state is None), *state.stale]
+
+    @property
+    def unproven(self) -> bool:
+        """Tell whether the state was rebuilt, and no checkpoint of it has committed yet."""
+        return self._rebuilding
 
     @property
     def names(self) -> list[str]:
@@ -49,15 +57,22 @@ class StoredSlots:
         }
 
     def write(self, checkpoint: CheckpointId, slots: Mapping[str, Slot]) -> StoreWrite:
-        """Return the guarded write of a checkpoint."""
+        """Return the guarded write of a checkpoint.
+
+        A rebuild's replaces what was found, so there is nothing to roll back to: until it has committed its manifest
+        follows none that can ever be committed, itself, and whoever claims next rebuilds again.
+        """
+        digests = self._digests | {name: slot.digest(name) for name, slot in slots.items()}
         change = sum((slot.state is not None) - (name in self._committed) for name, slot in slots.items())
         manifest = Manifest(
             version=CHECKPOINT_MANIFEST_VERSION,
             id=str(checkpoint),
-            follows=str(self._manifest_id) if self._manifest_id else None,
+            follows=str(checkpoint) if self._rebuilding else self._follows,
             touched=tuple(slots),
             sessions=len(self._committed) + change,
-            sessions_before=len(self._committed),
+            sessions_before=-1 if self._rebuilding else len(self._committed),
+            digest=digest_sum(digests.values()),
+            digest_before=digest_sum(self._digests.values()),
         )
         return StoreWrite(
             token=self._token,
@@ -71,12 +86,20 @@ class StoredSlots:
     def adopt(self, checkpoint: CheckpointId, slots: Mapping[str, Slot]) -> None:
         """Make a checkpoint's snapshots the committed ones."""
         self._manifest_id = checkpoint
+        self._rebuilding = False
         self._dropping = [name for name, slot in slots.items() if slot.state is None]
         for name, slot in slots.items():
             if slot.state is None:
                 self._committed.pop(name, None)
+                self._digests.pop(name, None)
             else:
                 self._committed[name] = slot
+                self._digests[name] = slot.digest(name)
+
+    @property
+    def _follows(self) -> str | None:
+        assert not isinstance(self._manifest_id, bytes), "what follows no id of ours is a rebuild"
+        return str(self._manifest_id) if self._manifest_id else None
 
     def _field(self, name: str, new: Slot) -> bytes:
         committed = self._committed.get(name)

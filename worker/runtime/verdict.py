@@ -8,6 +8,7 @@ none                  follows a checkpoint           FOREIGN    somebody deleted
 without our id        any                            FOREIGN    somebody set the offset
 with our id           its id is the committed one    GOOD
 with our id           it follows the committed one   IN_DOUBT   roll back what it lists
+with our id           it follows itself              BEHIND     a rebuild that did not commit: nothing to go back to
 with our id           anything else, or none         BEHIND     rebuild from the ledger
 """
 
@@ -36,13 +37,25 @@ def judge(*, offset_known: bool, committed: CheckpointId | None, manifest: Manif
         if manifest is None:
             return ClaimVerdict.FIRST_START
         return ClaimVerdict.IN_DOUBT if _follows_nothing(manifest) else ClaimVerdict.FOREIGN
-    if committed is None:
-        return ClaimVerdict.FOREIGN
+    return ClaimVerdict.FOREIGN if committed is None else _judge_ours(committed, manifest)
+
+
+def _judge_ours(committed: CheckpointId, manifest: Manifest | None) -> ClaimVerdict:
     if manifest is None:
         return ClaimVerdict.BEHIND
     if manifest.id == str(committed):
         return ClaimVerdict.GOOD
-    return ClaimVerdict.IN_DOUBT if manifest.follows == str(committed) else ClaimVerdict.BEHIND
+    if manifest.follows != str(committed) or _rebuilt_by_a_former_release(manifest):
+        return ClaimVerdict.BEHIND
+    return ClaimVerdict.IN_DOUBT
+
+
+def _rebuilt_by_a_former_release(manifest: Manifest) -> bool:
+    """Tell whether it may be a rebuild's of version 1.0, which followed what it had found and counted nothing before.
+
+    The first session of an empty partition looks the same; to rebuild that costs little.
+    """
+    return manifest.digest_before is None and manifest.sessions_before == 0
 
 
 def _follows_nothing(manifest: Manifest) -> bool:

@@ -8,7 +8,7 @@ from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topics import FoundTopic, WantedTopic
 from worker.checks.findings import FindingLevel
 from worker.checks.kafka import judge_broker
-from worker.checks.topic_plan import differing, judge, wanted_topics
+from worker.checks.topic_plan import differing, judge, retention_of, wanted_topics
 from worker.runtime.settings import Route, RuntimeSettings
 
 SETTINGS = RuntimeSettings(routes=(Route(target="de", topic="translate.de"),))
@@ -90,6 +90,31 @@ def test_what_breaks_a_promise_is_bad_with_its_reason(name: str, topic: FoundTop
 
 def test_a_ledger_kept_shorter_still_is_good() -> None:
     assert differing(wanted("caesura.ledger"), found("caesura.ledger", segment_ms="1000")) == {}
+
+
+@pytest.mark.parametrize(
+    ("input_ms", "found_ms", "good"),
+    [
+        ("604800000", "604800000", True),
+        ("604800000", "86400000", False),
+        ("3600000", "86400000", True),
+        ("-1", "86400000", False),
+        ("-1", "315360000000", True),
+    ],
+)
+def test_a_tombstone_stays_as_long_as_the_input(input_ms: str, found_ms: str, good: bool) -> None:
+    retention_ms = retention_of(found("asr.words", retention_ms=input_ms), otherwise_ms=0)
+    ledger = {one.name: one for one in wanted_topics(SETTINGS, partitions=6, retention_ms=retention_ms)}[
+        "caesura.ledger"
+    ]
+    told = differing(ledger, found("caesura.ledger", delete_retention_ms=found_ms))
+    assert (told == {}) is good
+
+
+def test_an_input_that_is_not_deleted_by_age_is_kept_for_ever() -> None:
+    compacted = found("asr.words", cleanup_policy="compact", retention_ms="1000")
+    assert retention_of(compacted, otherwise_ms=0) == -1
+    assert retention_of(FoundTopic(name="x", partitions=1, replication=1, options={}), otherwise_ms=5) == 5
 
 
 def test_retention_is_the_operators_business() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tests.workers.crashing import Crash, CrashAt
 from tests.workers.speech import event, said
 from tests.workers.twin import World
 from worker.errors import BrokerError
+from worker.ports.observer import SeamStep
 
 
 def test_an_offset_that_was_deleted_with_redis_does_not_publish_everything_again() -> None:
@@ -18,6 +22,47 @@ def test_an_offset_that_was_deleted_with_redis_does_not_publish_everything_again
     second = world.worker(1)
     second.settle()
     assert [one.reason for one in second.worker.assignment.parked.values()] == ["offset_from_outside"]
+    assert said(world.segments()) == ["one"]
+
+
+def _one_checkpoint(world: World) -> None:
+    """Have the very first checkpoint publish a segment, and the offset deleted after it."""
+    world.send(event("ann", 0, "one", "two", session_end=True))
+    first = world.worker(0, observer=CrashAt(SeamStep.ADOPTED))
+    with pytest.raises(Crash):
+        first.settle()
+    world.broker.expel("caesura", "asr.words", first.source.member_id)
+    assert said(world.segments()) == ["one", "two"]
+    world.broker.set_offset("caesura", "asr.words", 0, None)
+
+
+def test_an_offset_that_was_deleted_after_the_very_first_checkpoint_publishes_nothing_again() -> None:
+    world = World()
+    _one_checkpoint(world)
+    second = world.worker(1)
+    second.settle()
+    assert [one.reason for one in second.worker.assignment.parked.values()] == ["offset_from_outside"]
+    assert said(world.segments()) == ["one", "two"]
+
+
+def test_the_same_is_adopted_where_the_setting_allows_it() -> None:
+    world = World()
+    _one_checkpoint(world)
+    second = world.worker(1, adopt_foreign_offsets=True)
+    second.settle()
+    assert second.worker.unready() == ()
+    assert said(world.segments()) == ["one", "two"] * 2
+
+
+def test_a_first_checkpoint_that_was_aborted_begins_again_without_anybodys_help() -> None:
+    world = World()
+    world.send(event("ann", 0, "one", session_end=True))
+    for _ in range(2):
+        fallen = world.worker(0, observer=CrashAt(SeamStep.PUBLISHED))
+        with pytest.raises(Crash):
+            fallen.settle()
+        world.broker.expel("caesura", "asr.words", fallen.source.member_id)
+    world.worker(0).settle()
     assert said(world.segments()) == ["one"]
 
 

@@ -88,7 +88,7 @@ def test_an_offset_that_retention_has_passed_parks_the_partition_and_the_range_i
 @pytest.mark.parametrize("manifest", [b"somebody else's", msgspec.msgpack.encode(["1.0", "no id", None])])
 def test_a_manifest_that_is_nobodys_parks_its_partition(manifest: bytes) -> None:
     world = World()
-    world.redis.partition_to_write(0).manifest = manifest
+    world.redis.partition_to_write(0).control["m"] = manifest
     worker = world.worker()
     worker.settle()
     assert _reasons(worker) == ["state_unreadable"]

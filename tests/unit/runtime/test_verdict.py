@@ -13,7 +13,7 @@ _ROLLED_BACK = CheckpointId(2, 0, "0123456789abcdef")
 _OTHER = CheckpointId(2, 9, "fedcba9876543210")
 
 
-def _manifest(checkpoint: CheckpointId, follows: CheckpointId | None) -> Manifest:
+def _manifest(checkpoint: CheckpointId, follows: CheckpointId | None, *, digest: int | None = 5) -> Manifest:
     return Manifest(
         version="1.0",
         id=str(checkpoint),
@@ -21,6 +21,8 @@ def _manifest(checkpoint: CheckpointId, follows: CheckpointId | None) -> Manifes
         touched=(),
         sessions=0,
         sessions_before=0,
+        digest=digest,
+        digest_before=digest,
     )
 
 
@@ -37,6 +39,8 @@ def _manifest(checkpoint: CheckpointId, follows: CheckpointId | None) -> Manifes
         (True, _OURS, _manifest(_OURS, _OTHER), ClaimVerdict.GOOD),
         (True, _OURS, _manifest(_OURS, _OURS), ClaimVerdict.GOOD),
         (True, _OURS, _manifest(_NEXT, _OURS), ClaimVerdict.IN_DOUBT),
+        (True, _OURS, _manifest(_NEXT, _OURS, digest=None), ClaimVerdict.BEHIND),
+        (True, _OURS, _manifest(_NEXT, _NEXT), ClaimVerdict.BEHIND),
         (True, _OURS, _manifest(_OTHER, None), ClaimVerdict.BEHIND),
         (True, _NEXT, _manifest(_OURS, _OTHER), ClaimVerdict.BEHIND),
         (True, _OURS, None, ClaimVerdict.BEHIND),

@@ -6,17 +6,21 @@ beforehand: an answer that is lost, a write that lands later or never, a server 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeVar
 
-from schemas.checkpoint import CheckpointId
 from worker.errors import StoreError
 from worker.ports.session_store import Claimed, StoreWrite
 
 __all__ = ["MemoryRedis", "MemorySessionStore", "StoreFault", "StoredPartition"]
+
+_TOKEN = re.compile(rb"[0-9]{1,16}")
+_SESSION = "s:"
+_LARGEST_TOKEN = 2**53 - 2
 
 Answer = TypeVar("Answer")
 
@@ -31,13 +35,28 @@ class StoreFault(Enum):
 
 @dataclass(slots=True)
 class StoredPartition:
-    """A partition's hash: token (0: none), id and manifest as stored, the sessions' bytes."""
+    """A partition's hash: the fields ``t``, ``i`` and ``m`` as they stand there, the sessions' bytes."""
 
-    token: int = 0
-    id: str | None = None
-    manifest: bytes | None = None
+    control: dict[str, bytes] = field(default_factory=dict)
     sessions: dict[str, bytes] = field(default_factory=dict)
     released: bool = False
+
+    @property
+    def token(self) -> int:
+        """The token; 0 where there is none."""
+        text = self.control.get("t", b"")
+        token = int(text) if _TOKEN.fullmatch(text) else 0
+        return 0 if token > _LARGEST_TOKEN else token
+
+    @property
+    def id(self) -> bytes | None:
+        """The manifest's id beside it."""
+        return self.control.get("i")
+
+    @property
+    def manifest(self) -> bytes | None:
+        """The manifest."""
+        return self.control.get("m")
 
     def release(self) -> None:
         """Do what an operator asks for."""
@@ -50,29 +69,31 @@ class StoredPartition:
 
     def claim(self, above: int) -> Claimed:
         """Do what claim.lua does."""
-        self.token = max(self.token, above) + 1
-        return Claimed(token=self.token, manifest=self.manifest)
+        token = max(self.token, above) + 1
+        self.control["t"] = b"%d" % token
+        return Claimed(token=token, manifest=self.manifest, id=self.id)
 
     def write(self, write: StoreWrite) -> bool:
         """Do what write.lua does."""
-        if self.token != write.token or self.id != _text(write.follows):
+        if self.control.get("t") != b"%d" % write.token or (self.id or b"") != write.follows_bytes:
             return False
-        self.id, self.manifest = str(write.id), write.manifest
+        self.control |= {"i": str(write.id).encode(), "m": write.manifest}
         self.sessions |= write.put
         for session in write.drop:
             self.sessions.pop(session, None)
         return True
 
 
-def _text(checkpoint: CheckpointId | None) -> str | None:
-    return None if checkpoint is None else str(checkpoint)
-
-
 class MemoryRedis:
-    """The server that several stores share. ``away``: it answers nobody."""
+    """The server that several stores share.
+
+    away: it answers nobody. unseen: sessions that the next load passes over, as a scan does that goes on with its
+    cursor on another server after a fail-over.
+    """
 
     def __init__(self) -> None:
         self.away = False
+        self.unseen: set[str] = set()
         self._partitions: dict[int, StoredPartition] = {}
         self._late: list[Callable[[], object]] = []
 
@@ -87,6 +108,14 @@ class MemoryRedis:
     def lose_everything(self) -> None:
         """Do what FLUSHALL does; calls under way still land afterwards."""
         self._partitions.clear()
+
+    def spoil(self, partition: int, change: Callable[[dict[str, bytes]], object]) -> None:
+        """Let somebody else change a partition's hash, field by field as Redis names them."""
+        stored = self.partition_to_write(partition)
+        fields = {**stored.control, **{f"{_SESSION}{name}": value for name, value in stored.sessions.items()}}
+        change(fields)
+        stored.control = {name: value for name, value in fields.items() if not name.startswith(_SESSION)}
+        stored.sessions = {name[2:]: value for name, value in fields.items() if name.startswith(_SESSION)}
 
     def copy(self) -> dict[int, StoredPartition]:
         """Return the state as a replica may hold it."""
@@ -139,7 +168,8 @@ class MemorySessionStore:
     def load(self, partition: int) -> Iterator[tuple[str, bytes]]:
         """Yield every session's field, each once. StoreError."""
         sessions = self._answered("load", lambda: dict(self._server.partition(partition).sessions))
-        yield from sessions.items()
+        unseen, self._server.unseen = self._server.unseen, set()
+        yield from ((name, value) for name, value in sessions.items() if name not in unseen)
 
     def write(self, partition: int, write: StoreWrite) -> bool:
         """Write all or nothing; False where token or manifest are not the expected ones. StoreError: unknown."""
@@ -156,7 +186,7 @@ class MemorySessionStore:
 
     def _written(self, partition: int, write: StoreWrite) -> bool:
         # Looked up when it lands, not when it is sent: the state may have been lost in between.
-        return write.token > 0 and self._server.partition(partition).write(write)
+        return self._server.partition(partition).write(write)
 
     def release(self, partition: int) -> None:
         """Ask whoever has parked the partition to claim it again. StoreError."""

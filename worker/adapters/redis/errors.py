@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from redis import exceptions
 
-from worker.errors import FatalError, StoreError
+from worker.errors import FatalError, ForeignStateError, StoreError
 
 __all__ = ["FOREIGN", "OUR_FAULT", "code_of", "store_error", "storing"]
 
@@ -100,6 +100,8 @@ def store_error(error: BaseException, doing: str) -> StoreError | FatalError:
     if isinstance(error, OUR_FAULT):
         return FatalError(f"{doing}: {type(error).__name__}: a mistake in this program")
     code = code_of(error)
+    if code == "WRONGTYPE":
+        return ForeignStateError(f"{doing}: {code}: {_CODES[code]}")
     if code:
         return StoreError(f"{doing}: {code}: {_CODES[code]}")
     if isinstance(error, exceptions.TimeoutError | TimeoutError):

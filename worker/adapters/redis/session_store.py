@@ -55,6 +55,11 @@ def connect(settings: RedisSettings, *, deployment: str, topic: str) -> RedisSes
     return RedisSessionStore(settings, deployment=deployment, topic=topic)
 
 
+def _field(session: str) -> bytes:
+    """Return the name of a session's field; what is no UTF-8 was put there by somebody else, and can be dropped."""
+    return _SESSION + session.encode(errors="surrogateescape")
+
+
 class RedisSessionStore:
     """``worker.ports.session_store.SessionStore`` over redis-py."""
 
@@ -77,8 +82,8 @@ class RedisSessionStore:
         """Raise the partition's token to one more than the larger of the stored one and ``above``. StoreError."""
         with storing(f"claiming partition {partition}"):
             answer = _CLAIM.run(self._client(), self._key(partition), [above])
-        token, manifest = cast("tuple[int, bytes | None]", answer)
-        return Claimed(token=int(token), manifest=manifest)
+        token, manifest, stored_id = cast("tuple[int, bytes | None, bytes | None]", answer)
+        return Claimed(token=int(token), manifest=manifest, id=stored_id)
 
     def load(self, partition: int) -> Iterator[tuple[str, bytes]]:
         """Yield every session's field, each once. StoreError."""
@@ -92,7 +97,7 @@ class RedisSessionStore:
                 # A hash that grows or shrinks while it is scanned shows some fields twice.
                 if name.startswith(_SESSION) and name not in seen:
                     seen.add(name)
-                    yield name.removeprefix(_SESSION).decode(), value
+                    yield name.removeprefix(_SESSION).decode(errors="surrogateescape"), value
             if not cursor:
                 return
 
@@ -100,14 +105,14 @@ class RedisSessionStore:
         """Write all or nothing; False where token or manifest are not the expected ones. StoreError: unknown."""
         arguments: list[bytes | str | int] = [
             write.token,
-            "" if write.follows is None else str(write.follows),
+            write.follows_bytes,
             str(write.id),
             write.manifest,
             len(write.put),
         ]
         for session, value in write.put.items():
-            arguments += (_SESSION + session.encode(), value)
-        arguments += (_SESSION + session.encode() for session in write.drop)
+            arguments += (_field(session), value)
+        arguments += (_field(session) for session in write.drop)
         with storing(f"writing partition {partition}"):
             return _WRITE.run(self._client(), self._key(partition), arguments) == 1
 

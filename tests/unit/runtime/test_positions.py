@@ -1,0 +1,52 @@
+"""Lag and age of the oldest unread word are true for a partition that does not advance, whatever holds it up."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.workers.speech import event
+from tests.workers.twin import World
+from worker.errors import AbortableError
+from worker.ports.observer import Event, PositionMeasured, SilentObserver
+from worker.ports.records import NextOffset
+
+
+class _Heard(SilentObserver):
+    def __init__(self) -> None:
+        self.last: dict[int, PositionMeasured] = {}
+
+    def note(self, event: Event) -> None:
+        if isinstance(event, PositionMeasured):
+            self.last[event.partition] = event
+
+
+def _stuck(why: str) -> tuple[World, _Heard]:
+    """Have a partition stand still with words unread for a minute."""
+    world = World()
+    heard = _Heard()
+    worker = world.worker(observer=heard)
+    world.send(event("ann", 0, "one"))
+    worker.settle()
+    world.clock.pass_s(100.0)
+    worker.turn()
+    assert (heard.last[0].end_offset - heard.last[0].next_offset, heard.last[0].oldest_unread_ms) == (0, 0)
+    if why == "parked":
+        world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=1, metadata="by hand"))
+        world.redis.lose_everything()
+    elif why == "redis away":
+        world.redis.away = True
+    world.send(*(event("ann", seq, "more") for seq in range(1, 9)))
+    for _ in range(60):
+        if why == "aborts":
+            world.broker.fail("send_offsets", AbortableError("as planned"))
+        world.clock.pass_s(1.0)
+        worker.turn(3)
+    return world, heard
+
+
+@pytest.mark.parametrize("why", ["parked", "redis away", "aborts"])
+def test_a_partition_that_stands_still_is_as_far_behind_as_its_words_are_old(why: str) -> None:
+    _, heard = _stuck(why)
+    told = heard.last[0]
+    assert told.end_offset - told.next_offset == 8
+    assert 50_000 < told.oldest_unread_ms < 70_000

@@ -1,0 +1,82 @@
+"""What a claim finds in Redis of a partition: control fields that may disagree, fields that may be anybody's.
+
+Nothing of it is believed for being there. The manifest and its id are fields of their own: where one is lost, or says
+otherwise than the other, nobody knows which checkpoint wrote the sessions. A session's field counts with its name and
+its bytes in the manifest's digest, so one that is lost, cut, overwritten or taken back is noticed before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import msgspec
+
+from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot, digest_sum
+from worker.ports.session_store import Claimed
+
+__all__ = ["FoundManifest", "holds_all", "newest_slots", "read_slots", "without_checkpoint"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundManifest:
+    """The control fields of a partition's hash. stored_id: as it stands there, which a write must name to be taken.
+
+    manifest: None where there is none. damaged: something stands there of which nobody can say what it is.
+    """
+
+    manifest: Manifest | None
+    stored_id: CheckpointId | bytes | None
+    damaged: bool = False
+
+    @classmethod
+    def of(cls, claimed: Claimed) -> Self:
+        """Read what a claim brought."""
+        if claimed.manifest is None and not claimed.id:
+            return cls(manifest=None, stored_id=None)
+        try:
+            manifest = Manifest.decode(claimed.manifest or b"")
+        except ValueError:
+            return cls(manifest=None, stored_id=claimed.id, damaged=True)
+        if claimed.id != manifest.id.encode():
+            return cls(manifest=None, stored_id=claimed.id, damaged=True)
+        return cls(manifest=manifest, stored_id=CheckpointId.parse(manifest.id))
+
+
+def read_slots(fields: Mapping[str, bytes]) -> dict[str, tuple[Slot, ...]]:
+    """Return each session's slots; ValueError where a field is none of ours."""
+    slots = {name: msgspec.msgpack.decode(stored, type=SessionField).slots for name, stored in fields.items()}
+    for found in slots.values():
+        if not found:
+            raise ValueError("a session without a slot")
+        for slot in found:
+            CheckpointId.parse(slot.id)
+    return slots
+
+
+def without_checkpoint(slots: Mapping[str, tuple[Slot, ...]], manifest: Manifest) -> dict[str, tuple[Slot, ...]]:
+    """Return the sessions that a checkpoint touched as they were before it; none: they were not there."""
+    return {
+        session: tuple(slot for slot in slots.get(session, ()) if slot.id != manifest.id)
+        for session in manifest.touched
+    }
+
+
+def newest_slots(slots: Mapping[str, tuple[Slot, ...]]) -> dict[str, Slot]:
+    """Return each session's newest snapshot."""
+    return {session: max(found, key=_age) for session, found in slots.items()}
+
+
+def holds_all(current: Mapping[str, Slot], manifest: Manifest | None) -> bool:
+    """Tell whether these are the very sessions that the manifest counts, byte for byte where it has a digest."""
+    living = sum(1 for slot in current.values() if slot.state is not None)
+    if manifest is None or living != manifest.sessions:
+        return manifest is None and living == 0
+    digest = digest_sum(slot.digest(session) for session, slot in current.items())
+    return manifest.digest is None or manifest.digest == digest
+
+
+def _age(slot: Slot) -> tuple[int, int]:
+    checkpoint = CheckpointId.parse(slot.id)
+    return checkpoint.token, checkpoint.n

@@ -1,0 +1,68 @@
+"""What a partition's ledger says, read from its beginning to its end as it is now.
+
+1. Take the end as the leader tells it, open transactions included, and read the committed records up to there; an end
+   that cannot be reached yet is an outstanding commit marker: wait.
+2. Keep the last record of each key, and decode no other: what was replaced may be anything.
+3. A tombstone says through which input offset its session is forgotten, or that a record of the input was refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schemas.state import LedgerState, decode_ledger
+from worker.ports.log_reader import LogReader
+from worker.ports.records import Record
+from worker.runtime.output_records import REFUSED_HEADER, THROUGH_HEADER
+
+__all__ = ["LedgerReading", "UnreadableLedgerError"]
+
+
+class UnreadableLedgerError(Exception):
+    """A record that is none of ours: nothing can be made of its session without an operator. Names its place."""
+
+
+class LedgerReading:
+    """One partition's ledger. ``run`` it to its end; then it is known."""
+
+    def __init__(self, topic: str, partition: int, reader: LogReader) -> None:
+        self._topic = topic
+        self._partition = partition
+        self._reader = reader
+        self.records = 0
+        self.states: dict[str, LedgerState] = {}
+        self.forgotten_through: dict[str, int] = {}
+        self.refused: set[int] = set()
+
+    def run(self, *, chunk_records: int, timeout_s: float, stall_s: float) -> Iterator[None]:
+        """Yield after every chunk. BrokerError; UnreadableLedgerError."""
+        low, end = self._reader.bounds(self._topic, self._partition, timeout_s)
+        latest: dict[bytes, Record] = {}
+        for record in self._reader.read(self._topic, self._partition, low, end, stall_s):
+            self.records += 1
+            latest[record.key or b""] = record
+            if self.records % chunk_records == 0:
+                yield
+        for count, record in enumerate(latest.values(), start=1):
+            try:
+                self._forget(record) if record.value is None else self._know(record, record.value)
+            except ValueError as error:
+                place = f"{self._topic} [{self._partition}], offset {record.offset}"
+                detail = f"{place}: a record that is none of ours, or of another major version"
+                raise UnreadableLedgerError(detail) from error
+            if count % chunk_records == 0:
+                yield
+
+    def _forget(self, record: Record) -> None:
+        headers = dict(record.headers)
+        if (refused := headers.get(REFUSED_HEADER)) is not None:
+            self.refused.add(int(refused))
+            return
+        session = (record.key or b"").decode(errors="replace")  # a name that is none forgets nobody
+        self.forgotten_through[session] = int(headers.get(THROUGH_HEADER) or -1)
+
+    def _know(self, record: Record, value: bytes) -> None:
+        state = decode_ledger(value)
+        if record.key != state.session.encode():
+            raise ValueError("a session under another's key")
+        self.states[state.session] = state

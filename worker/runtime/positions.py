@@ -1,0 +1,77 @@
+"""How far each partition that is held has come, loaded or not, and how old its oldest unread record is.
+
+What counts is what is committed: a partition whose checkpoints are refused, one that is being claimed and one that is
+parked are as far behind as their words are old. Where nothing was read to tell, the record itself is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from worker.errors import BrokerError
+from worker.ports.clock import Clock
+from worker.ports.log_reader import LogReader
+from worker.ports.observer import Observer, PositionMeasured, SessionsCounted
+from worker.ports.word_source import WordSource
+from worker.runtime.loaded_partition import LoadedPartition
+
+__all__ = ["Positions"]
+
+
+class Positions:
+    """Measures; what it had to look up is kept until the partition has moved."""
+
+    def __init__(
+        self, *, source: WordSource, reader: LogReader, clock: Clock, observer: Observer, timeout_s: float
+    ) -> None:
+        self._source = source
+        self._reader = reader
+        self._clock = clock
+        self._observer = observer
+        self._timeout_s = timeout_s
+        self._looked_up: dict[int, tuple[int, int]] = {}
+
+    def measure(self, loaded: Mapping[int, LoadedPartition], waiting: Collection[int]) -> None:
+        """Tell of partitions that are loaded, and of those that wait: to be claimed, or for an operator. BrokerError.
+
+        A partition whose offset is not to be had, because a transaction on it is open, is told of the next time.
+        """
+        for number, residents in loaded.items():
+            _, end_offset = self._source.watermarks(number, self._timeout_s)
+            next_offset, read_to_ms = residents.unread_since
+            if not residents.is_unread(end_offset):
+                read_to_ms = self._clock.wall_ms()
+            self._tell(number, next_offset, end_offset, read_to_ms)
+            by_status = {status.value: count for status, count in residents.sessions.statuses().items()}
+            self._observer.note(SessionsCounted(partition=number, by_status=by_status))
+        for number in waiting:
+            try:
+                committed = self._source.committed([number], self._timeout_s)[number]
+            except BrokerError:
+                return
+            low, end_offset = self._source.watermarks(number, self._timeout_s)
+            self._tell(number, committed.next_offset if committed is not None else low, end_offset, None)
+
+    def _tell(self, partition: int, next_offset: int, end_offset: int, read_to_ms: int | None) -> None:
+        now_ms = self._clock.wall_ms()
+        if read_to_ms is None:
+            read_to_ms = self._appended_ms(partition, next_offset, end_offset)
+        oldest_ms = 0 if read_to_ms is None else max(0, now_ms - read_to_ms)
+        self._observer.note(
+            PositionMeasured(
+                partition=partition, next_offset=next_offset, end_offset=end_offset, oldest_unread_ms=oldest_ms
+            )
+        )
+
+    def _appended_ms(self, partition: int, next_offset: int, end_offset: int) -> int | None:
+        """Return when the first record that is left was appended; None where there is none."""
+        known = self._looked_up.get(partition)
+        if known is not None and known[0] == next_offset:
+            return known[1]
+        low, _ = self._reader.bounds(self._source.topic, partition, self._timeout_s)
+        left = self._reader.read(self._source.topic, partition, max(low, next_offset), end_offset, self._timeout_s)
+        record = next(iter(left), None)
+        if record is None:
+            return None
+        self._looked_up[partition] = (next_offset, record.timestamp_ms)
+        return record.timestamp_ms
