@@ -98,12 +98,15 @@ class PartitionSessions:
         for state in states:
             self.put_back(state.session, state)
 
-    def offer(self, event: WordsEvent, origin: Origin) -> Admission:
-        """Let due timers fire, then decide about the event and queue it if it is accepted."""
+    def offer(self, event: WordsEvent, origin: Origin, *, admitted: bool = False) -> Admission:
+        """Let due timers fire, then decide about the event and queue it if it is accepted.
+
+        admitted: it was read before, and there was room for its session then.
+        """
         self.tick(origin.time_ms)
         session = self._sessions.get(event.session)
         if session is None or session.status is SessionStatus.FORGOTTEN:
-            if len(self._open) >= self._context.rules.max_open_sessions:
+            if not admitted and len(self._open) >= self._context.rules.max_open_sessions:
                 return Admission(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.TOO_MANY_SESSIONS)
             if session is not None:
                 self._replaced.add(event.session)

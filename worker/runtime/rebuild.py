@@ -174,7 +174,7 @@ class Rebuild:
         if recovery is not None:
             self._restore(event.session)
         origin = Origin(offset=record.offset, appended_ms=record.timestamp_ms, polled_ms=wall_ms, time_ms=time_ms)
-        self._rebuilt.sessions.offer(event, origin)
+        self._rebuilt.sessions.offer(event, origin, admitted=True)
 
     def _restore(self, session: str) -> None:
         recovery = self._recoveries.pop(session)

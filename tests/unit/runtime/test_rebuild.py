@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
@@ -10,9 +12,11 @@ from schemas.events import Emission, WordsEvent
 from schemas.segments import Segment
 from tests.workers.speech import by_session, check_every_word_once, event, said, speech, untimed
 from tests.workers.twin import TwinWorker, World
+from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver
 from worker.ports.records import OutMessage
+from worker.runtime.settings import Partitioner
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
 CLOSES_IDLY = DecodingRules(flush_after_ms=5_000, stall_after_ms=5_000, idle_after_ms=20_000)
@@ -245,3 +249,35 @@ def test_a_rebuild_of_many_chunks_waits_in_no_poll_between_them() -> None:
             seen_s.append(world.clock.monotonic_s())
     assert len(seen_s) > 2
     assert len(set(seen_s)) == 1
+
+
+def test_sessions_that_there_was_room_for_come_back_where_the_limit_is_lower_now() -> None:
+    world = World(rules=PATIENT)
+    first = world.worker()
+    world.send(*(event(f"ann-{number}", 0, "one") for number in range(5)), timestamp_ms=NOON_MS)
+    first.settle()
+    first.worker.drain()
+    world.redis.lose_everything()
+    world.rules = replace(PATIENT, max_open_sessions=2)
+    world.send(*(event(f"ann-{number}", 1, "two", session_end=True) for number in range(5)), timestamp_ms=NOON_MS)
+    world.send(event("zoe", 0, "late", session_end=True), timestamp_ms=NOON_MS)
+    world.worker().settle()
+    found = {name: said(segments) for name, segments in by_session(world.segments()).items()}
+    assert {name: words for name, words in found.items() if name != "zoe"} == {
+        f"ann-{number}": ["one", "two"] for number in range(5)
+    }
+
+
+def test_events_that_the_partitioner_of_today_would_refuse_come_back() -> None:
+    world = World(partitions=2, rules=PATIENT)
+    names = [f"ann-{number}" for number in range(20)]
+    name, elsewhere = (next(one for one in names if murmur2_partition(one.encode(), 2) == place) for place in (0, 1))
+    first = world.worker(partitioner=Partitioner.UNCHECKED)
+    world.broker.append("asr.words", 0, encode_event(event(elsewhere, 0, "one")), key=elsewhere.encode())
+    world.send(event(name, 0, "three"), timestamp_ms=NOON_MS)
+    first.settle()
+    first.worker.drain()
+    world.redis.lose_everything()
+    second = world.worker()
+    second.settle()
+    assert sorted(second.worker.assignment.loaded[0].sessions.names()) == sorted([name, elsewhere])
