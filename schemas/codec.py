@@ -1,4 +1,4 @@
-"""MessagePack to types and back, strictly.
+"""MessagePack or JSON to types and back, strictly.
 
 Decoding raises ``InvalidEventError`` and ``NewerVersionError`` and nothing else; a message names the field and what was
 expected there, never what was found (promise 5). Unknown fields are tolerated: a minor version may have added them.
@@ -9,18 +9,20 @@ are equal bytes.
 from __future__ import annotations
 
 import re
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
 from schemas.dead_letters import DeadLetterReason as Reason
 from schemas.errors import InvalidEventError
 from schemas.events import WordsEvent
+from schemas.json_structure import check_json_structure
 from schemas.limits import check_event, check_event_bytes
 from schemas.segments import Segment, TranslationSegment
 from schemas.structure import check_structure
 from schemas.tentative import Tentative
 from schemas.versions import check_version
+from schemas.wire import WireFormat, is_json
 
 __all__ = [
     "decode_event",
@@ -42,26 +44,35 @@ class _Versioned(msgspec.Struct):
     version: str
 
 
-_VERSIONED = msgspec.msgpack.Decoder(_Versioned)
-_EVENT = msgspec.msgpack.Decoder(WordsEvent)
-_SEGMENT = msgspec.msgpack.Decoder(Segment)
-_TRANSLATION = msgspec.msgpack.Decoder(TranslationSegment)
-_TENTATIVE = msgspec.msgpack.Decoder(Tentative)
-_ENCODER = msgspec.msgpack.Encoder(order="deterministic")
+class _Decoder(Generic[_Decoded]):
+    """Reads one type, in either form."""
+
+    def __init__(self, kind: type[_Decoded]) -> None:
+        self.msgpack = msgspec.msgpack.Decoder(kind)
+        self.json = msgspec.json.Decoder(kind)
+
+
+_VERSIONED = _Decoder(_Versioned)
+_EVENT = _Decoder(WordsEvent)
+_SEGMENT = _Decoder(Segment)
+_TRANSLATION = _Decoder(TranslationSegment)
+_TENTATIVE = _Decoder(Tentative)
+_MSGPACK = msgspec.msgpack.Encoder(order="deterministic")
+_JSON = msgspec.json.Encoder(order="deterministic")
 
 
 def decode_event(data: bytes) -> WordsEvent:
     """Read an event from outside, checking shape, version, types and limits in this order."""
     check_event_bytes(data)
-    check_structure(data)
+    (check_json_structure if is_json(data) else check_structure)(data)
     event = _decode(_EVENT, data)
     check_event(event)
     return event
 
 
-def encode_event(event: WordsEvent) -> bytes:
-    """Return an event as MessagePack; the event is not checked."""
-    return _ENCODER.encode(event)
+def encode_event(event: WordsEvent, wire: WireFormat = WireFormat.MSGPACK) -> bytes:
+    """Return an event's bytes; the event is not checked."""
+    return _encode(event, wire)
 
 
 def decode_segment(data: bytes) -> Segment:
@@ -69,9 +80,9 @@ def decode_segment(data: bytes) -> Segment:
     return _decode(_SEGMENT, data)
 
 
-def encode_segment(segment: Segment) -> bytes:
-    """Return a segment as MessagePack."""
-    return _ENCODER.encode(segment)
+def encode_segment(segment: Segment, wire: WireFormat = WireFormat.MSGPACK) -> bytes:
+    """Return a segment's bytes."""
+    return _encode(segment, wire)
 
 
 def decode_translation(data: bytes) -> TranslationSegment:
@@ -79,9 +90,9 @@ def decode_translation(data: bytes) -> TranslationSegment:
     return _decode(_TRANSLATION, data)
 
 
-def encode_translation(segment: TranslationSegment) -> bytes:
-    """Return a translation segment as MessagePack."""
-    return _ENCODER.encode(segment)
+def encode_translation(segment: TranslationSegment, wire: WireFormat = WireFormat.MSGPACK) -> bytes:
+    """Return a translation segment's bytes."""
+    return _encode(segment, wire)
 
 
 def decode_tentative(data: bytes) -> Tentative:
@@ -89,20 +100,27 @@ def decode_tentative(data: bytes) -> Tentative:
     return _decode(_TENTATIVE, data)
 
 
-def encode_tentative(tentative: Tentative) -> bytes:
-    """Return a session's unfrozen words as MessagePack."""
-    return _ENCODER.encode(tentative)
+def encode_tentative(tentative: Tentative, wire: WireFormat = WireFormat.MSGPACK) -> bytes:
+    """Return the bytes of a session's unfrozen words."""
+    return _encode(tentative, wire)
 
 
-def _decode(decoder: msgspec.msgpack.Decoder[_Decoded], data: bytes) -> _Decoded:
+def _encode(value: msgspec.Struct, wire: WireFormat) -> bytes:
+    return _JSON.encode(value) if wire is WireFormat.JSON else _MSGPACK.encode(value)
+
+
+def _decode(decoder: _Decoder[_Decoded], data: bytes) -> _Decoded:
     """Decode with the version first: what a newer major means by the other fields is not known here."""
     try:
-        check_version(_VERSIONED.decode(data).version)
-        return decoder.decode(data)
+        if is_json(data):
+            check_version(_VERSIONED.json.decode(data).version)
+            return decoder.json.decode(data)
+        check_version(_VERSIONED.msgpack.decode(data).version)
+        return decoder.msgpack.decode(data)
     except msgspec.ValidationError as error:
         raise _explained(str(error)) from None
     except (msgspec.DecodeError, RecursionError):
-        raise InvalidEventError(Reason.MALFORMED, "the event: expected MessagePack") from None
+        raise InvalidEventError(Reason.MALFORMED, "the event: expected MessagePack or JSON") from None
     except UnicodeDecodeError:
         raise InvalidEventError(Reason.MALFORMED, "the event: expected text in UTF-8") from None
 

@@ -15,7 +15,9 @@ class DeadLetterReason(StrEnum):
     """Why an event was refused."""
 
     # The bytes are none of an event (``schemas.codec``).
-    MALFORMED = "malformed"  # not MessagePack, cut off, something after its end, not UTF-8, nested without end
+    MALFORMED = (
+        "malformed"  # neither MessagePack nor JSON, cut off, something after its end, not UTF-8, nested without end
+    )
     WRONG_TYPE = "wrong_type"
     MISSING_FIELD = "missing_field"
     DUPLICATE_FIELD = "duplicate_field"

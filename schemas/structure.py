@@ -69,7 +69,7 @@ class _Walk:
             width = _MAPS.get(first, 0)
             count = self._number(at, width) if width else first & 0x0F
             return self._entries(at + width, count, depth)
-        raise InvalidEventError(Reason.MALFORMED, "the event: expected MessagePack")
+        raise InvalidEventError(Reason.MALFORMED, "the event: expected MessagePack or JSON")
 
     def _entries(self, at: int, count: int, depth: int) -> int:
         keys: set[bytes] = set()

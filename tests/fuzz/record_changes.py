@@ -68,18 +68,18 @@ def _no_map(draw: random.Random, fields: Fields) -> Sent:
 
 
 def _another_encoding(draw: random.Random, fields: Fields) -> Sent:
-    """Speak another language: JSON, compressed, behind a schema registry's header, in base64, as text of bytes."""
+    """Speak another language: a list of JSON, compressed, behind a schema registry's header, as text of bytes."""
     value = _encode(fields)
-    texts = [
-        json.dumps(fields),
-        json.dumps(fields, indent=1),
-        json.dumps([fields]),
-        " " + json.dumps(fields),
-        repr(value),
-    ]
+    texts = [json.dumps([fields]), json.dumps(json.dumps(fields)), json.dumps(fields)[:-1] + ",}", repr(value)]
     others = [gzip.compress(value), zlib.compress(value), b"\x00\x00\x00\x00\x07" + value, b"\xef\xbb\xbf" + value]
     others += [text.encode(encoding) for text in texts for encoding in ("utf-8", "utf-16")]
     return Sent(_key(fields), draw.choice(others))
+
+
+def _in_json(draw: random.Random, fields: Fields) -> Sent:
+    texts = [json.dumps(fields), json.dumps(fields, ensure_ascii=False), json.dumps(fields, indent=1)]
+    texts.append(f" {texts[0]}\r\n")
+    return Sent(_key(fields), draw.choice(texts).encode())
 
 
 def _a_field_twice(draw: random.Random, fields: Fields) -> Sent:
@@ -156,6 +156,7 @@ RECORD_CHANGES: dict[str, tuple[RecordChange, frozenset[str]]] = {
     "cut_off": (_cut_off, _MALFORMED),
     "something_after_the_end": (_something_after_the_end, _MALFORMED),
     "no_map": (_no_map, frozenset({"wrong_type"})),
+    "in_json": (_in_json, frozenset({ACCEPTED})),
     "another_encoding": (_another_encoding, frozenset({"malformed", "wrong_type"})),
     "a_field_twice": (_a_field_twice, frozenset({"duplicate_field"})),
     "written_otherwise": (_written_otherwise, frozenset({ACCEPTED})),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 
 from tests.parts.kafka_part import Kafka
 from worker.adapters.redis.settings import RedisSettings
@@ -65,6 +65,17 @@ class Operator:
         producer = Producer({"bootstrap.servers": self.kafka.bootstrap})
         producer.produce(f"{self.deployment}.words", value, key, 0)
         assert producer.flush(20) == 0
+
+    def values(self, topic: str) -> list[bytes]:
+        consumer = Consumer(
+            {"bootstrap.servers": self.kafka.bootstrap, "group.id": "none", "enable.partition.eof": True}
+        )
+        consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
+        found: list[bytes] = []
+        while (message := consumer.poll(10)) is not None and message.error() is None:
+            found.append(message.value() or b"")
+        consumer.close()
+        return found
 
     def until(self, holds: Callable[[str], bool], *arguments: str) -> str:
         deadline_s = time.monotonic() + 60
@@ -168,6 +179,32 @@ def test_words_replayed_into_a_running_worker_come_out_labelled_and_a_stop_is_gr
     rendered = operator.run("tail", "--from-start", "--no-follow", "--session", "talk-2", "--style", "verbatim").stdout
     assert "good morning" in rendered
     assert "talk-1" not in rendered
+
+
+@pytest.mark.timeout(180)
+def test_json_goes_in_and_comes_out_where_it_is_asked_for(operator: Operator) -> None:
+    operator.run("topics", "create", "--partitions", "1")
+    operator.environ["CAESURA_WORKER_WIRE_FORMAT"] = "json"
+    operator.environ["CAESURA_WORKER_ROUTES"] = f"de={operator.deployment}.de"
+    operator.run("topics", "create", "--partitions", "1")
+    words = [{"text": word} for word in SPOKEN.split()]
+    event = {"version": "1.0", "session": "a", "seq": 0, "lang": "en", "words": words, "targets": ["de"]}
+    worker = operator.start_worker()
+    try:
+        operator.send(json.dumps(event | {"session_end": True}, indent=1).encode(), b"a")
+        tail = ("tail", "--from-start", "--no-follow", "--jsonl")
+        shown = operator.until(lambda out: out.count('"session_end":true') == 1, *tail)
+        routed = operator.run(*tail, "--route", "de").stdout
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        logged, _ = worker.communicate(timeout=60)
+    assert worker.returncode == 0, logged
+    assert [word["text"] for line in shown.splitlines() for word in json.loads(line)["words"]] == SPOKEN.split()
+    assert [json.loads(line)["target"] for line in routed.splitlines()]
+    for topic in (f"{operator.deployment}.segments", f"{operator.deployment}.de"):
+        values = operator.values(topic)
+        assert values
+        assert all(json.loads(value)["session"] == "a" for value in values), "any reader of JSON can read it"
 
 
 @pytest.mark.timeout(180)

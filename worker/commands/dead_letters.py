@@ -7,14 +7,17 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Annotated
 
+import msgspec
 import typer
 
+from schemas.codec import decode_event
+from schemas.errors import InvalidEventError, NewerVersionError
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.commands.brokers import reached_brokers
 from worker.commands.letter import Letter
 from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.progress import counted
+from worker.commands.progress import counted, counted_noun
 from worker.errors import FatalError
 from worker.settings.tree import BrokerSettings
 
@@ -62,7 +65,8 @@ def show(
     assignments: SetOption = None,
     *,
     content: Annotated[
-        bool, typer.Option("--content", help="Also the event's bytes, which hold what somebody said.")
+        bool,
+        typer.Option("--content", help="Also the event (its bytes where it is none), which holds what somebody said."),
     ] = False,
 ) -> None:
     """Show one dead letter: where it came from, why it was refused, whether it can be sent again."""
@@ -77,12 +81,13 @@ def show(
         "key": key,
         "time": _time(letter),
         "bytes": str(letter.length),
+        "holds": _holds(letter),
         "can be sent again": _prospect(letter),
     }
     for name, value in rows.items():
         typer.echo(f"{name + ':':19}{value}")
     if content:
-        typer.echo(hex_dump(letter.record.value or b""))
+        typer.echo(_shown(letter.record.value or b""))
 
 
 @dead_letters.command("replay")
@@ -127,6 +132,24 @@ def _send_again(settings: BrokerSettings, letters: Iterable[Letter]) -> int:
             sender.send(letter.record.key, letter.record.value)
             sent += 1
     return sent
+
+
+def _holds(letter: Letter) -> str:
+    """Return what the event is, without a word of it."""
+    try:
+        event = decode_event(letter.record.value or b"")
+    except (InvalidEventError, NewerVersionError):
+        return "no event that this release reads"
+    ends = ", ends its session" if event.session_end else ""
+    return f"{counted_noun(len(event.words), 'word')}, seq {event.seq} of epoch {event.epoch}, {event.lang}{ends}"
+
+
+def _shown(value: bytes) -> str:
+    """Return an event as JSON over several lines, whatever form it came in; as bytes where it is none."""
+    try:
+        return msgspec.json.format(msgspec.json.encode(decode_event(value)), indent=2).decode()
+    except (InvalidEventError, NewerVersionError):
+        return hex_dump(value)
 
 
 def _prospect(letter: Letter) -> str:

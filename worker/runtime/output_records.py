@@ -42,14 +42,14 @@ class OutputRecords:
                 topic=self.settings.segment_topic,
                 partition=partition,
                 key=key,
-                value=encode_segment(segment),
+                value=encode_segment(segment, self.settings.wire_format),
                 headers=headers,
             )
         ]
         for target, previous_index in out.routes.items():
             route = self.settings.route(target)
             if route is not None:
-                value = encode_translation(_translation(segment, route, previous_index))
+                value = encode_translation(_translation(segment, route, previous_index), self.settings.wire_format)
                 messages.append(
                     OutMessage(topic=route.topic, partition=partition, key=key, value=value, headers=headers)
                 )

@@ -12,6 +12,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from schemas.state import STATE_VERSION, StateVersion
+from schemas.wire import WireFormat
 from worker.core.partitioning import crc32_partition, murmur2_partition
 from worker.runtime.routes import Route, require_topic
 
@@ -217,6 +218,14 @@ class RuntimeSettings:
             extra={"change": "at a roll-out"},
         ),
     ] = 1_000_000
+    wire_format: Annotated[
+        WireFormat,
+        Meta(
+            description="How segments and translation routes are written: `msgpack`, or `json` for readers that have "
+            "nothing else, such as Kafka Connect, kcat or a UI; larger by a third. Events are read in either.",
+            extra={"change": "at a roll-out, once all consumers read the new one"},
+        ),
+    ] = WireFormat.MSGPACK
     state_version: Annotated[
         StateVersion,
         Meta(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from schemas.codec import encode_event
 from schemas.dead_letters import DeadLetterReason
-from schemas.events import WordsEvent
+from schemas.events import Word, WordsEvent
 from schemas.versions import EVENT_VERSION
-from worker.commands.dead_letters import hex_dump
+from schemas.wire import WireFormat
+from worker.commands.dead_letters import _holds, _shown, hex_dump
 from worker.commands.letter import Letter
 from worker.errors import BadEventError
 from worker.ports.records import Record
@@ -77,6 +80,15 @@ def test_an_event_under_another_sessions_key_stays_refused() -> None:
 
 def test_what_somebody_else_wrote_there_has_an_unknown_reason() -> None:
     assert Letter.of(record(headers=(("trace", b"1"),))).reason == "unknown"
+
+
+@pytest.mark.parametrize("wire", WireFormat)
+def test_an_event_is_shown_decoded_in_whatever_form_it_came(wire: WireFormat) -> None:
+    event = WordsEvent(version=EVENT_VERSION, session="s", seq=4, lang="en", words=(Word(text="so"), Word(text="yes")))
+    read = Letter.of(record(encode_event(event, wire)))
+    assert _holds(read) == "2 words, seq 4 of epoch 0, en"
+    assert json.loads(_shown(read.record.value or b""))["words"] == [{"text": "so"}, {"text": "yes"}]
+    assert _shown(b"\xc1").startswith("00000000  c1")
 
 
 def test_bytes_are_shown_sixteen_a_line() -> None:

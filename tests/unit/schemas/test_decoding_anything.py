@@ -15,6 +15,7 @@ from schemas.dead_letters import UNREADABLE
 from schemas.errors import InvalidEventError, NewerVersionError
 from schemas.events import Emission, SessionOptions, Word, WordsEvent
 from schemas.structure import check_structure
+from schemas.wire import WireFormat, is_json
 
 CANARY = "zqcanaryqz"
 SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.binary(max_size=6) | st.text()
@@ -97,6 +98,36 @@ def test_what_was_encoded_is_decoded_as_it_was(event: WordsEvent) -> None:
     encoded = encode_event(event)
     assert decode_event(encoded) == event
     assert encode_event(decode_event(encoded)) == encoded
+
+
+@given(EVENTS)
+def test_what_was_written_as_json_is_the_same_event(event: WordsEvent) -> None:
+    encoded = encode_event(event, WireFormat.JSON)
+    assert is_json(encoded)
+    assert not is_json(encode_event(event))
+    assert decode_event(encoded) == event
+    assert decode_event(b" \r\n" + encoded + b"\n") == event
+
+
+@given(EVENTS, st.data())
+def test_json_with_characters_changed_or_cut_off_is_an_event_or_one_of_the_two_errors(
+    event: WordsEvent, data: st.DataObject
+) -> None:
+    encoded = bytearray(encode_event(event, WireFormat.JSON))
+    for _ in range(data.draw(st.integers(1, 3))):
+        encoded[data.draw(st.integers(0, len(encoded) - 1))] = data.draw(st.sampled_from(b'"{}[],:\\0e-nt\xff'))
+    refused_politely(bytes(encoded[: data.draw(st.integers(0, len(encoded)))]))
+    refused_politely(bytes(encoded))
+
+
+@given(EVENTS, st.sampled_from(FIELDS), ANYTHING)
+def test_json_with_anything_in_a_field_never_shows_it_in_an_error(
+    event: WordsEvent, field: str, anything: object
+) -> None:
+    fields = msgspec.to_builtins(event)
+    refused_politely(msgspec.json.encode({**fields, field: anything}))
+    refused_politely(msgspec.json.encode({**fields, "words": [{"text": "a", field: anything}, anything]}))
+    refused_politely(msgspec.json.encode({**fields, "attributes": {CANARY: anything}}))
 
 
 @given(ANYTHING)

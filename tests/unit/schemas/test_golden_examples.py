@@ -48,6 +48,13 @@ def test_a_golden_message_is_read_and_written_again_byte_for_byte(path: Path) ->
 
 
 @pytest.mark.parametrize("path", MESSAGES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_golden_message_in_json_is_the_same_message(path: Path) -> None:
+    decode = {"words": decode_event, "segment": decode_segment, "translation": decode_translation}
+    read = decode[path.name.split(".")[0]]
+    assert read(path.with_suffix(".json").read_bytes()) == read(path.read_bytes())
+
+
+@pytest.mark.parametrize("path", MESSAGES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_golden_message_is_as_the_json_schema_says(path: Path) -> None:
     schema = json.loads((FOLDER / f"{SCHEMA_OF[path.name.split('.')[0]]}.schema.json").read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)

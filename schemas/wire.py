@@ -1,0 +1,24 @@
+"""How a record's value is written: MessagePack, or JSON where its readers have nothing else.
+
+Both are read, whatever is written: a map in MessagePack never begins with a brace, an object in JSON always does.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["WireFormat", "is_json"]
+
+_WHITE_SPACE = b" \t\r\n"
+
+
+class WireFormat(StrEnum):
+    """The forms of a value."""
+
+    MSGPACK = "msgpack"
+    JSON = "json"
+
+
+def is_json(data: bytes) -> bool:
+    """Tell whether bytes are to be read as JSON."""
+    return data[:1] == b"{" or (data[:1] in (b" ", b"\t", b"\r", b"\n") and data.lstrip(_WHITE_SPACE)[:1] == b"{")
