@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --no-build-isolation --require-hashes
 UV ?= uv
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
-TYPED := schemas worker bench deploy tests .ci
+TYPED := caesura schemas worker bench deploy tests .ci
 FAST := not kafka and not redis and not torch and not long
 
 .PHONY: help

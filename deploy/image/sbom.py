@@ -13,9 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from worker.adapters.onnx.model_folder import read_models_folder
-from worker.runtime.settings import RuntimeSettings
-from worker.settings.tree import models_folder
+from caesura.installed import installed_models
 
 
 def _distributions() -> Iterator[dict[str, Any]]:
@@ -36,7 +34,7 @@ def _distributions() -> Iterator[dict[str, Any]]:
 
 
 def _models() -> Iterator[dict[str, Any]]:
-    for model in read_models_folder(models_folder(RuntimeSettings())):
+    for model in installed_models():
         manifest = model.manifest
         weights = next(file for file in manifest.files if file.name == manifest.weights)
         yield {

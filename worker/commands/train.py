@@ -15,7 +15,8 @@ __all__ = ["PASSED_ON", "train"]
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Context settings of the command: its arguments are those of ``python -m models tune``."""
 
-_NEEDED = ("models", "torch", "onnx")
+_MODELS = __name__.removesuffix("worker.commands.train") + "models"
+_NEEDED = (_MODELS, "torch", "onnx")
 
 
 def train(context: typer.Context) -> None:
@@ -31,4 +32,4 @@ def train(context: typer.Context) -> None:
             "or make setup-train in a checkout; then caesura train, or python -m models tune"
         )
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "models", "tune", *context.args])  # noqa: S606 - no shell
+    os.execv(sys.executable, [sys.executable, "-P", "-m", _MODELS, "tune", *context.args])  # noqa: S606 - no shell

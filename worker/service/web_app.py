@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Awaitable, Callable
-from importlib import resources
+from pathlib import Path
 
 import msgspec
 from starlette.applications import Starlette
@@ -26,7 +26,7 @@ _INLINE = re.compile(r"<(?P<kind>script|style)>(?P<text>.*?)</(?P=kind)>", re.DO
 
 def page() -> str:
     """Return the live page, one file."""
-    return resources.files("worker.service").joinpath("page", "live.html").read_text(encoding="utf-8")
+    return (Path(__file__).parent / "page" / "live.html").read_text(encoding="utf-8")
 
 
 def policy_of(html: str) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
 from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.onnx.shipped import shipped_models
 from worker.adapters.redis.settings import RedisSettings
 from worker.core.rules import DecodingRules, OptionBounds
 from worker.errors import FatalError
@@ -118,9 +118,8 @@ def models_folder(worker: RuntimeSettings) -> Path:
     """Return the folder of the models: the one set, else the ones shipped with the package (FatalError: none)."""
     if worker.models_dir:
         return Path(worker.models_dir)
-    spec = find_spec("models")  # found, never imported: training is not part of serving
-    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-        return Path(folder) / "shipped"
+    if (folder := shipped_models()) is not None:
+        return folder
     raise FatalError("no models are shipped with this installation: set worker.models_dir")
 
 

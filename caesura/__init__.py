@@ -1,0 +1,38 @@
+"""Punctuation restored, fillers and repairs marked, of a recogniser's word stream; and never a label taken back.
+
+    import caesura
+
+    session = caesura.load("en").session()
+    for segment in session.feed("so um I think we should uh we should ship it on friday"):
+        print(segment.text)
+    for segment in session.end():
+        print(segment.text)
+
+The decoding is the worker's: the same words give the same segments, however they are fed. ``docs/library.md`` has the
+rest: many sessions in one batch, asynchronous streams, unfrozen words.
+"""
+
+from __future__ import annotations
+
+from caesura.installed import languages, models_folder
+from caesura.model import Model, load
+from caesura.segments import Segment, Unfrozen
+from caesura.sessions import Session
+from schemas.events import Emission, Word
+from schemas.segments import Cause, SegmentWord
+from worker.errors import CaesuraError
+
+__all__ = [
+    "CaesuraError",
+    "Cause",
+    "Emission",
+    "Model",
+    "Segment",
+    "SegmentWord",
+    "Session",
+    "Unfrozen",
+    "Word",
+    "languages",
+    "load",
+    "models_folder",
+]

@@ -1,0 +1,30 @@
+"""The models that came with this installation, or that lie in a folder of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
+from worker.adapters.onnx.shipped import shipped_models
+from worker.core.rules import primary_language
+from worker.errors import FatalError
+
+__all__ = ["installed_models", "languages", "models_folder"]
+
+
+def models_folder() -> Path:
+    """Return the folder of the models that came with this installation. CaesuraError where there are none."""
+    folder = shipped_models()
+    if folder is None:
+        raise FatalError("no models are shipped with this installation: name a folder of models")
+    return folder
+
+
+def installed_models(models: str | Path | None = None) -> list[StoredModel]:
+    """Return the models of a folder, each verified. CaesuraError where one is not what it should be."""
+    return read_models_folder(models_folder() if models is None else Path(models))
+
+
+def languages(models: str | Path | None = None) -> list[str]:
+    """Return the languages that there is a model for. CaesuraError where a model is not what it should be."""
+    return sorted({primary_language(one.manifest.language) for one in installed_models(models) if one.manifest.active})

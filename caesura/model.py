@@ -1,0 +1,155 @@
+"""A loaded model: makes sessions, and decodes many of them in one batch; usable from any thread and from asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from caesura.installed import languages, models_folder
+from caesura.segments import Segment
+from caesura.sessions import Session, Spoken, options_of
+from schemas.events import WordsEvent
+from schemas.tentative import Tentative
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.core.rules import DecodingRules, primary_language
+from worker.core.segmentation import segmenters
+from worker.ports.engine import Engine
+from worker.service.session_pool import SessionPool
+
+__all__ = ["Model", "load"]
+
+_WITHOUT_END_S = 1e9
+
+
+def load(lang: str = "en", *, models: str | Path | None = None, threads: int | None = None) -> Model:
+    """Load the models and return them, ready for sessions of ``lang`` (BCP-47) and of every other language there is.
+
+    models: a models folder; None takes the one that came with this installation. threads: of one inference; None takes
+    what the machine's quota allows. ValueError where there is no model for the language, CaesuraError where one cannot
+    be used.
+    """
+    folder = models_folder() if models is None else Path(models)
+    if primary_language(lang) not in (there := languages(folder)):
+        raise ValueError(f"there is no model for {lang}; there are {', '.join(there)}")
+    engine = OnnxEngine(folder, threads=threads)
+    return Model(engine, lang)
+
+
+class Model:
+    """Models of some languages, and the sessions decoded by them. One inference at a time, whoever asks."""
+
+    def __init__(self, engine: Engine, lang: str = "en", *, rules: DecodingRules | None = None) -> None:
+        self.lang = lang
+        self._pool = SessionPool(engine, clock=_NoTime(), rules=rules, segmenters=segmenters)
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._turns: dict[asyncio.AbstractEventLoop, _Turns] = {}
+
+    def session(self, lang: str | None = None, **options: object) -> Session:
+        """Begin a session. options: ``emission``, ``look_ahead_words``, ``max_buffer_words``, ``punctuation``, ...
+
+        ValueError for an option that there is not.
+        """
+        return Session(self, f"session-{next(self._numbers)}", lang or self.lang, options_of(options))
+
+    def feed(self, words: Mapping[Session, Spoken]) -> dict[Session, list[Segment]]:
+        """Add words to many sessions at once: they share the model's batches. Returns what froze, by session."""
+        frozen = self.decode([session.event(spoken) for session, spoken in words.items()])
+        return {session: frozen.get(session.name, []) for session in words}
+
+    def end(self, sessions: Iterable[Session]) -> dict[Session, list[Segment]]:
+        """End many sessions at once. Returns what froze, by session."""
+        ending = list(sessions)
+        frozen = self.decode([session.event((), session_end=True) for session in ending])
+        return {session: frozen.get(session.name, []) for session in ending}
+
+    def punctuate(self, texts: Iterable[str], lang: str | None = None) -> list[str]:
+        """Return texts punctuated, fillers and repairs left out; each is decoded as a session, all in one batch."""
+        spoken = {self.session(lang): text for text in texts}
+        first, last = self.feed(spoken), self.end(spoken)
+        return [" ".join(one.text for one in (*first[each], *last[each]) if one.text) for each in spoken]
+
+    async def stream(
+        self, words: AsyncIterable[Spoken], lang: str | None = None, **options: object
+    ) -> AsyncIterator[Segment]:
+        """Yield segments as the words come; streams that run at once share the model's batches, in another thread."""
+        session = self.session(lang, **options)
+        turns = self._turns_of(asyncio.get_running_loop())
+        try:
+            async for spoken in words:
+                for segment in await turns.decode(session.event(spoken)):
+                    yield segment
+            for segment in await turns.decode(session.event((), session_end=True)):
+                yield segment
+        finally:
+            with self._lock:
+                self._pool.drop(session.name)
+
+    def decode(self, events: Sequence[WordsEvent]) -> dict[str, list[Segment]]:
+        """Decode events of sessions in one batch; return what froze, by session. Blocks."""
+        frozen: dict[str, list[Segment]] = {}
+        with self._lock:
+            for event in events:
+                self._pool.offer(event)
+            for segment in self._pool.turn(_WITHOUT_END_S).segments:
+                frozen.setdefault(segment.session, []).append(Segment(segment))
+        return frozen
+
+    def look(self, session: str) -> Tentative | None:
+        """Return a session's unfrozen words; None where there is no such session."""
+        with self._lock:
+            return self._pool.tentative(session)
+
+    def _turns_of(self, loop: asyncio.AbstractEventLoop) -> _Turns:
+        with self._lock:
+            self._turns = {one: turns for one, turns in self._turns.items() if not one.is_closed()}
+            return self._turns.setdefault(loop, _Turns(self))
+
+
+class _Turns:
+    """Gathers what streams of one event loop want while an inference runs, and does it in the next one."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._lock = asyncio.Lock()
+        self._waiting: list[tuple[WordsEvent, asyncio.Future[list[Segment]]]] = []
+
+    async def decode(self, event: WordsEvent) -> list[Segment]:
+        """Return what froze in the event's session."""
+        done: asyncio.Future[list[Segment]] = asyncio.get_running_loop().create_future()
+        self._waiting.append((event, done))
+        async with self._lock:
+            if not done.done():  # a stream that is cancelled takes nobody's answer with it
+                await asyncio.shield(asyncio.create_task(self._turn()))
+        return await done
+
+    async def _turn(self) -> None:
+        taken, self._waiting = self._waiting, []
+        try:
+            frozen = await asyncio.to_thread(self._model.decode, [event for event, _ in taken])
+        except Exception as error:  # noqa: BLE001 - whatever it is, everybody who waits is told
+            for _, done in taken:
+                if not done.done():
+                    done.set_exception(error)
+            return
+        for event, done in taken:
+            if not done.done():
+                done.set_result(frozen.get(event.session, []))
+
+
+class _NoTime:
+    """Time does not pass: nothing freezes for silence that nobody noticed."""
+
+    def wall_ms(self) -> int:
+        """Return milliseconds since the epoch: always the same."""
+        return 0
+
+    def monotonic_s(self) -> float:
+        """Return seconds: always the same."""
+        return 0.0
+
+    def sleep_s(self, seconds: float) -> None:
+        """Return at once."""

@@ -1,0 +1,91 @@
+"""What a session gives: frozen segments, and a look at the words that are not frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schemas import segments as published
+from schemas.segments import Cause, SegmentWord
+from schemas.tentative import Tentative
+from worker.core.rendering import Style, render, render_segment
+
+__all__ = ["Segment", "Unfrozen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Words that are frozen for good, with their labels. ``published`` is all of it, as the worker publishes it."""
+
+    published: published.Segment
+
+    @property
+    def text(self) -> str:
+        """The segment as it is meant: punctuated, fillers and repairs left out. May be empty."""
+        return render_segment(self.published, Style.FLUENT).text
+
+    @property
+    def marked(self) -> str:
+        """Every word, punctuated, what was taken back in [brackets] and fillers in {braces}."""
+        return render_segment(self.published, Style.MARKED).text
+
+    @property
+    def verbatim(self) -> str:
+        """The words as they came."""
+        return render_segment(self.published, Style.VERBATIM).text
+
+    @property
+    def words(self) -> tuple[SegmentWord, ...]:
+        """The words with ``punctuation``, ``disfluency`` and, as they came, times and confidence."""
+        return self.published.words
+
+    @property
+    def cause(self) -> Cause:
+        """Why it ends where it does; only ``sentence`` means that a sentence end was found."""
+        return self.published.cause
+
+    @property
+    def sentence_end(self) -> bool:
+        """Whether its last word ends a sentence."""
+        return self.published.sentence_end
+
+    @property
+    def session(self) -> str:
+        """The session's name."""
+        return self.published.session
+
+    @property
+    def index(self) -> int:
+        """Its place in the session: 0, 1, 2 and so on."""
+        return self.published.index
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Unfrozen:
+    """Words whose labels may still change, with their labels of now."""
+
+    published: Tentative
+
+    @property
+    def words(self) -> tuple[SegmentWord, ...]:
+        """The words; those after the first ``labelled_words`` have no label yet."""
+        return self.published.words
+
+    @property
+    def labelled_words(self) -> int:
+        """How many have been labelled."""
+        return self.published.labelled_words
+
+    @property
+    def marked(self) -> str:
+        """Every word as it would be written now."""
+        told = self.published
+        return render(
+            told.words,
+            told.lang,
+            Style.MARKED,
+            sentence_start=told.sentence_start,
+            replace_marks=told.model is not None and told.punctuated,
+        ).text

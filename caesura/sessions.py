@@ -1,0 +1,100 @@
+"""One speaker's stream in a model: words in, in any number, segments out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from caesura.segments import Segment, Unfrozen
+from schemas.events import SessionOptions, Word, WordsEvent
+from schemas.tentative import Tentative
+from schemas.versions import EVENT_VERSION
+
+__all__ = ["Decoding", "Session", "Spoken", "words_of"]
+
+Spoken = str | Iterable[str | Word]
+"""What may be fed: a text, its words parted by white space; or words, with their times or without."""
+
+
+class Decoding(Protocol):
+    """What a session asks of its model."""
+
+    def decode(self, events: Sequence[WordsEvent]) -> dict[str, list[Segment]]:
+        """Decode events of sessions, in one batch; return what froze, by session."""
+        ...
+
+    def look(self, session: str) -> Tentative | None:
+        """Return a session's unfrozen words."""
+        ...
+
+
+def words_of(spoken: Spoken) -> tuple[Word, ...]:
+    """Return words. ValueError where one holds white space or nothing."""
+    texts = spoken.split() if isinstance(spoken, str) else spoken
+    words = tuple(Word(text=one) if isinstance(one, str) else one for one in texts)
+    for place, word in enumerate(words):
+        if word.text.split() != [word.text]:
+            raise ValueError(f"word {place}: a word holds no white space; give a text, or a list of words")
+    return words
+
+
+class Session:
+    """A session; ``Model.session`` makes it. Time does not pass here: a pause is the caller's to notice."""
+
+    def __init__(self, model: Decoding, name: str, lang: str, options: SessionOptions) -> None:
+        self.name = name
+        self.lang = lang
+        self._model = model
+        self._options = options
+        self._seq = 0
+        self._ended = False
+
+    def feed(self, words: Spoken) -> list[Segment]:
+        """Add words, in any number, and return what froze. ValueError after ``end``."""
+        return self._decode(self.event(words))
+
+    def pause(self) -> list[Segment]:
+        """Freeze all that is there: the speaker paused. What follows still sees it as context."""
+        return self._decode(self.event((), utterance_end=True))
+
+    def end(self) -> list[Segment]:
+        """Freeze all that is there, and end. The last segment may be without words."""
+        return self._decode(self.event((), session_end=True))
+
+    @property
+    def unfrozen(self) -> Unfrozen | None:
+        """The words that are not frozen, with their labels of now; None before the first word and after the end."""
+        tentative = self._model.look(self.name)
+        return None if tentative is None else Unfrozen(tentative)
+
+    def event(self, words: Spoken, *, utterance_end: bool = False, session_end: bool = False) -> WordsEvent:
+        """Return the session's next event, and count it. ValueError after ``end``."""
+        if self._ended:
+            raise ValueError(f"session {self.name} has ended")
+        event = WordsEvent(
+            version=EVENT_VERSION,
+            session=self.name,
+            seq=self._seq,
+            lang=self.lang,
+            words=words_of(words),
+            utterance_end=utterance_end,
+            session_end=session_end,
+            options=None if self._seq else self._options,
+        )
+        self._seq += 1
+        self._ended = session_end
+        return event
+
+    def _decode(self, event: WordsEvent) -> list[Segment]:
+        return self._model.decode([event]).get(self.name, [])
+
+
+def options_of(given: dict[str, object]) -> SessionOptions:
+    """Return a session's options. ValueError naming one that there is not, or a value that does not fit."""
+    unknown = set(given) - set(SessionOptions.__struct_fields__)
+    if unknown:
+        there_are = ", ".join(SessionOptions.__struct_fields__)
+        raise ValueError(f"there is no option {', '.join(sorted(unknown))}; there are {there_are}")
+    return msgspec.convert(given, SessionOptions)

@@ -1,0 +1,112 @@
+"""The wheel in an environment of its own: one package, ``caesura``, that finds its models; nothing in others' way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*command, "--wheel-dir", folder, ROOT], check=True, timeout=300)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python that has the wheel, and what it depends on from here; nothing of this checkout."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False, symlinks=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(packages)
+    # As a path alone: the editable installation that lies there is not followed.
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    return folder / "bin" / "python"
+
+
+def run(python: Path, *arguments: str, given: str = "") -> str:
+    done = subprocess.run(
+        [python, *arguments],
+        input=given,
+        cwd=python.parent,
+        env={"PATH": "", "LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_holds_one_package_and_every_import_of_ours_is_within_it(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        tops = {name.partition("/")[0] for name in names}
+        (dist_info,) = tops - {"caesura"}
+        assert dist_info.endswith(".dist-info")
+        assert archive.read(f"{dist_info}/top_level.txt").decode().split() == ["caesura"]
+        assert "caesura = caesura.__main__:main" in archive.read(f"{dist_info}/entry_points.txt").decode()
+    assert {
+        "caesura/py.typed",
+        "caesura/worker/service/page/live.html",
+        "caesura/schemas/json/asr.words.schema.json",
+    } < {*names}
+    assert any(name.endswith(".lua") for name in names)
+
+
+def test_the_library_runs_and_nobodys_names_are_taken(python: Path) -> None:
+    script = """
+import importlib.util, sys
+import caesura
+assert not [name for name in ("worker", "models", "schemas", "tests", "deploy") if importlib.util.find_spec(name)]
+session = caesura.load("en", threads=1).session()
+print(*(one.text for one in [*session.feed("so um can you hear me"), *session.end()]))
+assert not {"torch", "starlette", "confluent_kafka", "redis"} & set(sys.modules), "a library loads what it needs"
+assert str(caesura.models_folder()).startswith(sys.prefix)
+"""
+    assert run(python, "-c", script) == "So, can you hear me?\n"
+
+
+def test_a_package_of_ones_own_by_such_a_name_is_left_alone(python: Path, tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text("MINE = True\n", encoding="utf-8")
+    script = f"""
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+import models, caesura
+assert models.MINE
+print(caesura.languages())
+"""
+    assert run(python, "-c", script) == "['en', 'zh']\n"
+
+
+def test_the_command_runs(python: Path) -> None:
+    assert run(python, "-m", "caesura", "--version").startswith("caesura ")
+    marked = run(python, "-m", "caesura", "punctuate", "--output", "marked", given="so um can you hear me\n")
+    assert marked == "So, {um} can you hear me?\n"
+    assert "worker.commit_interval_ms" in run(python, "-m", "caesura", "settings")
+
+
+def test_every_module_can_be_imported_under_its_new_name(python: Path) -> None:
+    script = """
+import importlib, pkgutil
+import caesura
+found = [one.name for one in pkgutil.walk_packages(caesura.__path__, "caesura.")]
+served = [name for name in found if not name.startswith("caesura.models.") and not name.endswith("__main__")]
+for name in served:
+    importlib.import_module(name)
+print(len(served) > 150)
+"""
+    assert run(python, "-c", script) == "True\n"

@@ -1,0 +1,186 @@
+"""``import caesura``: words in, frozen segments out; many sessions, threads and asynchronous streams at once."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import caesura
+from caesura.model import Model
+from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from worker.core.labelling import LabelRequest, Labels
+from worker.core.stream import StreamingLabeller
+
+SPOKEN = "so uh this is the first-stop and here comes a second one with more words than fit"
+
+
+def model() -> Model:
+    return Model(ScriptedEngine(script=marked_words))
+
+
+def texts(segments: list[caesura.Segment]) -> list[str]:
+    return [word.text for segment in segments for word in segment.words]
+
+
+def test_a_segment_has_its_text_its_marked_text_and_its_words() -> None:
+    session = model().session()
+    frozen = session.feed(SPOKEN)
+    assert [(one.text, one.marked, one.verbatim) for one in frozen] == [
+        ("So this is the first-stop.", "So {uh} this is the first-stop.", "so uh this is the first-stop")
+    ]
+    assert [(word.text, word.punctuation, word.disfluency) for word in frozen[0].words][1] == ("uh", "none", "B-IM")
+    assert (frozen[0].cause, frozen[0].sentence_end, frozen[0].index) == (caesura.Cause.SENTENCE, True, 0)
+    assert str(frozen[0]) == frozen[0].text
+    rest = session.end()
+    assert texts(frozen + rest) == SPOKEN.split()
+    assert rest[-1].published.session_end
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_however_words_are_fed_the_segments_are_those_of_the_core(size: int) -> None:
+    spoken = [f"w{number}" for number in range(60)]
+    core = StreamingLabeller(ScriptedEngine(), "en")
+    expected = [*core.add(spoken), *core.end()]
+    session = Model(ScriptedEngine()).session()
+    found = [one for start in range(0, 60, size) for one in session.feed(spoken[start : start + size])] + session.end()
+    assert [(one.cause, one.words) for one in found] == [(one.cause, one.words) for one in expected]
+
+
+def test_words_keep_their_times_and_a_pause_freezes_them() -> None:
+    session = model().session(emission="settled", punctuation=False)
+    session.feed([caesura.Word(text="yes", start_ms=100, end_ms=300, confidence=0.5)])
+    (paused,) = session.pause()
+    assert (paused.words[0].start_ms, paused.words[0].end_ms, paused.words[0].confidence) == (100, 300, 0.5)
+    assert paused.cause == caesura.Cause.UTTERANCE
+    assert paused.published.punctuated is False
+
+
+def test_unfrozen_words_can_be_looked_at() -> None:
+    session = model().session()
+    session.feed("one uh two-comma three")
+    assert session.unfrozen is not None
+    assert session.unfrozen.marked == "One {uh} two-comma, three"
+    assert (len(session.unfrozen.words), session.unfrozen.labelled_words) == (4, 3)
+    ended = session.end()
+    assert texts(ended) == ["one", "uh", "two-comma", "three"]
+    assert not isinstance(session.unfrozen, caesura.Unfrozen)
+
+
+def test_many_sessions_share_batches_and_none_hears_another() -> None:
+    engine = ScriptedEngine(script=marked_words)
+    many = Model(engine)
+    sessions = [many.session() for _ in range(20)]
+    many.feed({session: f"one two n{number}" for number, session in enumerate(sessions)})
+    assert max(engine.batch_sizes) == 20
+    ended = many.end(sessions)
+    assert [texts(ended[one]) for one in sessions] == [["one", "two", f"n{number}"] for number in range(20)]
+    assert many.punctuate(["uh yes", "", "no-stop why-ask"]) == ["Yes", "", "No-stop. Why-ask?"]
+
+
+def test_what_cannot_be_is_said() -> None:
+    session = model().session()
+    with pytest.raises(ValueError, match="word 1: a word holds no white space"):
+        session.feed(["one", "two three"])
+    with pytest.raises(ValueError, match="there is no option emision; there are emission"):
+        model().session(emision="settled")
+    session.end()
+    with pytest.raises(ValueError, match="has ended"):
+        session.feed("more")
+    with pytest.raises(ValueError, match=r"no model for tlh; there are en, zh"):
+        caesura.load("tlh")
+
+
+async def spoken_slowly(words: str) -> AsyncIterator[str]:
+    for word in words.split():
+        await asyncio.sleep(0)
+        yield word
+
+
+def test_streams_that_run_at_once_share_batches() -> None:
+    engine = ScriptedEngine(script=marked_words)
+    many = Model(engine)
+
+    async def heard(number: int) -> list[caesura.Segment]:
+        return [segment async for segment in many.stream(spoken_slowly(f"n{number} {SPOKEN}"))]
+
+    async def all_of_them() -> list[list[caesura.Segment]]:
+        return await asyncio.gather(*(heard(number) for number in range(8)))
+
+    for number, segments in enumerate(asyncio.run(all_of_them())):
+        assert texts(segments) == [f"n{number}", *SPOKEN.split()]
+    assert max(engine.batch_sizes) > 1
+    assert len(many._pool) == 0
+
+
+def test_a_stream_that_is_given_up_leaves_nothing_behind_and_disturbs_no_other() -> None:
+    many = model()
+
+    async def endless() -> AsyncIterator[str]:
+        while True:
+            yield "more"
+            await asyncio.sleep(0)
+
+    async def first(stream: AsyncIterator[caesura.Segment]) -> caesura.Segment:
+        return await anext(stream)
+
+    async def both() -> list[caesura.Segment]:
+        given_up = asyncio.create_task(first(many.stream(endless(), max_buffer_words=500)))
+        other = [segment async for segment in many.stream(spoken_slowly(SPOKEN))]
+        given_up.cancel()
+        await asyncio.gather(given_up, return_exceptions=True)
+        return other
+
+    assert texts(asyncio.run(both())) == SPOKEN.split()
+
+
+def test_an_engine_that_fails_is_told_to_every_stream_of_the_turn() -> None:
+    class Broken(ScriptedEngine):
+        def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+            raise caesura.CaesuraError(f"{len(requests)} requests, and no model")
+
+    many = Model(Broken())
+
+    async def heard() -> None:
+        async for _ in many.stream(spoken_slowly(SPOKEN)):
+            pass
+
+    async def both() -> list[BaseException | None]:
+        return list(await asyncio.gather(heard(), heard(), return_exceptions=True))
+
+    assert all(isinstance(one, caesura.CaesuraError) for one in asyncio.run(both()))
+
+
+def test_threads_may_share_a_model() -> None:
+    many, start = model(), threading.Barrier(4)
+
+    def heard(number: int) -> list[str]:
+        session = many.session()
+        start.wait(10)
+        spoken = f"n{number} {SPOKEN}".split()
+        return texts([one for word in spoken for one in session.feed([word])] + session.end())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(heard, range(4))) == [[f"n{number}", *SPOKEN.split()] for number in range(4)]
+
+
+def test_the_shipped_models_are_found_and_chinese_is_cut_by_itself() -> None:
+    assert caesura.languages() == ["en", "zh"]
+    loaded = caesura.load("zh", threads=1)
+    session = loaded.session()
+    segments = [*session.feed("大家早上好我刚刚到办公室昨天的照片我已经发给客户了"), *session.end()]
+    assert "".join(one.verbatim for one in segments) == "大家早上好我刚刚到办公室昨天的照片我已经发给客户了"
+    assert len([word for one in segments for word in one.words]) > 5
+    assert segments[-1].text.endswith("。")
+    assert loaded.punctuate(["can you hear me"], lang="en") == ["Can you hear me?"]
+
+
+def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    document = inspect.getdoc(caesura) or ""
+    example = "\n".join(line[4:] for line in document.splitlines() if line.startswith("    "))
+    exec(compile(example, "example", "exec"), {})  # noqa: S102
+    assert capsys.readouterr().out == "So, I think we should ship it on friday.\n"
