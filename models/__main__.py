@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands import decoding_figures, label_figures, packed_figures, training
+from models.commands import capitals, decoding_figures, label_figures, packed_figures, training
 from models.commands.options import (
     CHECKPOINT,
     CORPORA,
@@ -35,6 +35,7 @@ from worker.adapters.onnx.wordpiece import WordPiece
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("tune")(tune)
 label_figures.register(app)
+capitals.register(app)
 decoding_figures.register(app)
 training.register(app)
 packed_figures.register(app)

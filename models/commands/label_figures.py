@@ -32,7 +32,7 @@ from models.evaluation.switchboard import SWDA_TESTS, evaluate_swda
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.ports.engine import Engine
 
-__all__ = ["register"]
+__all__ = ["JsonFile", "OneCheckpoint", "Pieces", "Threads", "opened_engine", "register"]
 
 Language = Annotated[str | None, typer.Option(help="One language's model only.")]
 OneCheckpoint = Annotated[
@@ -71,7 +71,7 @@ def evaluate(  # noqa: PLR0913 - a command's options
     json_file: JsonFile = None,
 ) -> None:
     """Print P, R and F1 with 95 % intervals: test sets and held-out open text, streaming (F=3, T=6) and offline."""
-    engine = _engine(models, language or "en", checkpoint, vocabulary, threads)
+    engine = opened_engine(models, language or "en", checkpoint, vocabulary, threads)
     figures: list[Figure] = []
     limits = {CHINESE_TEST: max_test_characters}
     chosen = {"benchmark": benchmark, "switchboard": switchboard, "open_text": open_text}
@@ -104,7 +104,9 @@ def _in_brief(figures: Sequence[Figure]) -> str:
     return f"{figures[0].text}, {figures[0].decoding}: {scores}"
 
 
-def _engine(models: Path, language: str, checkpoint: Path | None, vocabulary: Path, threads: int | None) -> Engine:
+def opened_engine(
+    models: Path, language: str, checkpoint: Path | None, vocabulary: Path, threads: int | None
+) -> Engine:
     """Return an engine over a checkpoint, or one over a models folder, warmed up."""
     if checkpoint is not None:
         if not vocabulary.is_file():
@@ -156,7 +158,7 @@ def false_stops(
     threads: Threads = None,
 ) -> None:
     """Print how often a flush inside a sentence freezes a sentence mark, and how often one at its end does."""
-    engine = _engine(models, language or "en", checkpoint, vocabulary, threads)
+    engine = opened_engine(models, language or "en", checkpoint, vocabulary, threads)
     corpus_names = {"en": HELD_OUT, "zh": CHINESE_HELD_OUT}
     rows: list[Stops] = []
     with Progress() as bar:

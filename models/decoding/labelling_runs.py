@@ -8,6 +8,7 @@ from models.data.units import as_units
 from models.decoding.chunked import label_chunks
 from schemas.events import Word, WordsEvent
 from schemas.labels import Disfluency, Punctuation
+from schemas.segments import SegmentWord
 from schemas.state import HeldBack
 from worker.core.context import DecodingContext, Origin
 from worker.core.rules import DecodingRules, ModelTable
@@ -25,6 +26,7 @@ __all__ = [
     "Progress",
     "label_offline",
     "label_streams",
+    "published_words",
 ]
 
 OFFLINE_WORDS, OFFLINE_STEP_WORDS, OFFLINE_WORDS_CUT = 200, 150, 15
@@ -47,7 +49,23 @@ def label_streams(
     rules: DecodingRules | None = None,
     progress: Progress = lambda _: None,
 ) -> list[Labelled]:
-    """Return the frozen labels of each text, decoded as one session through ``worker.core``, all sessions at once."""
+    """Return the frozen marks and tags of each text; see ``published_words``."""
+    published = published_words(engine, texts, language=language, rules=rules, progress=progress)
+    return [
+        ([MARK_NUMBERS[word.punctuation] for word in words], [TAG_NUMBERS[word.disfluency] for word in words])
+        for words in published
+    ]
+
+
+def published_words(
+    engine: Engine,
+    texts: Sequence[Sequence[str]],
+    *,
+    language: str,
+    rules: DecodingRules | None = None,
+    progress: Progress = lambda _: None,
+) -> list[list[SegmentWord]]:
+    """Return each text's words as published, decoded as one session through ``worker.core``, all sessions at once."""
     context = DecodingContext(
         topic="evaluation",
         partition=0,
@@ -56,21 +74,23 @@ def label_streams(
         segmenters=segmenters,
     )
     sessions = [_opened(context, number, words, language) for number, words in enumerate(texts)]
-    labelled: list[Labelled] = [([], []) for _ in texts]
+    published: list[list[SegmentWord]] = [[] for _ in texts]
     running = list(range(len(texts)))
     while running:
         requests = [(number, sessions[number].request(0)) for number in running]
         for number in running:
-            progress(_collect(sessions[number], labelled[number]))
+            words = [word for written in sessions[number].take_segments() for word in written.segment.words]
+            published[number] += words
+            progress(len(words))
         waiting = [(number, request) for number, request in requests if request is not None]
         answers = engine.label([request for _, request in waiting])
         for (number, _), labels in zip(waiting, answers, strict=True):
             sessions[number].resolve(labels, 0)
         running = [number for number, _ in waiting]
-    for words, (marks, tags) in zip(texts, labelled, strict=True):
-        if not len(words) == len(marks) == len(tags):
-            raise ValueError(f"{len(words)} words went in, {len(marks)} came out")
-    return labelled
+    for said, words in zip(texts, published, strict=True):
+        if len(said) != len(words):
+            raise ValueError(f"{len(said)} words went in, {len(words)} came out")
+    return published
 
 
 def _opened(context: DecodingContext, number: int, words: Sequence[str], language: str) -> Session:
@@ -90,16 +110,6 @@ def _opened(context: DecodingContext, number: int, words: Sequence[str], languag
         session.offer(event, origin)
     assert session is not None, "even an empty text is one event"
     return session
-
-
-def _collect(session: Session, labelled: Labelled) -> int:
-    words = 0
-    for written in session.take_segments():
-        for word in written.segment.words:
-            labelled[0].append(MARK_NUMBERS[word.punctuation])
-            labelled[1].append(TAG_NUMBERS[word.disfluency])
-            words += 1
-    return words
 
 
 def label_offline(

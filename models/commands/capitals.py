@@ -1,0 +1,72 @@
+"""``python -m models casing``: how well words are written, class by class, beside two ways that need no network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+
+from models.commands.label_figures import JsonFile, OneCheckpoint, Pieces, Threads, opened_engine
+from models.commands.options import CORPORA, SHIPPED, Corpora, Models
+from models.evaluation.capitals import CAPITAL_TEXTS, CapitalFigure, evaluate_capitals
+
+__all__ = ["capitals_table", "register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("casing")(casing)
+
+
+def casing(  # noqa: PLR0913 - a command's options
+    *,
+    models: Models = SHIPPED,
+    corpora: Corpora = CORPORA,
+    corpus: Annotated[list[str] | None, typer.Option(help="A corpus's name, again and again.")] = None,
+    max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 20_000,
+    table_words: Annotated[
+        int, typer.Option(help="Words of a corpus's training text that the likeliest forms are learnt from.")
+    ] = 1_000_000,
+    checkpoint: OneCheckpoint = None,
+    vocabulary: Pieces = Path("build/vocab.txt"),
+    threads: Threads = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Print P, R and F1 of capitals inside sentences with 95 % intervals, names apart, streaming (F=3, T=6)."""
+    engine = opened_engine(models, "en", checkpoint, vocabulary, threads)
+    figures: list[CapitalFigure] = []
+    with Progress() as bar:
+        for name in corpus or CAPITAL_TEXTS:
+            told = partial(bar.advance, bar.add_task(f"{name}: words", total=None))
+            figures += evaluate_capitals(engine, corpora, name, limit=max_words, table_words=table_words, progress=told)
+    print(checkpoint or ", ".join(model.name for model in engine.models))
+    print(capitals_table(figures))
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps([asdict(one) for one in figures], indent=2) + "\n", encoding="utf-8")
+
+
+def capitals_table(figures: Sequence[CapitalFigure]) -> str:
+    """Return the rows as a Markdown table: a line a text, group and way, a column a class."""
+    return "\n".join(_lines(figures))
+
+
+def _lines(figures: Sequence[CapitalFigure]) -> Iterator[str]:
+    rows: dict[tuple[str, str, str], dict[str, CapitalFigure]] = {}
+    for one in figures:
+        rows.setdefault((one.text, one.group, one.way), {})[one.label] = one
+    yield "| text | words | way | capital first | all capitals | overall P / R / F1 (interval) | capitals |"
+    yield "|---|---|---|---|---|---|---|"
+    for (text, group, way), labels in rows.items():
+        first, capitals = (
+            f"{labels[name].score.f1:.1f}" if name in labels else "·" for name in ("capital_first", "all_capitals")
+        )
+        score = labels["overall"].score
+        overall = f"{score.precision:.1f} / {score.recall:.1f} / {score.f1:.1f} ({score.low:.1f} to {score.high:.1f})"
+        yield f"| {text} | {group} | {way} | {first} | {capitals} | {overall} | {score.gold} |"
