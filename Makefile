@@ -111,6 +111,7 @@ audit: setup-dev ## Known advisories against what is pinned (needs an advisory d
 .PHONY: evaluate bench chaos fuzz schemas docs lock
 evaluate: setup-dev ## P/R/F1 of the shipped models, streaming and offline (CORPORA=folder of the corpora)
 	@$(BIN)/python -m models evaluate $(if $(CORPORA),--corpora $(CORPORA))
+	@$(BIN)/python -m models casing $(if $(CORPORA),--corpora $(CORPORA))
 
 .PHONY: data
 data: setup-dev ## All training text, packed, of both languages and for the benchmarks; goes on where it stopped (CORPORA=, SCALE=1)

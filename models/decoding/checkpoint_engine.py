@@ -69,10 +69,11 @@ class CheckpointEngine:
             )
             with torch.inference_mode():
                 scores = self._network(torch.from_numpy(pieces), torch.from_numpy(word_index))
-            marks, tags, *_ = (head.argmax(dim=-1).to(torch.uint8).numpy() for head in scores)
+            heads = [head.argmax(dim=-1).to(torch.uint8).numpy() for head in scores]
             for row, place in enumerate(batch):
+                punctuation, disfluency, *casing = (labels[row, last[row]].tobytes() for labels in heads)
                 answers[place] = Labels(
-                    punctuation=marks[row, last[row]].tobytes(), disfluency=tags[row, last[row]].tobytes()
+                    punctuation=punctuation, disfluency=disfluency, casing=casing[0] if casing else b""
                 )
         return [answers[place] for place in range(len(requests))]
 

@@ -13,7 +13,7 @@ import onnx
 from models.export.onnx_graph import build_graph
 from models.networks.ct_transformer import CTTransformer
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
-from schemas.labels import Disfluency, Punctuation
+from schemas.labels import Casing, Disfluency, Punctuation
 from schemas.model_manifest import MODEL_MANIFEST_VERSION, ModelFile, ModelManifest, WordPieceSettings
 from worker.core.dictionary import dictionary_sha256
 
@@ -65,6 +65,7 @@ def export(
         licence=card.licence,
         trained_on=card.trained_on,
         dictionary_sha256=dictionary_sha256() if card.language == "zh" else None,
+        casing=tuple(Casing(k).published for k in range(config.casing_classes)),
     )
     text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
     (folder / "manifest.json").write_bytes(text + b"\n")

@@ -1,7 +1,7 @@
 """A CT-Transformer as an ONNX graph, written node by node: in fp32, or in int8 that does not depend on the batch.
 
-Inputs: ``pieces`` and ``word_index`` (B, S), int64, as the network takes them. Outputs: ``punctuation`` (B, S, P) and
-``disfluency`` (B, S, Q), float.
+Inputs: ``pieces`` and ``word_index`` (B, S), int64, as the network takes them. Outputs: ``punctuation`` (B, S, P),
+``disfluency`` (B, S, Q) and, where the network has that head, ``casing`` (B, S, C), float.
 
 int8 (docs/design.md, *The engine*). ONNX Runtime's own dynamic quantisation takes one activation scale over a whole
 tensor, so a label would depend on the sessions that share the batch. Here every row, that is every piece, has its own:
@@ -76,9 +76,19 @@ def build_graph(config: CTConfig, weights: dict[str, NDArray[np.float32]], *, in
     masks = {look_ahead: _mask(graph, seen, seer, look_ahead) for look_ahead in dict.fromkeys(config.look_ahead)}
     for k, look_ahead in enumerate(config.look_ahead):
         hidden = _layer(graph, config, weights, f"layers.{k}.", hidden, masks[look_ahead], int8=int8)
-    for head in ("punctuation", "disfluency"):
+    for head in _heads_of(config):
         _linear(graph, weights, head, hidden, int8=False, output=head)
     return _model(graph, config)
+
+
+def _heads_of(config: CTConfig) -> dict[str, int]:
+    """Return the number of classes of each head that the network has, by its name."""
+    classes = {
+        "punctuation": config.punctuation_classes,
+        "disfluency": config.disfluency_classes,
+        "casing": config.casing_classes,
+    }
+    return {head: number for head, number in classes.items() if number}
 
 
 def _model(graph: _Graph, config: CTConfig) -> onnx.ModelProto:
@@ -89,10 +99,7 @@ def _model(graph: _Graph, config: CTConfig) -> onnx.ModelProto:
         graph.nodes,
         "ct_transformer",
         [rows("pieces", TensorProto.INT64), rows("word_index", TensorProto.INT64)],
-        [
-            rows("punctuation", TensorProto.FLOAT, config.punctuation_classes),
-            rows("disfluency", TensorProto.FLOAT, config.disfluency_classes),
-        ],
+        [rows(head, TensorProto.FLOAT, classes) for head, classes in _heads_of(config).items()],
         graph.constants,
     )
     model = helper.make_model(body, opset_imports=[helper.make_opsetid("", _OPSET)], producer_name="caesura")

@@ -3,7 +3,7 @@
 The shipped folder is all that a user has, and it is where a tune begins. An int8 weight becomes its whole number times
 its scale, so exporting what comes out stores the same whole numbers: every column and every embedding row has a weight
 at the limit of its range, and with it the scale is found again. Weights that were never quantised (norms, biases,
-positions, the two heads) are there as they were.
+positions, the heads) are there as they were.
 
 A network that is to be trained further must not begin exactly on whole numbers: most of what it learns moves a weight
 by less than half a step, and all of that would be rounded away again at the export. So a start for training lies, by a
@@ -63,6 +63,7 @@ def _config(manifest: ModelManifest, arrays: Arrays) -> CTConfig:
         positions=manifest.positions,
         punctuation_classes=len(manifest.punctuation),
         disfluency_classes=len(manifest.disfluency),
+        casing_classes=len(manifest.casing),
         **learned,
     )
 

@@ -35,6 +35,7 @@ def said(before: int, after: int, tmp_path: Path) -> str:
     tuned = Tuned(
         manifest=exported(tiny_network(), tmp_path / "en", int8=True),
         parity=Parity(
+            labels=20,
             words=10,
             fp32_largest_difference=0.0,
             fp32_labels_differing=0,
