@@ -6,7 +6,7 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from confluent_kafka import ElectionType, TopicPartition
@@ -16,6 +16,7 @@ from tests.chaos.fleet import Member
 from tests.chaos.proxy import Link
 from tests.chaos.schedule import Fault, FaultKind
 from tests.chaos.world import ChaosWorld
+from tests.crash.damages import CONTROL_DAMAGES, DAMAGES, SESSION_DAMAGES, Damage
 
 __all__ = ["Actions", "Strike"]
 
@@ -201,6 +202,17 @@ class Actions:
 
     # Redis and links
 
+    def _spoil_and_kill(self, fault: Fault) -> None:
+        """Spoil what is stored, kill an owner that has to rebuild it then, and kill another soon after."""
+        self.world.redis.spoil(_one_of(DAMAGES, fault))
+        for _ in range(2):
+            member = self._a_worker(fault, self.world.fleet.members)
+            try:
+                _kill(member, 0.0)
+                time.sleep(fault.lasts_s * fault.where)
+            finally:
+                member.busy.release()
+
     def _redis_or_link(self, fault: Fault) -> Strike:
         redis = self.world.redis
         links = redis.links if fault.kind.startswith("redis") else self.world.broker_links
@@ -211,11 +223,18 @@ class Actions:
             FaultKind.REDIS_FAIL_OVER_STALE: lambda: redis.fail_over(fault.lasts_s),
             FaultKind.REDIS_PAUSE: lambda: redis.pause(fault.lasts_s),
             FaultKind.REDIS_FLUSH: redis.flush,
+            FaultKind.REDIS_SPOIL_SESSION: lambda: redis.spoil(_one_of(SESSION_DAMAGES, fault)),
+            FaultKind.REDIS_SPOIL_CONTROL: lambda: redis.spoil(_one_of(CONTROL_DAMAGES, fault)),
+            FaultKind.REDIS_SPOIL_AND_KILL: lambda: self._spoil_and_kill(fault),
         }
         lock = self._redis if fault.kind in whole else self._links.setdefault(link.port, threading.Lock())
         lock.acquire()
         action = whole.get(fault.kind) or (lambda: _disturb(link, fault))
         return self._strike(fault.kind, frozenset(range(self.world.partitions)), lock, action)
+
+
+def _one_of(damages: Mapping[str, Damage], fault: Fault) -> Damage:
+    return list(damages.values())[int(fault.where * len(damages))]
 
 
 def _join(member: Member) -> None:

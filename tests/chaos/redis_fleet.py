@@ -10,6 +10,8 @@ from typing import Protocol
 import redis
 
 from tests.chaos.proxy import Link, Proxy
+from tests.chaos.spoiling import spoil
+from tests.crash.damages import Damage
 from worker.demo.embedded_redis import EmbeddedRedis
 
 __all__ = ["RedisFleet", "RedisPair"]
@@ -45,6 +47,10 @@ class RedisFleet(Protocol):
 
     def flush(self) -> None:
         """FLUSHALL on a primary."""
+        ...
+
+    def spoil(self, damage: Damage) -> None:
+        """Spoil every partition's hash on a primary."""
         ...
 
     def close(self) -> None: ...
@@ -98,6 +104,10 @@ class RedisPair:
     def flush(self) -> None:
         with redis.Redis(port=self._primary.port) as client:
             client.flushall()
+
+    def spoil(self, damage: Damage) -> None:
+        with redis.Redis(port=self._primary.port) as client:
+            spoil(client, damage)
 
     def close(self) -> None:
         self._primary.close()

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import redis
 
 from tests.chaos.proxy import Link, Proxy
+from tests.chaos.spoiling import spoil
+from tests.crash.damages import Damage
 from worker.demo.embedded_redis import EmbeddedRedis
 
 __all__ = ["RedisRing"]
@@ -83,6 +85,10 @@ class RedisRing:
     def flush(self) -> None:
         with _client(self._a_primary()) as client:
             client.flushall()
+
+    def spoil(self, damage: Damage) -> None:
+        with _client(self._a_primary()) as client:
+            spoil(client, damage)
 
     def close(self) -> None:
         for node in self._nodes:

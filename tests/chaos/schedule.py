@@ -27,6 +27,9 @@ class FaultKind(StrEnum):
     REDIS_FAIL_OVER_STALE = "redis_fail_over_stale"
     REDIS_PAUSE = "redis_pause"
     REDIS_FLUSH = "redis_flush"
+    REDIS_SPOIL_SESSION = "redis_spoil_session"
+    REDIS_SPOIL_CONTROL = "redis_spoil_control"
+    REDIS_SPOIL_AND_KILL = "redis_spoil_and_kill"
     REDIS_CUT = "redis_cut"
     REDIS_STALL = "redis_stall"
     REDIS_SLOW = "redis_slow"
@@ -53,6 +56,9 @@ _WEIGHTS = {
     FaultKind.REDIS_FAIL_OVER_STALE: 4,
     FaultKind.REDIS_PAUSE: 4,
     FaultKind.REDIS_FLUSH: 7,
+    FaultKind.REDIS_SPOIL_SESSION: 5,
+    FaultKind.REDIS_SPOIL_CONTROL: 5,
+    FaultKind.REDIS_SPOIL_AND_KILL: 6,
     FaultKind.REDIS_CUT: 5,
     FaultKind.REDIS_STALL: 4,
     FaultKind.REDIS_SLOW: 3,

@@ -8,7 +8,7 @@ import msgspec
 
 from schemas.checkpoint import SessionField, Slot
 
-__all__ = ["DAMAGES", "Damage"]
+__all__ = ["CONTROL_DAMAGES", "DAMAGES", "SESSION_DAMAGES", "Damage"]
 
 Damage = Callable[[MutableMapping[str, bytes]], object]
 """Spoils a hash, field by field: ``t``, ``i``, ``m``, and ``s:`` with each session's name."""
@@ -67,7 +67,7 @@ def _ids_that_are_none(fields: MutableMapping[str, bytes]) -> None:
     fields["m"] = msgspec.msgpack.encode([manifest[0], "no id", "none either", *manifest[3:]])
 
 
-DAMAGES: dict[str, Damage] = {
+SESSION_DAMAGES: dict[str, Damage] = {
     "a session lost": _of_a_session(_lose),
     "a session emptied": _of_a_session(lambda name: _put(name, b"")),
     "a session cut": _of_a_session(_cut),
@@ -79,6 +79,8 @@ DAMAGES: dict[str, Damage] = {
     "a slot that is no state": _slots(Slot("1.1.0123456789abcdef", b"\xc1")),
     "a session too many": _put("s:zoe", msgspec.msgpack.encode(SessionField((Slot("1.1.0123456789abcdef", b""),)))),
     "a name that is no text": _put("s:\udcff", b"\xc1"),
+}
+CONTROL_DAMAGES: dict[str, Damage] = {
     "the manifest lost": _lose("m"),
     "the manifest emptied": _put("m", b""),
     "the manifest cut": _cut("m"),
@@ -99,3 +101,4 @@ DAMAGES: dict[str, Damage] = {
     "a token that is infinite": _put("t", b"inf"),
     "all lost but the sessions": lambda fields: [fields.pop(name) for name in "tim"],
 }
+DAMAGES = SESSION_DAMAGES | CONTROL_DAMAGES
