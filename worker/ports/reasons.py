@@ -24,6 +24,7 @@ class ParkReason(StrEnum):
     OFFSET_OUT_OF_RANGE = "offset_out_of_range"
     PARTITION_COUNT_CHANGED = "partition_count_changed"
     REBUILD_FAILS = "rebuild_fails"
+    SAVES_REFUSED = "saves_refused"
     STATE_UNREADABLE = "state_unreadable"
 
 
@@ -52,6 +53,11 @@ class CheckpointOutcome(StrEnum):
         """By whom a write was refused because somebody newer owns the state; None where nobody refused it."""
         return _FENCED_BY.get(self)
 
+    @property
+    def blames_no_step(self) -> bool:
+        """Tell whether it says nothing of what the checkpoint held: Redis or somebody newer stood in its way."""
+        return self in _BLAMELESS
+
     @classmethod
     def of_transaction(cls, error: CaesuraError) -> CheckpointOutcome:
         """Return how a transaction ended that failed before its commit."""
@@ -76,3 +82,4 @@ _FENCED_BY: Final = {
     CheckpointOutcome.ABORTED_FENCED: "group",
     CheckpointOutcome.PUBLISHER_FENCED: "producer",
 }
+_BLAMELESS: Final = frozenset({*_FENCED_BY, CheckpointOutcome.SAVE_UNANSWERED})

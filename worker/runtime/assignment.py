@@ -6,13 +6,14 @@ or a loss has nothing to finish: what was staged and not committed is dropped, a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from worker.errors import RetriableError
 from worker.ports.clock import Clock
 from worker.ports.observer import ClaimWaits, Observer, PartitionClaimed, PartitionLetGo, PartitionParked, Rebalanced
-from worker.ports.reasons import CheckpointOutcome
+from worker.ports.reasons import CheckpointOutcome, ParkReason
 from worker.ports.word_source import WordSource
 from worker.runtime.claim import Claim, ClaimedState, Parked
 from worker.runtime.loaded_partition import LoadedPartition
@@ -24,6 +25,7 @@ _FIRST_WAIT_S = 0.05
 _LONGEST_WAIT_S = 2.0
 _AFTER_FENCE_S = 0.5
 _TURN_S = 10.0
+_MOST_REFUSALS = 20
 
 
 @dataclass(slots=True)
@@ -57,6 +59,7 @@ class Assignment:
         self._load = load
         self._claiming: dict[int, _Pending] = {}
         self._parked: dict[int, Parked] = {}
+        self._refusals: Counter[int] = Counter()
         self.loaded: dict[int, LoadedPartition] = {}
 
     @property
@@ -81,6 +84,7 @@ class Assignment:
     def on_assigned(self, partitions: Sequence[int]) -> None:
         """Note partitions to claim."""
         for partition in partitions:
+            self._refusals.pop(partition, None)
             self._forget(partition)
             self._want(partition)
         self._observer.note(Rebalanced(kind="assigned", partitions=partitions))
@@ -97,13 +101,32 @@ class Assignment:
         """Throw the memory of a held partition away and claim it anew."""
         if not self.holds(partition):
             return
+        if self._refused_too_often(partition, reason):
+            return
         self._forget(partition)
         self._source.pause([partition])
         # Where somebody newer stands in the way, the group may have news: hear it first, for a claim would fence them.
         self._want(
             partition, after_s=_AFTER_FENCE_S if isinstance(reason, CheckpointOutcome) and reason.fenced else 0.0
         )
+        if isinstance(reason, CheckpointOutcome) and reason.blames_no_step:
+            self._claiming[partition].claim.uncount()
         self._observer.note(ClaimWaits(partition=partition, reason=reason))
+
+    def went_well(self, partition: int) -> None:
+        """Note that a checkpoint of the partition has committed."""
+        self._refusals.pop(partition, None)
+
+    def _refused_too_often(self, partition: int, reason: str) -> bool:
+        """Count saves that Redis refuses in a row; where they are too many, park the partition."""
+        if reason != CheckpointOutcome.SAVE_REFUSED:
+            return False
+        self._refusals[partition] += 1
+        if self._refusals[partition] < _MOST_REFUSALS:
+            return False
+        detail = f"{_MOST_REFUSALS} saves in a row were refused: somebody else writes to its hash in Redis"
+        self.park(Parked(partition=partition, reason=ParkReason.SAVES_REFUSED, detail=detail))
+        return True
 
     def park(self, parked: Parked) -> None:
         """Pause a held partition until an operator releases it; membership is kept."""
@@ -176,6 +199,11 @@ class Assignment:
             pending.rebuilding = loaded
         return pending.rebuilding.advance() if pending is self._next_rebuilt() else None
 
+    @property
+    def _rebuilds_announced(self) -> bool:
+        """Tell whether a rebuild goes on that failed before: whatever ends the process would be counted against it."""
+        return any(one.rebuilding is not None and one.rebuilding.announced for one in self._claiming.values())
+
     def _next_rebuilt(self) -> _Pending | None:
         """Return whose rebuild goes on now; one that has to announce itself waits until the one before is committed."""
         first = next((one for one in self._claiming.values() if one.rebuilding is not None), None)
@@ -190,7 +218,8 @@ class Assignment:
         A step that kills the process or aborts the transaction is counted against all that are tried at once. A turn
         ends when its step has committed, and after some time, for it may be a timer that is not due for long.
         """
-        if not reached.suspects or not any(one.suspects for one in self.loaded.values()):
+        others = any(one.suspects for one in self.loaded.values()) or self._rebuilds_announced
+        if not reached.suspects or not others:
             return False
         if pending.ready is None:
             pending.ready, pending.rebuilding = reached, None
@@ -212,7 +241,8 @@ class Assignment:
 
     def _forget(self, partition: int) -> None:
         self._claiming.pop(partition, None)
-        self._parked.pop(partition, None)
+        if self._parked.pop(partition, None) is not None:
+            self._refusals.pop(partition, None)
         residents = self.loaded.pop(partition, None)
         if residents is not None:
             residents.let_go()

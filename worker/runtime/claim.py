@@ -91,6 +91,11 @@ class Claim:
         self._token: int | None = None
         self._found = FoundManifest(manifest=None, stored_id=None)
         self._forgiven = False
+        self._uncounted = False
+
+    def uncount(self) -> None:
+        """Count the last try of a step, or of a rebuild, against nobody: what stopped it lay elsewhere."""
+        self._uncounted = True
 
     def forgive(self) -> None:
         """Try a rebuild as if it had never failed: an operator has released the partition."""
@@ -140,6 +145,8 @@ class Claim:
             if metadata is None or self._is_above(metadata.id):
                 return committed
             self._raise_token(above=metadata.id.token)
+            if not self._is_above(metadata.id):
+                raise ForeignStateError(f"no token is above {metadata.id.token}, which the committed offset names")
 
     def _why_not_new(self) -> tuple[ParkReason, str] | None:
         """Say why a partition without a committed offset cannot begin; None where nothing knows it."""
@@ -303,6 +310,8 @@ class Claim:
         """Return the care to be taken: what the last commit noted, and more after claims without one."""
         announced = is_announcement(metadata)  # what it notes are tries of the rebuild, not of a step after it
         care = RetryHistory() if announced else RetryHistory.noted(metadata, next_offset)
+        if self._uncounted:
+            care = care.without_the_last()
         if not announced and claims_without_commit(self._held_token, metadata) < MAX_CLAIMS_WITHOUT_COMMIT:
             return care
         _, end = self._source.watermarks(self._partition, self._timeout_s)
@@ -311,6 +320,8 @@ class Claim:
 
     def _tries(self, metadata: OffsetMetadata | None) -> RebuildTries:
         tries = RebuildTries.noted(metadata, claims_without_commit(self._held_token, metadata))
+        if self._uncounted:
+            tries = replace(tries, announced=max(0, tries.announced - 1))
         return replace(tries, announced=0) if self._forgiven else tries
 
     def _first_offset(self) -> int:

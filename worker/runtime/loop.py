@@ -199,6 +199,8 @@ class Worker:
             residents = self.assignment.loaded[one.partition]
             self._observer.note(DecodingCounted(counts=residents.tally.drain()))
             self._observer.note(SegmentsPublished(partition=one.partition, segments=one.segments))
+            if one.slots:  # an announcement alone is no way forward
+                self.assignment.went_well(one.partition)
             try:
                 residents.adopt(one)
             except RetriableError as error:
@@ -335,7 +337,6 @@ class Worker:
         """Commit that a rebuild is about to be tried. BrokerError where it did not commit for sure: claim again."""
         metadata = state.tries.announcement(
             state.token,
-            state.nonce,
             replay_offset=state.replay_offset,
             partitions=self._partitions,
             transactional_id=self._settings.transactional_id,

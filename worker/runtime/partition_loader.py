@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from schemas.state import decode_state
+from schemas.state import SessionState, decode_state
 from worker.core.context import DecodingContext
 from worker.core.partition import PartitionSessions
 from worker.core.rules import DecodingRules, ModelTable
@@ -42,6 +42,7 @@ class Rebuilding:
         self._rebuild = rebuild
         self._finish = finish
         self._announce = announce
+        self.announced = False
 
     @property
     def announces(self) -> bool:
@@ -53,6 +54,7 @@ class Rebuilding:
         if self._announce is not None:
             self._announce()
             self._announce = None
+            self.announced = True
             return None
         if not self._rebuild.advance():
             return None
@@ -86,7 +88,7 @@ class PartitionLoader:
         context = self._context(state.partition)
         sessions = PartitionSessions(context)
         try:
-            sessions.load([decode_state(slot.state) for slot in state.slots.values() if slot.state is not None])
+            sessions.load([_state_of(name, slot.state) for name, slot in state.slots.items() if slot.state is not None])
         except ValueError:
             return self._rebuilding(state.without_store(), partitions, announce)
         time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
@@ -148,3 +150,11 @@ class PartitionLoader:
             partitions=partitions,
             forget=self.engine.forget,
         )
+
+
+def _state_of(name: str, stored: bytes) -> SessionState:
+    """Read a session's snapshot; ValueError where it is none, or another session's."""
+    state = decode_state(stored)
+    if state.session != name:
+        raise ValueError("a snapshot under another session's name")
+    return state

@@ -24,7 +24,7 @@ The metadata tells of which kind the step was: where ``careful_until_offset`` is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Self
 
@@ -76,6 +76,10 @@ class RetryHistory:
             record_tries=committed.tries if of_record else 0,
             timer_tries=0 if of_record else committed.tries,
         )
+
+    def without_the_last(self) -> Self:
+        """Return the same where the last try counts for nothing."""
+        return replace(self, record_tries=max(0, self.record_tries - 1), timer_tries=max(0, self.timer_tries - 1))
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from typing import Self
 
@@ -51,12 +52,13 @@ class RebuildTries:
         """Tell whether it is to be tried without the engine."""
         return self.announced >= _MAX_LABELLED_TRIES
 
-    def announcement(
-        self, token: int, nonce: str, *, replay_offset: int, partitions: int, transactional_id: str
-    ) -> OffsetMetadata:
-        """Return what the announcement of the next try commits with the offset that it leaves as it is."""
+    def announcement(self, token: int, *, replay_offset: int, partitions: int, transactional_id: str) -> OffsetMetadata:
+        """Return what the announcement of the next try commits with the offset that it leaves as it is.
+
+        Its nonce is its own: a claim may have written a manifest of number 0 with the claim's.
+        """
         return OffsetMetadata(
-            id=CheckpointId(token, 0, nonce),
+            id=CheckpointId(token, 0, secrets.token_hex(8)),
             replay_offset=replay_offset,
             partitions=partitions,
             tries=self.announced + 1,

@@ -26,6 +26,8 @@ class StoredSlots:
         self._rebuilding = state.verdict is ClaimVerdict.BEHIND
         self._committed = {name: slot for name, slot in state.slots.items() if slot.state is not None}
         self._digests = {name: slot.digest(name) for name, slot in self._committed.items()}
+        self._digest = digest_sum(self._digests.values())
+        self._staged_digests: dict[str, int] = {}
         # Fields to be dropped with the next write: of sessions whose tombstone is committed, or worth nothing.
         self._dropping = [*(name for name, slot in state.slots.items() if slot.state is None), *state.stale]
 
@@ -62,7 +64,7 @@ class StoredSlots:
         A rebuild's replaces what was found, so there is nothing to roll back to: until it has committed its manifest
         follows none that can ever be committed, itself, and whoever claims next rebuilds again.
         """
-        digests = self._digests | {name: slot.digest(name) for name, slot in slots.items()}
+        self._staged_digests = {name: slot.digest(name) for name, slot in slots.items()}
         change = sum((slot.state is not None) - (name in self._committed) for name, slot in slots.items())
         manifest = Manifest(
             version=CHECKPOINT_MANIFEST_VERSION,
@@ -71,8 +73,8 @@ class StoredSlots:
             touched=tuple(slots),
             sessions=len(self._committed) + change,
             sessions_before=-1 if self._rebuilding else len(self._committed),
-            digest=digest_sum(digests.values()),
-            digest_before=digest_sum(self._digests.values()),
+            digest=self._with_staged(),
+            digest_before=self._digest,
         )
         return StoreWrite(
             token=self._token,
@@ -87,6 +89,7 @@ class StoredSlots:
         """Make a checkpoint's snapshots the committed ones."""
         self._manifest_id = checkpoint
         self._rebuilding = False
+        self._digest = self._with_staged()
         self._dropping = [name for name, slot in slots.items() if slot.state is None]
         for name, slot in slots.items():
             if slot.state is None:
@@ -94,7 +97,12 @@ class StoredSlots:
                 self._digests.pop(name, None)
             else:
                 self._committed[name] = slot
-                self._digests[name] = slot.digest(name)
+                self._digests[name] = self._staged_digests[name]
+
+    def _with_staged(self) -> int:
+        """Return the digest that the checkpoint leaves, from what it changes."""
+        changed = (new - self._digests.get(name, 0) for name, new in self._staged_digests.items())
+        return digest_sum((self._digest, *changed))
 
     @property
     def _follows(self) -> str | None:

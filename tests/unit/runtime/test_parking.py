@@ -106,3 +106,31 @@ def test_a_released_partition_is_claimed_again_and_goes_on() -> None:
     worker.turn(400)
     assert _reasons(worker) == []
     assert said(world.segments()) == ["one"]
+
+
+def test_saves_that_are_refused_without_end_park_the_partition_within_a_bounded_number_of_tries() -> None:
+    world = World()
+    worker = world.worker()
+    world.send(event("ann", 0, "one"))
+    worker.settle()
+    world.send(event("ann", 1, "two", session_end=True))
+    turns = 0
+    while not worker.worker.assignment.parked:
+        world.redis.partition_to_write(0).control["t"] = b"7%d" % turns  # somebody else claims it again and again
+        worker.turn()
+        turns += 1
+        assert turns < 4000
+    assert _reasons(worker) == ["saves_refused"]
+    worker.store.release(0)
+    worker.turn(400)
+    assert _reasons(worker) == []
+    assert said(world.segments()) == ["one", "two"]
+
+
+def test_a_committed_token_beyond_what_redis_counts_parks_the_partition() -> None:
+    world = World()
+    metadata = f"caesura1 {2**53 + 1}.1.0123456789abcdef 0 1 0 0 caesura-0"
+    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata=metadata))
+    worker = world.worker()
+    worker.settle()
+    assert _reasons(worker) == ["state_unreadable"]

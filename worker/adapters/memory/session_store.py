@@ -69,7 +69,7 @@ class StoredPartition:
 
     def claim(self, above: int) -> Claimed:
         """Do what claim.lua does."""
-        token = max(self.token, above) + 1
+        token = int(float(max(self.token, above)) + 1.0)  # as exact as Lua's numbers are
         self.control["t"] = b"%d" % token
         return Claimed(token=token, manifest=self.manifest, id=self.id)
 
