@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["FAULTS", "HAND_OVERS", "REDIS", "every_way"]
+from tests.crash.damages import DAMAGES
+
+__all__ = ["DAMAGES_BEFORE", "FAULTS", "HAND_OVERS", "REDIS", "every_rebuild", "every_way"]
 
 _FIRST_STEPS = range(1, 11)
 """Stops of the first owner, from the words' arrival past the end of the checkpoint that takes them."""
@@ -35,6 +37,8 @@ HAND_OVERS = (("expel 0", 1), ("crash 0", 1), ("expel 0", 2), ("crash 0", 2), ("
 """What becomes of the first owner, and who is next; 2 has the first one's ordinal."""
 
 REDIS = ("nothing", "lose", "fail_over")
+DAMAGES_BEFORE = ("a session lost", "a session overwritten by another", "a manifest of a newer release", "the id lost")
+"""Of the kinds of a loss in part, one each of what leads to a rebuild in another way."""
 
 
 def every_way(fault: str, hand_over: str, following: int, redis: str) -> Iterator[list[str]]:
@@ -63,4 +67,28 @@ def every_way(fault: str, hand_over: str, following: int, redis: str) -> Iterato
                     f"advance {following} 20",
                 )
                 if line != "nothing"
+            ]
+
+
+def every_rebuild(damage: str, hand_over: str, following: int) -> Iterator[list[str]]:
+    """Yield the ways of a rebuild, over every pair of steps at which one stops and the other goes on.
+
+    Two sessions have words that wait when Redis loses something in part.
+    """
+    number = list(DAMAGES).index(damage)
+    for first in _NEXT_STEPS:
+        for then in _NEXT_STEPS:
+            yield [
+                "say a",
+                "say b",
+                "advance 0 16",
+                "crash 0",
+                f"spoil 0 {number}",
+                "say a",
+                f"advance 1 {first}",
+                hand_over,
+                f"advance {following} {then}",
+                "crash 2" if following == 2 else "crash 0",
+                "say b",
+                "advance 1 30",
             ]

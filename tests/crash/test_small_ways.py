@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from tests.crash.exploration import broken
-from tests.crash.flaws import FLAWS, LOSS_FLAWS
-from tests.crash.small_ways import FAULTS, HAND_OVERS, REDIS, every_way
+from tests.crash.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS
+from tests.crash.small_ways import DAMAGES_BEFORE, FAULTS, HAND_OVERS, REDIS, every_rebuild, every_way
 
 _GIVEN_UP = ("expel 0", 1)
 _SHOWN_WITH = {
@@ -25,6 +25,12 @@ _SHOWN_WITH = {
     "no_ledger": ("nothing", _GIVEN_UP, "lose"),
 }
 """Among which ways a rule that is left out shows."""
+_SHOWN_IN_A_REBUILD = {
+    "rebuild_follows": "a session lost",
+    "unseen_sessions": "a session lost",
+    "trusted_manifest": "the id lost",
+}
+"""After which loss in part the same is shown by a rebuild."""
 
 
 @pytest.mark.timeout(300)
@@ -36,6 +42,24 @@ _SHOWN_WITH = {
 def test_no_way_of_the_shape_breaks_a_promise(fault: str, redis: str, hand_over: str, following: int) -> None:
     for way in every_way(fault, hand_over, following, redis):
         assert broken(way) is None, way
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("hand_over", ["expel 1", "crash 1"])
+@pytest.mark.parametrize("following", [0, 2])
+@pytest.mark.parametrize("damage", DAMAGES_BEFORE)
+def test_no_way_of_a_rebuild_breaks_a_promise(damage: str, hand_over: str, following: int) -> None:
+    for way in every_rebuild(damage, hand_over, following):
+        assert broken(way) is None, way
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("flaw", "damage"), _SHOWN_IN_A_REBUILD.items())
+def test_a_way_of_a_rebuild_shows_what_each_rule_prevents(
+    flaw: str, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    PART_FLAWS[flaw](monkeypatch)
+    assert any(broken(way) for way in every_rebuild(damage, "crash 1", 2))
 
 
 @pytest.mark.timeout(300)
