@@ -79,8 +79,8 @@ test-long: setup-train ## The tests that take minutes: faults on three brokers, 
 test-fast: setup-dev ## Tests that need neither torch nor a real Kafka or Redis
 	@$(BIN)/python -m pytest -q -m "$(FAST)"
 
-train-smoke: setup-train ## Train, export, parity gate and a stream through the core, on made-up text (part of make test, so of CI)
-	@$(BIN)/python -m pytest -q tests/models/training/test_train_to_engine.py
+train-smoke: setup-train ## Train, export, parity gate and a stream through the core; each of the papers' systems for seconds (part of make test, so of CI)
+	@$(BIN)/python -m pytest -q tests/models/training/test_train_to_engine.py tests/models/evaluation/test_papers.py
 
 test-deploy: setup-dev ## The deployment on real helm, promtool, Kubernetes, a Collector (built with Go: ten minutes at first)
 	@PYTHON=$(abspath $(BIN))/python tests/deploy/tools/build.sh build/deploy/bin

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands import capitals, decoding_figures, label_figures, packed_figures, training
+from models.commands import capitals, decoding_figures, label_figures, packed_figures, papers, training
 from models.commands.options import (
     CHECKPOINT,
     CORPORA,
@@ -39,6 +39,7 @@ capitals.register(app)
 decoding_figures.register(app)
 training.register(app)
 packed_figures.register(app)
+papers.register(app)
 averaging.register(app)
 
 _PARITY_CORPORA = {"en": ("changelog", "earnings22", "ami"), "zh": ("audreyt_train", "kdconv", "cs2w")}

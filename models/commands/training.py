@@ -40,8 +40,14 @@ def train_network(  # noqa: PLR0913 - a command's options
     *,
     vocabulary: Vocabulary,
     network: Annotated[
-        str, typer.Option(help="ct, full (no mask), mpnet (no mask unless --look-ahead) or blstm.")
+        str,
+        typer.Option(
+            help="ct, full, mpnet or task-dependency (no mask unless --look-ahead), blstm, word-cnn, t-brnn, sapr."
+        ),
     ] = "ct",
+    order: Annotated[
+        str, typer.Option(help="Of task-dependency: fs (feature sharing), dp (marks after tags), pd (the other way).")
+    ] = "pd",
     start: Annotated[
         Path | None,
         typer.Option(
@@ -103,6 +109,8 @@ def train_network(  # noqa: PLR0913 - a command's options
     leading = pieces.index(LEADING)
     torch.manual_seed(seed)
     asked = {"heads": heads, "positions": positions, "look_ahead": _numbers(look_ahead)}
+    if network == "task-dependency":
+        asked["order"] = order
     fields = _fields(network, language, start if start_shape else None, asked)
     if casing:
         fields["casing_classes"] = _CASINGS
@@ -168,7 +176,7 @@ def _fields(network: str, language: str, shape_from: Path | None, asked: dict[st
         shape = shape_of(shape_from)
         layers = shape.pop("layers")
         fields |= shape
-        if network == "full" or (network == "mpnet" and asked["look_ahead"] is None):
+        if network == "full" or (network in ("mpnet", "task-dependency") and asked["look_ahead"] is None):
             fields["look_ahead"] = (UNLIMITED,) * layers
         elif len(asked["look_ahead"] or model.look_ahead) > layers:
             raise typer.BadParameter(f"the start has {layers} layers: give --look-ahead with no more numbers")
@@ -180,8 +188,11 @@ def _built(kind: str, fields: dict[str, Any]) -> Network:
 
     if kind not in KINDS:
         raise typer.BadParameter(f"there is no network {kind!r}; there are {', '.join(KINDS)}")
-    if kind == "blstm":
+    if kind in ("blstm", "word-cnn", "t-brnn"):
         fields = {name: fields[name] for name in ("vocabulary_size", "punctuation_classes", "dropout")}
+    if kind == "sapr":
+        runs = ((), *((mark,) for mark in range(1, fields["punctuation_classes"])))
+        fields = {"vocabulary_size": fields["vocabulary_size"], "dropout": fields["dropout"], "runs": runs}
     return build(kind, fields)
 
 
@@ -201,13 +212,13 @@ def _rows(pieces: Sequence[str], of_the_start: Sequence[str]) -> list[int]:
 
 
 def _begin(network: Network, start: Path, leading: int, fresh_layers: int, rows: Sequence[int] | None) -> None:
-    from models.networks.blstm import BLSTM  # noqa: PLC0415
+    from models.networks.ct_transformer import CTTransformer  # noqa: PLC0415
     from models.networks.pretrained import start_from_bert, start_from_checkpoint  # noqa: PLC0415
 
     if start.suffix == ".pt":
         start_from_checkpoint(network, start)
-    elif isinstance(network, BLSTM):
-        raise typer.BadParameter("a BLSTM starts from a checkpoint of its own, not from a BERT")
+    elif not isinstance(network, CTTransformer):
+        raise typer.BadParameter("only a Transformer starts from a BERT; this network from a checkpoint of its own")
     else:
         start_from_bert(network, start, leading, fresh_layers=fresh_layers, rows=rows)
 

@@ -13,10 +13,10 @@ from models.data.english_corpora import add_line
 from models.data.swda import Role, SpeakerSide, read_swda_training
 from schemas.labels import Disfluency
 
-__all__ = ["BENCHMARK_MIX", "read_benchmark_corpus", "ted_text"]
+__all__ = ["BENCHMARK_MIX", "read_benchmark_corpus", "side_document", "ted_text"]
 
-BENCHMARK_MIX = {"ted": 5_300_000, "swda": 2_000_000}
-"""The corpora, and how many words of each are trained on at most."""
+BENCHMARK_MIX = {"ted": 5_300_000, "swda": 2_000_000, "swda_marked": 2_000_000}
+"""The corpora, and how many words of each are trained on at most; swda_marked is swda with its marks."""
 
 _STAGE_DIRECTION = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 _SPEAKER = re.compile(r"^(?:[A-Z]{2,3}|[A-Z][a-z]+(?: [A-Z][\w.]+){1,2}): ")
@@ -30,9 +30,11 @@ _GOES_ON = {Disfluency.B_RM: Disfluency.I_RM, Disfluency.B_IM: Disfluency.I_IM}
 
 
 def read_benchmark_corpus(corpora: Path, name: str, keep: Callable[[str], bool]) -> Iterator[AlignedDocument]:
-    """Yield the documents of ``ted`` or ``swda`` whose name is to be kept."""
-    if name == "swda":
-        return (_side(number, side) for number, side in read_swda_training(corpora) if keep(number))
+    """Yield the documents of ``ted``, ``swda`` or ``swda_marked`` whose name is to be kept."""
+    if name in ("swda", "swda_marked"):
+        marked = name == "swda_marked"
+        sides = read_swda_training(corpora)
+        return (side_document(name, number, side, marked=marked) for number, side in sides if keep(number))
     return _talks(corpora, keep)
 
 
@@ -53,11 +55,11 @@ def _talks(corpora: Path, keep: Callable[[str], bool]) -> Iterator[AlignedDocume
             yield document
 
 
-def _side(name: str, side: SpeakerSide) -> AlignedDocument:
-    """Return a speaker's side with its tags; its marks are unknown, and a slash unit's end ends a turn."""
-    document = AlignedDocument("swda", name, turn_ends={end - 1 for end in side.unit_ends})
-    for word, tag in zip(side.words, _tags(side.roles), strict=True):
-        document.add(word, UNKNOWN, tag)
+def side_document(corpus: str, name: str, side: SpeakerSide, *, marked: bool) -> AlignedDocument:
+    """Return a speaker's side with its tags, and its marks if they are ``marked``; a slash unit's end ends a turn."""
+    document = AlignedDocument(corpus, name, turn_ends={end - 1 for end in side.unit_ends})
+    for word, tag, mark in zip(side.words, _tags(side.roles), side.marks, strict=True):
+        document.add(word, mark if marked else UNKNOWN, tag)
     return document
 
 

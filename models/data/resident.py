@@ -96,11 +96,18 @@ def batches(
     max_pieces: int,
     seed: int,
     left_context: float = 0.0,
+    alone: float = 0.0,
     tails: float = TAIL_SHARE,
     longest: int = LONGEST_WORDS,
 ) -> Iterator[Batch]:
     """Yield batches over all of the text, in a random order set by ``seed``; see ``models.data.samples``."""
     groups = sample_groups(
-        resident.text, max_pieces=max_pieces, seed=seed, left_context=left_context, tails=tails, longest=longest
+        resident.text,
+        max_pieces=max_pieces,
+        seed=seed,
+        left_context=left_context,
+        alone=alone,
+        tails=tails,
+        longest=longest,
     )
     return map(resident.batch, groups)

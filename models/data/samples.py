@@ -28,16 +28,25 @@ _POOL_BATCHES = 40
 
 
 def cut_samples(
-    text: PackedText, rng: random.Random, tail_share: float = TAIL_SHARE, longest: int = LONGEST_WORDS
+    text: PackedText,
+    rng: random.Random,
+    tail_share: float = TAIL_SHARE,
+    longest: int = LONGEST_WORDS,
+    alone: float = 0.0,
 ) -> Iterator[Sample]:
     """Yield samples; their whole sentences cover the text once, in order.
 
-    tail_share: the share of the samples with a first part of the next sentence at their end. longest: words.
+    alone: the share of the samples that are one sentence by itself. tail_share: the share of the others with a first
+    part of the next sentence at their end. longest: words.
     """
     starts = [*np.flatnonzero(text.starts_sentence).tolist(), text.words]
     k = 0
     while k < len(starts) - 1:
         begin = starts[k]
+        if alone and rng.random() < alone:
+            k += 1
+            yield begin, min(starts[k], begin + longest)
+            continue
         wanted = int(_SHORTEST_WORDS * (longest / _SHORTEST_WORDS) ** rng.random())
         k += 1
         while k < len(starts) - 1 and starts[k + 1] - begin <= wanted:
@@ -61,15 +70,16 @@ def sample_groups(
     max_pieces: int,
     seed: int,
     left_context: float = 0.0,
+    alone: float = 0.0,
     tails: float = TAIL_SHARE,
     longest: int = LONGEST_WORDS,
 ) -> Iterator[list[Sample]]:
     """Yield groups of at most ``max_pieces`` padded pieces over all of the text, in a random order set by ``seed``.
 
-    left_context: the share of the samples that begin before their sentence. tails, longest: see ``cut_samples``.
+    left_context: the share of the samples that begin before their sentence. alone, tails, longest: see ``cut_samples``.
     """
     rng = random.Random(seed)
-    samples = list(cut_samples(text, rng, tails, longest))
+    samples = list(cut_samples(text, rng, tails, longest, alone))
     rng.shuffle(samples)
     samples = list(with_left_context(samples, random.Random(seed), left_context))
     per_pool = max_pieces * _POOL_BATCHES

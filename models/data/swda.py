@@ -7,6 +7,7 @@ Its licence forbids redistribution, so nothing shipped learns from it and no lin
     {C ..} {A ..}                       conjunction, aside: fluent
     w-                                  a word broken off; it is left out, as recognisers leave it out
     /                                   the slash unit ends; -- goes on after the other speaker
+    , . ? !                             marks, of the word before them; of a word left out they are left out too
     <..> <<..>> # (( )) *[[..]]         noises, overlaps, doubt, remarks: no words
 
 Rules: an interregnum inside a reparandum is an interregnum; a bracket or brace left open ends with its slash unit.
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from schemas.labels import Punctuation
 from worker.core.normalisation import model_view
 
 __all__ = ["Role", "SpeakerSide", "read_sides", "read_swda_test", "read_swda_training"]
@@ -31,6 +33,8 @@ _TRAINING = re.compile(r"sw_\d+_[23]\d\d\d\.utt$")
 _UTTERANCE = re.compile(r"^\s*\S+\s+[@*]*(?P<speaker>[AB])\.\d+\s+utt\d+:(?P<text>.*)$")
 _NO_SPEECH = re.compile(r"\*\[\[.*?\]\]|<<.*?>>|<[^>]*>")
 _BROKEN_OFF = re.compile(r"^-\w|\w-[^\w-]*$")
+_MARK = re.compile(r"[,.?!]+$")
+_MARKS = {",": Punctuation.COMMA, ".": Punctuation.PERIOD, "!": Punctuation.PERIOD, "?": Punctuation.QUESTION}
 _TOKENS = re.compile(r"\{[A-Z]*|[}\[\]+/]|[^\s{}\[\]+/#()]+")
 
 
@@ -51,19 +55,21 @@ _INTERREGNA = {"{F": Role.FILLED_PAUSE, "{E": Role.EDITING_TERM, "{D": Role.DISC
 class SpeakerSide:
     """One speaker's words of one conversation, in the model's view.
 
-    roles: one a word. covered: whether a bracket makes the word a reparandum, whatever brace it stands in.
-    unit_ends: for each slash unit with a word, the count of words up to its end.
+    roles: one a word. covered: whether a bracket makes the word a reparandum, whatever brace it stands in. marks: one a
+    word, as the transcript has them. unit_ends: for each slash unit with a word, the count of words up to its end.
     """
 
     words: list[str] = field(default_factory=list)
     roles: list[Role] = field(default_factory=list)
     covered: list[bool] = field(default_factory=list)
+    marks: list[int] = field(default_factory=list)
     unit_ends: list[int] = field(default_factory=list)
     _brackets: list[int] = field(default_factory=list)
     _braces: list[str] = field(default_factory=list)
 
     def read(self, text: str) -> None:
         """Take one utterance's text with its mark-up."""
+        before = len(self.words)
         for token in _TOKENS.findall(_NO_SPEECH.sub(" ", text)):
             if token == "/":
                 self.end_unit()
@@ -78,7 +84,9 @@ class SpeakerSide:
             elif token == "}":
                 del self._braces[-1:]
             elif (word := model_view(token)) and not _BROKEN_OFF.search(token):
-                self._add(word)
+                self._add(word, _mark(token))
+            elif not word and len(self.words) > before:
+                self.marks[-1] = self.marks[-1] or _mark(token)
 
     def end_unit(self) -> None:
         """End the slash unit here; what it left open is closed."""
@@ -92,11 +100,12 @@ class SpeakerSide:
         starts = [0, *self.unit_ends]
         return [self.words[start:end] for start, end in zip(starts, self.unit_ends, strict=False)]
 
-    def _add(self, word: str) -> None:
+    def _add(self, word: str, mark: int) -> None:
         inside = [_INTERREGNA[brace] for brace in self._braces if brace in _INTERREGNA]
         self.words.append(word)
         self.roles.append(inside[-1] if inside else Role.FLUENT)
         self.covered.append(False)
+        self.marks.append(mark)
 
     def _repair_begins(self) -> None:
         if not self._brackets:
@@ -106,6 +115,11 @@ class SpeakerSide:
             if self.roles[place] is Role.FLUENT:
                 self.roles[place] = Role.REPARANDUM
         self._brackets[-1] = len(self.words)
+
+
+def _mark(token: str) -> int:
+    found = _MARK.search(token)
+    return int(_MARKS[found[0][0]] if found else Punctuation.NONE)
 
 
 def read_sides(lines: Iterable[str]) -> list[SpeakerSide]:

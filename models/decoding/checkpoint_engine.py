@@ -10,11 +10,10 @@ from pathlib import Path
 
 import torch
 
+from models.decoding.constrained import labeller
 from models.export.parity import encode
 from models.networks.checkpoints import load_any_network
-from models.networks.ct_transformer import CTTransformer
-from models.networks.full_transformer import UNLIMITED
-from models.networks.kinds import Network, describe
+from models.networks.kinds import Network, describe, look_ahead_words
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from worker.adapters.onnx.wordpiece import WordPiece
 from worker.core.labelling import LabelRequest, Labels
@@ -30,18 +29,27 @@ class CheckpointEngine:
     """``worker.ports.engine.Engine`` over one network, whose classes are ``schemas.labels`` numbers."""
 
     def __init__(
-        self, network: Network, vocabulary: Sequence[str], *, language: str = "en", threads: int | None = None
+        self,
+        network: Network,
+        vocabulary: Sequence[str],
+        *,
+        language: str = "en",
+        threads: int | None = None,
+        device: str = "cpu",
     ) -> None:
-        """Label with ``network``. vocabulary: its pieces, in order. threads: for the process, PyTorch's if None."""
+        """Label with ``network``. vocabulary: its pieces, in order. threads: for the process, PyTorch's if None.
+
+        device: as PyTorch names it, cpu or cuda.
+        """
         if threads is not None:
             torch.set_num_threads(threads)
         kind, _ = describe(network)
-        self._network = network.eval()
+        self._label = labeller(network.to(device).eval())
+        self._device = device
         self._tokenizer = WordPiece(vocabulary, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
         self._leading = self._tokenizer.number(LEADING)
-        look_ahead = sum(network.config.look_ahead) if isinstance(network, CTTransformer) else UNLIMITED
         self._model = EngineModel(
-            name=f"{kind}@checkpoint", language=language, active=True, look_ahead_words=min(look_ahead, UNLIMITED)
+            name=f"{kind}@checkpoint", language=language, active=True, look_ahead_words=look_ahead_words(network)
         )
 
     @classmethod
@@ -68,8 +76,8 @@ class CheckpointEngine:
                 [requests[place].words for place in batch], self._tokenizer, self._leading
             )
             with torch.inference_mode():
-                scores = self._network(torch.from_numpy(pieces), torch.from_numpy(word_index))
-            heads = [head.argmax(dim=-1).to(torch.uint8).numpy() for head in scores]
+                scores = self._label(*(torch.from_numpy(rows).to(self._device) for rows in (pieces, word_index)))
+            heads = [head.argmax(dim=-1).to(torch.uint8).cpu().numpy() for head in scores]
             for row, place in enumerate(batch):
                 punctuation, disfluency, *casing = (labels[row, last[row]].tobytes() for labels in heads)
                 answers[place] = Labels(

@@ -7,28 +7,47 @@ from typing import Any, TypeAlias
 
 from models.networks.blstm import BLSTM, BLSTMConfig
 from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.networks.full_transformer import FullTransformer
+from models.networks.full_transformer import UNLIMITED, FullTransformer
 from models.networks.mpnet import MPNet
+from models.networks.sapr import SAPR, SAPRConfig
+from models.networks.t_brnn import TBRNN, TBRNNConfig
+from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
+from models.networks.word_cnn import WordCNN, WordCNNConfig
 
-__all__ = ["KINDS", "Network", "build", "describe"]
+__all__ = ["KINDS", "Network", "build", "describe", "look_ahead_words"]
 
-Network: TypeAlias = CTTransformer | BLSTM
-"""Any of them: the Full-Transformer and MPNet are CT-Transformers too."""
+Network: TypeAlias = CTTransformer | BLSTM | WordCNN | TBRNN | SAPR
+"""Any of them: the Full-Transformer, MPNet and what has task-dependency attention are CT-Transformers too."""
 
-KINDS = ("ct", "full", "mpnet", "blstm")
-_TRANSFORMERS = {"ct": CTTransformer, "full": FullTransformer, "mpnet": MPNet}
+_KINDS: dict[str, tuple[type[Network], type[Any]]] = {
+    "ct": (CTTransformer, CTConfig),
+    "full": (FullTransformer, CTConfig),
+    "mpnet": (MPNet, CTConfig),
+    "blstm": (BLSTM, BLSTMConfig),
+    "task-dependency": (TaskDependency, TaskDependencyConfig),
+    "word-cnn": (WordCNN, WordCNNConfig),
+    "t-brnn": (TBRNN, TBRNNConfig),
+    "sapr": (SAPR, SAPRConfig),
+}
+KINDS = tuple(_KINDS)
 
 
 def build(kind: str, config: dict[str, Any]) -> Network:
     """Return a network of a kind, with a random start; ``config`` holds the fields of its configuration."""
-    if kind in _TRANSFORMERS:
-        return _TRANSFORMERS[kind](CTConfig(**config))
-    if kind == "blstm":
-        return BLSTM(BLSTMConfig(**config))
-    raise ValueError(f"there is no network {kind!r}; there are {', '.join(KINDS)}")
+    if kind not in _KINDS:
+        raise ValueError(f"there is no network {kind!r}; there are {', '.join(KINDS)}")
+    network, shape = _KINDS[kind]
+    return network(shape(**config))
 
 
 def describe(network: Network) -> tuple[str, dict[str, Any]]:
     """Return the kind of ``network`` and its configuration: what ``build`` makes another one of."""
-    kind = next((name for name, of in _TRANSFORMERS.items() if type(network) is of), "blstm")
+    kind = next(name for name, (of, _) in _KINDS.items() if type(network) is of)
     return kind, asdict(network.config)
+
+
+def look_ahead_words(network: Network) -> int:
+    """Return how many words ahead a word sees at most, ``UNLIMITED`` where it sees all."""
+    if isinstance(network, WordCNN):
+        return network.config.look_ahead_words
+    return min(sum(network.config.look_ahead), UNLIMITED) if isinstance(network, CTTransformer) else UNLIMITED

@@ -19,6 +19,7 @@ from torch import Tensor
 from models.networks.ct_transformer import CTConfig, CTTransformer, sinusoids
 from models.networks.kinds import Network
 from models.networks.mpnet import MPNet
+from models.networks.task_dependency import TaskDependency
 
 __all__ = ["rows_of", "shape_of", "start_from_bert", "start_from_checkpoint"]
 
@@ -83,7 +84,8 @@ def start_from_bert(
         state["embedding.weight"][leading] += segment + learned[0] - as_waves
     missing, unexpected = network.load_state_dict(state, strict=False)
     fresh = tuple(f"layers.{k}." for k in range(copied, len(config.look_ahead)))
-    if unexpected or any(not name.startswith((*_HEADS, *fresh)) for name in missing):
+    lacking = (*_HEADS, *fresh, *(_BETWEEN_TASKS if isinstance(network, TaskDependency) else ()))
+    if unexpected or any(not name.startswith(lacking) for name in missing):
         raise ValueError(f"{weights} does not fit: missing {missing}, unexpected {unexpected}")
 
 
@@ -161,6 +163,9 @@ _MPNET_NAMES = {
 _SHAPE = ("width", "heads", "inner_width", "positions", "max_positions")
 _MPNET_SPECIAL = {"[CLS]": "<s>", "[SEP]": "</s>", "[PAD]": "<pad>", "[MASK]": "<mask>"}
 _HEADS = ("punctuation.", "disfluency.", "casing.")
+_BETWEEN_TASKS = ("dependency.", "relative")
+"""What a joint network may lack besides: a BERT's relative positions begin at 0, where they make no difference."""
+
 _QKV = ("query", "key", "value")
 _SAME = {
     "attention.output.dense": "attended",

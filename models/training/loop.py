@@ -26,8 +26,10 @@ from models.networks.checkpoints import read_checkpoint, write_checkpoint
 from models.networks.ct_transformer import CTTransformer
 from models.networks.full_transformer import UNLIMITED
 from models.networks.kinds import Network
+from models.networks.sapr import SAPR
 from models.training.objective import Objective, head_loss
 from models.training.optimisers import Optimisers
+from models.training.sapr_losses import sapr_losses
 from models.training.shorter_look_ahead import drawn_look_ahead
 
 __all__ = ["Report", "TrainingPlan", "Watch", "losses", "train"]
@@ -55,7 +57,8 @@ class TrainingPlan:
     due. leading: the number of the piece that stands before the words. device: as PyTorch names it, cpu or cuda.
     shorter_look_ahead: the share of the steps in which a CT-Transformer sees less far than it can
     (``models.training.shorter_look_ahead``). left_context: the share of the samples that begin before their sentence.
-    tails: the share of the samples that end inside a sentence. longest: words of a sample. corpora: the names of all
+    alone: the share of the samples that are one sentence by itself. tails: of the others, the share that end inside a
+    sentence. longest: words of a sample. corpora: the names of all
     that the network has learnt from when this is done, which its checkpoint then tells.
     """
 
@@ -74,6 +77,7 @@ class TrainingPlan:
     device: str = "cpu"
     shorter_look_ahead: float = 0.0
     left_context: float = 0.0
+    alone: float = 0.0
     tails: float = TAIL_SHARE
     longest: int = LONGEST_WORDS
     corpora: tuple[str, ...] = ()
@@ -102,6 +106,8 @@ def losses(
 
     look_ahead: another L_i for this batch, where the network is a CT-Transformer.
     """
+    if isinstance(network, SAPR):
+        return sapr_losses(network, batch)
     with torch.autocast(batch.pieces.device.type, dtype=torch.bfloat16):
         extra = () if look_ahead is None else (look_ahead,)
         scores = network(batch.pieces, batch.word_index, *extra)
@@ -192,6 +198,7 @@ def _remaining(resident: ResidentText, plan: TrainingPlan, before: _Progress) ->
             max_pieces=plan.max_pieces,
             seed=plan.seed + epoch,
             left_context=plan.left_context,
+            alone=plan.alone,
             tails=plan.tails,
             longest=plan.longest,
         ):

@@ -9,8 +9,12 @@ import torch
 from torch import nn
 
 from models.networks.kinds import Network
+from models.networks.task_dependency import TaskDependency
 
 __all__ = ["Optimisers"]
+
+_FRESH_TIMES = 20.0
+"""How much faster the few weights between two tasks learn than the encoder that they stand on."""
 
 
 class Optimisers:
@@ -23,8 +27,17 @@ class Optimisers:
         sparse = [rows] if network.embedding.sparse else []
         self._dense = [p for p in network.parameters() if p.requires_grad and not any(p is row for row in sparse)]
         self._clip_norm = clip_norm
+        fresh = network.fresh_parameters() if isinstance(network, TaskDependency) else []
+        others = [p for p in self._dense if not any(p is one for one in fresh)]
+        groups = [{"params": others, "times": 1.0}, {"params": fresh, "times": _FRESH_TIMES}]
         self._all: list[torch.optim.Optimizer] = [
-            torch.optim.AdamW(self._dense, lr=learning_rate, weight_decay=weight_decay, betas=(0.9, 0.98), fused=True)
+            torch.optim.AdamW(
+                [group for group in groups if group["params"]],
+                lr=learning_rate,
+                weight_decay=weight_decay,
+                betas=(0.9, 0.98),
+                fused=True,
+            )
         ]
         if sparse:
             self._all.append(torch.optim.SparseAdam(sparse, lr=learning_rate))
@@ -34,7 +47,7 @@ class Optimisers:
         nn.utils.clip_grad_norm_(self._dense, self._clip_norm)
         for optimiser in self._all:
             for group in optimiser.param_groups:
-                group["lr"] = learning_rate
+                group["lr"] = learning_rate * group.get("times", 1.0)
             optimiser.step()
             optimiser.zero_grad()
 

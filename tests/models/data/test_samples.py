@@ -35,6 +35,15 @@ def test_without_tails_every_sample_ends_with_its_sentence() -> None:
     assert sum(batch.words for batch in batches(ResidentText(text, 2), max_pieces=400, seed=5, tails=0.0)) == text.words
 
 
+def test_alone_every_sample_is_one_sentence() -> None:
+    text = packed()
+    samples = list(cut_samples(text, random.Random(1), alone=1.0))
+    assert len(samples) == text.starts_sentence.sum()
+    assert [begin for begin, _ in samples[1:]] == [end for _, end in samples[:-1]]
+    half = list(cut_samples(text, random.Random(1), alone=0.5))
+    assert len({len(half), len(samples), len(list(cut_samples(text, random.Random(1))))}) == 3
+
+
 def test_the_whole_sentences_of_the_samples_cover_the_text() -> None:
     text = packed()
     begins = [begin for begin, _ in cut_samples(text, random.Random(2))]

@@ -107,3 +107,21 @@ def test_scores_count_discourse_markers_as_interregna_and_in_rows_of_their_own_a
     assert (careful["interregnum without {D}"].f1, careful["either without {D}"].f1) == (100, 100)
     eager = scores(read, [IM, RM, IM, FLUENT, FLUENT])
     assert (eager["interregnum"].f1, eager["interregnum without {D}"].precision) == (100, 50)
+
+
+def test_marks_are_the_transcript_s_and_of_a_word_left_out_they_are_left_out() -> None:
+    read = side("{F Uh, } we went, [ th-, + the ] way {D you know } . /", "Did you? / -- Yes! /", "<laughter> , no /")
+    assert " ".join(f"{word}{' ,.?'[mark].strip()}" for word, mark in zip(read.words, read.marks, strict=True)) == (
+        "uh, we went, the way you know. did you? yes. no"
+    )
+
+
+def test_with_marks_the_training_part_is_the_same_words_and_tags(tmp_path: Path) -> None:
+    lines = "sd          A.1 utt1: {D Well, } we left, /\nsd          A.1 utt2: home. /\n"
+    write_archive(tmp_path, "swda_utt", {"annot/sw00utt/sw_0001_2005.utt": lines})
+    bare, marked = (
+        next(iter(read_benchmark_corpus(tmp_path, name, lambda _: True))) for name in ("swda", "swda_marked")
+    )
+    assert (bare.words, bare.disfluency) == (marked.words, marked.disfluency)
+    assert marked.punctuation == [1, 0, 1, 2]
+    assert set(bare.punctuation) == {UNKNOWN}

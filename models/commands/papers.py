@@ -1,0 +1,146 @@
+"""Commands of the papers' systems: ``python -m models papers-pack | papers-train | papers-tables``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from models.commands.options import CORPORA, Corpora, Vocabulary
+
+if TYPE_CHECKING:  # the other commands run without torch
+    from models.evaluation.papers.plans import Scope
+
+__all__ = ["register"]
+
+_FOLDER = Path("build/papers")
+_PLANS = ("joint", "self-training", "sapr")
+Folder = Annotated[Path, typer.Option(help="Where text, tests and results lie: data/, tests/ and out/ in it.")]
+PlanNames = Annotated[
+    list[str] | None, typer.Option("--plan", help=f"One of {', '.join(_PLANS)}; again and again; all if none is given.")
+]
+Start = Annotated[Path, typer.Option(help="safetensors of a BERT or an MPNet.", exists=True, dir_okay=False)]
+Layers = Annotated[int, typer.Option(help="How many of its layers are taken, from the lowest.")]
+Heads = Annotated[int | None, typer.Option(help="Its attention heads, if they are not 64 wide.")]
+Width = Annotated[int, typer.Option(help="Of SAPR, Word-CNN and T-BRNN, a multiple of 64.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("papers-pack")(pack_papers)
+    app.command("papers-train")(train_papers)
+    app.command("papers-tables")(papers_tables)
+    app.command("papers-side-by-side")(papers_side_by_side)
+
+
+def pack_papers(
+    *,
+    vocabulary: Vocabulary,
+    corpora: Corpora = CORPORA,
+    folder: Folder = _FOLDER,
+    max_words: Annotated[int, typer.Option(help="Of joint marks, of each kind of text.")] = 2_000_000,
+) -> None:
+    """Pack the tests of the papers' tables, and the novels and the talk that joint marks are learnt from.
+
+    What else they learn from ``prepare`` packs: ted and swda_marked (--benchmark), cabnc, earnings22, crd3 and ami.
+    """
+    from models.data.paper_texts import pack_joint_text, pack_tests  # noqa: PLC0415 - the other commands need none
+    from models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE, read_vocabulary  # noqa: PLC0415
+    from worker.adapters.onnx.wordpiece import WordPiece  # noqa: PLC0415
+
+    tokenizer = WordPiece(read_vocabulary(vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
+    for line in pack_tests(corpora, folder / "tests", tokenizer):
+        print(line, flush=True)
+    for line in pack_joint_text(corpora, folder / "data", folder / "tests", tokenizer, max_words=max_words):
+        print(line, flush=True)
+
+
+def train_papers(  # noqa: PLR0913 - a command's options
+    *,
+    vocabulary: Vocabulary,
+    start: Start,
+    layers: Layers = 10,
+    heads: Heads = None,
+    plan: PlanNames = None,
+    folder: Folder = _FOLDER,
+    seeds: int = 3,
+    scale: Annotated[float, typer.Option(help="Of the words that each run learns from.")] = 1.0,
+    learning_rate: Annotated[float, typer.Option(help="Of the runs that begin at the encoder.")] = 1e-4,
+    max_pieces: Annotated[int, typer.Option(help="Padded pieces a step.")] = 3072,
+    width: Width = 384,
+    only: Annotated[str, typer.Option(help="A part of the names of the runs that are wanted.")] = "",
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    processes: Annotated[int, typer.Option(help="Runs side by side.")] = 1,
+    threads: int = 1,
+    begin_minutes: Annotated[float, typer.Option(help="No run begins once so many minutes are over.")] = 1e6,
+) -> None:
+    """Train and label: task dependency (joint), discriminative self-training, SAPR with Word-CNN and T-BRNN (sapr).
+
+    A run that is done is not done again, so the command may be stopped and started as you like.
+    """
+    from models.evaluation.papers.runs import Workplace  # noqa: PLC0415 - the other commands run without torch
+    from models.evaluation.papers.schedule import Pace, work_through  # noqa: PLC0415
+
+    if wrong := set(plan or ()) - set(_PLANS):
+        raise typer.BadParameter(f"{', '.join(sorted(wrong))}: not among {', '.join(_PLANS)}", param_hint="--plan")
+    place = Workplace(
+        vocabulary=vocabulary,
+        start=start,
+        data=folder / "data",
+        tests=folder / "tests",
+        out=folder / "out",
+        device=device,
+        threads=threads,
+    )
+    place.out.mkdir(parents=True, exist_ok=True)
+    begun: dict[str, Any] = {"learning_rate": learning_rate, "max_pieces": max_pieces}
+    scope = replace(_scope(start, layers, heads, width), seeds=seeds, scale=scale, **begun)
+    pace = Pace(processes=processes, begin_s=begin_minutes * 60, only=only)
+    work_through(plan or _PLANS, scope, place, pace)
+
+
+def papers_tables(
+    *,
+    folder: Folder = _FOLDER,
+    plan: PlanNames = None,
+) -> None:
+    """Print the papers' tables in shape, of the runs that are done, with 95 % intervals."""
+    from models.evaluation.papers.tables import TABLES  # noqa: PLC0415 - the other commands run without torch
+
+    for name in plan or _PLANS:
+        for heading, table in TABLES[name](folder / "data", folder / "tests", folder / "out"):
+            print(f"\n{heading}\n\n{table}")
+
+
+def papers_side_by_side(
+    *,
+    vocabulary: Vocabulary,
+    start: Start,
+    folder: Folder = _FOLDER,
+    layers: Layers = 10,
+    heads: Heads = None,
+    width: Width = 384,
+) -> None:
+    """Print all systems on one text: F1 offline and as a stream of chunks, parameters, processor time a word."""
+    from models.data.packed_tests import PackedTest  # noqa: PLC0415 - the other commands run without torch
+    from models.evaluation.papers.side_by_side import side_by_side  # noqa: PLC0415
+    from models.evaluation.papers.tables import Results  # noqa: PLC0415
+    from models.networks.pieces import LEADING, read_vocabulary  # noqa: PLC0415
+
+    pieces = read_vocabulary(vocabulary)
+    results = Results(folder / "data", folder / "tests", folder / "out")
+    cost_test = PackedTest.load(folder / "tests" / "REF.npz")
+    scope = _scope(start, layers, heads, width)
+    for heading, table in side_by_side(scope, results, cost_test, len(pieces), pieces.index(LEADING)):
+        print(f"\n{heading}\n\n{table}")
+
+
+def _scope(start: Path, layers: int, heads: int | None, width: int) -> Scope:
+    from models.evaluation.papers.plans import Scope  # noqa: PLC0415 - see above
+    from models.networks.pretrained import shape_of  # noqa: PLC0415
+
+    shape = shape_of(start) | ({} if heads is None else {"heads": heads})
+    shape.pop("layers")
+    return Scope(seeds=1, scale=1.0, encoder=shape, layers=layers, width=width)

@@ -1,0 +1,79 @@
+"""The papers' systems side by side: marks on REF and ASR offline and as a stream of chunks, size, cost and delay.
+
+Cost is the processor time of one thread that a word takes, measured with the weights that a network begins with, which
+it does not depend on (a SAPR is made to write no mark; each one that it writes is a step more). As a stream every
+system is read in overlapped chunks here, for one that sees all that it is given has no other way; what a bounded
+look-ahead makes of it, with the worker's own decoding, ``python -m models evaluate`` measures.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from statistics import mean
+
+import torch
+
+from models.data.packed_tests import PackedTest
+from models.evaluation.papers.plans import PLANS, Scope
+from models.evaluation.papers.tables import Results, f1_cell, markdown
+from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test
+from models.networks.kinds import Network, build
+from models.networks.sapr import SAPR
+
+__all__ = ["cpu_us_a_word", "mean_delay_words", "side_by_side"]
+
+SYSTEMS = {
+    "T-BRNN": "t-brnn, running",
+    "Word-CNN": "word-cnn, running",
+    "SAPR": "sapr, running",
+    "encoder, marks alone": "single, marks of talks",
+    "encoder, feature sharing": "fs, SEP",
+    "encoder, DP": "dp, SEP",
+    "encoder, PD": "pd, SEP",
+    "encoder, before self-training": "baseline",
+    "encoder, vanilla self-training": "alpha 1.0",
+}
+_HEAD = ("system", "parameters", "REF", "REF, chunks", "ASR", "ASR, chunks", "CPU us a word", "the same, chunks")
+
+
+def mean_delay_words(words: int, overlap: DoubleOverlap = CHUNKS) -> float:
+    """Return how many further words a word of a long text waits for, on average, until its label is kept."""
+    return mean(
+        window.end - 1 - place for window in overlap.windows(0, words) for place in range(window.first, window.last)
+    )
+
+
+def cpu_us_a_word(network: Network, test: PackedTest, leading: int, overlap: DoubleOverlap) -> float:
+    """Return the microseconds of processor time that a network takes for a word of a test's running text."""
+    if isinstance(network, SAPR):
+        with torch.no_grad():
+            network.label.bias[0] = 1e4  # O, whatever the word
+    label_test(network, test, "running", leading=leading, overlap=overlap)  # the first time is not like the others
+    began = time.process_time()
+    label_test(network, test, "running", leading=leading, overlap=overlap)
+    return 1e6 * (time.process_time() - began) / test.text.words
+
+
+def side_by_side(
+    scope: Scope, results: Results, cost_test: PackedTest, pieces: int, leading: int
+) -> Iterator[tuple[str, str]]:
+    """Yield the table. cost_test: the text that cost is measured on. pieces: how many the vocabulary has."""
+    torch.set_num_threads(1)
+    shapes = {run.name.rsplit(".", 1)[0]: run for plan in PLANS.values() for run in plan({}, scope)}
+    rows: list[Sequence[str]] = []
+    for label, name in SYSTEMS.items():
+        network = build(shapes[name].kind, dict(shapes[name].fields) | {"vocabulary_size": pieces})
+        size = sum(weights.numel() for weights in network.parameters())
+        costs = [cpu_us_a_word(network, cost_test, leading, overlap) for overlap in (DoubleOverlap(), CHUNKS)]
+        rows.append([label, f"{size / 1e6:.1f} M", *_figures(results, name), *(f"{cost:.0f}" for cost in costs)])
+    delay = mean_delay_words(10_000)
+    heading = f"Side by side; chunks keep a word {delay:.1f} words late on average, {CHUNKS.size - 1} at most"
+    yield heading, markdown(_HEAD, rows)
+
+
+def _figures(results: Results, name: str) -> Iterator[str]:
+    chunks = f"{CHUNKS.size},{CHUNKS.left},{CHUNKS.right}"
+    for test in ("REF", "ASR"):
+        for key in (f"{test}|running", f"{test}|running|{chunks}"):
+            yield f1_cell(results.marks(name, key)["overall"])

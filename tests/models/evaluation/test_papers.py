@@ -1,0 +1,217 @@
+"""The papers' plans from end to end on made-up text: every run trained for a moment, tested, and in its table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from typer.testing import CliRunner
+
+from models.__main__ import app
+from models.data.aligned import UNKNOWN
+from models.data.packed_tests import PackedTest, packed_test
+from models.data.packing import PackedText, pack
+from models.data.resident import ResidentText
+from models.evaluation.papers.plans import PLANS, Learnt, PaperRun, Scope
+from models.evaluation.papers.runs import Workplace, carry_out, first_words, read_learnt
+from models.evaluation.papers.schedule import planned
+from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test
+from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
+from tests.models.builders import VOCABULARY, document, tokenizer
+from tests.models.encoders import INNER, POSITIONS, WIDTH, bert
+
+pytestmark = pytest.mark.torch
+
+ENCODER: dict[str, Any] = {
+    "width": WIDTH,
+    "heads": 1,
+    "inner_width": INNER,
+    "positions": "learned",
+    "max_positions": POSITIONS,
+}
+SCOPE = Scope(seeds=1, scale=1e-4, encoder=ENCODER, layers=2, learning_rate=1e-3, max_pieces=400, width=64)
+CORPORA = ("ted", "swda_marked", "cabnc", "earnings22", "crd3", "ami", "joint_novels", "joint_talk")
+TESTS = ("REF", "ASR", "dev tuning", "dev reported", "swda", "joint novels", "joint talk")
+
+
+def made_test() -> PackedTest:
+    documents = [document(5, seed=seed) for seed in (31, 32)]
+    ends = ([k + 1 for k, mark in enumerate(one.punctuation) if mark > 1] for one in documents)
+    return packed_test(documents, ends, tokenizer())
+
+
+def workplace(folder: Path, *, scale: int = 60) -> Workplace:
+    (folder / "build").mkdir()
+    for seed, name in enumerate(CORPORA):
+        pack([document(scale, seed=seed)], tokenizer()).save(folder / "data" / f"{name}.npz")
+    (folder / "data" / "runs.json").write_text(json.dumps([[], [1], [2], [3], [2, 7]]))
+    for name in TESTS:
+        made_test().save(folder / "tests" / f"{name}.npz")
+    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in VOCABULARY))
+    (folder / "out").mkdir()
+    return Workplace(
+        vocabulary=folder / "vocab.txt",
+        start=bert(folder / "build" / "start.safetensors"),
+        data=folder / "data",
+        tests=folder / "tests",
+        out=folder / "out",
+    )
+
+
+def shortened(run: PaperRun) -> PaperRun:
+    """Return a run of 200 words over a few sentences of each corpus."""
+    learns, teaches = (
+        tuple(replace(learnt, max_words=min(learnt.max_words, 150)) for learnt in every)
+        for every in (run.learns, run.teaches)
+    )
+    return replace(run, max_words=200, learns=learns, teaches=teaches)
+
+
+def everything(plan: str, place: Workplace) -> list[str]:
+    """Carry out each run of a plan as soon as it can be named, and return their names."""
+    done: dict[str, dict[str, object]] = {}
+    while waiting := [run for run in planned([plan], done, SCOPE) if run.name not in done]:
+        run = next(run for run in waiting if set(run.needs) <= set(done))
+        done[run.name] = carry_out(shortened(run), place)
+    return list(done)
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        ("joint", {"single, tags of Switchboard.1", "fs, SEP.1", "dp, COMBINE.1", "pd, COMBINE.1", "pd, masked.1"}),
+        ("self-training", {"baseline.1", "baseline, as long.1", "alpha 1.0.1", "alpha 0.25.1"}),
+        ("sapr", {"sapr, sentences.1", "sapr, joint.1", "word-cnn, running.1", "t-brnn, running.1"}),
+    ],
+)
+def test_each_system_trains_for_a_moment_is_tested_and_stands_in_its_table(
+    plan: str, expected: set[str], tmp_path: Path
+) -> None:
+    place = workplace(tmp_path)
+    names = everything(plan, place)
+    assert expected <= set(names)
+    if plan == "self-training":
+        assert sum("beta" in name and name.startswith("alpha") for name in names) == 3
+        assert sum(name.startswith(("mean", "again")) for name in names) == 2
+    shown = CliRunner().invoke(app, ["papers-tables", "--folder", str(tmp_path), "--plan", plan])
+    assert shown.exit_code == 0, shown.output
+    for name in expected:
+        assert name.rsplit(".", 1)[0].split(",")[0] in shown.output
+
+
+def test_the_command_trains_what_is_wanted_and_leaves_what_is_done(tmp_path: Path) -> None:
+    place = workplace(tmp_path)
+    command = ["papers-train", "--vocabulary", str(place.vocabulary), "--start", str(place.start), "--heads", "1"]
+    command += ["--layers", "2", "--folder", str(tmp_path), "--plan", "joint", "--seeds", "1", "--scale", "0.0001"]
+    command += ["--only", "pd, COMBINE"]
+    first = CliRunner().invoke(app, command)
+    assert first.exit_code == 0, first.output
+    assert "pd, COMBINE.1" in first.output
+    assert [path.stem for path in place.out.glob("*.npz")] == ["pd, COMBINE.1"]
+    assert CliRunner().invoke(app, command).output == ""
+    refused = CliRunner().invoke(app, [*command, "--plan", "all"])
+    assert refused.exit_code == 2
+
+
+def test_the_betas_are_named_once_every_seed_of_every_alpha_is_done() -> None:
+    scope = replace(SCOPE, seeds=2)
+    plan = PLANS["self-training"]
+    assert not [run for run in plan({}, scope) if "beta" in run.name]
+    tuned = {f"alpha {alpha}.{seed}": f1 for alpha, f1 in ((1.0, 60.0), (0.5, 64.0), (0.25, 62.0)) for seed in (1, 2)}
+    assert not [run for run in plan({name: tuned[name] for name in list(tuned)[:-1]}, scope) if "beta" in run.name]
+    smoothed = [run for run in plan(tuned, scope) if "beta" in run.name]
+    assert {run.objective.pseudo_weight for run in smoothed} == {0.5}
+    assert len(smoothed) == 6
+    betas = {run.name: 60.0 for run in smoothed} | {run.name: 66.0 for run in smoothed if "0.05 and 0.2" in run.name}
+    again = [run for run in plan(tuned | betas, scope) if run.name.startswith("again")]
+    assert [run.teacher for run in again] == [f"alpha 0.5, beta 0.05 and 0.2.{seed}" for seed in (1, 2)]
+
+
+def test_names_are_unique_and_under_the_mask_a_word_sees_nine_ahead() -> None:
+    for plan in PLANS.values():
+        names = [run.name for run in plan({}, replace(SCOPE, seeds=3))]
+        assert len(set(names)) == len(names)
+    masked = [run for run in PLANS["joint"]({}, SCOPE) if "masked" in run.name]
+    assert [sum(run.fields["look_ahead"]) for run in masked] == [9, 9]
+
+
+def test_what_is_forgotten_is_forgotten_and_a_teacher_s_labels_end_sentences(tmp_path: Path) -> None:
+    place = workplace(tmp_path)
+    learns = (Learnt(corpus="ted", forget="tags", max_words=90), Learnt(corpus="swda_marked", forget="marks"))
+    run = PaperRun(name="one.1", kind="word-cnn", seed=1, learns=learns, tests=(), max_words=1)
+    text, taught = read_learnt(run, place)
+    assert taught is None
+    assert set(text.disfluency[:90]) == {UNKNOWN}
+    assert UNKNOWN not in text.punctuation[:90]
+    assert set(text.punctuation[90:]) == {UNKNOWN}
+    assert UNKNOWN not in text.disfluency[90:]
+
+
+def test_the_first_words_of_a_text_are_a_text() -> None:
+    whole = pack([document(20)], tokenizer())
+    part = first_words(whole, 30)
+    assert part.words == 30
+    assert len(part.pieces) == part.first_piece[-1] == whole.first_piece[30]
+    assert (PackedText.joined([part, whole]).punctuation[:30] == whole.punctuation[:30]).all()
+    assert ResidentText(part, 2).batch([(20, 30)]).words == 10
+
+
+def labels_one_window_at_a_time(network: TaskDependency, test: PackedTest, overlap: DoubleOverlap) -> list[int]:
+    text = ResidentText(test.text, 2)
+    marks: list[int] = []
+    for begin, end in test.running.tolist():
+        for window in overlap.windows(begin, end):
+            batch = text.batch([(window.start, window.end)])
+            last = (
+                test.text.first_piece[window.start + 1 : window.end + 1] - test.text.first_piece[window.start]
+            ).tolist()
+            said = network(batch.pieces, batch.word_index)[0].argmax(-1)[0, last].tolist()
+            marks += said[window.first - window.start : window.last - window.start]
+    return marks
+
+
+def encoder(look_ahead: Sequence[int] = (500_000, 500_000)) -> TaskDependency:
+    fields = ENCODER | {"vocabulary_size": len(VOCABULARY), "look_ahead": tuple(look_ahead), "order": "pd"}
+    network = TaskDependency(TaskDependencyConfig(**fields)).eval()
+    for weights in network.parameters():
+        weights.data.mul_(6 if weights.dim() > 1 else 1)
+    return network
+
+
+@pytest.mark.parametrize("overlap", [DoubleOverlap(size=30, left=10, right=5), CHUNKS, DoubleOverlap(size=400)])
+def test_windows_label_every_word_once_whatever_batch_they_are_in(overlap: DoubleOverlap) -> None:
+    network, test = encoder(), made_test()
+    labels = label_test(network, test, "running", leading=2, overlap=overlap)
+    assert labels.shape == (2, test.text.words)
+    alone = labels_one_window_at_a_time(network, test, overlap)
+    assert np.mean(labels[0] == alone) > 0.97  # the batch is read in bfloat16
+
+
+def test_a_window_keeps_what_has_its_context_on_both_sides() -> None:
+    windows = DoubleOverlap(size=120, left=35, right=15).windows(1000, 1250)
+    assert [(one.start, one.end) for one in windows] == [(1000, 1120), (1070, 1190), (1140, 1250)]
+    assert [(one.first, one.last) for one in windows] == [(1000, 1105), (1105, 1175), (1175, 1250)]
+    with pytest.raises(ValueError, match="keeps no word"):
+        DoubleOverlap(size=50, left=35, right=15)
+
+
+def test_sentences_are_labelled_one_by_one_and_a_stream_by_the_worker_s_decoding() -> None:
+    network, test = encoder((1, 2)), made_test()
+    alone = label_test(network, test, "sentences", leading=2)
+    first = test.sentences[0]
+    text = ResidentText(test.text, 2)
+    batch = text.batch([tuple(first.tolist())])
+    last = (test.text.first_piece[1 : first[1] + 1] - test.text.first_piece[0]).tolist()
+    assert alone[0, : first[1]].tolist() == network(batch.pieces, batch.word_index)[0].argmax(-1)[0, last].tolist()
+    streamed = stream_test(network, test, VOCABULARY)
+    assert streamed.shape == (2, test.text.words)
+    with pytest.raises(ValueError, match="running, sentences"):
+        test.cut("paragraphs")

@@ -1,0 +1,188 @@
+"""Task-dependency attention, Word-CNN and T-BRNN: shapes, what they see, and that they learn."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from torch import Tensor
+
+from models.data.packing import pack
+from models.data.resident import Batch, ResidentText
+from models.networks.ct_transformer import PADDING_WORD
+from models.networks.full_transformer import UNLIMITED
+from models.networks.kinds import Network, build, describe, look_ahead_words
+from models.networks.mpnet import MPNet
+from models.networks.sapr import SAPR, SAPRConfig
+from models.networks.t_brnn import TBRNN, TBRNNConfig
+from models.networks.task_dependency import ORDERS, TaskDependency, TaskDependencyConfig
+from models.networks.word_cnn import WordCNN, WordCNNConfig
+from models.training.loop import losses
+from models.training.optimisers import Optimisers
+from tests.models.builders import VOCABULARY, document, tiny_config, tokenizer
+
+pytestmark = pytest.mark.torch
+
+LABELLERS = ("task-dependency", "word-cnn", "t-brnn")
+LEADING = 2
+
+
+def dependent(order: str, *look_ahead: int) -> TaskDependency:
+    shape = asdict(tiny_config(look_ahead=look_ahead or (UNLIMITED,) * 2, positions="learned"))
+    return TaskDependency(TaskDependencyConfig(**shape, order=order))
+
+
+def made(kind: str, seed: int = 1) -> Network:
+    """Return a small network whose scores are far enough apart for a change to be seen."""
+    torch.manual_seed(seed)
+    size = len(VOCABULARY)
+    networks: dict[str, Network] = {
+        "task-dependency": dependent("pd"),
+        "word-cnn": WordCNN(WordCNNConfig(vocabulary_size=size, width=16)),
+        "t-brnn": TBRNN(TBRNNConfig(vocabulary_size=size, width=16, hidden=12)),
+        "sapr": SAPR(SAPRConfig(vocabulary_size=size, width=16, heads=2, inner_width=32, layers=2)),
+    }
+    network = networks[kind]
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if parameter.requires_grad and parameter.dim() > 1:
+                parameter.mul_(4)
+    return network.eval()
+
+
+def pieces_of(length: int, *, seed: int = 3) -> tuple[Tensor, Tensor]:
+    torch.manual_seed(seed)
+    return torch.randint(3, len(VOCABULARY), (1, length)), torch.arange(length).unsqueeze(0)
+
+
+def scores(network: Network, pieces: Tensor, word_index: Tensor) -> Tensor:
+    with torch.no_grad():
+        return torch.cat(network(pieces, word_index), dim=-1)
+
+
+def seen_from(network: Network, changed: int, length: int = 17) -> list[int]:
+    """Return the places whose scores change with the piece at ``changed``."""
+    pieces, word_index = pieces_of(length)
+    before = scores(network, pieces, word_index)
+    pieces[0, changed] = (pieces[0, changed] - 2) % (len(VOCABULARY) - 3) + 3
+    differs = (scores(network, pieces, word_index) - before).abs().amax(-1)[0] > 0
+    return [int(place) for place in differs.nonzero().flatten()]
+
+
+def one_batch() -> Batch:
+    text = pack([document(12, seed=4)], tokenizer())
+    return ResidentText(text, LEADING).batch([(0, 20), (20, 35), (35, text.words)])
+
+
+@pytest.mark.parametrize("kind", LABELLERS)
+def test_scores_are_a_row_of_classes_a_piece(kind: str) -> None:
+    marks, tags = made(kind)(*pieces_of(9))
+    assert (marks.shape, tags.shape) == ((1, 9, 4), (1, 9, 5))
+
+
+@pytest.mark.parametrize("kind", LABELLERS)
+def test_padding_is_seen_by_no_word(kind: str) -> None:
+    network = made(kind)
+    short, word_index = pieces_of(6)
+    long, long_index = pieces_of(15, seed=4)
+    for filler in (0, 7):
+        padded = torch.cat([torch.nn.functional.pad(short, (0, 9), value=filler), long])
+        numbers = torch.cat([torch.nn.functional.pad(word_index, (0, 9), value=PADDING_WORD), long_index])
+        among = scores(network, padded, numbers)
+        assert torch.allclose(scores(network, short, word_index)[0], among[0, :6], atol=1e-5)
+        assert torch.allclose(scores(network, long, long_index)[0], among[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [*LABELLERS, "sapr"])
+def test_a_network_learns_one_batch_by_heart_and_every_weight_of_it_moves(kind: str) -> None:
+    network, batch = made(kind).train(), one_batch()
+    began = {name: weights.detach().clone() for name, weights in network.named_parameters()}
+    optimisers = Optimisers(network, 6e-3, 0.0, 1.0)
+    of_heads = [0.0]
+    for _ in range(100):
+        found = losses(network, batch)
+        torch.stack(found).sum().backward()  # type: ignore[no-untyped-call]
+        optimisers.step(6e-3)
+        of_heads = [loss.item() for loss in found]
+    assert of_heads[0] < 0.1
+    assert of_heads[1] < 0.3  # SAPR's is of a word softmax over the whole vocabulary
+    unmoved = [name for name, weights in network.named_parameters() if torch.equal(weights, began[name])]
+    assert unmoved == []
+
+
+@pytest.mark.parametrize("kind", [*LABELLERS, "sapr"])
+def test_a_network_is_built_again_from_its_description(kind: str) -> None:
+    network = made(kind)
+    again = build(*describe(network))
+    assert type(again) is type(network)
+    assert again.config == network.config
+    again.load_state_dict(network.state_dict())
+
+
+def test_feature_sharing_is_the_encoder_with_its_two_heads() -> None:
+    shared, plain = dependent("fs"), MPNet(tiny_config(look_ahead=(UNLIMITED,) * 2, positions="learned"))
+    plain.load_state_dict(shared.state_dict())
+    assert torch.equal(scores(shared.eval(), *pieces_of(9)), scores(plain.eval(), *pieces_of(9)))
+
+
+@pytest.mark.parametrize(("order", "first"), [("pd", "punctuation"), ("dp", "disfluency")])
+def test_the_second_task_reads_what_the_first_one_says_and_not_the_other_way_round(order: str, first: str) -> None:
+    torch.manual_seed(1)
+    network = dependent(order).eval()
+    pieces, word_index = pieces_of(9)
+    with torch.no_grad():
+        before = dict(zip(("punctuation", "disfluency"), network(pieces, word_index), strict=True))
+        getattr(network, first).bias.add_(torch.arange(4.0 if first == "punctuation" else 5.0))
+        after = dict(zip(("punctuation", "disfluency"), network(pieces, word_index), strict=True))
+    second = ({"punctuation", "disfluency"} - {first}).pop()
+    assert not torch.allclose(before[second], after[second])
+    with torch.no_grad():
+        getattr(network, second).bias.add_(1.7)
+        last = dict(zip(("punctuation", "disfluency"), network(pieces, word_index), strict=True))
+    assert torch.equal(last[first], after[first])
+
+
+def test_the_attention_is_the_paper_s_over_the_last_pieces_of_words() -> None:
+    torch.manual_seed(2)
+    network = dependent("pd").eval()
+    pieces, _ = pieces_of(6)
+    word_index = torch.tensor([[0, 1, 1, 2, 3, 3]])
+    with torch.no_grad():
+        marks, tags = network(pieces, word_index)
+        plain = MPNet.forward(network, pieces, word_index)
+        layer = network.dependency
+        said = torch.tanh(plain[0][0].softmax(-1) @ layer.transformed.weight.T + layer.transformed.bias)[[2, 3, 5]]
+        asking = plain[1][0, 3]
+        mixed = torch.softmax(said @ asking, dim=0) @ said
+        wanted = layer.final.weight @ torch.cat([mixed, asking]) + layer.final.bias
+    assert torch.equal(marks, plain[0])
+    assert torch.allclose(tags[0, 3], wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_under_the_mask_the_attention_adds_no_look_ahead(order: str) -> None:
+    torch.manual_seed(1)
+    network = dependent(order, 0, 2).eval()
+    assert min(seen_from(network, 12)) == 10
+    assert look_ahead_words(network) == 2
+    assert look_ahead_words(dependent(order)) == UNLIMITED
+
+
+def test_an_order_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ValueError, match="fs, dp, pd"):
+        dependent("pp")
+
+
+def test_a_word_cnn_sees_five_pieces_to_either_side() -> None:
+    network = made("word-cnn")
+    assert seen_from(network, 8) == list(range(3, 14))
+    assert look_ahead_words(network) == 5
+
+
+def test_in_a_t_brnn_every_word_sees_every_other() -> None:
+    assert seen_from(made("t-brnn"), 16) == list(range(17))
+    assert seen_from(made("t-brnn"), 0) == list(range(17))
