@@ -18,14 +18,21 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
+from schemas.checkpoint import CheckpointId, OffsetMetadata, SessionField, Slot
 from worker.errors import BrokerError, ForeignStateError, StoreError
 from worker.ports.observer import SeamReached, SeamStep, TookOver
 from worker.ports.reasons import ParkReason
 from worker.ports.records import CommittedOffset
 from worker.ports.session_store import StoreWrite
 from worker.runtime.first_start import why_not_new
-from worker.runtime.found_state import FoundManifest, holds_all, newest_slots, read_slots, without_checkpoint
+from worker.runtime.found_state import (
+    FoundManifest,
+    holds_all,
+    newest_slots,
+    read_slots,
+    settled_manifest,
+    without_checkpoint,
+)
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.poison_isolation import MAX_CLAIMS_WITHOUT_COMMIT, RetryHistory, claims_without_commit
 from worker.runtime.rebuild_isolation import RebuildTries, is_announcement
@@ -33,8 +40,6 @@ from worker.runtime.settings import RuntimeSettings, StartAt
 from worker.runtime.verdict import ClaimVerdict, judge
 
 __all__ = ["Claim", "ClaimedState", "Parked"]
-
-CHECKPOINT_MANIFEST_VERSION = "1.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,17 +287,7 @@ class Claim:
         sessions: int,
         digest: int | None,
     ) -> None:
-        # A manifest that follows itself is never taken for the very first checkpoint in doubt.
-        manifest = Manifest(
-            version=CHECKPOINT_MANIFEST_VERSION,
-            id=str(to),
-            follows=str(follows) if follows else None,
-            touched=(),
-            sessions=sessions,
-            sessions_before=sessions,
-            digest=digest,
-            digest_before=digest,
-        )
+        manifest = settled_manifest(to, follows, sessions=sessions, digest=digest)
         write = StoreWrite(
             token=self._held_token,
             follows=self._found.stored_id,

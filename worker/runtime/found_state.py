@@ -16,7 +16,17 @@ import msgspec
 from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot, digest_sum
 from worker.ports.session_store import Claimed
 
-__all__ = ["FoundManifest", "holds_all", "newest_slots", "read_slots", "without_checkpoint"]
+__all__ = [
+    "CHECKPOINT_MANIFEST_VERSION",
+    "FoundManifest",
+    "holds_all",
+    "newest_slots",
+    "read_slots",
+    "settled_manifest",
+    "without_checkpoint",
+]
+
+CHECKPOINT_MANIFEST_VERSION = "1.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +71,23 @@ def without_checkpoint(slots: Mapping[str, tuple[Slot, ...]], manifest: Manifest
         session: tuple(slot for slot in slots.get(session, ()) if slot.id != manifest.id)
         for session in manifest.touched
     }
+
+
+def settled_manifest(to: CheckpointId, follows: CheckpointId | None, *, sessions: int, digest: int | None) -> Manifest:
+    """Return the manifest of a partition with nothing in doubt.
+
+    One that follows itself is never taken for the very first checkpoint in doubt.
+    """
+    return Manifest(
+        version=CHECKPOINT_MANIFEST_VERSION,
+        id=str(to),
+        follows=str(follows) if follows else None,
+        touched=(),
+        sessions=sessions,
+        sessions_before=sessions,
+        digest=digest,
+        digest_before=digest,
+    )
 
 
 def newest_slots(slots: Mapping[str, tuple[Slot, ...]]) -> dict[str, Slot]:

@@ -9,7 +9,8 @@ import msgspec
 from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot, digest_sum
 from schemas.state import SessionState, encode_state
 from worker.ports.session_store import StoreWrite
-from worker.runtime.claim import CHECKPOINT_MANIFEST_VERSION, ClaimedState
+from worker.runtime.claim import ClaimedState
+from worker.runtime.found_state import CHECKPOINT_MANIFEST_VERSION
 from worker.runtime.verdict import ClaimVerdict
 
 __all__ = ["StoredSlots"]

@@ -22,7 +22,7 @@ from schemas.state import (
 from worker.core.context import DecodingContext
 from worker.core.segmentation import segmenters
 from worker.core.session import Session
-from worker.runtime.claim import CHECKPOINT_MANIFEST_VERSION
+from worker.runtime.found_state import CHECKPOINT_MANIFEST_VERSION
 
 STORED = Path(FOLDER).parent / "golden" / "stored"
 EXAMPLES = sorted(STORED.glob("*/*.msgpack"))
