@@ -69,7 +69,8 @@ class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Rules: docs/design.md, *Order of input*.
 
     session: 1 to 128 bytes of UTF-8. lang: BCP-47. heard_until_ms: audio heard so far, from the session's start.
-    targets: translation routes, each once. attributes: at most 1 KiB of UTF-8, keys and values together.
+    targets: translation routes, each once. attributes: at most 1 KiB of UTF-8, keys and values together. configure
+    (1.1): wishes from this event's first word on, in any event; what is null stays as it is.
     """
 
     version: str
@@ -86,3 +87,4 @@ class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     conversation: _Name | None = None
     speaker: _Name | None = None
     attributes: dict[str, str] | None = None
+    configure: SessionOptions | None = None

@@ -14,8 +14,8 @@ from schemas.errors import InvalidEventError, NewerVersionError
 
 __all__ = ["EVENT_VERSION", "READ_MAJORS", "SEGMENT_VERSION", "TENTATIVE_VERSION", "check_version"]
 
-EVENT_VERSION = "1.0"
-"""What a producer of today writes into an event."""
+EVENT_VERSION = "1.1"
+"""What a producer of today writes into an event; 1.1: ``configure``."""
 
 SEGMENT_VERSION = "1.1"
 """What this release writes into a segment. 1.1: a word may have a ``casing``."""

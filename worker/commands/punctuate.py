@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
@@ -18,6 +18,7 @@ from worker.commands.language import LanguageOfText, unserved
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
+from worker.core.cleaning import Cleaning, CleaningLevel, phrases
 from worker.core.rendering import Style, render_segment
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
@@ -56,6 +57,13 @@ def punctuate(
     ] = Output.FLUENT,
     keep_fillers: Annotated[bool, typer.Option("--keep-fillers", help="fluent: leave fillers in.")] = False,
     keep_reparanda: Annotated[bool, typer.Option("--keep-reparanda", help="fluent: leave repairs in.")] = False,
+    level: Annotated[
+        CleaningLevel,
+        typer.Option(
+            help="fluent: what is left out. light: sounds such as um; medium: all fillers, and words said twice; full: "
+            "also all that was taken back."
+        ),
+    ] = CleaningLevel.FULL,
 ) -> None:
     """Punctuate text without Kafka and Redis: one line is one session.
 
@@ -73,6 +81,11 @@ def punctuate(
         style=None if output is Output.JSONL else Style(output.value),
         keep_fillers=keep_fillers,
         keep_reparanda=keep_reparanda,
+        cleaning=Cleaning(
+            level=level,
+            fillers=phrases(settings.worker.own_fillers),
+            kept=phrases(settings.worker.kept_phrases),
+        ),
     )
     given = read_lines(file)
     if file != "-" and not sys.stdout.isatty():  # else the text itself shows how far it has come
@@ -111,6 +124,7 @@ class Lines:
     style: Style | None
     keep_fillers: bool = False
     keep_reparanda: bool = False
+    cleaning: Cleaning = field(default_factory=Cleaning)
 
     def punctuated(self, line: str, *, session: str) -> str:
         """Return what is printed for a line, with its line ends; nothing for an empty line in JSON lines."""
@@ -120,7 +134,13 @@ class Lines:
         if self.style is Style.VERBATIM:
             return _verbatim(line, segments)
         texts = [
-            render_segment(segment, self.style, keep_fillers=self.keep_fillers, keep_reparanda=self.keep_reparanda).text
+            render_segment(
+                segment,
+                self.style,
+                keep_fillers=self.keep_fillers,
+                keep_reparanda=self.keep_reparanda,
+                cleaning=self.cleaning,
+            ).text
             for segment in segments
         ]
         return _joined(texts, segments) + "\n"

@@ -149,6 +149,7 @@ class Intake:
 
     def _live(self, event: WordsEvent, time_ms: int) -> None:
         self.event_ms = time_ms
+        self.options = self.rules.reconfigure(self.options, event.configure)
         self.hears = self.hears or event.heard_until_ms is not None
         if event.words:
             self.status, self.closed_ms = SessionStatus.OPEN, None

@@ -111,6 +111,7 @@ class Decoder:
             yield from self.clear(Cause.LANGUAGE)
             self.segmenter = self.context.segmenters(primary_language(event.lang), HeldBack())
         self.lang = event.lang
+        yield from self._configure(event)
         if applied.restarted:
             self.audio_end_ms = None
         self.writer.note_origin(origin)
@@ -128,6 +129,19 @@ class Decoder:
             yield from self.clear(Cause.END, session_end=True)
         elif event.utterance_end:
             yield from self.flush(Cause.UTTERANCE)
+
+    def _configure(self, event: WordsEvent) -> Work:
+        """Take the wishes of an event, from its first word on.
+
+        Marks of ours begin or end there exactly: what was said before freezes as it was wished. The other options say
+        how the next step decides, and freeze nothing.
+        """
+        options = self.context.rules.reconfigure(self.options, event.configure)
+        if options.punctuation != self.options.punctuation:
+            yield from self.flush(Cause.UTTERANCE)
+            self.buffer.drop(len(self.buffer))  # labels with marks are no left context of words without, nor they of it
+            self.tag = Disfluency.O.value
+        self.options = options
 
     def flush(self, cause: Cause, *, session_end: bool = False) -> Work:
         """Freeze all that is there; the words stay as left context."""

@@ -30,6 +30,7 @@ from enum import StrEnum
 from schemas.labels import Casing
 from schemas.segments import PunctuationName, Segment, SegmentWord
 from worker.core.casing import cased, casing_of
+from worker.core.cleaning import Cleaning
 from worker.core.typography import (
     CHINESE,
     ENGLISH,
@@ -46,6 +47,7 @@ __all__ = ["Rendered", "Style", "render", "render_segment"]
 _SENTENCE_ENDS: frozenset[PunctuationName] = frozenset({"period", "question"})
 _BRACKETS = {"RM": ("[", "]"), "IM": ("{", "}")}
 _CASINGS = {casing.published: casing for casing in Casing}
+_ALL = Cleaning()
 _LONE_I = re.compile(r"i(?:-|['’](?:m|d|ll|ve|s)?)?")
 
 
@@ -81,7 +83,12 @@ class _Part:
 
 
 def render_segment(
-    segment: Segment, style: Style, *, keep_fillers: bool = False, keep_reparanda: bool = False
+    segment: Segment,
+    style: Style,
+    *,
+    keep_fillers: bool = False,
+    keep_reparanda: bool = False,
+    cleaning: Cleaning = _ALL,
 ) -> Rendered:
     """Render a segment as published; without a model, or without marks of ours, the recogniser's own stay."""
     return render(
@@ -91,11 +98,12 @@ def render_segment(
         sentence_start=segment.sentence_start,
         keep_fillers=keep_fillers,
         keep_reparanda=keep_reparanda,
+        cleaning=cleaning,
         replace_marks=segment.model is not None and segment.punctuated,
     )
 
 
-def render(
+def render(  # noqa: PLR0913 - what a rendering may be told
     words: Sequence[SegmentWord],
     lang: str,
     style: Style,
@@ -103,11 +111,13 @@ def render(
     sentence_start: bool,
     keep_fillers: bool = False,
     keep_reparanda: bool = False,
+    cleaning: Cleaning = _ALL,
     replace_marks: bool = True,
 ) -> Rendered:
     """Render the words of one segment.
 
     sentence_start: whether the first word starts a sentence. keep_fillers, keep_reparanda: what ``fluent`` leaves in.
+    cleaning: how much it leaves out, and which words of an operator's own.
     replace_marks: whether the labels' marks replace the recogniser's; false where no model punctuated.
     """
     typography = typography_of(lang)
@@ -116,8 +126,9 @@ def render(
     # In a Chinese session a segment said in English from the sentence's start on is written as English.
     if replace_marks and typography is CHINESE and sentence_start and written_in_latin([word.text for word in words]):
         typography = ENGLISH
-    left_in = {"": True, "RM": keep_reparanda, "IM": keep_fillers}
-    kept = [style is Style.MARKED or left_in[_kind(word)] for word in words]
+    left_in = {"": False, "RM": keep_reparanda, "IM": keep_fillers}
+    left_out = cleaning.left_out(words)
+    kept = [style is Style.MARKED or not out or left_in[_kind(word)] for word, out in zip(words, left_out, strict=True)]
     if replace_marks:
         parts = _punctuated(words, kept, typography, sentence_start=sentence_start)
     else:

@@ -126,15 +126,28 @@ class DecodingRules:
 
     def choose(self, wishes: SessionOptions | None) -> ChosenOptions:
         """Return a session's options: its wishes clamped to the bounds, the operator's values for the rest."""
-        wishes = wishes or SessionOptions()
+        own = ChosenOptions(
+            emission=self.emission,
+            look_ahead_words=self.look_ahead_words,
+            flush_after_ms=self.flush_after_ms,
+            max_buffer_words=self.max_buffer_words,
+            punctuation=True,
+        )
+        return self.reconfigure(own, wishes)
+
+    def reconfigure(self, options: ChosenOptions, wishes: SessionOptions | None) -> ChosenOptions:
+        """Return a session's options after a change in its middle: the wishes within the bounds, the rest as it was."""
+        if wishes is None:
+            return options
         bounds = self.bounds
         allowed = wishes.emission is not None and wishes.emission in bounds.emissions
+        unmarked = wishes.punctuation is False and bounds.punctuation_may_be_off
         return ChosenOptions(
-            emission=wishes.emission if allowed and wishes.emission is not None else self.emission,
-            look_ahead_words=_choose(wishes.look_ahead_words, self.look_ahead_words, bounds.look_ahead_words),
-            flush_after_ms=_choose(wishes.flush_after_ms, self.flush_after_ms, bounds.flush_after_ms),
-            max_buffer_words=_choose(wishes.max_buffer_words, self.max_buffer_words, bounds.max_buffer_words),
-            punctuation=wishes.punctuation is not False or not bounds.punctuation_may_be_off,
+            emission=wishes.emission if allowed and wishes.emission is not None else options.emission,
+            look_ahead_words=_choose(wishes.look_ahead_words, options.look_ahead_words, bounds.look_ahead_words),
+            flush_after_ms=_choose(wishes.flush_after_ms, options.flush_after_ms, bounds.flush_after_ms),
+            max_buffer_words=_choose(wishes.max_buffer_words, options.max_buffer_words, bounds.max_buffer_words),
+            punctuation=options.punctuation if wishes.punctuation is None else not unmarked,
         )
 
 

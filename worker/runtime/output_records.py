@@ -5,11 +5,12 @@ Every record goes to its input's partition number, keyed by session, so that a s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from schemas.codec import encode_segment, encode_translation
 from schemas.segments import Segment, TranslationSegment
 from schemas.state import LedgerState, encode_ledger
+from worker.core.cleaning import Cleaning, phrases
 from worker.core.rendering import render_segment
 from worker.core.segment_writer import OutSegment
 from worker.ports.records import OutMessage
@@ -32,6 +33,12 @@ class OutputRecords:
     """Makes messages. Nothing in here can fail for what an event holds: routes are the operator's checked list."""
 
     settings: RuntimeSettings
+    _fillers: frozenset[str] = field(init=False)
+    _kept: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_fillers", phrases(self.settings.own_fillers))
+        object.__setattr__(self, "_kept", phrases(self.settings.kept_phrases))
 
     def segment(self, partition: int, out: OutSegment, headers: tuple[tuple[str, bytes], ...] = ()) -> list[OutMessage]:
         """Return a segment's records: one for the segments topic, and one for each route that it goes to."""
@@ -49,7 +56,7 @@ class OutputRecords:
         for target, previous_index in out.routes.items():
             route = self.settings.route(target)
             if route is not None:
-                value = encode_translation(_translation(segment, route, previous_index), self.settings.wire_format)
+                value = encode_translation(self._translation(segment, route, previous_index), self.settings.wire_format)
                 messages.append(
                     OutMessage(topic=route.topic, partition=partition, key=key, value=value, headers=headers)
                 )
@@ -73,12 +80,15 @@ class OutputRecords:
         key = _REFUSED_KEY % offset
         return OutMessage(topic=self.settings.ledger, partition=partition, key=key, value=None, headers=headers)
 
-
-def _translation(segment: Segment, route: Route, previous_index: int | None) -> TranslationSegment:
-    rendered = render_segment(
-        segment, route.rendering, keep_fillers=route.keep_fillers, keep_reparanda=route.keep_reparanda
-    )
-    fields = {name: getattr(segment, name) for name in segment.__struct_fields__}
-    return TranslationSegment(
-        **fields, target=route.target, text=rendered.text, spans=rendered.spans, previous_index=previous_index
-    )
+    def _translation(self, segment: Segment, route: Route, previous_index: int | None) -> TranslationSegment:
+        rendered = render_segment(
+            segment,
+            route.rendering,
+            keep_fillers=route.keep_fillers,
+            keep_reparanda=route.keep_reparanda,
+            cleaning=Cleaning(level=route.cleaning, fillers=self._fillers, kept=self._kept),
+        )
+        fields = {name: getattr(segment, name) for name in segment.__struct_fields__}
+        return TranslationSegment(
+            **fields, target=route.target, text=rendered.text, spans=rendered.spans, previous_index=previous_index
+        )

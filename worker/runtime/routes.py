@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from schemas.events import Target
+from worker.core.cleaning import CleaningLevel
 from worker.core.rendering import Style
 
 __all__ = ["Route", "require_topic"]
@@ -19,7 +20,7 @@ class Route:
     """A translation route.
 
     target: what producers call it. rendering: how its text is made from the labels. keep_fillers, keep_reparanda:
-    what ``fluent`` leaves in.
+    what ``fluent`` leaves in. cleaning: how much it leaves out.
     """
 
     target: Target
@@ -27,6 +28,7 @@ class Route:
     rendering: Style = Style.FLUENT
     keep_fillers: bool = False
     keep_reparanda: bool = False
+    cleaning: CleaningLevel = CleaningLevel.FULL
 
     def __post_init__(self) -> None:
         if not _TARGET.fullmatch(self.target):

@@ -85,8 +85,24 @@ class RuntimeSettings:
         tuple[Route, ...],
         Meta(
             description="Translation routes, each `target=topic` or `target=topic:rendering` (`verbatim`, `marked`, "
-            "`fluent`); as tables in a file also `keep_fillers` and `keep_reparanda`.",
+            "`fluent`); as tables in a file also `keep_fillers`, `keep_reparanda` and `cleaning` (`off`, `light`, "
+            "`medium`, `full`).",
             extra={"change": "at a roll-out; a session goes on where it is"},
+        ),
+    ] = ()
+    own_fillers: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Words and phrases that `fluent` leaves out of routes, whatever their label, unless a route's "
+            "`cleaning` is `off`; compared without case and marks.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = ()
+    kept_phrases: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Words and phrases that no rendering of a route leaves out, whatever their label.",
+            extra={"change": "at a roll-out"},
         ),
     ] = ()
     start_at: Annotated[

@@ -34,6 +34,7 @@ class EventFields(TypedDict, total=False):
     session_end: bool
     targets: tuple[str, ...]
     options: SessionOptions
+    configure: SessionOptions
     conversation: str
     speaker: str
     attributes: dict[str, str]

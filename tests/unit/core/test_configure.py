@@ -1,0 +1,97 @@
+"""Options that change in a session's middle: within the bounds, from a stated word on, whatever the grouping."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.events import Emission, SessionOptions
+from schemas.segments import Cause
+from tests.unit.core.builders import Driver, event
+from worker.core.rules import Bounds, DecodingRules, OptionBounds
+
+WORDS = "so we begin here and then we go on to the next one and the one after that until it is over now"
+
+
+def test_what_is_wished_stays_within_the_bounds_and_the_rest_as_it_was() -> None:
+    rules = DecodingRules(bounds=OptionBounds(look_ahead_words=Bounds(least=3, most=8), punctuation_may_be_off=False))
+    first = rules.choose(SessionOptions(flush_after_ms=500))
+    then = rules.reconfigure(first, SessionOptions(look_ahead_words=20, punctuation=False))
+    assert (then.look_ahead_words, then.flush_after_ms, then.punctuation) == (8, 500, True)
+    assert rules.reconfigure(then, None) == then
+    assert rules.reconfigure(then, SessionOptions()) == then
+
+
+def test_a_shorter_silence_counts_from_its_event_on() -> None:
+    driver, unchanged = Driver(), Driver()
+    for one in (driver, unchanged):
+        one.give(event(0, "so we begin"))
+    driver.give(event(1, configure=SessionOptions(flush_after_ms=300)))
+    for one in (driver, unchanged):
+        one.wait(400)
+    assert unchanged.segments == []
+    assert driver.segments[-1].cause is Cause.SILENCE
+    assert driver.state().options.flush_after_ms == 300
+
+
+def test_marks_end_and_begin_at_the_event_that_says_so() -> None:
+    driver = Driver()
+    driver.give(event(0, "so we begin"))
+    driver.give(event(1, "and go", configure=SessionOptions(punctuation=False)))
+    driver.give(event(2, "on now", configure=SessionOptions(punctuation=True)))
+    driver.give(event(3, session_end=True))
+    told = [(word.text, one.punctuated) for one in driver.segments for word in one.words]
+    unmarked = {"and", "go"}
+    assert told == [(word, word not in unmarked) for word in ["so", "we", "begin", "and", "go", "on", "now"]]
+    ends = {one.words[-1].text: one.cause for one in driver.segments}
+    assert (ends["begin"], ends["go"], ends["now"]) == (Cause.UTTERANCE, Cause.UTTERANCE, Cause.END)
+    marks = {word.punctuation for one in driver.segments for word in one.words if word.text in unmarked}
+    assert marks == {"none"}
+
+
+def test_settled_words_go_out_from_the_event_on_that_wishes_them() -> None:
+    driver = Driver()
+    driver.give(event(0, WORDS))
+    before = len(driver.segments)
+    assert Cause.SETTLED not in {one.cause for one in driver.segments}
+    driver.give(event(1, WORDS, configure=SessionOptions(emission=Emission.SETTLED)))
+    assert Cause.SETTLED in {one.cause for one in driver.segments[before:]}
+
+
+def test_a_repeat_configures_nothing() -> None:
+    driver = Driver()
+    driver.give(event(0, "so"))
+    driver.give(event(0, configure=SessionOptions(flush_after_ms=300)))
+    assert driver.state().options.flush_after_ms == DecodingRules().flush_after_ms
+
+
+_WISHES = st.builds(
+    SessionOptions,
+    emission=st.none() | st.sampled_from(Emission),
+    look_ahead_words=st.none() | st.integers(0, 30),
+    max_buffer_words=st.none() | st.integers(1, 400),
+    punctuation=st.none() | st.booleans(),
+)
+
+
+@given(
+    parts=st.lists(st.tuples(st.integers(1, 30), st.none() | _WISHES), min_size=1, max_size=6),
+    restart=st.integers(0, 6),
+)
+def test_nothing_is_lost_and_a_restored_session_goes_on_as_if_nothing_had_happened(
+    parts: list[tuple[int, SessionOptions | None]], restart: int
+) -> None:
+    words = WORDS.split()
+    whole, broken = Driver(), Driver()
+    for seq, (count, wishes) in enumerate(parts):
+        text = " ".join(words[(seq + at) % len(words)] for at in range(count))
+        one = event(seq, text) if wishes is None else event(seq, text, configure=wishes)
+        whole.give(one)
+        if seq == restart:
+            broken.restart()
+        broken.give(one)
+    for driver in (whole, broken):
+        driver.give(event(len(parts), session_end=True))
+    assert broken.segments == whole.segments
+    said = [words[(seq + at) % len(words)] for seq, (count, _) in enumerate(parts) for at in range(count)]
+    assert [word.text for one in whole.segments for word in one.words] == said
