@@ -21,7 +21,7 @@ from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test
 from models.networks.kinds import Network, build
 from models.networks.sapr import SAPR
 
-__all__ = ["cpu_us_a_word", "mean_delay_words", "side_by_side"]
+__all__ = ["SYSTEMS", "cpu_us_a_word", "mean_delay_words", "side_by_side"]
 
 SYSTEMS = {
     "T-BRNN": "t-brnn, running",

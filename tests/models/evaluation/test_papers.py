@@ -23,6 +23,7 @@ from models.data.resident import ResidentText
 from models.evaluation.papers.plans import PLANS, Learnt, PaperRun, Scope
 from models.evaluation.papers.runs import Workplace, carry_out, first_words, read_learnt
 from models.evaluation.papers.schedule import planned
+from models.evaluation.papers.side_by_side import SYSTEMS, mean_delay_words
 from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test
 from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
 from tests.models.builders import VOCABULARY, document, tokenizer
@@ -215,3 +216,16 @@ def test_sentences_are_labelled_one_by_one_and_a_stream_by_the_worker_s_decoding
     assert streamed.shape == (2, test.text.words)
     with pytest.raises(ValueError, match="running, sentences"):
         test.cut("paragraphs")
+
+
+def test_all_systems_stand_side_by_side_with_their_size_and_cost(tmp_path: Path) -> None:
+    place = workplace(tmp_path)
+    command = ["papers-side-by-side", "--vocabulary", str(place.vocabulary), "--start", str(place.start)]
+    command += ["--heads", "1", "--layers", "2", "--width", "64", "--folder", str(tmp_path)]
+    shown = CliRunner().invoke(app, command)
+    assert shown.exit_code == 0, shown.output
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.output.splitlines() if "| " in line]
+    assert [row[0] for row in rows[2:]] == list(SYSTEMS)
+    assert all(float(row[-1]) > 0 and float(row[-2]) > 0 for row in rows[2:])
+    assert {cell for row in rows[2:] for cell in row[2:6]} == {"–"}  # nothing is trained here
+    assert mean_delay_words(10_000) == pytest.approx(17, abs=0.1)
