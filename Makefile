@@ -137,10 +137,11 @@ PROTOCOL ?= classic
 REDIS ?= pair
 BEFORE ?=
 ONLY ?=
-chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster, BEFORE=commit, ONLY=kind, TIMED=1, FORMER=1)
+chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster, BEFORE=commit, ONLY=kind, TIMED=1, FORMER=1, CROWD=500, EVERY=60)
 	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --faults $(FAULTS) --protocol $(PROTOCOL) --redis $(REDIS) \
 	  $(if $(BEFORE),--before $(BEFORE)) $(if $(ONLY),--only $(ONLY)) $(if $(TIMED),--timed) \
-	  $(if $(FORMER),--former-format)
+	  $(if $(FORMER),--former-format) $(if $(CROWD),--crowd $(CROWD)) $(if $(EVERY),--every $(EVERY)) \
+	  $(if $(DIARIES),--folder $(DIARIES))
 
 .PHONY: soak
 MINUTES ?= 10

@@ -30,6 +30,8 @@ def main() -> int:
     parser.add_argument("--only", type=FaultKind, choices=tuple(FaultKind), default=None, help="one kind of fault")
     parser.add_argument("--timed", action="store_true", help="timers fire; labels and cuts are not compared")
     parser.add_argument("--former-format", action="store_true", help="every other worker writes the former version")
+    parser.add_argument("--crowd", type=int, default=0, help="sessions a partition that stay open all the while")
+    parser.add_argument("--every", type=float, default=0.0, help="seconds from one fault to the next at least")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
     began_s = time.monotonic()
@@ -52,6 +54,8 @@ def main() -> int:
         only=given.only,
         timed=given.timed,
         former_format=given.former_format,
+        crowd=given.crowd,
+        every_s=given.every,
         say=say,
     )
     report = run(plan)
@@ -65,6 +69,7 @@ def _tell(report: Report, *, say_line: object) -> None:
     say_line(f"{report.sessions} sessions, {report.events} events, {report.words} words, {report.took_s:.0f} s")
     say_line(f"ends of processes by status: {report.ends}")
     say_line(f"in the workers: {dict(sorted(report.happened.items()))}")
+    say_line(f"memory, last quarter above second: {report.growth}")
     say_line(f"faults without a recovery to measure: {report.unmeasured}")
     say_line(f"{'fault':24}{'count':>6}{'p50 s':>8}{'p95 s':>8}{'alone':>7}{'p95 s':>8}")
     for kind, count in sorted(Counter(str(strike.kind) for strike in report.strikes).items()):
@@ -92,6 +97,7 @@ def _summary(seed: int, report: Report) -> dict[str, object]:
         "complaints": len(report.complaints),
         "recovery_p50_s": _rounded(report.percentile_s(0.5)),
         "recovery_p95_s": _rounded(report.percentile_s(0.95)),
+        "growth": report.growth,
     }
 
 

@@ -1,125 +1,74 @@
 """What is said under chaos: many sessions at once, each drawn from the seed, every word of them known.
 
-Sessions differ in what they ask for and in how their producers behave: repeats, gaps, restarts under a new epoch,
-late events, a change of language, words after the end, bytes that are no event.
+``tests.chaos.producers`` says what a session's producer sends; here it is brought to the brokers, at a steady pace.
 """
 
 from __future__ import annotations
 
-import random
+import heapq
+import itertools
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-import msgspec
 from confluent_kafka import KafkaError, Message, Producer
 
-from schemas.codec import encode_event
-from schemas.events import Emission, SessionOptions, Word, WordsEvent
-from worker.core.partitioning import murmur2_partition
+from tests.chaos.producers import WHEN_ALL_ENDS, Sent, crowd_records, session_records
 
-__all__ = ["Load", "Sent", "session_records"]
+__all__ = ["Load", "all_sent"]
 
-_CHINESE = ("今天", "天气", "很好", "我们", "去", "公园", "散步", "吧", "嗯", "那个", "下午", "再说")
 _AT_ONCE = 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
-    """One record for the input topic."""
-
-    partition: int
-    key: bytes
-    value: bytes
-
-
-def session_records(seed: int, number: int, partitions: int) -> Iterator[Sent]:
-    """Yield a session's records in order. Its name leads to the partition ``number`` modulo ``partitions``."""
-    drawn = random.Random(f"{seed} {number}")
-    partition = number % partitions
-    name = next(
-        f"s{number}{letter}"
-        for letter in _letters()
-        if murmur2_partition(f"s{number}{letter}".encode(), partitions) == partition
-    )
-    for value in _values(name, drawn):
-        yield Sent(partition=partition, key=name.encode(), value=value)
+def all_sent(seed: int, sessions: int, crowd: int, partitions: int, *, timed: bool) -> Iterator[Sent]:
+    """Yield whatever a load has sent that opened so many sessions, session by session."""
+    for number in range(sessions):
+        yield from session_records(seed, number, partitions, timed=timed)
+    for number in range(crowd):
+        yield from crowd_records(number, partitions)
 
 
-def _letters() -> Iterator[str]:
-    number = 0
-    while True:
-        yield f"x{number:x}"
-        number += 1
+class _Agenda:
+    """What is to be sent next, and when. talking: the sessions that are not at their end, the crowd not among them."""
 
+    def __init__(self) -> None:
+        self._tie = itertools.count()
+        self._waiting: list[tuple[float, int, Sent, Iterator[Sent], bool]] = []
+        self.talking = 0
 
-def _values(name: str, drawn: random.Random) -> Iterator[bytes]:
-    chinese = drawn.random() < 0.15
-    total, said = drawn.randint(8, 60), 0
-    epoch = seq = 0
-    skipped: WordsEvent | None = None
-    first = True
-    while said < total:
-        count = drawn.randint(0, 6)
-        words = [drawn.choice(_CHINESE) if chinese else f"{name}-{said + i}" for i in range(count)]
-        said += count
-        event = WordsEvent(
-            version="1.0",
-            session=name,
-            epoch=epoch,
-            seq=seq,
-            lang="zh" if chinese else "en",
-            words=tuple(
-                Word(text=word, start_ms=300 * (said + i), end_ms=300 * (said + i) + 250)
-                for i, word in enumerate(words)
-            ),
-            utterance_end=drawn.random() < 0.05,
-        )
-        if first:
-            event = msgspec.structs.replace(event, options=_options(drawn), targets=_targets(drawn))
-        seq += 1
-        if not first and drawn.random() < 0.03:
-            skipped = event  # a gap; the event may come late, and then it is too late
-            continue
-        first = False
-        yield encode_event(event)
-        if drawn.random() < 0.05:
-            yield encode_event(event)
-        if skipped is not None and drawn.random() < 0.5:
-            yield encode_event(skipped)
-            skipped = None
-        if drawn.random() < 0.03:
-            epoch, seq, skipped = epoch + 1, 0, None
-        if drawn.random() < 0.01:
-            yield b"\xc1 no event"
-        if drawn.random() < 0.02:
-            chinese = not chinese
-    end = WordsEvent(version="1.0", session=name, epoch=epoch, seq=seq, lang="en", session_end=True)
-    yield encode_event(end)
-    if drawn.random() < 0.1:
-        yield encode_event(msgspec.structs.replace(end, seq=seq + 1, words=(Word(text=f"{name}-after"),)))
+    def __len__(self) -> int:
+        return len(self._waiting)
 
+    def add(self, session: Iterator[Sent], *, of_crowd: bool = False) -> None:
+        self.talking += not of_crowd
+        self._wait_for_next(session, of_crowd=of_crowd)
 
-def _options(drawn: random.Random) -> SessionOptions | None:
-    if drawn.random() < 0.3:
-        return None
-    return SessionOptions(
-        emission=drawn.choice((Emission.SENTENCE, Emission.SETTLED)),
-        look_ahead_words=drawn.choice((None, 3, 9)),
-        max_buffer_words=drawn.choice((None, None, 40)),
-        punctuation=False if drawn.random() < 0.05 else None,
-    )
+    def take(self, *, all_ends: bool) -> tuple[Sent, bool] | None:
+        """Return what is due, and whether it is of the crowd; None: nothing yet."""
+        if not self._waiting:
+            return None
+        at_s = self._waiting[0][0]
+        if at_s > time.monotonic() and not (at_s == WHEN_ALL_ENDS and all_ends):
+            return None
+        _, _, one, session, of_crowd = heapq.heappop(self._waiting)
+        self._wait_for_next(session, of_crowd=of_crowd)
+        return one, of_crowd
 
-
-def _targets(drawn: random.Random) -> tuple[str, ...] | None:
-    return drawn.choice((None, ("de",), ("de", "xx")))
+    def _wait_for_next(self, session: Iterator[Sent], *, of_crowd: bool) -> None:
+        one = next(session, None)
+        if one is None:
+            self.talking -= not of_crowd
+        else:
+            at_s = time.monotonic() + one.after_s
+            heapq.heappush(self._waiting, (at_s, next(self._tie), one, session, of_crowd))
 
 
 class Load:
     """One producer in a thread of its own, at a steady pace, until ``finish``."""
 
-    def __init__(self, bootstrap: str, topic: str, *, seed: int, partitions: int, events_a_s: float) -> None:
+    def __init__(
+        self, bootstrap: str, topic: str, *, seed: int, partitions: int, events_a_s: float, crowd: int, timed: bool
+    ) -> None:
         self._topic = topic
         self._seed = seed
         self._partitions = partitions
@@ -135,6 +84,8 @@ class Load:
                 "log_level": 0,
             }
         )
+        self.crowd = crowd
+        self._timed = timed
         self.error: str | None = None
         self.sessions = 0
         self.events = 0
@@ -150,22 +101,30 @@ class Load:
             raise RuntimeError(f"the load did not get through: {self.error}")
 
     def _run(self) -> None:
-        running: list[Iterator[Sent]] = []
+        agenda = _Agenda()
+        for number in range(self.crowd):
+            agenda.add(crowd_records(number, self._partitions), of_crowd=True)
         due_s = time.monotonic()
-        while running or not self._finishing.is_set():
-            while len(running) < _AT_ONCE and not self._finishing.is_set():
-                running.append(session_records(self._seed, self.sessions, self._partitions))
+        while agenda or not self._finishing.is_set():
+            while agenda.talking < _AT_ONCE and not self._finishing.is_set():
+                agenda.add(session_records(self._seed, self.sessions, self._partitions, timed=self._timed))
                 self.sessions += 1
-            session = running.pop(0)
-            one = next(session, None)
-            if one is None:
+            taken = agenda.take(all_ends=self._finishing.is_set())
+            if taken is None:
+                time.sleep(0.01)
                 continue
-            running.append(session)
-            self._producer.produce(self._topic, one.value, one.key, one.partition, on_delivery=self._delivered)
-            self._producer.poll(0)
-            self.events += 1
-            due_s = max(due_s + 1 / self._events_a_s, time.monotonic() - 1.0)
-            time.sleep(max(0.0, due_s - time.monotonic()))
+            one, of_crowd = taken
+            self._send(one)
+            if not of_crowd:  # the crowd comes and goes as fast as it can
+                due_s = max(due_s + 1 / self._events_a_s, time.monotonic() - 1.0)
+                time.sleep(max(0.0, due_s - time.monotonic()))
+
+    def _send(self, one: Sent) -> None:
+        self._producer.produce(
+            self._topic, one.value, one.key, one.partition, headers=list(one.headers), on_delivery=self._delivered
+        )
+        self._producer.poll(0)
+        self.events += 1
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
         del message

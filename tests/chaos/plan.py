@@ -18,7 +18,8 @@ class Plan:
     minutes: after so long no more faults are begun. folder: where the workers' diaries are kept; None: nowhere.
     before: commit or tag of another release, which every other worker runs; None: all run this one. only: the one kind
     of fault; None: all of them. timed: timers fire, and what they change is not compared. former_format: every other
-    worker writes its state as the version before.
+    worker writes its state as the version before. crowd: sessions of each partition that stay open all the while.
+    every_s: so long from one fault to the next at least.
     """
 
     seed: int
@@ -32,6 +33,8 @@ class Plan:
     only: FaultKind | None = None
     timed: bool = False
     former_format: bool = False
+    crowd: int = 0
+    every_s: float = 0.0
     say: Callable[[str], None] = lambda _: None
 
     def note(self, line: str) -> None:

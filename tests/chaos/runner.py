@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from tests.chaos.actions import Actions, Strike
 from tests.chaos.checker import Output, Violation, check
-from tests.chaos.load import Load, session_records
+from tests.chaos.kept import check_kept
+from tests.chaos.load import Load, all_sent
+from tests.chaos.oracle import check_said
 from tests.chaos.plan import Plan
 from tests.chaos.reference import undisturbed
+from tests.chaos.said import Place, Said, said
+from tests.chaos.samples import Samples
 from tests.chaos.schedule import Fault, draw_faults
-from tests.chaos.timed import check_timed
+from tests.chaos.timed import TIMERS
 from tests.chaos.watch import Watch
 from tests.chaos.world import DEPLOYMENT, WORKERS_AT_START, ChaosWorld
 from worker.ports.records import Record
@@ -49,6 +53,7 @@ class Report:
     took_s: float
     recoveries_s: dict[str, list[float]] = field(default_factory=dict)
     alone_s: dict[str, list[float]] = field(default_factory=dict)
+    growth: dict[str, float] = field(default_factory=dict)
 
     @property
     def unmeasured(self) -> int:
@@ -80,10 +85,18 @@ def run(plan: Plan) -> Report:
             seed=plan.seed,
             partitions=world.partitions,
             events_a_s=plan.events_a_s,
+            crowd=plan.crowd * world.partitions,
+            timed=plan.timed,
         )
         actions = Actions(world)
         complaints: list[str] = []
+        samples = Samples(
+            lambda: [one.pid for one in world.fleet.members if one.pid is not None],
+            lambda: world.redis.addresses,
+            None if plan.folder is None else plan.folder / "memory.csv",
+        )
         watch.start()
+        samples.start()
         try:
             plan.say(f"brokers, Redis and topics are up after {time.monotonic() - began_s:.0f} s")
             _disturb(plan, faults, world=world, load=load, watch=watch, actions=actions)
@@ -96,16 +109,22 @@ def run(plan: Plan) -> Report:
         except RuntimeError as error:
             complaints.append(f"{error}; {_ails(world)}")
         finally:
+            samples.close()
             watch.close()
         complaints += world.fleet.tails
         happened = world.fleet.happened()
         words = world.records("words")
-        output = world.output()
-    complaints += _check_load(words, plan.seed, load.sessions, world.partitions)
-    expected = undisturbed(words, world.partitions)
+        output, kept = world.output(), world.kept()
+    places = _places(plan, load.sessions, world.partitions)
+    complaints += _check_load(words, places)
+    said_ = _said(words, places, output)
+    timers = TIMERS if plan.timed else None
+    violations = [*check_said(said_, output, timers), *check_kept(said_, output, kept, timers)]
+    if not plan.timed:
+        violations += check(undisturbed(words, world.partitions), output)
     report = Report(
         strikes=actions.strikes,
-        violations=check_timed(expected, output) if plan.timed else check(expected, output),
+        violations=violations,
         complaints=complaints,
         ends=dict(world.fleet.ends),
         happened=happened,
@@ -113,6 +132,7 @@ def run(plan: Plan) -> Report:
         words=_count_words(output),
         sessions=load.sessions,
         took_s=time.monotonic() - began_s,
+        growth=samples.growth,
     )
     _measure(report, watch)
     return report
@@ -141,7 +161,7 @@ def _disturb(plan: Plan, faults: list[Fault], *, world: ChaosWorld, load: Load, 
                 plan.say(f"fault {number} {strike.kind}: not recovered after {_RECOVERED_WITHIN_S} s, going on")
         if number % 10 == 9:
             plan.say(f"{number + 1} of {len(faults)} faults, {watch.words} words out")
-        time.sleep(fault.pause_s)
+        time.sleep(max(fault.pause_s, began_s + (number + 1) * plan.every_s - time.monotonic()))
         if load.error:
             raise RuntimeError(f"the load failed: {load.error}")
 
@@ -174,20 +194,28 @@ def _ails(world: ChaosWorld) -> str:
     return "\n".join(tails)
 
 
-def _check_load(words: list[Record], seed: int, sessions: int, partitions: int) -> list[str]:
+def _places(plan: Plan, sessions: int, partitions: int) -> dict[Place, str | None]:
+    """Return all that was sent, as its producers wrote it down, and why it is to be refused where they know."""
+    sent = all_sent(plan.seed, sessions, plan.crowd * partitions, partitions, timed=plan.timed)
+    return {Place(one.partition, one.key, one.value): one.refused for one in sent}
+
+
+def _check_load(words: list[Record], places: Mapping[Place, str | None]) -> list[str]:
     """Check that the input topic holds what was said: else the reference would be run on something else.
 
     A record may stand there twice: a producer without transactions may repeat itself over the end of a broker, and
     repeats are what a worker drops.
     """
-    said = Counter(
-        (one.partition, one.value) for number in range(sessions) for one in session_records(seed, number, partitions)
-    )
-    held = Counter((record.partition, record.value or b"") for record in words)
-    missing, foreign = (said - held).total(), sum(held[one] for one in held if one not in said)
+    held = {Place(record.partition, record.key, record.value) for record in words}
+    missing, foreign = len(places.keys() - held), len(held - places.keys())
     if not missing and not foreign:
         return []
     return [f"the input topic is not what was said: {missing} records are missing, {foreign} are foreign"]
+
+
+def _said(words: list[Record], places: Mapping[Place, str | None], output: Output) -> Said:
+    refused = {place: reason for place, reason in places.items() if reason is not None}
+    return said(words, refused, {(one.session, one.since) for one in output.segments})
 
 
 def _count_words(output: Output) -> int:

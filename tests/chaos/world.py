@@ -7,8 +7,11 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
+from confluent_kafka import Consumer, TopicPartition
+
 from tests.chaos.checker import Output
 from tests.chaos.fleet import Fleet
+from tests.chaos.kept import Kept
 from tests.chaos.plan import Plan
 from tests.chaos.proxy import Proxy
 from tests.chaos.redis_fleet import RedisFleet, RedisPair
@@ -20,14 +23,17 @@ from tests.parts.committed import committed_records
 from tests.parts.kafka_cluster import KafkaCluster
 from tests.workers.pipeline import Pipeline
 from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.redis.session_store import connect
+from worker.adapters.redis.settings import RedisSettings, RedisTopology
 from worker.demo.guarded_process import free_port
-from worker.ports.records import Record
+from worker.ports.records import CommittedOffset, Record
 
 __all__ = ["DEPLOYMENT", "ChaosWorld"]
 
 DEPLOYMENT = "chaos"
 WORKERS_AT_START = 4
 _PLACES = 6
+_ASKED_S = 10.0
 _STAMPED = {"message.timestamp.type": "LogAppendTime"}
 
 
@@ -93,6 +99,30 @@ class ChaosWorld:
         """Return what a ``read_committed`` reader sees of a topic, partition by partition."""
         settings = KafkaSettings(bootstrap_servers=self.kafka.bootstrap, group_id=f"{DEPLOYMENT}-outside")
         return committed_records(self.kafka.admin, settings, f"{DEPLOYMENT}.{name}")
+
+    def kept(self) -> Kept:
+        """Return what is kept when nobody is at work any more."""
+        options = {"bootstrap.servers": self.kafka.bootstrap, "group.id": DEPLOYMENT, "log_level": 0}
+        consumer = Consumer({**options, "isolation.level": "read_committed"})
+        topic = f"{DEPLOYMENT}.words"
+        try:
+            places = [TopicPartition(topic, partition) for partition in range(self.partitions)]
+            offsets = {
+                one.partition: CommittedOffset(next_offset=one.offset, metadata=one.metadata or "")
+                for one in consumer.committed(places, _ASKED_S)
+            }
+            ends = {
+                one.partition: consumer.get_watermark_offsets(one, timeout=_ASKED_S, cached=False)[1] for one in places
+            }
+        finally:
+            consumer.close()
+        where = RedisSettings(addresses=tuple(self.redis.addresses), topology=RedisTopology(self.redis.topology))
+        store = connect(where, deployment=DEPLOYMENT, topic=topic)
+        try:
+            fields = {partition: dict(store.load(partition)) for partition in range(self.partitions)}
+        finally:
+            store.close()
+        return Kept(ends=ends, offsets=offsets, fields=fields, ledger=self.records("ledger"))
 
     def output(self) -> Output:
         """Return all that came out so far."""

@@ -15,6 +15,7 @@ from worker.ports.clock import Clock
 from worker.ports.observer import ClaimWaits, Observer, PartitionClaimed, PartitionLetGo, PartitionParked, Rebalanced
 from worker.ports.reasons import CheckpointOutcome, ParkReason
 from worker.ports.word_source import WordSource
+from worker.runtime.adoption import Adoption
 from worker.runtime.claim import Claim, ClaimedState, Parked
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.partition_loader import Rebuilding
@@ -31,7 +32,7 @@ _MOST_REFUSALS = 20
 @dataclass(slots=True)
 class _Pending:
     claim: Claim
-    rebuilding: Rebuilding | None
+    rebuilding: Rebuilding | Adoption | None
     since_s: float
     not_before_s: float
     wait_s: float = _FIRST_WAIT_S
@@ -50,7 +51,7 @@ class Assignment:
         clock: Clock,
         observer: Observer,
         new_claim: Callable[[int], Claim],
-        load: Callable[[ClaimedState], LoadedPartition | Rebuilding],
+        load: Callable[[ClaimedState], LoadedPartition | Rebuilding | Adoption],
     ) -> None:
         self._source = source
         self._clock = clock

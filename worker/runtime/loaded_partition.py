@@ -315,6 +315,11 @@ class LoadedPartition:
             self._time.left_end()
             self._source.seek(self.partition, self._next_offset)
 
+    def forget_all(self, names: list[str]) -> None:
+        """Have the next checkpoint forget these sessions in the ledger: they are of before what was adopted."""
+        through = self._next_offset - 1
+        self._refused += [self._publishing.ledger(self.partition, name, None, through=through) for name in names]
+
     def forgive(self) -> None:
         """Try what failed again and again as if it never had: an operator has released the partition."""
         self._caution.forgive()

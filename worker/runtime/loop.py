@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from worker.errors import BrokerError, FatalError, FencedError, RetriableError
+from worker.errors import BrokerError, FatalError, RetriableError
 from worker.ports.observer import (
     DecodingCounted,
     LoopMoved,
-    ProducerRebuilt,
     ReadinessTold,
     SeamReached,
     SeamStep,
@@ -20,14 +19,15 @@ from worker.ports.observer import (
 )
 from worker.ports.reasons import CheckpointOutcome, ParkReason
 from worker.ports.records import NextOffset, PartitionEnd, PartitionStalled, Record
+from worker.runtime.adoption import Adoption
 from worker.runtime.assignment import Assignment
 from worker.runtime.checkpoint import Checkpoint, CheckpointResult
 from worker.runtime.claim import Claim, ClaimedState, Parked
 from worker.runtime.deadline import Deadline
 from worker.runtime.faults import Faults
-from worker.runtime.fencings import Fencings
 from worker.runtime.labelling import Labelling
 from worker.runtime.loaded_partition import LoadedPartition
+from worker.runtime.own_producer import OwnProducer
 from worker.runtime.partition_loader import PartitionLoader, Rebuilding
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.poll_budget import PollBudget
@@ -59,9 +59,6 @@ class Worker:
         self._loading = loading
         self._partitions = 0
         self._staged_since_s: float | None = None
-        self._publisher_lost: CheckpointOutcome | None = CheckpointOutcome.STARTING
-        self._mend_not_before_s = 0.0
-        self._fencings = Fencings(parts.clock)
         self._vitals = Faults(
             store=parts.store,
             source=parts.source,
@@ -77,6 +74,13 @@ class Worker:
             timeout_s=settings.claim_timeout_s,
         )
         self._ticking = TimerSweep(source=parts.source, vitals=self._vitals, timeout_s=settings.claim_timeout_s)
+        self._producer = OwnProducer(
+            parts.publisher,
+            clock=parts.clock,
+            observer=parts.observer,
+            faults=self._vitals,
+            timeout_s=settings.commit_timeout_s,
+        )
         self._draining = False
         self._pace = PollBudget(settings.max_poll_records)
         self._checkpoint = Checkpoint(
@@ -110,9 +114,7 @@ class Worker:
         while not stopping():
             self._observer.note(LoopMoved())
             try:
-                if self._publisher_lost is not None:
-                    self._publisher.init_transactions(self._settings.commit_timeout_s)
-                    self._publisher_lost = None
+                self._producer.start()
                 self._partitions = self._source.partition_count(self._settings.commit_timeout_s)
             except RetriableError as error:
                 self._vitals.failed("start", error)
@@ -131,8 +133,8 @@ class Worker:
         """
         self._observer.note(LoopMoved())
         records = self._poll(0.0 if self.assignment.rebuilding else timeout_s)
-        if self._publisher_lost is not None:
-            self._mend_publisher()
+        if self._producer.lost is not None:
+            self._producer.mend()
         else:
             fault = self.assignment.advance_claims()
             if fault is not None:
@@ -156,7 +158,7 @@ class Worker:
         self._draining = True
         self._observer.note(ReadinessTold(reasons=self.unready()))
         deadline = Deadline.after(self._clock, self._settings.drain_deadline_s)
-        if self._publisher_lost is None and self._label(deadline):
+        if self._producer.lost is None and self._label(deadline):
             self.checkpoint(deadline)
         self._source.close()
         self._publisher.close()
@@ -170,8 +172,8 @@ class Worker:
             reasons.append("draining")
         if not self._source.membership().current:
             reasons.append("not a member of the group yet")
-        if self._publisher_lost is not None:
-            reasons.append(f"no producer: {self._publisher_lost}")
+        if self._producer.lost is not None:
+            reasons.append(f"no producer: {self._producer.lost}")
         reasons += self._vitals.reasons
         reasons += [f"partition {one.partition} parked: {one.reason}" for one in self.assignment.parked.values()]
         return tuple(reasons)
@@ -184,7 +186,7 @@ class Worker:
         stage_ms = (self._clock.monotonic_s() - started_s) * 1000.0
         together = [one for one in staged if not one.alone]
         for some in (together, *([one] for one in staged if one.alone)):
-            if some and self._publisher_lost is None:  # else whatever is staged is claimed again already
+            if some and self._producer.lost is None:  # else whatever is staged is claimed again already
                 self._adopt(self._checkpoint.take(some, stage_ms=stage_ms, deadline=deadline))
         self._park()
 
@@ -212,34 +214,12 @@ class Worker:
             self._vitals.dropped(reason)
             self.assignment.claim_again(partition, reason)
         if result.publisher_lost is not None:
-            self._lose_publisher(result.publisher_lost)
+            self._lose_producer(result.publisher_lost)
 
-    def _lose_publisher(self, reason: CheckpointOutcome) -> None:
-        """Note that the producer must be made anew. FencedError where another process goes on using its id."""
-        self._publisher_lost = reason
+    def _lose_producer(self, reason: CheckpointOutcome) -> None:
         for partition in list(self.assignment.loaded):  # paused: nothing piles up while there is nobody to publish it
             self.assignment.claim_again(partition, reason)
-        self._mend_not_before_s = self._clock.monotonic_s()
-        if reason == CheckpointOutcome.PUBLISHER_FENCED and self._fencings.another():
-            raise FencedError(
-                f"another process keeps using the transactional id {self._publisher.transactional_id}: "
-                "every worker of a deployment needs a worker.ordinal of its own"
-            )
-
-    def _mend_publisher(self) -> None:
-        if self._clock.monotonic_s() < self._mend_not_before_s:
-            return
-        reason = self._publisher_lost
-        assert reason is not None
-        try:
-            self._publisher.rebuild(self._settings.commit_timeout_s)
-        except RetriableError as error:
-            self._vitals.failed("producer", error)
-            self._mend_not_before_s = self._clock.monotonic_s() + _MEND_WAIT_S
-            return
-        self._vitals.mended("producer")
-        self._publisher_lost = None
-        self._observer.note(ProducerRebuilt(reason=reason))
+        self._producer.lose(reason)
 
     def _poll(self, timeout_s: float) -> int:
         """Take what has come; return how many records it was, and sessions whose timers fired before one."""
@@ -330,7 +310,7 @@ class Worker:
     def _new_claim(self, partition: int) -> Claim:
         return Claim(partition, self._parts, self._settings, partitions=self._partitions)
 
-    def _load(self, state: ClaimedState) -> LoadedPartition | Rebuilding:
+    def _load(self, state: ClaimedState) -> LoadedPartition | Rebuilding | Adoption:
         return self._loading.load(state, partitions=self._partitions, announce=self._announce)
 
     def _announce(self, state: ClaimedState) -> None:
@@ -344,6 +324,6 @@ class Worker:
         offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode())
         reason, lost = self._checkpoint.announce(TransactionPart(partition=state.partition, next=offset))
         if lost is not None:
-            self._lose_publisher(lost)
+            self._lose_producer(lost)
         if reason is not None:
             raise BrokerError(f"a rebuild of partition {state.partition} could not be announced: {reason}")

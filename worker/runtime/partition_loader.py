@@ -15,10 +15,13 @@ from worker.ports.clock import Clock
 from worker.ports.engine import Engine
 from worker.ports.log_reader import LogReader
 from worker.ports.observer import Observer, PartitionRebuilt
+from worker.ports.reasons import ParkReason
 from worker.ports.tracer import Tracer
 from worker.ports.word_source import WordSource
+from worker.runtime.adoption import Adoption
 from worker.runtime.claim import ClaimedState, Parked
 from worker.runtime.labelling import Labelling
+from worker.runtime.ledger_reading import LedgerReading
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.output_records import OutputRecords
 from worker.runtime.rebuild import Rebuild
@@ -78,13 +81,17 @@ class PartitionLoader:
 
     def load(
         self, state: ClaimedState, *, partitions: int, announce: Callable[[ClaimedState], object]
-    ) -> LoadedPartition | Rebuilding:
+    ) -> LoadedPartition | Rebuilding | Adoption:
         """Make sessions of a claimed partition's snapshots; a rebuild where they are lost or cannot be read.
+
+        Where the offset was set from outside and is adopted there are none, and the ledger is to forget its own.
 
         announce: commits that a rebuild is about to be tried; RetriableError where it did not commit.
         """
         if state.verdict is ClaimVerdict.BEHIND:
             return self._rebuilding(state, partitions, announce)
+        if state.verdict is ClaimVerdict.FOREIGN:
+            return self._adoption(state, partitions)
         context = self._context(state.partition)
         sessions = PartitionSessions(context)
         try:
@@ -93,6 +100,24 @@ class PartitionLoader:
             return self._rebuilding(state.without_store(), partitions, announce)
         time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
         return LoadedPartition(state, self._surroundings(partitions), sessions=sessions, tally=context.tally, time=time)
+
+    def _adoption(self, state: ClaimedState, partitions: int) -> Adoption:
+        context = self._context(state.partition)
+
+        def finish(known: list[str]) -> LoadedPartition:
+            surroundings = self._surroundings(partitions)
+            sessions, time = PartitionSessions(context), PartitionTime(max_skew_ms=self.settings.max_skew_ms)
+            loaded = LoadedPartition(state, surroundings, sessions=sessions, tally=context.tally, time=time)
+            loaded.forget_all(known)
+            return loaded
+
+        return Adoption(
+            LedgerReading(self.settings.ledger, state.partition, self.reader),
+            timeout_s=self.settings.claim_timeout_s,
+            stall_s=self.settings.rebuild_stall_s,
+            finish=finish,
+            parked=lambda detail: Parked(partition=state.partition, reason=ParkReason.LEDGER_UNREADABLE, detail=detail),
+        )
 
     def _rebuilding(
         self, state: ClaimedState, partitions: int, announce: Callable[[ClaimedState], object]

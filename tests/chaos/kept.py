@@ -1,0 +1,112 @@
+"""Checks what is kept when all is said (offsets and their metadata, Redis, the ledger) against what was said and came.
+
+A session that nobody has forgotten has its counters in Redis, and, once it has published, in the ledger; they are those
+of the words that came out. One that was forgotten has neither, and its time had come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from schemas.checkpoint import CheckpointId, OffsetMetadata, SessionField
+from schemas.segments import Segment
+from schemas.state import SessionFacts, SessionStatus, decode_ledger, decode_state
+from tests.chaos.checker import Findings, Output, Violation
+from tests.chaos.oracle import Timers
+from tests.chaos.said import Run, Said
+from worker.ports.records import CommittedOffset, Record
+
+__all__ = ["Kept", "check_kept"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What is found in the end.
+
+    ends: the words topic's end by partition. offsets: the group's. fields: sessions' fields in Redis, by partition.
+    ledger: the ledger's records, partition by partition in their order.
+    """
+
+    ends: Mapping[int, int]
+    offsets: Mapping[int, CommittedOffset | None]
+    fields: Mapping[int, Mapping[str, bytes]]
+    ledger: Sequence[Record]
+
+
+def check_kept(said: Said, found: Output, kept: Kept, timers: Timers | None = None) -> list[Violation]:
+    """Return every violation."""
+    findings = Findings("kept")
+    committed = {partition: _check_offset(partition, kept, findings) for partition in kept.ends}
+    latest = {(one.key or b"").decode(): one.value for one in kept.ledger}
+    last: dict[str, Run] = {}
+    for run in said.runs.values():
+        last[run.session] = run
+    segments: dict[tuple[str, int], list[Segment]] = {}
+    for one in found.segments:
+        segments.setdefault((one.session, one.since), []).append(one)
+    stored = _stored(kept, committed, findings)
+    for name, run in last.items():
+        came = segments.get((name, run.since), [])
+        recorded = latest.get(name)
+        ledger = None if recorded is None else decode_ledger(recorded)
+        if name in stored:
+            _check_facts(run, came, stored[name], "Redis", findings, whole=True)
+        if came and ledger is not None:
+            _check_facts(run, came, ledger, "the ledger", findings, whole=False)
+        forgotten = name in latest and recorded is None
+        if name not in stored and not (forgotten and timers is not None and came and came[-1].session_end):
+            findings.add("lost", f"{name} is not in Redis, and nobody forgot it")
+        if came and not forgotten and ledger is None:
+            findings.add("lost", f"{name} has published and is not in the ledger")
+        if forgotten and name in stored:
+            findings.add("foreign", f"{name} was forgotten and is in Redis")
+    for name in stored.keys() - last.keys():
+        findings.add("foreign", f"{name} is in Redis, and never spoke")
+    return findings.found
+
+
+def _check_offset(partition: int, kept: Kept, findings: Findings) -> CheckpointId | None:
+    offset = kept.offsets.get(partition)
+    metadata = None if offset is None else OffsetMetadata.decode(offset.metadata)
+    if offset is None or metadata is None:
+        findings.add("lost", f"partition {partition}: no offset, or without its metadata")
+        return None
+    if offset.next_offset != kept.ends[partition]:
+        findings.add("lost", f"partition {partition}: read to {offset.next_offset} of {kept.ends[partition]}")
+    if not metadata.replay_offset <= offset.next_offset or metadata.partitions != len(kept.ends):
+        findings.add("foreign", f"partition {partition}: its metadata is of something else")
+    return metadata.id
+
+
+def _stored(kept: Kept, committed: Mapping[int, CheckpointId | None], findings: Findings) -> dict[str, SessionFacts]:
+    """Return each session's snapshot that counts: the newest that is not newer than what was committed."""
+    states: dict[str, SessionFacts] = {}
+    for partition, fields in kept.fields.items():
+        newest = committed[partition]
+        for name, field in fields.items():
+            slots = msgspec.msgpack.decode(field, type=SessionField).slots
+            valid = [one for one in slots if newest is not None and CheckpointId.parse(one.id)[:2] <= newest[:2]]
+            if len(valid) != len(slots):
+                findings.add("foreign", f"{name} has a snapshot in doubt, and nobody is at work")
+            counts = max(valid, key=lambda one: CheckpointId.parse(one.id)[:2], default=None)
+            if counts is not None and counts.state is not None:
+                states[name] = decode_state(counts.state)
+    return states
+
+
+def _check_facts(
+    run: Run, came: Sequence[Segment], state: SessionFacts, place: str, findings: Findings, *, whole: bool
+) -> None:
+    """Compare counters. whole: they are as of the last event, not of the last segment."""
+    words = sum(len(one.words) for one in came)
+    if (state.since, state.index, state.words) != (run.since, len(came), words):
+        findings.add("relabelled", f"{run.session} in {place}: since, index or words are not those that came out")
+    if whole and (state.epoch, state.next_seq) != (run.epoch, run.next_seq):
+        findings.add("relabelled", f"{run.session} in {place}: the next event is another than its producer's")
+    if whole and (state.status is SessionStatus.ENDED) != run.ended:
+        findings.add("relabelled", f"{run.session} in {place}: {state.status}, its producer says otherwise")
+    if came and came[-1].session_end and state.status is SessionStatus.OPEN and not run.events[-1].words:
+        findings.add("relabelled", f"{run.session} in {place}: open, though it was closed")

@@ -1,0 +1,150 @@
+"""What the producers said, by their own record and by the words topic: what has to come out, and no code of ours in it.
+
+The rules are those of ``docs/produce.md``, once more and as short as they can be: which events count (``epoch``,
+``seq``, the end), which are refused and why, which numbers never came. Labels and cuts are not known here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+
+from tests.chaos.checker import Letter
+from worker.ports.records import Record
+
+__all__ = ["Place", "Run", "Said", "SaidEvent", "SaidWord", "said"]
+
+
+class Place(NamedTuple):
+    """A record as its producer wrote it."""
+
+    partition: int
+    key: bytes | None
+    value: bytes | None
+
+
+class SaidWord(NamedTuple):
+    """One unit of a recogniser's, and the offset of its event."""
+
+    text: str
+    start_ms: int | None
+    end_ms: int | None
+    confidence: float | None
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidEvent:
+    """An event that counts, and what stands from it on. time_ms: the largest time stamp of its partition so far."""
+
+    offset: int
+    appended_ms: int
+    time_ms: int
+    words: int
+    lang: str
+    ends: bool
+    hears: bool
+    targets: tuple[str, ...]
+    passing: tuple[str | None, str | None, tuple[tuple[str, str], ...] | None]
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """A session's stream under one ``since``. gaps: (epoch, first, last, words before)."""
+
+    session: str
+    since: int
+    options: dict[str, Any]
+    words: list[SaidWord] = field(default_factory=list)
+    events: list[SaidEvent] = field(default_factory=list)
+    gaps: list[tuple[int, int, int, int]] = field(default_factory=list)
+    epoch: int = 0
+    next_seq: int = 0
+    missed: set[int] = field(default_factory=set)
+    ended: bool = False
+
+    def refusal(self, event: Mapping[str, Any]) -> str | None:
+        """Return why an event is refused, ``repeat`` where it is dropped, None where it counts."""
+        epoch, seq = event.get("epoch", 0), event["seq"]
+        if epoch < self.epoch:
+            return "stale_epoch"
+        if epoch == self.epoch and seq < self.next_seq:
+            return "late" if seq in self.missed else "repeat"
+        return "session_ended" if self.ended else None
+
+    def take(self, event: Mapping[str, Any], record: Record, time_ms: int) -> None:
+        """Let an event count."""
+        epoch, seq = event.get("epoch", 0), event["seq"]
+        if epoch > self.epoch:
+            self.epoch, self.next_seq, self.missed = epoch, 0, set()
+        if seq > self.next_seq:
+            self.gaps.append((epoch, self.next_seq, seq - 1, len(self.words)))
+            self.missed.update(range(self.next_seq, seq))
+        self.next_seq = seq + 1
+        words = event.get("words") or ()
+        self.words += [
+            SaidWord(one["text"], one.get("start_ms"), one.get("end_ms"), one.get("confidence"), record.offset)
+            for one in words
+        ]
+        self.ended = bool(event.get("session_end"))
+        self.events.append(self._said(event, record, time_ms, len(words)))
+
+    def _said(self, event: Mapping[str, Any], record: Record, time_ms: int, words: int) -> SaidEvent:
+        before = self.events[-1] if self.events else None
+        given = (event.get("conversation"), event.get("speaker"), _pairs(event.get("attributes")))
+        stood = before.passing if before else (None, None, None)
+        targets = event.get("targets")
+        return SaidEvent(
+            offset=record.offset,
+            appended_ms=record.timestamp_ms,
+            time_ms=time_ms,
+            words=words,
+            lang=event["lang"],
+            ends=self.ended,
+            hears=event.get("heard_until_ms") is not None or (before is not None and before.hears),
+            targets=(before.targets if before else ()) if targets is None else tuple(targets),
+            passing=tuple(old if new is None else new for new, old in zip(given, stood, strict=True)),  # type: ignore[arg-type]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """All that has to come out."""
+
+    runs: dict[tuple[str, int], Run]
+    letters: list[Letter]
+
+
+def said(records: Iterable[Record], refused: Mapping[Place, str], begins: Collection[tuple[str, int]] = ()) -> Said:
+    """Return what these records of the words topic have to bring out.
+
+    refused: what its producer wrote knowing that it is no event, or in a wrong place, and the reason that it must be
+    refused for. begins: session and offset where one was begun that had been forgotten, as the output says.
+    """
+    runs: dict[tuple[str, int], Run] = {}
+    running: dict[str, Run] = {}
+    letters: list[Letter] = []
+    times_ms: dict[int, int] = defaultdict(int)
+    for record in records:
+        times_ms[record.partition] = max(times_ms[record.partition], record.timestamp_ms)
+        reason = refused.get(Place(record.partition, record.key, record.value))
+        if reason is None:
+            event = msgspec.msgpack.decode(record.value or b"")
+            name = event["session"]
+            if name not in running or (name, record.offset) in begins:
+                options = event.get("options") or {}
+                running[name] = runs[name, record.offset] = Run(session=name, since=record.offset, options=options)
+            reason = running[name].refusal(event)
+            if reason is None:
+                running[name].take(event, record, times_ms[record.partition])
+        if reason not in (None, "repeat"):
+            letters.append(Letter(record.partition, record.offset, reason, record.value))
+    return Said(runs=runs, letters=letters)
+
+
+def _pairs(attributes: Mapping[str, str] | None) -> tuple[tuple[str, str], ...] | None:
+    return None if attributes is None else tuple(sorted(attributes.items()))

@@ -1,0 +1,77 @@
+"""Memory while faults go on: the workers' resident pages and what Redis uses, sampled to a file in a thread."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import threading
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import redis
+
+__all__ = ["Samples"]
+
+_EVERY_S = 5.0
+_KIB_A_PAGE = 4
+
+
+class Samples:
+    """pids: the workers that live now. addresses: of Redis, ``host:port``."""
+
+    def __init__(
+        self, pids: Callable[[], Collection[int]], addresses: Callable[[], Collection[str]], file: Path | None
+    ) -> None:
+        self._pids = pids
+        self._addresses = addresses
+        self._file = file
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="samples", daemon=True)
+        self._resident_kib: list[int] = []
+        self._redis_kib: list[int] = []
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    @property
+    def growth(self) -> dict[str, float]:
+        """Return by how much the last quarter's median lies above the second's, 0.1 for a tenth; empty: too few."""
+        found = {"resident": self._resident_kib, "redis": self._redis_kib}
+        return {name: round(_growth(values), 3) for name, values in found.items() if len(values) >= 8}
+
+    def _run(self) -> None:
+        began_s = time.monotonic()
+        while not self._closing.wait(_EVERY_S):
+            resident_kib = max((_resident_kib(pid) for pid in self._pids()), default=0)
+            redis_kib = sum(_used_kib(address) for address in self._addresses())
+            if resident_kib:
+                self._resident_kib.append(resident_kib)
+            if redis_kib:
+                self._redis_kib.append(redis_kib)
+            if self._file is not None:
+                with self._file.open("a") as file:
+                    file.write(f"{time.monotonic() - began_s:.0f},{resident_kib},{redis_kib}\n")
+
+
+def _growth(values: list[int]) -> float:
+    quarter = len(values) // 4
+    return statistics.median(values[-quarter:]) / statistics.median(values[quarter : 2 * quarter]) - 1.0
+
+
+def _resident_kib(pid: int) -> int:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _KIB_A_PAGE
+    return 0
+
+
+def _used_kib(address: str) -> int:
+    host, _, port = address.rpartition(":")
+    with contextlib.suppress(redis.RedisError), redis.Redis(host=host, port=int(port), socket_timeout=1.0) as client:
+        return int(client.info("memory")["used_memory"]) // 1024
+    return 0

@@ -1,0 +1,66 @@
+"""An offset set from outside is adopted with empty state, for good: no later rebuild brings back who was given up."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.workers.speech import event, said
+from tests.workers.twin import World
+from worker.core.rules import DecodingRules
+from worker.errors import BrokerError
+from worker.ports.records import NextOffset
+
+PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000, idle_after_ms=20_000)
+
+
+def a_world_with_an_offset_from_outside(next_offset: int | None = None) -> World:
+    """Let a session have published and go on; then somebody sets the offset, to the log's end unless said."""
+    world = World(rules=PATIENT)
+    world.send(event("ann", 0, "one", "two", utterance_end=True), event("ann", 1, "three"))
+    before = world.worker(0)
+    before.settle()
+    before.worker.drain()
+    end = world.broker.log("asr.words", 0).end
+    offset = NextOffset(next_offset=end if next_offset is None else next_offset, metadata="")
+    world.broker.set_offset("caesura", "asr.words", 0, offset)
+    return world
+
+
+@pytest.mark.parametrize("is_lost", [False, True], ids=["redis stays", "redis is lost"])
+def test_sessions_of_before_are_begun_anew_whether_or_not_redis_is_lost_later(is_lost: bool) -> None:
+    world = a_world_with_an_offset_from_outside()
+    adopting = world.worker(1, adopt_foreign_offsets=True)
+    adopting.settle()
+    adopting.worker.drain()
+    if is_lost:
+        world.redis.lose_everything()
+    world.send(event("ann", 2, "four", session_end=True))
+    after = world.worker(2)
+    after.settle()
+    assert list(after.worker.assignment.loaded[0].sessions.names()) == ["ann"]
+    last = world.segments()[-1]
+    assert (last.since, last.index, said([last])) == (2, 0, ["four"])
+
+
+def test_what_the_adopting_worker_began_itself_is_not_forgotten() -> None:
+    world = a_world_with_an_offset_from_outside()
+    world.send(event("ann", 2, "four", utterance_end=True))
+    adopting = world.worker(1, adopt_foreign_offsets=True)
+    adopting.settle()
+    world.redis.lose_everything()
+    world.send(event("ann", 3, "five", session_end=True))
+    adopting.turn(100)
+    assert [(one.since, one.index, said([one])) for one in world.segments()[1:]] == [(2, 0, ["four"]), (2, 1, ["five"])]
+
+
+def test_an_adoption_that_does_not_commit_is_done_again() -> None:
+    world = a_world_with_an_offset_from_outside()
+    adopting = world.worker(1, adopt_foreign_offsets=True, start=False)
+    world.broker.fail("send_offsets", BrokerError("away"), of="caesura-1")
+    adopting.worker.start()
+    adopting.turn(120)
+    adopting.worker.drain()
+    world.redis.lose_everything()
+    after = world.worker(2)
+    after.settle()
+    assert list(after.worker.assignment.loaded[0].sessions.names()) == []

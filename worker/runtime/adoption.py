@@ -1,0 +1,46 @@
+"""A partition that begins at an offset that somebody set: its ledger forgets whom it knew, so that no rebuild does.
+
+Without that, a later loss of Redis would bring sessions back that the adoption gave up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from worker.runtime.claim import Parked
+from worker.runtime.ledger_reading import LedgerReading, UnreadableLedgerError
+from worker.runtime.loaded_partition import LoadedPartition
+
+__all__ = ["Adoption"]
+
+_CHUNK_RECORDS = 1000
+_DONE = object()
+
+
+class Adoption:
+    """Reads the ledger, a chunk a turn. parked: what to say where it cannot be read."""
+
+    announces = False
+
+    def __init__(
+        self,
+        ledger: LedgerReading,
+        *,
+        timeout_s: float,
+        stall_s: float,
+        finish: Callable[[list[str]], LoadedPartition],
+        parked: Callable[[str], Parked],
+    ) -> None:
+        self._ledger = ledger
+        self._steps = ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
+        self._finish = finish
+        self._parked = parked
+
+    def advance(self) -> LoadedPartition | Parked | None:
+        """Do one chunk of the work; None: there is more. RetriableError: claim again."""
+        try:
+            if next(self._steps, _DONE) is not _DONE:
+                return None
+        except UnreadableLedgerError as error:
+            return self._parked(str(error))
+        return self._finish(sorted(self._ledger.states))
