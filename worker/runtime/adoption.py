@@ -21,6 +21,7 @@ class Adoption:
     """Reads the ledger, a chunk a turn. parked: what to say where it cannot be read."""
 
     announces = False
+    announced = False
 
     def __init__(
         self,
