@@ -42,9 +42,13 @@ class CueWriter:
         self._free_ms = 0
         self._spoken_ms = 0
         self._first_appended_ms: int | None = None
+        self._since: int | None = None
 
     def write(self, segment: Segment) -> Iterator[Cue]:
-        """Yield the cues of the session's next segment."""
+        """Yield the cues of the session's next segment; a session of the same name later has times of its own."""
+        if segment.since != self._since:
+            self._since, self._first_appended_ms = segment.since, None
+            self._free_ms = self._spoken_ms = 0
         words = self._words(segment)
         for group in laid_out(words, self._limits):
             yield self._cue(group, segment)

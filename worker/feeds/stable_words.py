@@ -23,7 +23,7 @@ from worker.feeds.hypothesis import HeardWord, Hypothesis
 
 __all__ = ["StableWords"]
 
-_CLOSED_KEPT = 1024
+_OPEN_KEPT, _CLOSED_KEPT = 64, 1024
 _MARKS = ".,?!;:\"'()…。，？！；：、“”‘’"
 
 
@@ -55,6 +55,8 @@ class StableWords:
         if self.repeats(hypothesis):
             return (), ()
         utterance = self._open.setdefault(name, _Utterance())
+        if len(self._open) > _OPEN_KEPT:  # one that its recogniser never ended
+            self._close(next(iter(self._open)))
         texts = [_folded(word.text) for word in hypothesis.words]
         begin, otherwise = _after_sent(utterance.sent, texts)
         end = len(texts) if hypothesis.final else max(begin, self._settled(utterance, hypothesis.words, texts))

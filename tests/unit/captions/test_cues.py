@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,6 +92,16 @@ def test_words_without_times_stand_where_their_records_were_appended() -> None:
     first = segment(("so", "none", 0, 0), timed=False, appended_ms=50_000)
     later = segment(("yes", "none", 0, 0), timed=False, appended_ms=54_000)
     assert [cue.start_ms for one in (first, later) for cue in writer.write(one)] == [0, 4_000]
+
+
+def test_a_later_session_of_the_same_name_has_times_of_its_own() -> None:
+    writer = CueWriter(CaptionLimits())
+    first = segment(("so", "none", 600_000, 200))
+    later = msgspec.structs.replace(segment(("yes", "none", 1_000, 200)), since=99)
+    assert [(cue.number, cue.start_ms) for one in (first, later) for cue in writer.write(one)] == [
+        (1, 600_000),
+        (2, 1_000),
+    ]
 
 
 def test_speech_faster_than_reading_is_followed_no_later_than_the_limit() -> None:

@@ -65,6 +65,14 @@ def test_the_same_hypothesis_once_more_is_no_agreement() -> None:
     assert sent(StableWords(2), heard("i scream for"), heard("i scream for"), heard("i scream")) == ["", "", "i"]
 
 
+def test_utterances_that_are_never_ended_do_not_pile_up() -> None:
+    stable = StableWords(0)
+    for number in range(200):
+        sent(stable, heard("so", utterance=str(number)))
+    assert sent(stable, heard("so", final=True, utterance="199")) == ["so"]
+    assert sent(stable, heard("so", final=True, utterance="0")) == [""], "it was closed long ago"
+
+
 def test_one_hypothesis_is_no_agreement() -> None:
     with pytest.raises(ValueError, match="at least 2"):
         StableWords(1)

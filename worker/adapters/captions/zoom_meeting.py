@@ -71,7 +71,13 @@ class ZoomMeeting:
 
     def _last_seq(self) -> int:
         """Return the number of the last caption taken; 0 where there was none."""
-        answer = self._request(self._url(f"{_PATH}/seq"), None).decode(errors="replace").strip()
+        try:
+            answer = self._request(self._url(f"{_PATH}/seq"), None).decode(errors="replace").strip()
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code not in (404, 405):
+                raise
+            return 0  # a service that is not asked this way begins at the beginning
         return int(answer) if answer.isdigit() else 0
 
     def _url(self, path: str, **more: str) -> str:

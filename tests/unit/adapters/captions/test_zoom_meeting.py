@@ -22,6 +22,7 @@ class Meeting(ThreadingHTTPServer):
         self.seqs: list[int] = []
         self.faults: list[str] = []
         self.last_seq = 0
+        self.seq_status = 200
 
     @property
     def address(self) -> str:
@@ -34,7 +35,7 @@ class _Answers(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         assert urlsplit(self.path).path == "/closedcaption/seq"
         assert parse_qs(urlsplit(self.path).query)["signature"] == ["secret="]
-        self._answer(200, str(self.server.last_seq))
+        self._answer(self.server.seq_status, str(self.server.last_seq))
 
     def do_POST(self) -> None:
         query = parse_qs(urlsplit(self.path).query)
@@ -109,6 +110,12 @@ def test_what_is_given_up_is_said_and_the_next_one_is_shown(meeting: Meeting) ->
     assert "secret" not in str(refused.value)
     zoom.post("two")
     assert meeting.shown == ["two"]
+
+
+def test_a_service_that_does_not_say_how_far_it_is_is_begun_at_the_beginning(meeting: Meeting) -> None:
+    meeting.seq_status = 404
+    captions_of(meeting).post("one")
+    assert (meeting.shown, meeting.seqs) == (["one"], [1])
 
 
 def test_what_is_no_caption_address_is_refused_and_not_quoted() -> None:
