@@ -25,6 +25,8 @@ from models.evaluation.papers.runs import Workplace, carry_out, first_words, rea
 from models.evaluation.papers.schedule import planned
 from models.evaluation.papers.side_by_side import SYSTEMS, mean_delay_words
 from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test
+from models.networks.checkpoints import load_any_network
+from models.networks.kinds import describe
 from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
 from tests.models.builders import VOCABULARY, document, tokenizer
 from tests.models.encoders import INNER, POSITIONS, WIDTH, bert
@@ -229,3 +231,15 @@ def test_all_systems_stand_side_by_side_with_their_size_and_cost(tmp_path: Path)
     assert all(float(row[-1]) > 0 and float(row[-2]) > 0 for row in rows[2:])
     assert {cell for row in rows[2:] for cell in row[2:6]} == {"–"}  # nothing is trained here
     assert mean_delay_words(10_000) == pytest.approx(17, abs=0.1)
+
+
+@pytest.mark.parametrize("kind", ["task-dependency", "word-cnn", "t-brnn", "sapr"])
+def test_the_train_command_knows_each_of_the_networks(kind: str, tmp_path: Path) -> None:
+    place = workplace(tmp_path, scale=10)
+    command = ["train", "--network", kind, "--order", "dp", "--vocabulary", str(place.vocabulary), "--threads", "1"]
+    command += ["--data", str(place.data), "--corpus", "ted", "--max-words", "50", "--max-pieces", "100"]
+    done = CliRunner().invoke(app, [*command, "--checkpoint", str(tmp_path / "one.pt")])
+    assert done.exit_code == 0, done.output
+    network = load_any_network(tmp_path / "one.pt")
+    assert describe(network)[0] == kind
+    assert describe(network)[1].get("order", "dp") == "dp"
