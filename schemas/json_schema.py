@@ -13,7 +13,8 @@ import msgspec
 
 from schemas.events import WordsEvent
 from schemas.segments import Segment, TranslationSegment
-from schemas.versions import EVENT_VERSION, SEGMENT_VERSION
+from schemas.tentative import Tentative
+from schemas.versions import EVENT_VERSION, SEGMENT_VERSION, TENTATIVE_VERSION
 
 __all__ = ["FOLDER", "schema_files", "stale_files", "write_files"]
 
@@ -22,6 +23,7 @@ FOLDER = Path(__file__).parent / "json"
 _WIRE: dict[str, tuple[type[msgspec.Struct], str]] = {
     "asr.words": (WordsEvent, EVENT_VERSION),
     "asr.segments": (Segment, SEGMENT_VERSION),
+    "asr.tentative": (Tentative, TENTATIVE_VERSION),
     "translate": (TranslationSegment, SEGMENT_VERSION),
 }
 

@@ -14,6 +14,7 @@ from types import FrameType
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
 from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
 from worker.adapters.kafka.topics import KafkaTopics
 from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.adapters.onnx.engine import OnnxEngine
@@ -140,6 +141,7 @@ def build_worker(
         engine=engine,
         clock=clock,
         observer=observer,
+        tentative=_tentative(settings),
         tracer=tracer or Untraced(),
     )
 
@@ -174,6 +176,11 @@ def opened_tracer(runtime: RuntimeSettings) -> Iterator[Tracer]:
 def _transactional(settings: Settings, source: KafkaWordSource) -> Publisher:
     worker = settings.worker
     return KafkaPublisher(settings.kafka, worker.transactional_id, source.topic, outputs=worker.output_topics)
+
+
+def _tentative(settings: Settings) -> KafkaTentativePublisher | None:
+    topic = settings.worker.tentative_topic
+    return KafkaTentativePublisher(settings.kafka, topic) if topic else None
 
 
 def refuse_denied(settings: Settings) -> None:

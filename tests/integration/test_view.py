@@ -7,16 +7,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions
 from websockets.sync.client import connect
 
+from schemas.codec import encode_tentative
+from schemas.segments import ModelRef, SegmentWord
+from schemas.tentative import Tentative
+from schemas.versions import TENTATIVE_VERSION
 from tests.parts.kafka_part import Kafka
 from tests.workers.real import RealWorld
 from tests.workers.speech import event
 from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
 from worker.adapters.kafka.topic_reader import Start
 from worker.adapters.system_clock import SystemClock
 from worker.errors import FatalError
@@ -102,6 +108,40 @@ def test_words_are_shown_before_and_after_they_freeze_and_no_group_is_left_behin
     assert group not in {one.group_id for one in listed.valid}
     (asked,) = kafka.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]).values()
     assert not [one for one in asked.result().topic_partitions if one.offset >= 0]
+
+
+def test_labels_of_unfrozen_words_are_shown_where_the_cluster_has_them(
+    kafka: Kafka, redis_url: str, deployment: str
+) -> None:
+    world = RealWorld(kafka, redis_url, deployment)
+    topic = f"{deployment}.tentative"
+    kafka.create_topics_named({topic: {}}, world.partitions)
+    settings = settings_of(world)
+    settings = replace(settings, worker=replace(settings.worker, tentative_topic=topic))
+    assert readable_topics(settings).tentative == topic
+    look = Tentative(
+        version=TENTATIVE_VERSION,
+        revisable=True,
+        session="ann",
+        since=0,
+        first_word=0,
+        sentence_start=True,
+        lang="en",
+        words=(SegmentWord(text="uh", punctuation="comma", disfluency="B-IM"),),
+        labelled_words=1,
+        through_offset=0,
+        at_ms=0,
+        model=ModelRef(id="en", version="1"),
+    )
+    with watching(settings) as address, connect(address, proxy=None) as page:
+        page.send("{}")
+        assert json.loads(page.recv(timeout=ANSWER_WITHIN_S))["type"] == "ready"
+        time.sleep(3)
+        publisher = KafkaTentativePublisher(settings.kafka, topic)
+        publisher.offer(world.partition_of("ann"), b"ann", encode_tentative(look))
+        shown = json.loads(page.recv(timeout=ANSWER_WITHIN_S))
+        publisher.close()
+    assert shown["marked"] == "{Uh},"
 
 
 def test_a_topic_that_is_not_there_is_said(kafka: Kafka, redis_url: str, deployment: str) -> None:

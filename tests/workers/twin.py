@@ -23,6 +23,7 @@ from worker.ports.engine import Engine
 from worker.ports.observer import Observer, SilentObserver
 from worker.ports.publisher import Publisher
 from worker.ports.records import Record
+from worker.ports.tentative_publisher import TentativePublisher
 from worker.ports.tracer import Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
@@ -87,7 +88,7 @@ class World:
     def segments(self) -> list[Segment]:
         return [decode_segment(one.value or b"") for one in self.records("asr.segments")]
 
-    def worker(
+    def worker(  # noqa: PLR0913 - each has its test
         self,
         ordinal: int = 0,
         *,
@@ -97,11 +98,12 @@ class World:
         start: bool = True,
         tracer: Tracer | None = None,
         clock: Clock | None = None,
+        tentative: TentativePublisher | None = None,
         **changes: object,
     ) -> TwinWorker:
         settings = self.settings(ordinal, **changes)
         observer, engine = observer or SilentObserver(), engine or ScriptedEngine()
-        worker = TwinWorker(self, settings, observer, engine, around, tracer, clock)
+        worker = TwinWorker(self, settings, observer, engine, around, tracer, clock, tentative)
         if start:
             worker.worker.start()
         return worker
@@ -110,7 +112,7 @@ class World:
 class TwinWorker:
     """A worker on the twins, turned by hand."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what a worker is made of
         self,
         world: World,
         settings: RuntimeSettings,
@@ -119,6 +121,7 @@ class TwinWorker:
         around: Callable[[Publisher], Publisher],
         tracer: Tracer | None = None,
         clock: Clock | None = None,
+        tentative: TentativePublisher | None = None,
     ) -> None:
         self.world = world
         self.store = MemorySessionStore(world.redis)
@@ -133,6 +136,7 @@ class TwinWorker:
             engine=engine,
             clock=clock or world.clock,
             observer=observer,
+            tentative=tentative,
             tracer=tracer or Untraced(),
         )
         watchdog = InferenceWatchdog(deadline_s=60.0, clock=world.clock, on_overrun=lambda: None)

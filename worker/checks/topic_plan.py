@@ -18,6 +18,8 @@ INPUT_MAX_MESSAGE_BYTES = 1_048_576
 
 _DEAD_LETTER_ROOM_BYTES = 65_536
 _DAY_MS = 86_400_000
+_TENTATIVE_MS = "600000"
+"""Unfrozen words are of no use once they have frozen."""
 _LEDGER = {
     "cleanup.policy": "compact",
     "segment.bytes": str(16 * 1024 * 1024),
@@ -56,6 +58,7 @@ def wanted_topics(
         settings.segment_topic: keep,
         **routes,
         settings.dead_letter_topic: keep | {"max.message.bytes": dead_bytes},
+        **({settings.tentative_topic: keep | {"retention.ms": _TENTATIVE_MS}} if settings.tentative_topic else {}),
         settings.ledger: _LEDGER | {"delete.retention.ms": str(kept_ms)},
     }
     purposes = {
@@ -63,6 +66,7 @@ def wanted_topics(
         settings.segment_topic: "segments out",
         settings.dead_letter_topic: "events that can never be applied",
         settings.ledger: "what sessions are rebuilt from",
+        settings.tentative_topic: "words that are not frozen",
     }
     return [
         WantedTopic(name=name, purpose=purposes.get(name, "translation route"), partitions=partitions, options=chosen)

@@ -35,6 +35,7 @@ from worker.runtime.positions import Positions
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.staged import TransactionPart
 from worker.runtime.timer_sweep import TimerSweep
+from worker.runtime.unfrozen_words import UnfrozenWords
 
 __all__ = ["Worker"]
 
@@ -82,6 +83,12 @@ class Worker:
             timeout_s=settings.commit_timeout_s,
         )
         self._draining = False
+        self._unfrozen = UnfrozenWords(
+            publisher=parts.tentative,
+            clock=parts.clock,
+            interval_ms=settings.tentative_interval_ms,
+            wire=settings.wire_format,
+        )
         self._pace = PollBudget(settings.max_poll_records)
         self._checkpoint = Checkpoint(
             store=parts.store,
@@ -146,6 +153,8 @@ class Worker:
             self._label()
             self._pace.worked(records + fired, self._clock.monotonic_s() - began_s)
             if self._due():
+                loaded = {number: one.sessions for number, one in self.assignment.loaded.items()}
+                self._unfrozen.tell(loaded, behind=records >= self._pace.max_records)
                 self.checkpoint()
         self._probe()
         self._observer.note(ReadinessTold(reasons=self.unready()))
@@ -162,6 +171,7 @@ class Worker:
             self.checkpoint(deadline)
         self._source.close()
         self._publisher.close()
+        self._unfrozen.close()
         self._store.close()
         self._parts.reader.close()
 

@@ -11,6 +11,7 @@ from worker.ports.observer import Observer
 from worker.ports.peer_transactions import PeerTransactions
 from worker.ports.publisher import Publisher
 from worker.ports.session_store import SessionStore
+from worker.ports.tentative_publisher import TentativePublisher
 from worker.ports.tracer import Tracer
 from worker.ports.word_source import WordSource
 from worker.runtime.untraced import Untraced
@@ -20,7 +21,7 @@ __all__ = ["RuntimeParts"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeParts:
-    """One worker's adapters, and who is told of what it does."""
+    """One worker's adapters, and who is told of what it does. tentative: None where no unfrozen words are published."""
 
     source: WordSource
     publisher: Publisher
@@ -30,4 +31,5 @@ class RuntimeParts:
     engine: Engine
     clock: Clock
     observer: Observer
+    tentative: TentativePublisher | None = None
     tracer: Tracer = field(default_factory=Untraced)

@@ -234,6 +234,23 @@ class RuntimeSettings:
             extra={"change": "at a roll-out"},
         ),
     ] = 1_000_000
+    tentative_topic: Annotated[
+        str,
+        Meta(
+            description="Topic of words that are not frozen yet, with labels that may change (`asr.tentative`); empty: "
+            "none are published. Nothing rests on it, and under load it is the first to give way.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = ""
+    tentative_interval_ms: Annotated[
+        int,
+        Meta(
+            ge=300,
+            le=60_000,
+            description="Least time between two records of a session in `tentative_topic`.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 300
     wire_format: Annotated[
         WireFormat,
         Meta(
@@ -280,6 +297,9 @@ class RuntimeSettings:
             require_topic("ledger_topic", self.ledger_topic)
         topics = [self.input_topic, self.segment_topic, self.dead_letter_topic, self.ledger]
         topics += [route.topic for route in self.routes]
+        if self.tentative_topic:
+            require_topic("tentative_topic", self.tentative_topic)
+            topics.append(self.tentative_topic)
         if len(set(topics)) != len(topics):
             raise ValueError("every topic has one purpose, and two settings name the same one")
         if len({route.target for route in self.routes}) != len(self.routes):

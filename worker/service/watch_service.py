@@ -32,7 +32,8 @@ def readable_topics(settings: BrokerSettings) -> WatchedTopics:
     BrokerError where no broker answers.
     """
     worker = settings.worker
-    names = [worker.segment_topic, worker.input_topic]
+    tentative = worker.tentative_topic
+    names = [worker.segment_topic, worker.input_topic, *([tentative] if tentative else [])]
     with KafkaReader(settings.kafka, worker.segment_topic) as reader:
         reader.partitions()  # a topic that there is not is said, with the names of those alike
     forbidden = {name: told[0] for name, told in KafkaTopics(settings.kafka).forbidden(names).items()}
@@ -41,7 +42,7 @@ def readable_topics(settings: BrokerSettings) -> WatchedTopics:
     return WatchedTopics(
         segments=worker.segment_topic,
         words=worker.input_topic if _is_there(settings, worker.input_topic, forbidden) else None,
-        tentative=None,
+        tentative=tentative if tentative and _is_there(settings, tentative, forbidden) else None,
     )
 
 

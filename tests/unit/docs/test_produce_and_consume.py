@@ -12,6 +12,7 @@ from schemas.dead_letters import UNREADABLE, DeadLetterReason
 from schemas.events import SessionOptions, WordsEvent
 from schemas.json_schema import FOLDER
 from schemas.segments import Cause, Segment
+from schemas.tentative import Tentative
 
 REPOSITORY = FOLDER.parent.parent
 PAGES = ("docs/produce.md", "docs/consume.md")
@@ -55,6 +56,10 @@ def test_the_producers_page_names_every_field_option_and_reason() -> None:
 def test_the_consumers_page_names_every_field_and_cause() -> None:
     fields = {field.name for field in msgspec.structs.fields(Segment)}
     assert fields | set(Cause) <= named_in_tables("docs/consume.md")
+
+
+def test_the_consumers_page_names_every_field_of_unfrozen_words() -> None:
+    assert {field.name for field in msgspec.structs.fields(Tentative)} <= named_in_tables("docs/consume.md")
 
 
 def test_the_producers_page_sends_an_event_under_its_session() -> None:

@@ -13,19 +13,27 @@ from jsonschema import Draft202012Validator
 from schemas.codec import (
     decode_event,
     decode_segment,
+    decode_tentative,
     decode_translation,
     encode_event,
     encode_segment,
+    encode_tentative,
     encode_translation,
 )
 from schemas.events import WordsEvent
 from schemas.json_schema import FOLDER, stale_files, write_files
 from schemas.segments import Segment, TranslationSegment
+from schemas.tentative import Tentative
 from schemas.versions import EVENT_VERSION, READ_MAJORS, SEGMENT_VERSION
 
 GOLDEN = Path(FOLDER).parent / "golden"
 MESSAGES = sorted(GOLDEN.glob("*/*.msgpack"))
-SCHEMA_OF = {"words": "asr.words", "segment": "asr.segments", "translation": "translate"}
+SCHEMA_OF = {
+    "words": "asr.words",
+    "segment": "asr.segments",
+    "tentative": "asr.tentative",
+    "translation": "translate",
+}
 
 
 def again(path: Path) -> bytes:
@@ -36,6 +44,8 @@ def again(path: Path) -> bytes:
         return encode_event(decode_event(data))
     if kind == "segment":
         return encode_segment(decode_segment(data))
+    if kind == "tentative":
+        return encode_tentative(decode_tentative(data))
     return encode_translation(decode_translation(data))
 
 
@@ -49,7 +59,12 @@ def test_a_golden_message_is_read_and_written_again_byte_for_byte(path: Path) ->
 
 @pytest.mark.parametrize("path", MESSAGES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_golden_message_in_json_is_the_same_message(path: Path) -> None:
-    decode = {"words": decode_event, "segment": decode_segment, "translation": decode_translation}
+    decode: dict[str, Callable[[bytes], msgspec.Struct]] = {
+        "words": decode_event,
+        "segment": decode_segment,
+        "tentative": decode_tentative,
+        "translation": decode_translation,
+    }
     read = decode[path.name.split(".")[0]]
     assert read(path.with_suffix(".json").read_bytes()) == read(path.read_bytes())
 
@@ -87,7 +102,13 @@ def test_a_file_that_is_missing_changed_or_left_over_is_named(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("struct", "file"), [(WordsEvent, "asr.words"), (Segment, "asr.segments"), (TranslationSegment, "translate")]
+    ("struct", "file"),
+    [
+        (WordsEvent, "asr.words"),
+        (Segment, "asr.segments"),
+        (Tentative, "asr.tentative"),
+        (TranslationSegment, "translate"),
+    ],
 )
 def test_a_schema_names_every_field_of_its_type(struct: type[msgspec.Struct], file: str) -> None:
     schema = json.loads((FOLDER / f"{file}.schema.json").read_text(encoding="utf-8"))

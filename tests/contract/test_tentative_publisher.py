@@ -1,0 +1,43 @@
+"""The producer of unfrozen words, the twin and the real one: what is offered is there or dropped; nothing raises."""
+
+from __future__ import annotations
+
+import time
+
+from tests.parts.committed import committed_records
+from tests.parts.kafka_part import Kafka
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
+from worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
+
+
+def test_the_twin_keeps_what_it_is_offered_or_drops_it() -> None:
+    kept, dropping = MemoryTentativePublisher(), MemoryTentativePublisher(failing=True)
+    assert kept.offer(1, b"a", b"x")
+    assert not dropping.offer(1, b"a", b"x")
+    assert (kept.records, dropping.records) == ([(1, b"a", b"x")], [])
+
+
+def test_what_is_offered_comes_to_the_partition_it_was_offered_to(kafka: Kafka, deployment: str) -> None:
+    topic = f"{deployment}.tentative"
+    kafka.create_topics_named({topic: {}}, 3)
+    settings = KafkaSettings(bootstrap_servers=kafka.bootstrap)
+    publisher = KafkaTentativePublisher(settings, topic)
+    for number in range(20):
+        assert publisher.offer(2, b"ann", str(number).encode())
+    deadline_s = time.monotonic() + 20
+    while len(found := committed_records(kafka.admin, settings, topic)) < 20 and time.monotonic() < deadline_s:
+        publisher.offer(0, b"ben", b"on with it")  # what is queued goes out when the producer is asked for something
+        time.sleep(0.2)
+    publisher.close()
+    assert [one.value for one in found if one.partition == 2] == [str(number).encode() for number in range(20)]
+
+
+def test_a_topic_that_is_not_there_and_a_broker_that_is_away_cost_nothing(kafka: Kafka, deployment: str) -> None:
+    for bootstrap in (kafka.bootstrap, "127.0.0.1:1"):
+        publisher = KafkaTentativePublisher(KafkaSettings(bootstrap_servers=bootstrap), f"{deployment}.nowhere")
+        began_s = time.monotonic()
+        taken = [publisher.offer(number % 3, b"ann", b"x" * 100) for number in range(5000)]
+        assert not all(taken)  # the queue is small, and what does not fit is dropped
+        publisher.close()
+        assert time.monotonic() - began_s < 5

@@ -1,0 +1,89 @@
+"""Words told before they freeze: never a byte of state or of a segment changes by it, whatever becomes of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+
+import pytest
+
+from schemas.codec import decode_tentative
+from schemas.tentative import Tentative
+from tests.workers.speech import speech, untimed
+from tests.workers.twin import World
+from worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
+
+NAMES = ("ann", "ben", "cy")
+
+
+def spoken(publisher: MemoryTentativePublisher | None) -> World:
+    """Return a world in which three people have spoken, a word or so at a time, in turns of twin time."""
+    world = World(partitions=2)
+    worker = world.worker(tentative=publisher)
+    worker.settle()
+    streams = [speech(name, 60) for name in NAMES]
+    for together in zip(*streams, strict=False):
+        world.send(*together)
+        worker.turn(6)
+    worker.settle()
+    worker.worker.drain()
+    return world
+
+
+def looks(publisher: MemoryTentativePublisher) -> dict[str, list[Tentative]]:
+    found: dict[str, list[Tentative]] = defaultdict(list)
+    for _, key, value in publisher.records:
+        found[key.decode()].append(decode_tentative(value))
+    return found
+
+
+@pytest.mark.parametrize("publisher", [MemoryTentativePublisher(), MemoryTentativePublisher(failing=True)])
+def test_state_and_segments_are_the_same_bytes_with_it_without_it_and_where_it_fails(
+    publisher: MemoryTentativePublisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.runtime.claim.secrets.token_hex", lambda size: "ab" * size)  # a claim's own chance
+    without, told = spoken(None), spoken(publisher)
+    assert vars(told.redis) == vars(without.redis)
+    for topic in ("asr.segments", "translate.de", "asr.words.dead", "caesura.ledger"):
+        assert [(one.key, one.value) for one in told.records(topic)] == [
+            (one.key, one.value) for one in without.records(topic)
+        ]
+    assert without.segments()
+    assert bool(publisher.records) is not publisher.failing
+    assert publisher.closed
+
+
+def test_what_is_told_are_words_that_segments_bring_later_in_the_same_order() -> None:
+    publisher = MemoryTentativePublisher()
+    world = spoken(publisher)
+    frozen: dict[str, list[str]] = defaultdict(list)
+    for segment in untimed(world.segments()):
+        frozen[segment.session] += [word.text for word in segment.words]
+    told = looks(publisher)
+    assert set(told) == set(NAMES)
+    for name, tentatives in told.items():
+        for one in tentatives:
+            words = [word.text for word in one.words]
+            assert frozen[name][one.first_word : one.first_word + len(words)] == words
+            assert one.revisable
+            assert one.labelled_words <= len(words)
+
+
+def test_a_session_is_told_of_at_most_once_in_the_interval() -> None:
+    publisher = MemoryTentativePublisher()
+    spoken(publisher)
+    for tentatives in looks(publisher).values():
+        times = [one.at_ms for one in tentatives]
+        assert len(times) > 2
+        assert min(later - before for before, later in pairwise(times)) >= 300
+
+
+def test_a_worker_that_is_behind_tells_nothing() -> None:
+    publisher = MemoryTentativePublisher()
+    world = World()
+    worker = world.worker(tentative=publisher, max_poll_records=1)
+    worker.settle()
+    for name in NAMES:
+        world.send(*speech(name, 30))
+    worker.settle()
+    assert publisher.records == []

@@ -1,0 +1,45 @@
+"""Unfrozen words to their topic: fire and forget, from a small queue that is soon stale (``worker.ports``)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from confluent_kafka import KafkaException, Producer
+
+from worker.adapters.kafka.errors import consuming
+from worker.adapters.kafka.settings import KafkaSettings
+
+__all__ = ["KafkaTentativePublisher"]
+
+_FORGETFUL: dict[str, object] = {
+    "acks": 1,
+    "enable.idempotence": False,
+    "retries": 0,
+    "linger.ms": 20,
+    "queue.buffering.max.messages": 2000,
+    "message.timeout.ms": 2000,  # what is older than that has been replaced by what came after it
+}
+
+
+class KafkaTentativePublisher:
+    """A second producer, apart from the transactional one."""
+
+    def __init__(self, settings: KafkaSettings, topic: str) -> None:
+        self._topic = topic
+        with consuming("making the producer of unfrozen words"):
+            self._producer = Producer(settings.client_options() | _FORGETFUL)
+
+    def offer(self, partition: int, key: bytes, value: bytes) -> bool:
+        """Queue a record, or drop it and return False."""
+        try:
+            self._producer.produce(self._topic, value, key, partition)
+            self._producer.poll(0)
+        except (BufferError, KafkaException):
+            return False
+        return True
+
+    def close(self) -> None:
+        """Drop what is queued."""
+        with suppress(KafkaException):
+            self._producer.purge()
+            self._producer.flush(0.2)

@@ -1,0 +1,19 @@
+"""Publishing what may still change: beside the transaction, never in its way."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ["TentativePublisher"]
+
+
+class TentativePublisher(Protocol):
+    """A producer without transactions, whose records nothing rests on."""
+
+    def offer(self, partition: int, key: bytes, value: bytes) -> bool:
+        """Queue a record, or drop it and return False: whatever is wrong. Never blocks, never raises."""
+        ...
+
+    def close(self) -> None:
+        """Drop what is queued and let go. Never raises."""
+        ...

@@ -1,0 +1,68 @@
+"""Tells of words before they are frozen, where somebody wants it: ADR 0031.
+
+Rules:
+
+1. It reads sessions and changes nothing; what becomes of its records changes nothing either.
+2. At most one look at a session in ``interval_ms``; a look that came too soon is taken at a later turn.
+3. It is the first to give way: a worker that is behind takes no look, and a turn spends ``_BUDGET_S`` on them at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from schemas.codec import encode_tentative
+from schemas.wire import WireFormat
+from worker.core.partition import PartitionSessions
+from worker.ports.clock import Clock
+from worker.ports.tentative_publisher import TentativePublisher
+
+__all__ = ["UnfrozenWords"]
+
+_BUDGET_S = 0.01
+_Key = tuple[int, str]
+
+
+@dataclass(slots=True, kw_only=True)
+class UnfrozenWords:
+    """Publishes the unfrozen words of sessions that have changed. publisher: None where nobody wants them."""
+
+    publisher: TentativePublisher | None
+    clock: Clock
+    interval_ms: int
+    wire: WireFormat
+    _told_at_s: dict[_Key, float] = field(default_factory=dict)
+    _news: dict[_Key, None] = field(default_factory=dict)
+
+    def tell(self, partitions: Mapping[int, PartitionSessions], *, behind: bool) -> None:
+        """Tell of what has changed since the last checkpoint. behind: there is more to read than was taken."""
+        if self.publisher is None:
+            return
+        self._news.update(((number, name), None) for number, one in partitions.items() for name in one.touched)
+        began_s = self.clock.monotonic_s()
+        self._told_at_s = {key: at_s for key, at_s in self._told_at_s.items() if self._is_recent(at_s, began_s)}
+        if behind:
+            self._news.clear()
+            return
+        for key in [key for key in self._news if key not in self._told_at_s]:
+            del self._news[key]
+            self._look(self.publisher, key, partitions)
+            if self.clock.monotonic_s() - began_s > _BUDGET_S:
+                return
+
+    def close(self) -> None:
+        """Let go of the producer."""
+        if self.publisher is not None:
+            self.publisher.close()
+
+    def _is_recent(self, at_s: float, now_s: float) -> bool:
+        return now_s - at_s < self.interval_ms / 1000
+
+    def _look(self, publisher: TentativePublisher, key: _Key, partitions: Mapping[int, PartitionSessions]) -> None:
+        number, name = key
+        sessions = partitions.get(number)
+        tentative = None if sessions is None else sessions.tentative(name, self.clock.wall_ms())
+        if tentative is not None and tentative.words:
+            self._told_at_s[key] = self.clock.monotonic_s()
+            publisher.offer(number, name.encode(), encode_tentative(tentative, self.wire))
