@@ -261,6 +261,7 @@ class LoadedPartition:
             partition=self.partition,
             id=checkpoint,
             alone=self.unproven,
+            onward=bool(slots or out or self._letters) or self._next_offset != self._committed_offset,
             write=self._stored.write(checkpoint, slots),
             messages=[*self._letters, *self._refused, *self._messages(out, spans, slots)],
             next=NextOffset(next_offset=self._next_offset, metadata=self._metadata(checkpoint).encode()),

@@ -211,7 +211,7 @@ class Worker:
             residents = self.assignment.loaded[one.partition]
             self._observer.note(DecodingCounted(counts=residents.tally.drain()))
             self._observer.note(SegmentsPublished(partition=one.partition, segments=one.segments))
-            if one.slots:  # an announcement alone is no way forward
+            if one.onward:
                 self.assignment.went_well(one.partition)
             try:
                 residents.adopt(one)

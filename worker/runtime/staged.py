@@ -26,11 +26,12 @@ class TransactionPart:
 class Staged(TransactionPart):
     """Step 1 of a checkpoint for one partition: what to save, to publish and to commit.
 
-    alone: no other partition's words may depend on its transaction.
+    alone: no other partition's words may depend on its transaction. onward: it is more than an announcement.
     """
 
     id: CheckpointId
     alone: bool
+    onward: bool
     write: StoreWrite
     slots: dict[str, Slot]
     segments: list[Segment]

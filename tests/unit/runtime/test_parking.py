@@ -134,3 +134,16 @@ def test_a_committed_token_beyond_what_redis_counts_parks_the_partition() -> Non
     worker = world.worker()
     worker.settle()
     assert _reasons(worker) == ["state_unreadable"]
+
+
+def test_saves_refused_now_and_then_park_nobody_though_only_repeats_are_read() -> None:
+    world = World()
+    worker = world.worker()
+    world.send(event("ann", 0, "one", session_end=True))
+    worker.settle()
+    for number in range(30):
+        world.redis.partition_to_write(0).control["t"] = b"%d" % (1000 * (number + 1))
+        world.send(event("ann", 0, "one", session_end=True))  # a repeat: its checkpoint changes no session
+        worker.turn(60)
+    assert worker.worker.unready() == ()
+    assert said(world.segments()) == ["one"]
