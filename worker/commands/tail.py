@@ -18,6 +18,7 @@ from worker.captions.cues import CueWriter
 from worker.captions.files import VTT_HEAD, srt, vtt
 from worker.captions.limits import CaptionLimits
 from worker.commands.brokers import reached_brokers
+from worker.commands.disfluency_counts import DisfluencyCounts
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.core.rendering import Style, render_segment
 from worker.errors import FatalError
@@ -45,6 +46,7 @@ class Format(StrEnum):
     JSONL = "jsonl"
     SRT = "srt"
     VTT = "vtt"
+    COUNTS = "counts"
 
 
 RouteOption = Annotated[
@@ -78,7 +80,13 @@ def tail(
             show_default=False,
         ),
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="text for people, jsonl, or captions.")] = Format.TEXT,
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            help="text for people, jsonl, captions, or counts of fillers and repairs by session, at the end.",
+        ),
+    ] = Format.TEXT,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="The same as --format jsonl.")] = False,
     columns: ColumnsOption = 42,
     lines: LinesOption = 2,
@@ -97,13 +105,21 @@ def tail(
     write = _writer(form, style, caption_limits(columns, lines, words_per_minute))
     if form is Format.VTT:
         typer.echo(VTT_HEAD, nl=False)
-    with KafkaReader(settings.kafka, topic_of(settings, route)) as reader:
-        for record in reader.read(Start(at_end=not from_start), follow=follow):
-            segment = segment_of(record, translated=route is not None)
-            if session not in (None, segment.session) or (within is not None and not _said_within(segment, *within)):
-                continue
-            for text in write(segment):
-                typer.echo(text, nl=False)
+    counts = DisfluencyCounts()
+    try:
+        with KafkaReader(settings.kafka, topic_of(settings, route)) as reader:
+            for record in reader.read(Start(at_end=not from_start), follow=follow):
+                segment = segment_of(record, translated=route is not None)
+                if session not in (None, segment.session):
+                    continue
+                if within is not None and not _said_within(segment, *within):
+                    continue
+                counts.take(segment)
+                for text in write(segment):
+                    typer.echo(text, nl=False)
+    finally:
+        if form is Format.COUNTS:
+            typer.echo("\n".join(counts.lines()))
 
 
 def caption_limits(columns: int, lines: int, words_a_minute: int) -> CaptionLimits:
@@ -153,6 +169,8 @@ def _writer(form: Format, style: Style | None, limits: CaptionLimits) -> Callabl
                 yield from map(srt, cues.write(segment))
             case Format.VTT:
                 yield from map(vtt, cues.write(segment))
+            case Format.COUNTS:
+                return  # they are told at the end
 
     return write
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from tests.unit.captions.test_cues import segment
+from worker.commands.disfluency_counts import DisfluencyCounts
 from worker.commands.tail import Format, _said_within, _stretch, _writer, caption_limits
 from worker.core.rendering import Style
 from worker.errors import FatalError
@@ -53,3 +55,16 @@ def test_what_began_within_the_stretch_is_shown() -> None:
     assert _said_within(SAID, 61_000, 62_000)
     assert not _said_within(SAID, 0, 61_000)
     assert not _said_within(segment(("so", "none", 0, 0), timed=False), 0, 1)
+
+
+def test_fillers_and_repairs_are_counted_by_session_without_a_word() -> None:
+    counts = DisfluencyCounts()
+    words = segment(*((text, "none", 0, 1_000) for text in ["um", "so", "we", "we", "you", "know", "go"])).words
+    tags = ("B-IM", "O", "B-RM", "O", "B-IM", "I-IM", "O")
+    said = tuple(structs.replace(word, disfluency=tag) for word, tag in zip(words, tags, strict=True))
+    counts.take(structs.replace(SAID, words=said))
+    counts.take(structs.replace(SAID, session="t", words=()))
+    head, one, other = counts.lines()
+    assert head.split()[:3] == ["session", "words", "fillers"]
+    assert one.split() == ["s", "7", "2", "17.1", "1", "1"]
+    assert other.split() == ["t", "0", "0", "-", "0", "0"]
