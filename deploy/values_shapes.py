@@ -60,6 +60,7 @@ def _spread() -> Schema:
 def _autoscaling() -> Schema:
     return _shape(
         enabled=_FLAG,
+        by={"enum": ["keda", "hpa"]},
         minReplicas=_count(1),
         maxReplicas=_count(1),
         partitions=_count(),
@@ -78,6 +79,7 @@ def _autoscaling() -> Schema:
 def _monitoring() -> Schema:
     return _shape(
         podMonitor=_shape(enabled=_FLAG, interval=_DURATION, labels=_TEXTS),
+        serviceMonitor=_shape(enabled=_FLAG, interval=_DURATION, labels=_TEXTS),
         rules=_shape(enabled=_FLAG, labels=_TEXTS, runbookUrl={"type": "string", "pattern": "^(https?://[^#]+)?$"}),
         dashboard=_shape(enabled=_FLAG, labels=_TEXTS, annotations=_TEXTS),
     )
@@ -150,6 +152,14 @@ def chart_values(*, settings: Schema, secrets: Schema) -> Schema:
             kafkaPorts=_PORTS,
             redisPorts=_PORTS,
             extraEgress=_FREE_LIST,
+        ),
+        "topics": _shape(
+            create=_FLAG,
+            partitions=_count(1, 10_000),
+            replicas={"type": ["integer", "null"], "minimum": 1},
+            retentionDays=_count(1),
+            timeoutSeconds=_count(10),
+            resources=_FREE,
         ),
         "check": _shape(enabled=_FLAG, timeoutSeconds=_count(10), resources=_FREE),
         "autoscaling": _autoscaling(),

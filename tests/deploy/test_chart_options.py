@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from tests.deploy.rendered import Objects, render
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.deploy.places import CHART, ROOT
+from tests.deploy.rendered import Objects, Refused, render
 from tests.parts.redis_acl import worker_rule
 from worker.adapters.kafka.topics import FoundTopic
 from worker.checks.findings import FindingLevel
@@ -15,6 +23,72 @@ _SCALED = {"autoscaling": {"enabled": True, "partitions": 12, "prometheusAddress
 def test_the_check_waits_for_upgrades_where_the_release_itself_makes_the_topics() -> None:
     objects = render({"strimzi": {"cluster": "main", "topics": {"enabled": True}}})
     assert objects.of("Job", "-check")["metadata"]["annotations"]["helm.sh/hook"] == "pre-upgrade"
+
+
+def test_topics_are_made_before_the_check_looks_for_them() -> None:
+    objects = render({"topics": {"create": True, "partitions": 24, "replicas": 3}})
+    job, check = objects.of("Job", "-topics"), objects.of("Job", "-check")
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    assert container["args"] == [
+        *("topics", "create", "--partitions", "24", "--retention-days", "7", "--replication", "3"),
+    ]
+    weights = [int(one["metadata"]["annotations"]["helm.sh/hook-weight"]) for one in (job, check)]
+    assert weights[0] < weights[1]
+    for kind in ("ConfigMap", "ServiceAccount", "NetworkPolicy"):
+        of_job, of_check = objects.of(kind, "-topics"), objects.of(kind, "-check")
+        assert int(of_job["metadata"]["annotations"]["helm.sh/hook-weight"]) < weights[0]
+        assert of_job.get("data") == of_check.get("data")
+    command = [sys.executable, "-c", "from worker.cli import main; main()", *container["args"]]
+    done = subprocess.run(command, cwd=ROOT, env={}, capture_output=True, text=True, check=False, timeout=60)
+    assert "CAESURA_KAFKA_BOOTSTRAP_SERVERS" in done.stderr, "the command takes what the chart gives it"
+
+
+def test_without_keda_a_plain_scaler_scales_on_cpu_and_as_carefully() -> None:
+    plain = render({"autoscaling": {"enabled": True, "by": "hpa", "partitions": 12}})
+    assert "replicas" not in plain.of("StatefulSet")["spec"]
+    assert plain.all("ScaledObject") == []
+    scaler = plain.of("HorizontalPodAutoscaler")["spec"]
+    assert (scaler["minReplicas"], scaler["maxReplicas"]) == (2, 4)
+    assert scaler["metrics"][0]["resource"]["target"] == {"type": "Utilization", "averageUtilization": 70}
+    keda = render(_SCALED).of("ScaledObject")["spec"]["advanced"]["horizontalPodAutoscalerConfig"]
+    assert scaler["behavior"] == keda["behavior"]
+
+
+def test_figures_are_read_by_the_service_where_an_operator_knows_no_pods() -> None:
+    objects = render({"monitoring": {"serviceMonitor": {"enabled": True}}})
+    monitor = objects.of("ServiceMonitor")["spec"]
+    service = objects.of("Service")
+    assert monitor["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert monitor["endpoints"][0]["port"] in [port["name"] for port in service["spec"]["ports"]]
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (
+            {"autoscaling": {"enabled": True, "by": "hpa", "partitions": 12, "prometheusAddress": "http://p:9090"}},
+            "autoscaling.prometheusAddress",
+        ),
+        ({"monitoring": {"podMonitor": {"enabled": True}, "serviceMonitor": {"enabled": True}}}, "read twice"),
+        ({"topics": {"create": True}, "strimzi": {"cluster": "main", "topics": {"enabled": True}}}, "topics.create"),
+        ({"topics": {"create": True}, "autoscaling": {"enabled": True, "partitions": 8}}, "differs from topics"),
+    ],
+)
+def test_options_that_stand_in_one_anothers_way_are_refused(values: dict[str, object], told: str) -> None:
+    with pytest.raises(Refused, match=told):
+        render(values)
+
+
+@pytest.mark.parametrize("example", sorted((CHART / "examples").glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_example_renders_to_settings_that_the_worker_takes(example: Path) -> None:
+    given = yaml.safe_load(example.read_text(encoding="utf-8"))
+    objects = render({"image": {"repository": "registry.example/caesura"}} | given, least=False)
+    environ = dict(objects.of("ConfigMap")["data"])
+    for variable in objects.of("StatefulSet")["spec"]["template"]["spec"]["containers"][0].get("env", []):
+        if "valueFrom" in variable and "secretKeyRef" in variable["valueFrom"]:
+            environ[variable["name"]] = "from a secret"
+    load_settings(SettingSources(environ=environ))
+    assert objects.of("StatefulSet")
 
 
 def test_the_scaler_owns_the_number_of_workers() -> None:

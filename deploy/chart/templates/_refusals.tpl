@@ -68,6 +68,18 @@
 {{- $why = append $why "autoscaling.minReplicas: is above maxReplicas" -}}
 {{- end -}}
 {{- end -}}
+{{- if and $scaling.enabled (eq $scaling.by "hpa") $scaling.prometheusAddress -}}
+{{- $why = append $why "autoscaling.prometheusAddress: a HorizontalPodAutoscaler scales by CPU alone; KEDA (by: keda) asks Prometheus" -}}
+{{- end -}}
+{{- if and $values.monitoring.podMonitor.enabled $values.monitoring.serviceMonitor.enabled -}}
+{{- $why = append $why "monitoring.serviceMonitor: with podMonitor every figure would be read twice; enable one" -}}
+{{- end -}}
+{{- if and $values.topics.create $values.strimzi.topics.enabled -}}
+{{- $why = append $why "topics.create: Strimzi's operator makes the topics (strimzi.topics); enable one" -}}
+{{- end -}}
+{{- if and $values.topics.create $scaling.enabled (ne (int $values.topics.partitions) (int $scaling.partitions)) -}}
+{{- $why = append $why "autoscaling.partitions: differs from topics.partitions" -}}
+{{- end -}}
 {{- $strimzi := $values.strimzi -}}
 {{- if and (or $strimzi.topics.enabled $strimzi.user.enabled) (not $strimzi.cluster) -}}
 {{- $why = append $why "strimzi.cluster: say the name of the Kafka resource" -}}
