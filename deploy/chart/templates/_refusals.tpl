@@ -18,7 +18,7 @@
 {{- if not (regexMatch "^[a-z0-9][a-z0-9-]{0,31}$" (include "caesura.deployment" .)) -}}
 {{- $why = append $why (printf "settings.worker.deployment: set it, the release's name %q cannot be one (1 to 32 of a-z 0-9 -)" .Release.Name) -}}
 {{- end -}}
-{{- range $path := list "kafka.ssl_key_password" "kafka.sasl_password" "kafka.oauth_client_secret" "redis.password" "redis.sentinel_password" "redis.tls_key_password" -}}
+{{- range $path := list "kafka.ssl_key_password" "kafka.sasl_password" "kafka.oauth_client_secret" "redis.password" "redis.sentinel_password" "redis.tls_key_password" "serve.token" -}}
 {{- $parts := splitList "." $path -}}
 {{- if hasKey (index $values.settings (first $parts) | default dict) (last $parts) -}}
 {{- $why = append $why (printf "settings.%s: it is a secret; put it into a Secret and name that: secrets: {%s: {name: ..., key: ...}}" $path $path) -}}
