@@ -268,6 +268,20 @@ def test_sessions_that_there_was_room_for_come_back_where_the_limit_is_lower_now
     }
 
 
+def test_events_that_there_was_no_room_for_stay_refused_in_a_rebuild_that_has_room() -> None:
+    world = World(rules=replace(PATIENT, max_open_sessions=1))
+    first = world.worker()
+    world.send(event("ann", 0, "one"), event("ben", 0, "refused"), timestamp_ms=NOON_MS)
+    first.settle()
+    first.worker.drain()
+    world.redis.lose_everything()
+    world.rules = PATIENT
+    world.send(event("ann", 1, "two", session_end=True), timestamp_ms=NOON_MS)
+    world.worker().turn(80)
+    assert {name: said(found) for name, found in by_session(world.segments()).items()} == {"ann": ["one", "two"]}
+    assert [dict(one.headers)["caesura.reason"] for one in world.records("asr.words.dead")] == [b"too_many_sessions"]
+
+
 def test_events_that_the_partitioner_of_today_would_refuse_come_back() -> None:
     world = World(partitions=2, rules=PATIENT)
     names = [f"ann-{number}" for number in range(20)]
