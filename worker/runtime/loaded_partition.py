@@ -69,8 +69,7 @@ class LoadedPartition:
         self._caution = PoisonIsolation(state.care)
         self._next_offset = state.next_offset
         self._committed_offset = state.next_offset
-        self._letters: list[OutMessage] = []
-        self._refused: list[OutMessage] = []
+        self._notes: list[OutMessage] = []
         # A first start commits our id at once, so that a restart goes on from here and nowhere else; a rebuild saves
         # what it made. After a roll-back to a commit nothing is owed, and must not be: an empty commit between two
         # claims would hide that they end without one.
@@ -197,9 +196,9 @@ class LoadedPartition:
         return self._source.partition_count(self._settings.claim_timeout_s)
 
     def _refuse(self, record: Record, error: BadEventError) -> None:
-        self._letters.append(self._dead_letters.letter(record, error))
+        self._notes.append(self._dead_letters.letter(record, error))
         if error.reason in REMEMBERED_REFUSALS:
-            self._refused.append(self._publishing.refused(self.partition, record.offset))
+            self._notes.append(self._publishing.refused(self.partition, record.offset))
         self._observer.note(EventRefused(partition=self.partition, offset=record.offset, reason=error.reason))
 
     def reached_end(self, next_offset: int) -> None:
@@ -261,14 +260,14 @@ class LoadedPartition:
             partition=self.partition,
             id=checkpoint,
             alone=self.unproven,
-            onward=bool(slots or out or self._letters) or self._next_offset != self._committed_offset,
+            onward=bool(slots or out or self._notes) or self._next_offset != self._committed_offset,
             write=self._stored.write(checkpoint, slots),
-            messages=[*self._letters, *self._refused, *self._messages(out, spans, slots)],
+            messages=[*self._notes, *self._messages(out, spans, slots)],
             next=NextOffset(next_offset=self._next_offset, metadata=self._metadata(checkpoint).encode()),
             slots=slots,
             segments=[one.segment for one in out],
             spans=spans,
-            dead_letters=len(self._letters),
+            dead_letters=sum(one.topic != self._settings.ledger for one in self._notes),
         )
 
     def _metadata(self, checkpoint: CheckpointId) -> OffsetMetadata:
@@ -298,8 +297,7 @@ class LoadedPartition:
         self._committed_offset = staged.next.next_offset
         self._uncommitted_ms = None
         self._owes_checkpoint = False
-        self._letters.clear()
-        self._refused.clear()
+        self._notes.clear()
         self._stored.adopt(staged.id, staged.slots)
         for span in staged.spans:
             span.end(self._clock.wall_ms())
@@ -319,7 +317,7 @@ class LoadedPartition:
     def forget_all(self, names: list[str]) -> None:
         """Have the next checkpoint forget these sessions in the ledger: they are of before what was adopted."""
         through = self._next_offset - 1
-        self._refused += [self._publishing.ledger(self.partition, name, None, through=through) for name in names]
+        self._notes += [self._publishing.ledger(self.partition, name, None, through=through) for name in names]
 
     def forgive(self) -> None:
         """Try what failed again and again as if it never had: an operator has released the partition."""

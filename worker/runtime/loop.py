@@ -18,7 +18,7 @@ from worker.ports.observer import (
     SegmentsPublished,
 )
 from worker.ports.reasons import CheckpointOutcome, ParkReason
-from worker.ports.records import NextOffset, PartitionEnd, PartitionStalled, Record
+from worker.ports.records import PartitionEnd, PartitionStalled, Record
 from worker.runtime.adoption import Adoption
 from worker.runtime.assignment import Assignment
 from worker.runtime.checkpoint import Checkpoint, CheckpointResult
@@ -177,9 +177,7 @@ class Worker:
 
     def unready(self) -> tuple[str, ...]:
         """Name every reason why this worker should not count as ready; none: it is."""
-        reasons = []
-        if self._draining:
-            reasons.append("draining")
+        reasons = ["draining"] if self._draining else []
         if not self._source.membership().current:
             reasons.append("not a member of the group yet")
         if self._producer.lost is not None:
@@ -323,17 +321,10 @@ class Worker:
     def _load(self, state: ClaimedState) -> LoadedPartition | Rebuilding | Adoption:
         return self._loading.load(state, partitions=self._partitions, announce=self._announce)
 
-    def _announce(self, state: ClaimedState) -> None:
+    def _announce(self, part: TransactionPart) -> None:
         """Commit that a rebuild is about to be tried. BrokerError where it did not commit for sure: claim again."""
-        metadata = state.tries.announcement(
-            state.token,
-            replay_offset=state.replay_offset,
-            partitions=self._partitions,
-            transactional_id=self._settings.transactional_id,
-        )
-        offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode())
-        reason, lost = self._checkpoint.announce(TransactionPart(partition=state.partition, next=offset))
+        reason, lost = self._checkpoint.announce(part)
         if lost is not None:
             self._lose_producer(lost)
         if reason is not None:
-            raise BrokerError(f"a rebuild of partition {state.partition} could not be announced: {reason}")
+            raise BrokerError(f"a rebuild of partition {part.partition} could not be announced: {reason}")

@@ -16,6 +16,7 @@ from worker.ports.engine import Engine
 from worker.ports.log_reader import LogReader
 from worker.ports.observer import Observer, PartitionRebuilt
 from worker.ports.reasons import ParkReason
+from worker.ports.records import NextOffset
 from worker.ports.tracer import Tracer
 from worker.ports.word_source import WordSource
 from worker.runtime.adoption import Adoption
@@ -27,6 +28,7 @@ from worker.runtime.output_records import OutputRecords
 from worker.runtime.rebuild import Rebuild
 from worker.runtime.record_decoding import DeadLetters
 from worker.runtime.settings import RuntimeSettings
+from worker.runtime.staged import TransactionPart
 from worker.runtime.surroundings import Surroundings
 from worker.runtime.verdict import ClaimVerdict
 
@@ -80,7 +82,7 @@ class PartitionLoader:
     tracer: Tracer
 
     def load(
-        self, state: ClaimedState, *, partitions: int, announce: Callable[[ClaimedState], object]
+        self, state: ClaimedState, *, partitions: int, announce: Callable[[TransactionPart], object]
     ) -> LoadedPartition | Rebuilding | Adoption:
         """Make sessions of a claimed partition's snapshots; a rebuild where they are lost or cannot be read.
 
@@ -120,7 +122,7 @@ class PartitionLoader:
         )
 
     def _rebuilding(
-        self, state: ClaimedState, partitions: int, announce: Callable[[ClaimedState], object]
+        self, state: ClaimedState, partitions: int, announce: Callable[[TransactionPart], object]
     ) -> Rebuilding:
         context = self._context(state.partition)
         started_s = self.clock.monotonic_s()
@@ -147,7 +149,18 @@ class PartitionLoader:
                 state, surroundings, sessions=rebuilt.sessions, tally=context.tally, time=rebuilt.time
             )
 
-        return Rebuilding(rebuild, finish, (lambda: announce(state)) if state.tries.announce else None)
+        part = self._announcement(state, partitions)
+        return Rebuilding(rebuild, finish, (lambda: announce(part)) if state.tries.announce else None)
+
+    def _announcement(self, state: ClaimedState, partitions: int) -> TransactionPart:
+        metadata = state.tries.announcement(
+            state.token,
+            replay_offset=state.replay_offset,
+            partitions=partitions,
+            transactional_id=self.settings.transactional_id,
+        )
+        offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode())
+        return TransactionPart(partition=state.partition, next=offset)
 
     def _context(self, partition: int) -> DecodingContext:
         return DecodingContext(
