@@ -103,7 +103,7 @@ def networks(vocabulary_size: int) -> Iterator[tuple[str, torch.nn.Module, Label
         yield f"CT-Transformer, L = {','.join(map(str, look_ahead))}, what is settled kept", masked, keeping(masked)
 
 
-def _reading(network: torch.nn.Module, buffer: Buffer) -> tuple[Tensor, Tensor]:
+def _reading(network: torch.nn.Module, buffer: Buffer) -> tuple[Tensor, ...]:
     return network(buffer.pieces, buffer.word_index)  # type: ignore[no-any-return]
 
 
@@ -111,7 +111,7 @@ def keeping(network: CTTransformer) -> Labelling:
     """Return what labels buffers in their order with a network that keeps what is settled as long as one goes on."""
     kept = KeptStates(network)
 
-    def label(buffer: Buffer) -> tuple[Tensor, Tensor]:
+    def label(buffer: Buffer) -> tuple[Tensor, ...]:
         nonlocal kept
         if not buffer.goes_on:
             kept = KeptStates(network)

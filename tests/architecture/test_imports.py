@@ -21,6 +21,7 @@ PURE = {
     "hashlib",
     "heapq",
     "itertools",
+    "json",
     "math",
     "msgspec",
     "operator",

@@ -156,10 +156,8 @@ class LoadedPartition:
             self.parked = Parked(partition=self.partition, reason=ParkReason.NEWER_EVENT, detail=str(error))
             return
         except BadEventError as error:
-            if (
-                error.reason == DeadLetterReason.WRONG_PARTITION
-                and (partitions := self._count_partitions()) != self._partitions
-            ):
+            moved = error.reason is DeadLetterReason.WRONG_PARTITION
+            if moved and (partitions := self._count_partitions()) != self._partitions:
                 # Its producer knows already what this worker does not: the event is in order.
                 detail = f"{self._partitions} before, {partitions} now"
                 self.parked = Parked(partition=self.partition, reason=ParkReason.PARTITION_COUNT_CHANGED, detail=detail)

@@ -9,14 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from worker.errors import BrokerError, FatalError, RetriableError
-from worker.ports.observer import (
-    DecodingCounted,
-    LoopMoved,
-    ReadinessTold,
-    SeamReached,
-    SeamStep,
-    SegmentsPublished,
-)
+from worker.ports.observer import DecodingCounted, LoopMoved, ReadinessTold, SeamReached, SeamStep, SegmentsPublished
 from worker.ports.reasons import CheckpointOutcome, ParkReason
 from worker.ports.records import PartitionEnd, PartitionStalled, Record
 from worker.runtime.adoption import Adoption
@@ -98,12 +91,9 @@ class Worker:
             observer=parts.observer,
             timeout_s=settings.commit_timeout_s,
         )
+        source, clock, observer = parts.source, parts.clock, parts.observer
         self.assignment = Assignment(
-            source=parts.source,
-            clock=parts.clock,
-            observer=parts.observer,
-            new_claim=self._new_claim,
-            load=self._load,
+            source=source, clock=clock, observer=observer, new_claim=self._new_claim, load=self._load
         )
 
     def run(self, stopping: Callable[[], bool]) -> None:
@@ -300,9 +290,8 @@ class Worker:
         if partitions != self._partitions:
             detail = f"{self._partitions} before, {partitions} now; see docs/operations.md"
             for partition in list(self.assignment.loaded):
-                self.assignment.park(
-                    Parked(partition=partition, reason=ParkReason.PARTITION_COUNT_CHANGED, detail=detail)
-                )
+                parked = Parked(partition=partition, reason=ParkReason.PARTITION_COUNT_CHANGED, detail=detail)
+                self.assignment.park(parked)
 
     def _release(self) -> None:
         """Claim parked partitions again that an operator has released (``caesura unpark``)."""

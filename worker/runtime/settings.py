@@ -6,43 +6,16 @@ Bounds and descriptions stand beside the fields; ``docs/settings.md`` is generat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta
 
 from schemas.state import STATE_VERSION, StateVersion
 from schemas.wire import WireFormat
-from worker.core.partitioning import crc32_partition, murmur2_partition
+from worker.runtime.choices import Partitioner, StartAt, Traces
 from worker.runtime.routes import Route, require_topic
 
 __all__ = ["Partitioner", "Route", "RuntimeSettings", "StartAt", "Traces"]
-
-
-class StartAt(StrEnum):
-    """Where a partition that nobody ever committed is read from."""
-
-    EARLIEST = "earliest"
-    LATEST = "latest"
-
-
-class Partitioner(StrEnum):
-    """How the producers map a session to a partition; ``unchecked`` trusts them."""
-
-    MURMUR2 = "murmur2"
-    CRC32 = "crc32"
-    UNCHECKED = "unchecked"
-
-    def place(self, key: bytes, partitions: int) -> int:
-        """Return the partition of a key; where nobody checks, the one that Java producers choose."""
-        return (crc32_partition if self is Partitioner.CRC32 else murmur2_partition)(key, partitions)
-
-
-class Traces(StrEnum):
-    """Where spans go; the values are those of ``OTEL_TRACES_EXPORTER``."""
-
-    NONE = "none"
-    OTLP = "otlp"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
