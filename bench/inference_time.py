@@ -65,7 +65,7 @@ class Row:
     ratio: float
 
 
-Labelling = Callable[[Buffer], tuple[Tensor, Tensor]]
+Labelling = Callable[[Buffer], tuple[Tensor, ...]]
 
 
 def buffers_of(texts: Sequence[Sequence[str]], models: Path, vocabulary: Sequence[str]) -> Iterator[Buffer]:
