@@ -75,7 +75,7 @@ def buffers_of(texts: Sequence[Sequence[str]], models: Path, vocabulary: Sequenc
     leading = tokenizer.number(LEADING)
     for words in texts:
         start = -1
-        for step in run_stream(engine, words, rules=DecodingRules(context_words=0)).steps:
+        for step in run_stream(engine, words, rules=DecodingRules(max_context_words=0, context_words=0)).steps:
             pieces, word_index, _ = encode([words[step.start : step.heard]], tokenizer, leading)
             yield Buffer(
                 pieces=torch.from_numpy(pieces),

@@ -18,7 +18,7 @@ from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_voca
 from worker.adapters.onnx.wordpiece import WordPiece
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import FatalError
-from worker.ports.engine import EngineModel
+from worker.ports.engine import EngineModel, EngineWork
 
 __all__ = ["CheckpointEngine"]
 
@@ -64,6 +64,11 @@ class CheckpointEngine:
         """The one model."""
         return (self._model,)
 
+    @property
+    def work(self) -> EngineWork:
+        """Nothing is counted."""
+        return EngineWork()
+
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label each request, in their order, those of like length together; FatalError for another model."""
         if any(request.model_id != self._model.name for request in requests):
@@ -79,7 +84,8 @@ class CheckpointEngine:
                 scores = self._label(*(torch.from_numpy(rows).to(self._device) for rows in (pieces, word_index)))
             heads = [head.argmax(dim=-1).to(torch.uint8).cpu().numpy() for head in scores]
             for row, place in enumerate(batch):
-                punctuation, disfluency, *casing = (labels[row, last[row]].tobytes() for labels in heads)
+                wanted = [last[row][word] for word in requests[place].wanted]
+                punctuation, disfluency, *casing = (labels[row, wanted].tobytes() for labels in heads)
                 answers[place] = Labels(
                     punctuation=punctuation, disfluency=disfluency, casing=casing[0] if casing else b""
                 )

@@ -45,7 +45,7 @@ def label_streams(
     engine: Engine,
     texts: Sequence[Sequence[str]],
     *,
-    language: str,
+    language: str | Sequence[str],
     rules: DecodingRules | None = None,
     progress: Progress = lambda _: None,
 ) -> list[Labelled]:
@@ -61,11 +61,15 @@ def published_words(
     engine: Engine,
     texts: Sequence[Sequence[str]],
     *,
-    language: str,
+    language: str | Sequence[str],
     rules: DecodingRules | None = None,
     progress: Progress = lambda _: None,
 ) -> list[list[SegmentWord]]:
-    """Return each text's words as published, decoded as one session through ``worker.core``, all sessions at once."""
+    """Return each text's words as published, decoded as one session through ``worker.core``, all sessions at once.
+
+    language: of all texts, or one each.
+    """
+    languages = [language] * len(texts) if isinstance(language, str) else language
     context = DecodingContext(
         topic="evaluation",
         partition=0,
@@ -73,7 +77,10 @@ def published_words(
         models=ModelTable.of(engine.models),
         segmenters=segmenters,
     )
-    sessions = [_opened(context, number, words, language) for number, words in enumerate(texts)]
+    sessions = [
+        _opened(context, number, words, spoken)
+        for number, (words, spoken) in enumerate(zip(texts, languages, strict=True))
+    ]
     published: list[list[SegmentWord]] = [[] for _ in texts]
     running = list(range(len(texts)))
     while running:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from models.decoding.labelling_runs import MARK_NUMBERS, TAG_NUMBERS
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
 from worker.core.stream import StreamingLabeller
-from worker.ports.engine import Engine, EngineModel
+from worker.ports.engine import Engine, EngineModel, EngineWork
 
 __all__ = ["Step", "Stream", "WatchedEngine", "active_model", "run_stream"]
 
@@ -67,15 +67,20 @@ class WatchedEngine:
         """The models loaded."""
         return self._engine.models
 
+    @property
+    def work(self) -> EngineWork:
+        """What the watched one has done."""
+        return self._engine.work
+
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        """Label each request, and note it."""
+        """Label every word of each request, note it, and answer with what was asked for."""
         began_s = self._clock()
-        answers = self._engine.label(requests)
+        answers = self._engine.label([replace(request, first=0, end=None) for request in requests])
         self.cpu_s += self._clock() - began_s
         for request, labels in zip(requests, answers, strict=True):
             self.buffer_words += len(request.words)
             self._steps.append(Step(start=request.buffer_start, marks=labels.punctuation, tags=labels.disfluency))
-        return answers
+        return [labels.part(request.wanted) for request, labels in zip(requests, answers, strict=True)]
 
     def forget(self, session: str) -> None:
         """Pass it on."""
@@ -94,8 +99,8 @@ class WatchedEngine:
 def run_stream(
     engine: WatchedEngine, words: Sequence[str], *, language: str = "en", rules: DecodingRules | None = None
 ) -> Stream:
-    """Decode one text as one session that hears a word at a time, and ends after the last."""
-    labeller, stream = StreamingLabeller(engine, language, rules), Stream()
+    """Decode one text as one session that hears a word at a time, and ends after the last; every step is labelled."""
+    labeller, stream = StreamingLabeller(engine, language, rules, looks_ahead=True), Stream()
     engine.take_steps()
     for heard in range(1, len(words) + 2):
         ended = heard > len(words)

@@ -158,7 +158,7 @@ def against_chunks() -> tuple[Decoding, ...]:
     settled = replace(_DEFAULT, emission=Emission.SETTLED)
     return (
         stream("stream, settled", settled),
-        stream("stream, settled, no left context", replace(settled, context_words=0)),
+        stream("stream, settled, no left context", replace(settled, max_context_words=0, context_words=0)),
         stream("stream, sentence"),
         chunks(),
     )

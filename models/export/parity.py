@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from models.networks.ct_transformer import CTTransformer
-from worker.adapters.onnx.engine import PADDING_WORD
+from worker.adapters.onnx.full_network import PADDING_WORD
 from worker.adapters.onnx.wordpiece import WordPiece
 
 __all__ = ["INT8_AGREEMENT", "SCORE_TOLERANCE", "Parity", "check_parity", "encode", "mixed_buffers"]

@@ -106,7 +106,7 @@ def test_a_rebuild_that_no_transaction_can_hold_parks_its_partition_alone_and_lo
 
 
 def test_a_rebuild_that_kills_its_process_is_tried_unlabelled_and_the_others_keep_their_labels() -> None:
-    more = ("that", "are", "long", "enough")
+    more = ("that", "are", "long", "enough", "for", "a", "step", "of", "it")
     world = _four_partitions(*more)
     first = world.worker(0)
     first.settle()

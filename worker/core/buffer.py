@@ -2,10 +2,11 @@
 
 Rules:
 
-1. ``frozen`` never falls but by a cut, and a frozen label never changes: ``relabel`` passes over it.
+1. ``frozen`` never falls but where words leave, and a frozen label never changes: ``relabel`` takes none for it.
 2. ``settled`` words have L or more words after them in the last labelling: nothing that arrives can change their
-   labels while the buffer starts where it does.
+   labels while the buffer starts where it does, so nobody asks for them again.
 3. Words leave at the front only, and only frozen ones.
+4. The first words have labels, those behind the last one that was asked for have none.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Buffer:
 
     @property
     def is_labelled(self) -> bool:
-        """Tell whether the last labelling covers every word, and no other."""
+        """Tell whether the last labelling covers the last word, and was of this buffer."""
         return self.was_labelled_from_start and len(self.punctuation) == len(self.casing) == len(self.words)
 
     @property
@@ -87,21 +88,33 @@ class Buffer:
         """Tell whether the buffer starts where it did at its last labelling."""
         return self.labelled_start == self.start
 
+    @property
+    def known(self) -> int:
+        """Return how many of the first words have a label that will not change: where to ask from."""
+        settled = self.was_labelled_from_start and len(self.casing) >= self.settled
+        return max(self.frozen, self.settled) if settled else self.frozen
+
     def append(self, word: ModelWord) -> None:
         """Add the next word; it has no label yet."""
         self.words.append(word)
         self.views.append(word.view)
 
-    def relabel(self, labels: Labels, *, look_ahead_words: int) -> None:
-        """Take a labelling of the whole buffer; frozen labels stay. ValueError where its length is another."""
-        if not labels.fit(len(self.words)):
+    def relabel(self, labels: Labels, *, first: int, look_ahead_words: int) -> None:
+        """Take the labels of the words from ``first`` on; those behind them have none then.
+
+        ValueError where they are not one of each kind a word, leave out a word before, or are of frozen words.
+        """
+        end = first + len(labels)
+        if not labels.fit(len(labels)) or end > len(self.words):
             raise ValueError("a labelling has one label of each kind a word")
-        self.punctuation[self.frozen :] = labels.punctuation[self.frozen :]
-        self.disfluency[self.frozen :] = labels.disfluency[self.frozen :]
-        self._know_casing(self.frozen)
-        self.casing[self.frozen :] = (labels.casing or bytes(len(self.words)))[self.frozen :]
+        if not self.frozen <= first <= len(self.punctuation):
+            raise ValueError("a labelling begins behind the words whose labels are known")
+        self._know_casing(first)
+        self.punctuation[first:] = labels.punctuation
+        self.disfluency[first:] = labels.disfluency
+        self.casing[first:] = labels.casing or bytes(len(labels))
         self.labelled_start = self.start
-        self.settled = max(self.frozen, len(self.words) - look_ahead_words, 0)
+        self.settled = max(self.frozen, min(len(self.words) - look_ahead_words, end), 0)
 
     def freeze(self, end: int, previous_tag: int) -> int:
         """Freeze the words before ``end`` and return the last frozen tag.
@@ -127,6 +140,13 @@ class Buffer:
     def sentence_ends(self, start: int, end: int) -> list[int]:
         """Return where sentences end among the words from ``start`` to ``end``, each as the count of words so far."""
         return [position + 1 for position in range(start, end) if self.punctuation[position] in _SENTENCE_ENDS]
+
+    def past(self, *, more_than: int) -> int:
+        """Return how many frozen words stand up to the last sentence end among them; 0 where it is not more than so."""
+        if self.frozen <= more_than:
+            return 0
+        ends = self.sentence_ends(more_than, self.frozen)
+        return ends[-1] if ends else 0
 
     def last_comma(self, look_ahead_words: int, least: int) -> int | None:
         """Return where to cut after the last comma that frees ``least`` words and has enough after it, or None."""

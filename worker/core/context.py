@@ -17,7 +17,8 @@ __all__ = ["DecodingContext", "Origin"]
 class DecodingContext:
     """Rules, models and segmenters of a worker, the input partition, and where its sessions count what they do.
 
-    state_version: what snapshots and ledger records are written as.
+    state_version: what snapshots and ledger records are written as. looks_ahead: whether a step asks for labels that
+    it cannot use yet, for those who show unfrozen words (``worker.core.tentative``); it changes no frozen label.
     """
 
     topic: str
@@ -27,6 +28,7 @@ class DecodingContext:
     segmenters: SegmenterFactory = whitespace_segmenters
     tally: DecodingCounts = field(default_factory=DecodingCounts)
     state_version: StateVersion = STATE_VERSION
+    looks_ahead: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,14 @@ Rules:
 1. A step whenever the session's count of model words is a multiple of F, inside an event too, and on a flush.
 2. A step labels the buffer, cuts at each sentence end with T words after it, publishes what is settled (mode
    ``settled``), and cuts by length where another step would not fit. After a cut the rest is not relabelled before
-   the next step. The last ``context_words`` words before a cut stay, frozen, as left context (ADR 0014; the paper
-   keeps none); they are the first to go where the buffer is full.
-3. A flush freezes the rest with the labels of its step; silence and utterance ends keep the words as left context,
+   the next step. It asks for the labels that it can use, and for none that is settled and known: of the words with T
+   or L words after them, and of what a cut by length may free.
+3. Frozen words stay as left context (ADR 0014, 0024; the paper keeps none) until more than ``max_context_words`` of
+   ended sentences stand there; then all but the last ``context_words`` of them go. Where the buffer is full, left
+   context is the first to go.
+4. A flush freezes the rest with the labels of its step; silence and utterance ends keep the words as left context,
    a language change and a session's end clear the buffer.
-4. A model is chosen when the buffer's start has moved; until then the buffer keeps the one that labelled it.
+5. A model is chosen when the buffer's start has moved; until then the buffer keeps the one that labelled it.
 """
 
 from __future__ import annotations
@@ -147,7 +150,7 @@ class Decoder:
         """Freeze all that is there; the words stay as left context."""
         yield from self._settle_tail()
         if self.buffer.unfrozen and not self.buffer.is_labelled:
-            yield from self._label_and_cut()
+            yield from self._label_and_cut(to_the_end=True)
         self._publish(len(self.buffer), cause, session_end=session_end)
 
     def clear(self, cause: Cause, *, session_end: bool = False) -> Work:
@@ -186,23 +189,39 @@ class Decoder:
             self._publish_settled(len(self.buffer) - look_ahead)
         self._cut_by_length(look_ahead)
 
-    def _label_and_cut(self) -> Generator[LabelRequest, Labels | None, int]:
+    def _label_and_cut(self, *, to_the_end: bool = False) -> Generator[LabelRequest, Labels | None, int]:
         """Label the buffer, then Algorithm 1 until no cut is left; return the L that the labels were made with."""
         self._choose_model()
+        buffer, rules = self.buffer, self.context.rules
         look_ahead = self.context.models.look_ahead_of(self.model)
-        labels = yield from self._labels()
+        first, end = buffer.known, len(buffer) if to_the_end else self._labels_end(look_ahead)
+        if first >= end:
+            return look_ahead
+        labels = yield from self._labels(first, end)
         if labels is None:
             self._fall_back()
             return look_ahead
-        self.buffer.relabel(labels, look_ahead_words=look_ahead)
-        for end in (cuts := self.buffer.cuts(self.options.look_ahead_words)):
-            self._publish(end, Cause.SENTENCE)
-        if cuts:
-            self.buffer.drop(max(cuts[-1] - self.context.rules.context_words, 0))
+        buffer.relabel(labels, first=first, look_ahead_words=look_ahead)
+        for cut in buffer.cuts(self.options.look_ahead_words):
+            self._publish(cut, Cause.SENTENCE)
+        past = buffer.past(more_than=max(rules.max_context_words, rules.context_words))
+        if past:
+            buffer.drop(past - rules.context_words)
         return look_ahead
 
-    def _labels(self) -> Generator[LabelRequest, Labels | None, Labels | None]:
-        none = bytes(len(self.buffer))
+    def _labels_end(self, look_ahead: int) -> int:
+        """Return the end of the words whose labels a step can use: to cut, to settle, or to make room."""
+        size = len(self.buffer)
+        if self.context.looks_ahead:
+            return size
+        return max(size - min(look_ahead, self.options.look_ahead_words), min(self._too_many(), size))
+
+    def _too_many(self) -> int:
+        """Return how many words must go before another step fits; at most zero: none."""
+        return len(self.buffer) + self.context.rules.step_words - self.options.max_buffer_words
+
+    def _labels(self, first: int, end: int) -> Generator[LabelRequest, Labels | None, Labels | None]:
+        none = bytes(end - first)
         if self.model is None:
             return Labels(punctuation=none, disfluency=none)
         labels = yield LabelRequest(
@@ -210,6 +229,8 @@ class Decoder:
             model_id=self.model,
             buffer_start=self.buffer.start,
             words=tuple(self.buffer.views),
+            first=first,
+            end=end,
         )
         if labels is None or self.options.punctuation:
             return labels
@@ -227,9 +248,9 @@ class Decoder:
 
     def _fall_back(self) -> None:
         """Freeze what could not be labelled, and let it go, so that the next step is not asked about it again."""
-        none = bytes(len(self.buffer))
+        none = bytes(self.buffer.unfrozen)
         self.model = None
-        self.buffer.relabel(Labels(punctuation=none, disfluency=none), look_ahead_words=0)
+        self.buffer.relabel(Labels(punctuation=none, disfluency=none), first=self.buffer.frozen, look_ahead_words=0)
         self._cut(len(self.buffer), Cause.FALLBACK)
         self.context.tally.fallbacks += 1
 
@@ -241,9 +262,12 @@ class Decoder:
             self._publish(end, Cause.SETTLED)
 
     def _cut_by_length(self, look_ahead: int) -> None:
-        buffer = self.buffer
-        too_many = len(buffer) + self.context.rules.step_words - self.options.max_buffer_words
+        buffer, too_many = self.buffer, self._too_many()
         if too_many <= 0:
+            return
+        spare = buffer.frozen - self.context.rules.context_words
+        if spare >= too_many:
+            buffer.drop(spare)
             return
         past = buffer.sentence_ends(0, buffer.frozen)
         if past and past[-1] >= too_many:

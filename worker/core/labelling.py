@@ -1,7 +1,7 @@
 """What core asks of a model and what it gets back: one request a session and step.
 
-A request names its session, so that an incremental engine can keep keys and values between steps: as long as
-``buffer_start`` and ``model_id`` stay, ``words`` only grows at its end. Engines without such a cache ignore both.
+A request holds the whole buffer and says of which words labels are wanted: of those that a step can use, and of no
+other. So an engine may keep what it has computed of a buffer's words, and compute of the rest what those labels need.
 """
 
 from __future__ import annotations
@@ -17,19 +17,27 @@ class LabelRequest:
 
     words: the model's view of each word of the buffer, oldest first, never empty; an item may be an empty string
         (a word of outer marks alone), which an engine must still label.
-    buffer_start: the session's count of model words before ``words[0]``; it changes at a cut.
+    buffer_start: the session's count of model words before ``words[0]``; it changes where words leave the buffer.
     model_id: the model that labels this buffer (``id@version``), one of the engine's.
+    first, end: labels are wanted of ``words[first:end]``; None: of all from ``first`` on.
     """
 
     session: str
     model_id: str
     buffer_start: int
     words: tuple[str, ...]
+    first: int = 0
+    end: int | None = None
+
+    @property
+    def wanted(self) -> range:
+        """The places in ``words`` whose labels are wanted; never none."""
+        return range(self.first, len(self.words) if self.end is None else self.end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
-    """The labels of each word of a request, as bytes: one class number a word (``schemas.labels``).
+    """The labels of each wanted word of a request, as bytes: one class number a word (``schemas.labels``).
 
     casing: empty where the model does not say how words are written: ``as_given``, every one.
     """
@@ -38,6 +46,14 @@ class Labels:
     disfluency: bytes
     casing: bytes = b""
 
+    def __len__(self) -> int:
+        return len(self.punctuation)
+
     def fit(self, words: int) -> bool:
         """Tell whether there is one of each for so many words."""
         return len(self.punctuation) == len(self.disfluency) == words and len(self.casing) in (0, words)
+
+    def part(self, places: range) -> Labels:
+        """Return the labels of some of the words, given as their places among these."""
+        cut = slice(places.start, places.stop)
+        return Labels(punctuation=self.punctuation[cut], disfluency=self.disfluency[cut], casing=self.casing[cut])

@@ -74,7 +74,8 @@ class DecodingRules:
     """How sessions are decoded.
 
     step_words: F, words between two labellings. look_ahead_words: T, words after a sentence end before it is cut.
-    context_words: words before a cut that stay as left context; more cost time, 0 is the paper's decoding.
+    max_context_words: words of ended sentences that stay as left context; more cost memory,
+    fewer cost time. context_words: how many of them stay when there were more. Both 0 is the paper's decoding.
     emission: when segments go out. min_settled_words: the shortest settled prefix published before its sentence ends.
     flush_after_ms: silence that freezes what is there. stall_after_ms: the same by arrival, for sessions that send
     ``heard_until_ms``. max_buffer_words: a buffer to be labelled never holds more. max_open_sessions: of a partition;
@@ -85,6 +86,7 @@ class DecodingRules:
 
     step_words: Annotated[int, Meta(ge=1, le=50)] = 3
     look_ahead_words: Annotated[int, Meta(ge=0, le=100)] = 6
+    max_context_words: Annotated[int, Meta(ge=0, le=1_000)] = 64
     context_words: Annotated[int, Meta(ge=0, le=100)] = 10
     emission: Emission = Emission.SENTENCE
     min_settled_words: Annotated[int, Meta(ge=1, le=100)] = 1
@@ -109,6 +111,7 @@ class DecodingRules:
         two_steps = 2 * self.step_words
         yield self.step_words >= 1, f"step_words is {self.step_words}, a step takes at least one word"
         yield self.look_ahead_words >= 0, f"look_ahead_words is {self.look_ahead_words}, it counts words"
+        yield self.max_context_words >= 0, f"max_context_words is {self.max_context_words}, it counts words"
         yield self.context_words >= 0, f"context_words is {self.context_words}, it counts words"
         yield self.min_settled_words >= 1, f"min_settled_words is {self.min_settled_words}, a segment has words"
         yield self.flush_after_ms >= 1, f"flush_after_ms is {self.flush_after_ms}, silence lasts"

@@ -158,10 +158,10 @@ class Session:
     def resolve(self, labels: Labels, now_ms: int) -> None:
         """Go on with the labels that were wanted. now_ms: wall clock, the ``frozen_ms`` of what freezes now.
 
-        ValueError where they are not one of each kind a word.
+        ValueError where they are not one of each kind a wanted word.
         """
-        if self._request is None or not labels.fit(len(self._request.words)):
-            raise ValueError("labels answer a request, one of each kind a word")
+        if self._request is None or not labels.fit(len(self._request.wanted)):
+            raise ValueError("labels answer a request, one of each kind a wanted word")
         self._decoder.now_ms = now_ms
         self._go_on(labels, now_ms)
 

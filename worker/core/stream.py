@@ -46,7 +46,7 @@ class StreamingLabeller:
     """One session, decoded as the worker decodes it: the same words give the same segments.
 
     lang: a BCP-47 tag; without a model for it the words come out unlabelled. No time passes here: silence is the
-    caller's to notice, with ``pause``.
+    caller's to notice, with ``pause``. looks_ahead: see ``worker.core.context``.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class StreamingLabeller:
         options: SessionOptions | None = None,
         segmenters: SegmenterFactory = whitespace_segmenters,
         session: str = "stream",
+        looks_ahead: bool = False,
     ) -> None:
         self._engine = engine
         self._lang = lang
@@ -66,7 +67,12 @@ class StreamingLabeller:
         self._options = options
         models = ModelTable.of(engine.models)
         self._context = DecodingContext(
-            topic="", partition=0, rules=rules or DecodingRules(), models=models, segmenters=segmenters
+            topic="",
+            partition=0,
+            rules=rules or DecodingRules(),
+            models=models,
+            segmenters=segmenters,
+            looks_ahead=looks_ahead,
         )
         self._session: Session | None = None
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from worker.core.labelling import LabelRequest, Labels
 
-__all__ = ["Engine", "EngineModel"]
+__all__ = ["Engine", "EngineModel", "EngineWork"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,18 +21,41 @@ class EngineModel:
     look_ahead_words: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineWork:
+    """What an engine has done since it began, and what it keeps now; all zero where it counts nothing.
+
+    layer_rows: words computed, once a layer each. begun_buffers: buffers that were computed from their first word on.
+    evicted_sessions: whose rows went because there were too many bytes. kept_sessions, kept_bytes: of rows kept.
+    """
+
+    layer_rows: int = 0
+    begun_buffers: int = 0
+    evicted_sessions: int = 0
+    kept_sessions: int = 0
+    kept_bytes: int = 0
+
+
 class Engine(Protocol):
-    """Labels buffers in batches."""
+    """Labels buffers in batches.
+
+    It may keep what it has computed of a session's words, and use it for a buffer that begins with the same words.
+    """
 
     @property
     def models(self) -> Sequence[EngineModel]:
         """The models loaded; at most one a language is active."""
         ...
 
-    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        """Label each request, in their order; each answer has one label pair a word. Blocks; EngineError.
+    @property
+    def work(self) -> EngineWork:
+        """What it has done so far. Does not block."""
+        ...
 
-        The answer to a request depends on nothing but its words and its model.
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        """Label each request, in their order; each answer has one label pair a wanted word. Blocks; EngineError.
+
+        The answer to a request depends on nothing but its words, those that are wanted, and its model.
         """
         ...
 

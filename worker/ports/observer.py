@@ -262,11 +262,19 @@ class BatchQueued(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchLabelled(Event):
-    """One batch through the engine."""
+    """One batch through the engine.
+
+    words: of all its buffers. layer_rows, begun_buffers, evicted_sessions: what the engine did for it; kept_bytes: what
+    it keeps now (``worker.ports.engine.EngineWork``).
+    """
 
     sessions: int
     words: int
     took_s: float
+    layer_rows: int = 0
+    begun_buffers: int = 0
+    evicted_sessions: int = 0
+    kept_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

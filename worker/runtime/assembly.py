@@ -29,7 +29,7 @@ def assemble(
         clock=parts.clock,
         observer=parts.observer,
         watchdog=watchdog,
-        limits=BatchLimits(max_sessions=settings.max_batch_sessions, max_padded_words=settings.max_batch_words),
+        limits=BatchLimits(max_sessions=settings.max_batch_sessions, max_words=settings.max_batch_words),
     )
     loading = PartitionLoader(
         settings=settings,

@@ -74,13 +74,23 @@ class Labelling:
                 sessions.resolve(one.request.session, labels, now_ms)
 
     def _label(self, batch: Sequence[PendingLabels]) -> list[Labels]:
-        started_s = self.clock.monotonic_s()
+        started_s, before = self.clock.monotonic_s(), self.engine.work
         oldest_ms = min(one.waiting_since_ms for one in batch)
         self.observer.note(BatchQueued(oldest_s=max(0, self.clock.wall_ms() - oldest_ms) / 1000.0))
         with self.watchdog.inference():
             answers = self.engine.label([one.request for one in batch])
-        words = sum(len(one.request.words) for one in batch)
-        self.observer.note(BatchLabelled(sessions=len(batch), words=words, took_s=self.clock.monotonic_s() - started_s))
+        work = self.engine.work
+        self.observer.note(
+            BatchLabelled(
+                sessions=len(batch),
+                words=sum(len(one.request.words) for one in batch),
+                took_s=self.clock.monotonic_s() - started_s,
+                layer_rows=work.layer_rows - before.layer_rows,
+                begun_buffers=work.begun_buffers - before.begun_buffers,
+                evicted_sessions=work.evicted_sessions - before.evicted_sessions,
+                kept_bytes=work.kept_bytes,
+            )
+        )
         return answers
 
     def _label_alone(self, one: PendingLabels) -> Labels | None:

@@ -117,16 +117,20 @@ class RuntimeSettings:
     max_batch_sessions: Annotated[
         int,
         Meta(ge=1, le=1024, description="Sessions labelled in one inference.", extra={"change": "at a roll-out"}),
-    ] = 32
+    ] = 64
     max_batch_words: Annotated[
         int,
-        Meta(
-            ge=1,
-            le=1_000_000,
-            description="Padded words in one inference: sessions times the longest buffer.",
-            extra={"change": "at a roll-out"},
-        ),
+        Meta(ge=1, le=1_000_000, description="Words of all buffers in a batch.", extra={"change": "at a roll-out"}),
     ] = 4096
+    engine_memory_mib: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Memory for what the engine keeps of sessions; what is beyond is computed anew at each step.",
+            extra={"change": "at a roll-out, with the memory that the process may take"},
+        ),
+    ] = 512
     inference_deadline_ms: Annotated[
         int,
         Meta(

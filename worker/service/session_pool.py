@@ -66,6 +66,7 @@ class SessionPool:
             rules=rules or DecodingRules(),
             models=ModelTable.of(engine.models),
             segmenters=segmenters,
+            looks_ahead=True,
         )
         self.watchdog = InferenceWatchdog(deadline_s=inference_deadline_s, clock=clock, on_overrun=on_overrun)
         self._sessions = PartitionSessions(context)

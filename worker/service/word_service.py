@@ -61,7 +61,7 @@ class WordService:
             clock=self.clock,
             rules=self.settings.decoding,
             segmenters=segmenters,
-            limits=BatchLimits(max_sessions=worker.max_batch_sessions, max_padded_words=worker.max_batch_words),
+            limits=BatchLimits(max_sessions=worker.max_batch_sessions, max_words=worker.max_batch_words),
             inference_deadline_s=worker.inference_deadline_ms / 1000,
             on_overrun=lambda: os._exit(ExitStatus.INFERENCE_HUNG),
         )

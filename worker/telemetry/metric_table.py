@@ -86,6 +86,17 @@ BATCH_WORDS: Final = _histogram(
     "caesura_batch_words", "Words of all buffers in one inference.", tuple(16.0 * n for n in _SIZES)
 )
 INFERENCE_SECONDS: Final = _histogram("caesura_inference_seconds", "Time of one inference.", _QUICK_S)
+LAYER_ROWS: Final = _counter(
+    "caesura_engine_layer_rows_total",
+    "Words that the engine computed, once a layer each; divided by the words published, what a word costs it.",
+)
+BEGUN_BUFFERS: Final = _counter(
+    "caesura_engine_begun_buffers_total", "Buffers that the engine computed from their first word on."
+)
+EVICTED_SESSIONS: Final = _counter(
+    "caesura_engine_evicted_sessions_total", "Sessions whose rows the engine dropped because it kept too many bytes."
+)
+KEPT_BYTES: Final = _gauge("caesura_engine_kept_bytes", "Bytes of rows that the engine keeps between steps.")
 QUEUE_AGE_SECONDS: Final = _histogram(
     "caesura_queue_age_seconds", "How long the oldest session of a batch waited for it.", _QUICK_S
 )

@@ -104,6 +104,10 @@ class TelemetryObserver:
                 observe(table.BATCH_SESSIONS, event.sessions)
                 observe(table.BATCH_WORDS, event.words)
                 observe(table.INFERENCE_SECONDS, event.took_s)
+                add(table.LAYER_ROWS, event.layer_rows)
+                add(table.BEGUN_BUFFERS, event.begun_buffers)
+                add(table.EVICTED_SESSIONS, event.evicted_sessions)
+                self._metrics.set(table.KEPT_BYTES, event.kept_bytes)
             case told.EngineFailed():
                 self._log.error("engine_failed", sessions=event.sessions)
                 add(table.ENGINE_FAILURES)

@@ -42,6 +42,7 @@ rules = st.builds(
     DecodingRules,
     step_words=st.integers(1, 5),
     look_ahead_words=st.integers(0, 9),
+    max_context_words=st.sampled_from((0, 0, 2, 12, 64)),
     context_words=st.sampled_from((0, 0, 1, 4, 12)),
     emission=st.sampled_from(Emission),
     min_settled_words=st.integers(1, 3),

@@ -67,7 +67,9 @@ def test_sentences_are_those_of_algorithm_1_with_cuts_until_none_is_left(
     stream: list[str], frame_words: int, look_ahead: int, sees: int
 ) -> None:
     engine = ScriptedEngine(look_ahead_words=sees)
-    rules = DecodingRules(step_words=frame_words, look_ahead_words=look_ahead, context_words=0, bounds=LONG)
+    rules = DecodingRules(
+        step_words=frame_words, look_ahead_words=look_ahead, max_context_words=0, context_words=0, bounds=LONG
+    )
 
     assert _session(engine, stream, rules) == algorithm_1(engine, stream, frame_words, look_ahead, cuts_a_step=200)
 
@@ -82,6 +84,6 @@ def test_where_one_sentence_at_most_can_end_in_a_step_the_papers_single_cut_is_t
         return (Punctuation.PERIOD if words[position] == "w7" and position % 3 == 2 else Punctuation.NONE), 0
 
     engine = ScriptedEngine(look_ahead_words=sees, script=never_two)
-    rules = DecodingRules(step_words=3, look_ahead_words=look_ahead, context_words=0, bounds=LONG)
+    rules = DecodingRules(step_words=3, look_ahead_words=look_ahead, max_context_words=0, context_words=0, bounds=LONG)
 
     assert _session(engine, stream, rules) == algorithm_1(engine, stream, 3, look_ahead, cuts_a_step=1)

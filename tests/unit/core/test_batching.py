@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from worker.core.batching import BatchLimits, PendingLabels, form_batches
 from worker.core.labelling import LabelRequest
 
-LIMITS = BatchLimits(max_sessions=4, max_padded_words=64, like_length_words=8, flood_words=100)
+LIMITS = BatchLimits(max_sessions=4, max_words=150, flood_words=100)
 
 
 def _pending(name: int, words: int, since_ms: int, queued_words: int = 0) -> PendingLabels:
@@ -29,12 +31,16 @@ def test_everybody_is_in_one_batch_once(pending: list[PendingLabels]) -> None:
 
 
 @given(waiting)
-def test_batches_are_bounded_in_sessions_and_padded_words_and_of_like_length(pending: list[PendingLabels]) -> None:
-    for batch in form_batches(pending, LIMITS):
-        lengths = [len(one.request.words) for one in batch]
+def test_batches_are_bounded_in_sessions_and_in_words_and_no_two_neighbours_fit_into_one(
+    pending: list[PendingLabels],
+) -> None:
+    batches = form_batches(pending, LIMITS)
+    for batch in batches:
         assert len(batch) <= LIMITS.max_sessions
-        assert len(batch) == 1 or max(lengths) * len(batch) <= LIMITS.max_padded_words
-        assert max(lengths) - min(lengths) < LIMITS.like_length_words
+        assert len(batch) == 1 or sum(len(one.request.words) for one in batch) <= LIMITS.max_words
+    for batch, following in pairwise(batches):
+        more = [*batch, following[0]]
+        assert len(more) > LIMITS.max_sessions or sum(len(one.request.words) for one in more) > LIMITS.max_words
 
 
 @given(waiting)
@@ -50,7 +56,8 @@ def test_each_batch_begins_with_the_one_that_has_waited_longest_and_floods_come_
         left = [one for one in left if one not in batch]
 
 
-def test_alike_buffers_share_a_batch_whoever_came_between() -> None:
-    pending = [_pending(0, 20, 1), _pending(1, 100, 2), _pending(2, 21, 3)]
+def test_buffers_of_any_length_share_a_batch_in_the_order_in_which_they_wait() -> None:
+    pending = [_pending(0, 20, 3), _pending(1, 100, 2), _pending(2, 21, 1), _pending(3, 21, 4)]
 
-    assert [[one.request.session for one in batch] for batch in form_batches(pending, LIMITS)] == [["s0", "s2"], ["s1"]]
+    batches = [[one.request.session for one in batch] for batch in form_batches(pending, LIMITS)]
+    assert batches == [["s2", "s1", "s0"], ["s3"]]

@@ -15,7 +15,7 @@ from worker.core.labelling import Labels
 def _buffer(punctuation: list[int], disfluency: list[int] | None = None, *, look_ahead_words: int = 0) -> Buffer:
     buffer = Buffer([ModelWord(view=f"w{place}", pieces=()) for place in range(len(punctuation))])
     labels = Labels(punctuation=bytes(punctuation), disfluency=bytes(disfluency or [0] * len(punctuation)))
-    buffer.relabel(labels, look_ahead_words=look_ahead_words)
+    buffer.relabel(labels, first=0, look_ahead_words=look_ahead_words)
     return buffer
 
 
@@ -48,7 +48,7 @@ def test_tags_frozen_bit_by_bit_are_those_frozen_at_once(drawn: list[int], data:
 def test_a_labelling_passes_over_what_is_frozen() -> None:
     buffer = _buffer([Punctuation.COMMA] * 3, [Disfluency.B_IM] * 3)
     buffer.freeze(2, Disfluency.O)
-    buffer.relabel(Labels(punctuation=bytes([2, 2, 2]), disfluency=bytes(3), casing=bytes(3)), look_ahead_words=0)
+    buffer.relabel(Labels(punctuation=bytes([2]), disfluency=bytes(1), casing=bytes(1)), first=2, look_ahead_words=0)
 
     assert bytes(buffer.punctuation) == bytes([1, 1, 2])
     assert bytes(buffer.disfluency) == bytes([3, 3, 0])
@@ -56,12 +56,14 @@ def test_a_labelling_passes_over_what_is_frozen() -> None:
 
 def test_a_frozen_casing_stays_and_a_labelling_without_one_says_as_given() -> None:
     buffer = _buffer([0, 0, 0])
-    buffer.relabel(Labels(punctuation=bytes(3), disfluency=bytes(3), casing=bytes([2, 2, 2])), look_ahead_words=0)
+    buffer.relabel(
+        Labels(punctuation=bytes(3), disfluency=bytes(3), casing=bytes([2, 2, 2])), first=0, look_ahead_words=0
+    )
     buffer.freeze(1, Disfluency.O)
-    buffer.relabel(Labels(punctuation=bytes(3), disfluency=bytes(3), casing=bytes([1, 3, 2])), look_ahead_words=0)
+    buffer.relabel(Labels(punctuation=bytes(2), disfluency=bytes(2), casing=bytes([3, 2])), first=1, look_ahead_words=0)
     assert bytes(buffer.casing) == bytes([2, 3, 2])
 
-    buffer.relabel(Labels(punctuation=bytes(3), disfluency=bytes(3)), look_ahead_words=0)
+    buffer.relabel(Labels(punctuation=bytes(2), disfluency=bytes(2)), first=1, look_ahead_words=0)
     assert bytes(buffer.casing) == bytes([2, 0, 0])
 
 
@@ -71,7 +73,7 @@ def test_a_buffer_stored_before_there_were_casings_is_labelled_again_before_more
     assert not old.is_labelled
     assert Buffer(words, labelled_start=0, punctuation=bytes(3), disfluency=bytes(3), casing=bytes(3)).is_labelled
 
-    old.relabel(Labels(punctuation=bytes(3), disfluency=bytes(3), casing=bytes([3, 3, 3])), look_ahead_words=0)
+    old.relabel(Labels(punctuation=bytes(2), disfluency=bytes(2), casing=bytes([3, 3])), first=1, look_ahead_words=0)
     assert bytes(old.casing) == bytes([0, 3, 3])
     assert old.is_labelled
 
@@ -79,10 +81,46 @@ def test_a_buffer_stored_before_there_were_casings_is_labelled_again_before_more
 def test_a_labelling_of_another_length_is_refused() -> None:
     buffer = _buffer([0, 0])
 
-    with pytest.raises(ValueError, match="one label of each kind a word"):
-        buffer.relabel(Labels(punctuation=bytes(3), disfluency=bytes(3)), look_ahead_words=0)
-    with pytest.raises(ValueError, match="one label of each kind a word"):
-        buffer.relabel(Labels(punctuation=bytes(2), disfluency=bytes(2), casing=bytes(1)), look_ahead_words=0)
+    for labels in (
+        Labels(punctuation=bytes(3), disfluency=bytes(3)),
+        Labels(punctuation=bytes(2), disfluency=bytes(1)),
+        Labels(punctuation=bytes(2), disfluency=bytes(2), casing=bytes(1)),
+    ):
+        with pytest.raises(ValueError, match="one label of each kind a word"):
+            buffer.relabel(labels, first=0, look_ahead_words=0)
+
+
+def test_a_labelling_that_leaves_words_out_or_is_of_frozen_words_is_refused() -> None:
+    buffer = _buffer([0, 0])
+    buffer.append(ModelWord(view="w2", pieces=()))
+    buffer.append(ModelWord(view="w3", pieces=()))
+    one = Labels(punctuation=bytes(1), disfluency=bytes(1))
+    with pytest.raises(ValueError, match="behind the words whose labels are known"):
+        buffer.relabel(one, first=3, look_ahead_words=0)
+    buffer.freeze(2, Disfluency.O)
+    with pytest.raises(ValueError, match="behind the words whose labels are known"):
+        buffer.relabel(one, first=1, look_ahead_words=0)
+
+
+def test_words_behind_a_labelling_have_no_label_and_known_ones_are_settled_or_frozen() -> None:
+    buffer = _buffer([0] * 6, look_ahead_words=2)
+    assert (buffer.known, buffer.is_labelled) == (4, True)
+    buffer.append(ModelWord(view="w6", pieces=()))
+    buffer.relabel(Labels(punctuation=bytes([1]), disfluency=bytes(1)), first=4, look_ahead_words=2)
+    assert bytes(buffer.punctuation) == bytes([0, 0, 0, 0, 1])
+    assert (buffer.known, buffer.is_labelled) == (5, False)
+    buffer.freeze(5, Disfluency.O)
+    buffer.drop(1)
+    assert (buffer.known, buffer.frozen) == (4, 4), "what is settled is not known any more where the start has moved"
+
+
+def test_settled_words_stored_before_there_was_casing_are_asked_for_again() -> None:
+    words = [ModelWord(view=f"w{place}", pieces=()) for place in range(6)]
+    for casing, known in ((b"", 1), (bytes(6), 4)):
+        stored = Buffer(
+            words, labelled_start=0, frozen=1, settled=4, punctuation=bytes(6), disfluency=bytes(6), casing=casing
+        )
+        assert stored.known == known
 
 
 def test_only_frozen_words_leave_and_what_is_left_keeps_its_labels() -> None:

@@ -25,9 +25,35 @@ def _numbered(count: int, start: int = 0) -> str:
 
 def test_steps_are_made_inside_an_event_and_never_merged() -> None:
     driver = Driver(engine=MARKED)
-    driver.give(event(0, _numbered(10)))
+    driver.give(event(0, _numbered(16)))
 
-    assert [len(request.words) for request in driver.requests] == [3, 6, 9]
+    assert [len(request.words) for request in driver.requests] == [9, 12, 15]
+
+
+def test_a_step_asks_for_the_labels_that_it_can_use_and_that_are_not_settled_yet() -> None:
+    driver = Driver(engine=MARKED)  # T is 6, L is 9
+    driver.give(event(0, _numbered(15)))
+    assert [request.wanted for request in driver.requests] == [range(3), range(6), range(3, 9)]
+
+    driver.give(event(1, "n15", utterance_end=True))
+    driver.give(event(2, _numbered(8, 16)))
+    assert [request.wanted for request in driver.requests[3:]] == [range(6, 16), range(16, 18)]
+
+
+def test_a_step_of_a_session_that_waits_longer_than_its_model_looks_asks_for_what_is_settled() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(look_ahead_words=20, bounds=OptionBounds()))
+    driver.give(event(0, _numbered(18)))
+
+    assert [request.wanted for request in driver.requests] == [range(3), range(3, 6), range(6, 9)]
+
+
+def test_a_step_that_must_make_room_asks_for_the_words_that_have_to_go() -> None:
+    rules = DecodingRules(max_buffer_words=7, bounds=OptionBounds(max_buffer_words=Bounds(least=7, most=300)))
+    driver = Driver(engine=MARKED, rules=rules)
+    driver.give(event(0, _numbered(9)))
+
+    assert [request.wanted for request in driver.requests] == [range(2), range(3)]
+    assert [(one.cause, len(one.words)) for one in driver.segments] == [(Cause.LENGTH, 2), (Cause.LENGTH, 3)]
 
 
 def test_a_sentence_is_cut_when_enough_words_have_followed_it() -> None:
@@ -91,13 +117,13 @@ def test_a_comma_that_would_not_make_room_for_the_next_step_is_passed_over() -> 
 
 
 def test_a_flush_labels_again_what_the_last_step_left_after_a_cut_and_nothing_else() -> None:
-    driver = Driver(engine=MARKED, rules=DecodingRules(context_words=1))
+    driver = Driver(engine=MARKED, rules=DecodingRules(max_context_words=0, context_words=1))
     driver.give(event(0, "one two-stop " + _numbered(7), utterance_end=True))
-    assert [len(request.words) for request in driver.requests] == [3, 6, 9, 8]
+    assert [(len(request.words), request.wanted) for request in driver.requests] == [(9, range(3)), (8, range(1, 8))]
 
-    driver = Driver(engine=MARKED)
+    driver = Driver(engine=MARKED, rules=DecodingRules(look_ahead_words=0))
     driver.give(event(0, _numbered(9), utterance_end=True))
-    assert [len(request.words) for request in driver.requests] == [3, 6, 9]
+    assert [request.wanted for request in driver.requests] == [range(3), range(6), range(9)]
 
 
 def test_a_tag_continues_over_a_silence_but_not_over_a_cleared_buffer() -> None:
@@ -161,7 +187,10 @@ def test_mandarin_by_its_other_name_has_the_chinese_model() -> None:
 
 
 def test_the_active_model_takes_a_session_over_when_its_buffers_start_has_moved() -> None:
-    driver = Driver(engine=ScriptedEngine(models=[OLD], script=marked_words), rules=DecodingRules(context_words=0))
+    driver = Driver(
+        engine=ScriptedEngine(models=[OLD], script=marked_words),
+        rules=DecodingRules(max_context_words=0, context_words=0),
+    )
     driver.give(event(0, "one-stop " + _numbered(5)))
     driver.restart(ScriptedEngine(models=[RETIRED, NEW], script=marked_words))
     driver.give(event(1, _numbered(6)))
@@ -206,7 +235,7 @@ def test_a_model_that_arrives_for_a_language_without_one_labels_what_is_not_froz
 
 
 def test_a_session_that_cannot_be_labelled_freezes_unlabelled_and_goes_on() -> None:
-    driver = Driver(engine=MARKED, lazy=True)
+    driver = Driver(engine=MARKED, rules=DecodingRules(look_ahead_words=0), lazy=True)
     driver.give(event(0, "one-stop two three four five six", lang="en"))
     (pending,) = driver.sessions.waiting(NOW_MS)
     driver.sessions.fall_back(pending.request.session, NOW_MS)
@@ -223,11 +252,15 @@ def test_a_session_that_cannot_be_labelled_freezes_unlabelled_and_goes_on() -> N
 
 def test_labels_of_another_length_are_refused() -> None:
     driver = Driver(lazy=True)
-    driver.give(event(0, "one two three"))
-    driver.sessions.waiting(NOW_MS)
+    driver.give(event(0, _numbered(9)))
+    (pending,) = driver.sessions.waiting(NOW_MS)
+    assert len(pending.request.wanted) == 3
 
-    with pytest.raises(ValueError, match="one of each kind a word"):
-        driver.sessions.resolve("s", Labels(punctuation=b"\0", disfluency=b"\0"), NOW_MS)
+    for wrong in (bytes(9), bytes(1)):
+        with pytest.raises(ValueError, match="one of each kind a wanted word"):
+            driver.sessions.resolve("s", Labels(punctuation=wrong, disfluency=wrong), NOW_MS)
+    with pytest.raises(ValueError, match="one of each kind a wanted word"):
+        driver.sessions.resolve("s", Labels(punctuation=bytes(3), disfluency=b"\0"), NOW_MS)
 
 
 def test_of_several_pieces_of_a_word_the_last_carries_the_mark_and_all_carry_the_tag() -> None:

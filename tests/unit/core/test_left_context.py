@@ -21,7 +21,7 @@ def _numbered(count: int, start: int = 0) -> str:
 
 @pytest.mark.parametrize(("context_words", "kept"), [(0, 0), (2, 2), (10, 4)])
 def test_the_last_words_before_a_cut_stay_as_left_context_and_come_out_once(context_words: int, kept: int) -> None:
-    driver = Driver(engine=MARKED, rules=DecodingRules(context_words=context_words))
+    driver = Driver(engine=MARKED, rules=DecodingRules(max_context_words=0, context_words=context_words))
     driver.give(event(0, "one two three four-stop " + _numbered(8)))
     assert driver.requests[-1].words[:4] == ("one", "two", "three", "four-stop")
     driver.give(event(1, "twelve thirteen fourteen", session_end=True))
@@ -32,7 +32,7 @@ def test_the_last_words_before_a_cut_stay_as_left_context_and_come_out_once(cont
 
 
 def test_several_sentences_that_end_in_one_step_leave_the_context_before_the_last_of_them() -> None:
-    driver = Driver(engine=MARKED, rules=DecodingRules(step_words=12, context_words=2))
+    driver = Driver(engine=MARKED, rules=DecodingRules(step_words=12, max_context_words=0, context_words=2))
     driver.give(event(0, "one two-stop three four five-ask " + _numbered(7) + " " + _numbered(12)))
 
     assert [texts([one]) for one in driver.segments] == [["one", "two-stop"], ["three", "four", "five-ask"]]

@@ -93,7 +93,7 @@ def test_work_that_was_not_done_and_segments_that_were_not_taken_go_with_an_abor
 
 
 def test_what_waits_behind_a_step_is_said_so_that_a_flood_can_be_served_last() -> None:
-    driver = Driver(lazy=True)
+    driver = Driver(lazy=True, rules=DecodingRules(look_ahead_words=0))
     for seq in range(4):
         driver.give(event(seq, "one two three"))
     queued = []
@@ -115,7 +115,7 @@ def test_sessions_are_counted_by_where_they_are_in_their_life() -> None:
 
 
 def test_a_ledger_record_has_no_words_text_and_says_where_the_buffer_starts() -> None:
-    driver = Driver(engine=MARKED, rules=DecodingRules(context_words=1))
+    driver = Driver(engine=MARKED, rules=DecodingRules(max_context_words=0, context_words=1))
     driver.give(event(0, "canary-one canary-stop " + "canary " * 7 + "canaries"))
     record = driver.sessions.ledger_states(["s"])["s"]
 

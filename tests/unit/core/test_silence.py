@@ -53,7 +53,7 @@ def test_pieces_of_one_sentence_share_its_number() -> None:
 
 
 def test_after_silence_the_words_stay_as_left_context_and_keep_their_labels() -> None:
-    driver = Driver()
+    driver = Driver(rules=DecodingRules(look_ahead_words=0))
     driver.give(event(0, "one two"))
     driver.give(event(1, "three"), after_ms=1_000)
 

@@ -261,7 +261,11 @@ def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watc
     told.note(PartitionParked(partition=1, reason=ParkReason.STATE_UNREADABLE, detail=""))
     told.note(PositionMeasured(partition=0, next_offset=10, end_offset=14, oldest_unread_ms=2500))
     told.note(SessionsCounted(partition=0, by_status={"open": 3}))
-    told.note(BatchLabelled(sessions=8, words=120, took_s=0.5))
+    told.note(
+        BatchLabelled(
+            sessions=8, words=120, took_s=0.5, layer_rows=144, begun_buffers=2, evicted_sessions=1, kept_bytes=10_000
+        )
+    )
     told.note(BatchQueued(oldest_s=0.5))
     told.note(EngineFailed(sessions=8))
     told.note(CallFailed(part="broker", call="poll", error="BrokerError"))

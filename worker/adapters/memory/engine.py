@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from schemas.labels import Casing, Disfluency, Punctuation
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import FatalError
-from worker.ports.engine import EngineModel
+from worker.ports.engine import EngineModel, EngineWork
 
 __all__ = ["Script", "ScriptedEngine", "hashed_labels", "marked_words"]
 
@@ -95,6 +95,11 @@ class ScriptedEngine:
         """The models loaded."""
         return self._models
 
+    @property
+    def work(self) -> EngineWork:
+        """Nothing is counted."""
+        return EngineWork()
+
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label each request, in their order. FatalError where a model is not loaded."""
         self.batch_sizes.append(len(requests))
@@ -110,7 +115,6 @@ class ScriptedEngine:
         model = self._by_name.get(request.model_id)
         if model is None:
             raise FatalError(f"no model {request.model_id} is loaded")
-        places = range(len(request.words))
-        labels = [self._script(model.name, request.words, place, model.look_ahead_words) for place in places]
+        labels = [self._script(model.name, request.words, place, model.look_ahead_words) for place in request.wanted]
         punctuation, disfluency, *casing = map(bytes, zip(*labels, strict=True))
         return Labels(punctuation=punctuation, disfluency=disfluency, casing=casing[0] if casing else b"")

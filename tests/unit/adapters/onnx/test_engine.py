@@ -1,4 +1,4 @@
-"""The engine on the shipped weights: what an answer may depend on, and what is refused."""
+"""The engine on the shipped weights, as a stream and over whole buffers: what an answer may depend on."""
 
 # ruff: noqa: SIM905 - a list of words reads best as words
 from __future__ import annotations
@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from worker.adapters.onnx import engine as onnxruntime_engine
-from worker.adapters.onnx.engine import PADDING_WORD, OnnxEngine
+from worker.adapters.onnx import full_network
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.full_network import PADDING_WORD
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import EngineError, FatalError
 
@@ -24,9 +25,9 @@ WORDS = (
 ).split()
 
 
-@pytest.fixture(scope="module")
-def engine() -> OnnxEngine:
-    return OnnxEngine(SHIPPED, threads=1)
+@pytest.fixture(scope="module", params=["streams", "whole buffers"])
+def engine(request: pytest.FixtureRequest) -> OnnxEngine:
+    return OnnxEngine(SHIPPED, threads=1, streams=request.param == "streams")
 
 
 def request(engine: OnnxEngine, words: Sequence[str], *, session: str = "one") -> LabelRequest:
@@ -57,8 +58,8 @@ class _Scores:
 
 
 def engine_that_scores(scores: _Scores, monkeypatch: pytest.MonkeyPatch, *, max_batch_pieces: int = 4096) -> OnnxEngine:
-    monkeypatch.setattr(onnxruntime_engine, "_open", lambda *_: scores)
-    return OnnxEngine(SHIPPED, threads=1, max_batch_pieces=max_batch_pieces)
+    monkeypatch.setattr(full_network, "open_graph", lambda *_: scores)
+    return OnnxEngine(SHIPPED, threads=1, streams=False, max_batch_pieces=max_batch_pieces)
 
 
 def test_a_label_does_not_depend_on_the_sessions_that_share_the_batch(engine: OnnxEngine) -> None:
@@ -95,9 +96,10 @@ def test_no_request_is_no_answer(engine: OnnxEngine) -> None:
 
 
 def test_a_buffer_larger_than_the_bound_on_a_batch_runs_alone(engine: OnnxEngine) -> None:
-    small = OnnxEngine(SHIPPED, threads=1, max_batch_pieces=64)
+    small = OnnxEngine(SHIPPED, threads=1, max_batch_pieces=64, max_pass_rows=10)
     requests = [request(engine, words) for words in ([*WORDS] * 3, WORDS[:4], WORDS[:5])]
-    assert small.label(requests) == engine.label(requests)
+    assert [len(one) for one in small.label(requests)] == [len(one.words) for one in requests]
+    assert small.label(requests[1:]) == engine.label(requests[1:])
 
 
 def test_runs_stay_within_the_bound_and_pad_little(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +109,9 @@ def test_runs_stay_within_the_bound_and_pad_little(monkeypatch: pytest.MonkeyPat
     engine.label(requests)
     assert all(rows * length <= 512 for rows, length in scores.shapes)
     alone = engine_that_scores(_Scores(), monkeypatch)
-    pieces = sum(len(next(iter(alone._networks.values()))._encode(one.words).pieces) for one in requests)
+    (network,) = [one for name, one in alone._networks.items() if name == requests[0].model_id]
+    assert isinstance(network, full_network.FullNetwork)
+    pieces = sum(len(network._encode(one).pieces) for one in requests)
     assert sum(rows * length for rows, length in scores.shapes) < 1.3 * pieces
 
 

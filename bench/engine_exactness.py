@@ -1,0 +1,157 @@
+"""Whether the streaming engine says what the full run says, on long text of many kinds.
+
+    python -m bench.engine_exactness --corpora PATH --words 1000000
+
+Sessions of both languages are decoded together, as a worker does it. At every step the labels that the decoder asks for
+are computed twice: by the streaming engine, from what it keeps and batched with the other sessions, and by the full run
+of the stored graph. Labels may differ only where the full run's two best scores are closer than ``EPSILON``; those are
+counted. Every ``--again`` th step is computed a third time, by an engine that keeps nothing: it must agree to the bit.
+
+The result file is written after every round of sessions, so that a run that was cut off says how far it came.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.data.recipes import RECIPES
+from models.decoding.labelling_runs import label_streams
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.core.labelling import LabelRequest, Labels
+from worker.core.rules import DecodingRules
+from worker.ports.engine import EngineModel, EngineWork
+
+EPSILON = 0.25
+TEXTS = {
+    "en": ("bitcointranscripts", "earnings22", "ami", "changelog", "crd3", "cabnc", "rev16"),
+    "zh": ("c3_dialogue", "crosswoz", "kdconv", "vcsum"),
+}
+SESSIONS, SESSION_WORDS = 48, 400
+
+
+@dataclass(slots=True)
+class Agreement:
+    """What was compared. flips: labels that differ; clear_flips: where the two best scores are not as good as equal."""
+
+    steps: int = 0
+    labels: int = 0
+    flips: int = 0
+    clear_flips: int = 0
+    largest_score_difference: float = 0.0
+    largest_margin_of_a_flip: float = 0.0
+    steps_computed_again: int = 0
+    steps_that_differ_in_a_bit: int = 0
+    words: dict[str, int] = field(default_factory=dict)
+
+    def compare(self, streamed: Sequence[NDArray[np.float32]], full: Sequence[NDArray[np.float32]]) -> None:
+        """Count one request's scores, by both."""
+        self.steps += 1
+        for mine, yours in zip(streamed, full, strict=True):
+            self.labels += len(yours)
+            self.largest_score_difference = max(self.largest_score_difference, float(np.abs(mine - yours).max()))
+            ranked = np.sort(yours, axis=-1)
+            margins = (ranked[:, -1] - ranked[:, -2])[mine.argmax(axis=-1) != yours.argmax(axis=-1)]
+            self.flips += len(margins)
+            self.clear_flips += int((margins >= EPSILON).sum())
+            self.largest_margin_of_a_flip = max(self.largest_margin_of_a_flip, float(margins.max(initial=0.0)))
+
+
+class ComparedEngine:
+    """A streaming engine whose every answer is compared."""
+
+    def __init__(self, models: Path, agreement: Agreement, *, again: int) -> None:
+        self._streamed = OnnxEngine(models, threads=1)
+        self._full = OnnxEngine(models, threads=1, streams=False)
+        self._anew = OnnxEngine(models, threads=1, max_kept_bytes=0)
+        self._agreement = agreement
+        self._again = again
+
+    @property
+    def models(self) -> Sequence[EngineModel]:
+        """Those of the streaming engine."""
+        return self._streamed.models
+
+    @property
+    def work(self) -> EngineWork:
+        """That of the streaming engine."""
+        return self._streamed.work
+
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        """Answer from what is kept, and compare."""
+        streamed, full = self._streamed.score(requests), self._full.score(requests)
+        for request, mine, yours in zip(requests, streamed, full, strict=True):
+            self._agreement.compare(mine, yours)
+            if self._agreement.steps % self._again == 0:
+                (anew,) = self._anew.score([request])
+                same = all((one == other).all() for one, other in zip(mine, anew, strict=True))
+                self._agreement.steps_computed_again += 1
+                self._agreement.steps_that_differ_in_a_bit += not same
+        return [self._streamed.labels(one, scores) for one, scores in zip(requests, streamed, strict=True)]
+
+    def forget(self, session: str) -> None:
+        """Pass it on."""
+        self._streamed.forget(session)
+
+    def warm_up(self) -> None:
+        """Do nothing."""
+
+
+def sessions(corpora: Path, language: str, agreement: Agreement) -> Iterator[list[str]]:
+    """Yield texts of ``SESSION_WORDS`` words, the corpora by turns."""
+    recipe = RECIPES[language]
+    readers = {name: recipe.documents(corpora, name, training=True) for name in TEXTS[language]}
+    while readers:
+        for name in list(readers):
+            document = next(readers[name], None)
+            if document is None:
+                del readers[name]
+                continue
+            words = document.words[: 4 * SESSION_WORDS]
+            agreement.words[name] = agreement.words.get(name, 0) + len(words)
+            for start in range(0, len(words), SESSION_WORDS):
+                yield words[start : start + SESSION_WORDS]
+
+
+def main() -> int:
+    """Compare round after round, write the result after each; 1 where a label differs that may not."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpora", type=Path, required=True)
+    parser.add_argument("--models", type=Path, default=Path("models/shipped"))
+    parser.add_argument("--words", type=int, default=1_000_000)
+    parser.add_argument("--again", type=int, default=20, help="every how many steps one is computed anew")
+    parser.add_argument("--out", type=Path, default=Path("bench/results/engine_exactness.json"))
+    options = parser.parse_args()
+    agreement, done = Agreement(), 0
+    engine = ComparedEngine(options.models, agreement, again=options.again)
+    texts = {language: sessions(options.corpora, language, agreement) for language in TEXTS}
+    rounds = (("en",), ("zh",), ("en", "zh"))
+    while done < options.words:
+        for languages in rounds:
+            given = [
+                (language, text)
+                for language in languages
+                for text in islice(texts[language], SESSIONS // len(languages))
+            ]
+            spoken, said = [language for language, _ in given], [text for _, text in given]
+            label_streams(engine, said, language=spoken, rules=DecodingRules())
+            done += sum(map(len, said))
+            command = f"python -m bench.engine_exactness --words {options.words} --again {options.again}"
+            result = {"command": command, "at": datetime.now(UTC).isoformat(timespec="seconds"), "epsilon": EPSILON}
+            result |= {"words_decoded": done, **asdict(agreement)}
+            options.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    print(options.out.read_text(encoding="utf-8"))
+    return 1 if agreement.clear_flips else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

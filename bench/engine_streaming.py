@@ -1,0 +1,165 @@
+"""What a word costs in the engine: streaming against the full run by turns, and by the length of the buffer.
+
+    python -m bench.engine_streaming
+
+1. The same sessions decoded by the streaming engine and by the full run of the same weights, by turns, in one process:
+   processor seconds a million words of the engine and of decoding (``core``) apart, and layer-rows a word a layer.
+2. The streaming engine alone at T = 6 and T = 9, in both emission modes.
+3. Sessions whose buffers are held at 20, 60 and 120 words: the cost of three words more at each.
+
+The best of the rounds counts: what others do on the machine only adds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from models.decoding.labelling_runs import label_streams
+from schemas.events import Emission
+from tests.workers.speech import talk
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.core.labelling import LabelRequest, Labels
+from worker.core.rules import DecodingRules
+from worker.ports.engine import EngineModel, EngineWork
+
+SESSIONS, SESSION_WORDS = 64, 200
+BUFFERS = (20, 60, 120)
+STEP_WORDS, LOOK_AHEAD_WORDS = 3, 6
+_COST = "engine_cpu_s_per_million_words"
+
+
+class TimedEngine:
+    """An engine whose processor time is taken."""
+
+    def __init__(self, engine: OnnxEngine) -> None:
+        self._engine = engine
+        self.cpu_s = 0.0
+
+    @property
+    def models(self) -> Sequence[EngineModel]:
+        """The engine's."""
+        return self._engine.models
+
+    @property
+    def work(self) -> EngineWork:
+        """The engine's."""
+        return self._engine.work
+
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        """Label, and add up what it took."""
+        began_s = time.process_time()
+        answers = self._engine.label(requests)
+        self.cpu_s += time.process_time() - began_s
+        return answers
+
+    def forget(self, session: str) -> None:
+        """Pass it on."""
+        self._engine.forget(session)
+
+    def warm_up(self) -> None:
+        """Pass it on."""
+        self._engine.warm_up()
+
+
+def decoded(engine: OnnxEngine, texts: list[list[str]], rules: DecodingRules) -> dict[str, float]:
+    """Decode the texts once; return what a word cost."""
+    timed, before, words = TimedEngine(engine), engine.work, sum(map(len, texts))
+    began_s = time.process_time()
+    label_streams(timed, texts, language="en", rules=rules)
+    whole_s = time.process_time() - began_s
+    work = engine.work
+    return {
+        "engine_cpu_s_per_million_words": timed.cpu_s / words * 1e6,
+        "core_cpu_s_per_million_words": (whole_s - timed.cpu_s) / words * 1e6,
+        "layer_rows_per_word_and_layer": (work.layer_rows - before.layer_rows) / words / 6,
+        "begun_buffers_per_100_words": (work.begun_buffers - before.begun_buffers) / words * 100,
+        "kept_bytes_per_session": work.kept_bytes / max(work.kept_sessions, 1),
+    }
+
+
+def best(rounds: int, runs: dict[str, Callable[[], dict[str, float]]]) -> dict[str, dict[str, float]]:
+    """Run all by turns; return of each the round whose engine cost least."""
+    found: dict[str, dict[str, float]] = {}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            measured = {key: round(value, 3) for key, value in run().items()}
+            if name not in found or measured[_COST] < found[name][_COST]:
+                found[name] = measured
+    return found
+
+
+def at_length(engine: OnnxEngine, size: int, words: list[list[str]]) -> dict[str, float]:
+    """Return what a word costs that comes to a buffer of ``size`` words; the buffer never begins anew."""
+    model, steps = engine.models[0].name, 6
+
+    def step(end: int) -> list[LabelRequest]:
+        first = max(0, end - LOOK_AHEAD_WORDS - 2 * STEP_WORDS)
+        return [
+            LabelRequest(
+                session=f"length-{size}-{number}",
+                model_id=model,
+                buffer_start=0,
+                words=tuple(said[:end]),
+                first=first,
+                end=end - LOOK_AHEAD_WORDS,
+            )
+            for number, said in enumerate(words)
+        ]
+
+    start = size - STEP_WORDS * steps // 2
+    engine.label(step(start))
+    began_s = time.process_time()
+    for number in range(1, steps + 1):
+        engine.label(step(start + number * STEP_WORDS))
+    cost = (time.process_time() - began_s) / (steps * STEP_WORDS * len(words)) * 1e6
+    for number in range(len(words)):
+        engine.forget(f"length-{size}-{number}")
+    return {"engine_cpu_s_per_million_words": cost}
+
+
+def main() -> None:
+    """Measure, print, and write the result beside this file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, default=Path("models/shipped"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=Path("bench/results/engine_streaming.json"))
+    options = parser.parse_args()
+    rng = random.Random(1)  # noqa: S311 - the same speech in every run is wanted
+    texts = [talk(SESSION_WORDS, rng) for _ in range(SESSIONS)]
+    streaming = OnnxEngine(options.models, threads=1)
+    full = OnnxEngine(options.models, threads=1, streams=False)
+    rules = DecodingRules()
+    later = DecodingRules(look_ahead_words=9)
+    settled = DecodingRules(emission=Emission.SETTLED)
+    result = {
+        "command": "python -m bench.engine_streaming",
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": {"cores": os.cpu_count(), "load_average": os.getloadavg()[0]},
+        "decoding": best(
+            options.rounds,
+            {
+                "streaming, T=6": lambda: decoded(streaming, texts, rules),
+                "streaming, T=9": lambda: decoded(streaming, texts, later),
+                "streaming, T=6, settled": lambda: decoded(streaming, texts, settled),
+                "full run, T=6": lambda: decoded(full, texts[:8], rules),
+            },
+        ),
+        "by_buffer_words": best(
+            2 * options.rounds,
+            {f"{size}": lambda size=size: at_length(streaming, size, texts[:32]) for size in BUFFERS},  # type: ignore[misc]
+        ),
+    }
+    text = json.dumps(result, indent=2)
+    print(text)
+    options.out.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

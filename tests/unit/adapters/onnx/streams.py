@@ -1,0 +1,57 @@
+"""A small network of random weights in a model folder, and what streams through it: builders for the engine's tests."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.core.labelling import LabelRequest
+
+SHIPPED = Path(__file__).parents[4] / "models" / "shipped"
+WORDS = (
+    *("so", "we", "went", "down", "to", "the", "old", "harbour", "and", "uh", "you", "know", "boats", "were", "all"),
+    *("don't", "u.s", "3.5", "café", "antidisestablishmentarianism", "", "x" * 40, "five", "o'clock", "i", "mean"),
+)
+
+TOLERANCE = 0.25
+"""Two scores that are closer than this may change places between two ways of computing them (ADR 0024)."""
+
+
+def some_words(count: int, seed: int) -> list[str]:
+    rng = random.Random(seed)
+    return [rng.choice(WORDS) for _ in range(count)]
+
+
+def a_request(
+    engine: OnnxEngine,
+    words: list[str],
+    *,
+    session: str = "one",
+    first: int = 0,
+    end: int | None = None,
+    model: int = 0,
+) -> LabelRequest:
+    return LabelRequest(
+        session=session,
+        model_id=engine.models[model].name,
+        buffer_start=0,
+        words=tuple(words),
+        first=first,
+        end=end,
+    )
+
+
+def same_scores(one: list[NDArray[np.float32]], other: list[NDArray[np.float32]]) -> bool:
+    """Tell whether two answers say the same, save where two labels are as good as equal."""
+    for mine, yours in zip(one, other, strict=True):
+        assert mine.shape == yours.shape
+        assert np.abs(mine - yours).max(initial=0.0) < TOLERANCE
+        ranked = np.sort(yours, axis=-1)
+        clear = ranked[:, -1] - ranked[:, -2] > TOLERANCE
+        if (mine.argmax(axis=-1) != yours.argmax(axis=-1))[clear].any():
+            return False
+    return True

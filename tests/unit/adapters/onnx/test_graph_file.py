@@ -1,0 +1,60 @@
+"""ONNX read and written without its package, held against the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from tests.unit.adapters.onnx.streams import SHIPPED
+from worker.adapters.onnx.graph_file import GraphWriter, stored_arrays
+from worker.adapters.onnx.row_graphs import cut_into_rows
+
+
+def test_the_arrays_of_a_file_are_those_that_onnx_reads() -> None:
+    for weights in sorted(SHIPPED.glob("*/*.onnx")):
+        ours = stored_arrays(weights)
+        theirs = {one.name: numpy_helper.to_array(one) for one in onnx.load(str(weights)).graph.initializer}
+        assert ours.keys() == theirs.keys()
+        for name, array in theirs.items():
+            assert ours[name].dtype == array.dtype
+            assert ours[name].shape == array.shape
+            assert (ours[name] == array).all()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a graph at all", b"\x3a\xff\xff\x03abc", b"\x3a\x04\x2a\x02\x42\x00"])
+def test_a_file_that_is_cut_or_none_holds_no_arrays_or_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "weights.onnx"
+    path.write_bytes(content)
+    try:
+        assert stored_arrays(path) == {}
+    except ValueError as error:
+        assert "no ONNX file" in str(error)  # noqa: PT017 - either is right
+
+
+def test_every_graph_that_is_cut_is_a_valid_one() -> None:
+    graphs = cut_into_rows(
+        stored_arrays(SHIPPED / "en" / "weights.int8.onnx"), layers=6, heads=("punctuation", "disfluency")
+    )
+    for written in (graphs.entrance, *graphs.steps, graphs.exit, graphs.weighing):
+        model = onnx.load_from_string(written)
+        assert model.producer_name == "caesura"
+        assert {one.domain: one.version for one in model.opset_import} == {"": 20, "com.microsoft": 1}
+        assert all(node.domain in ("", "com.microsoft") for node in model.graph.node)
+    onnx.checker.check_model(onnx.load_from_string(graphs.weighing), full_check=True)
+
+
+def test_what_is_written_is_read_back() -> None:
+    graph = GraphWriter()
+    graph.constant("whole", np.arange(6, dtype=np.int8).reshape(2, 3))
+    graph.constant("one", np.float32(0.5))
+    graph.add("Softmax", "rows", output="shares", axis=-1)
+    written = onnx.load_from_string(graph.model({"rows": (np.float32, ("N", 3))}, {"shares": (np.float32, ("N", 3))}))
+    arrays = {one.name: numpy_helper.to_array(one) for one in written.graph.initializer}
+    assert (arrays["whole"] == np.arange(6).reshape(2, 3)).all()
+    assert arrays["one"] == np.float32(0.5)
+    assert onnx.helper.get_attribute_value(written.graph.node[0].attribute[0]) == -1
+    assert [dim.dim_param or dim.dim_value for dim in written.graph.input[0].type.tensor_type.shape.dim] == ["N", 3]

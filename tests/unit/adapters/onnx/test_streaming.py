@@ -1,0 +1,202 @@
+"""The streaming engine beside the full run of the same weights: whatever was asked before, the labels are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.adapters.onnx.streams import SHIPPED, a_request, same_scores, some_words
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.streamed_network import StreamedNetwork
+from worker.errors import EngineError
+
+CPU_FLAGS = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+WHOLE = OnnxEngine(SHIPPED, threads=1, streams=False)
+EXAMPLES = settings(max_examples=25, deadline=None)
+
+
+def streaming(max_kept_bytes: int = 2**29) -> OnnxEngine:
+    return OnnxEngine(SHIPPED, threads=1, max_kept_bytes=max_kept_bytes)
+
+
+ENGINE = streaming()
+
+seeds = st.integers(0, 10_000)
+grown_by = st.lists(st.integers(1, 14), min_size=1, max_size=8)
+
+
+@EXAMPLES
+@given(steps=grown_by, seed=seeds, data=st.data(), model=st.integers(0, 1))
+def test_a_buffer_that_grows_is_labelled_as_the_full_run_labels_it(
+    steps: list[int], seed: int, data: st.DataObject, model: int
+) -> None:
+    words = some_words(sum(steps), seed)
+    ENGINE.forget("one")
+    size = known = 0
+    for step in steps:
+        size += step
+        end = data.draw(st.integers(known, size), label="end")
+        if end > known:
+            request = a_request(ENGINE, words[:size], first=known, end=end, model=model)
+            (streamed,), (whole,) = ENGINE.score([request]), WHOLE.score([request])
+            assert same_scores(streamed, whole)
+        known = max(known, min(end, size - 9))
+
+
+@EXAMPLES
+@given(seed=seeds, data=st.data())
+def test_whatever_happens_to_a_session_its_rows_say_what_a_fresh_engine_says(seed: int, data: st.DataObject) -> None:
+    words = {name: some_words(70, seed + number) for number, name in enumerate("abc")}
+    starts, ends = dict.fromkeys(words, 0), dict.fromkeys(words, 3)
+    for _ in range(data.draw(st.integers(1, 6), label="rounds")):
+        requests = []
+        for name, said in words.items():
+            what = data.draw(st.sampled_from(["grow", "cut", "roll back", "other words", "forget", "wait"]), label=name)
+            if what == "wait":
+                continue
+            if what == "forget":
+                ENGINE.forget(name)
+            if what == "cut":
+                starts[name] = min(starts[name] + data.draw(st.integers(1, 20)), 60)
+            if what == "roll back":
+                ends[name] -= data.draw(st.integers(1, 9))
+            if what == "other words":
+                said[ends[name] - 1] += "x"
+            ends[name] = min(max(ends[name] + data.draw(st.integers(0, 12)), starts[name] + 1), 70)
+            size = ends[name] - starts[name]
+            first = data.draw(st.integers(0, size - 1))
+            end = data.draw(st.integers(first + 1, size))
+            requests.append(a_request(ENGINE, said[starts[name] : ends[name]], session=name, first=first, end=end))
+        for request, streamed in zip(requests, ENGINE.score(requests), strict=True):
+            (whole,) = WHOLE.score([request])
+            assert same_scores(streamed, whole)
+
+
+def test_a_settled_word_costs_a_row_a_layer_and_one_wanted_early_costs_a_tail() -> None:
+    """docs/design.md, *The engine*: 18 layer-rows a step of three words where T is L, 33 at T = 6 with L = 9."""
+    for look_ahead, a_step in ((9, 18), (6, 33)):
+        engine, words = streaming(), some_words(60, 1)
+        engine.label([a_request(engine, words[:30], end=30 - look_ahead)])
+        before = engine.work.layer_rows
+        engine.label([a_request(engine, words[:33], first=21, end=33 - look_ahead)])
+        wanted = 33 - look_ahead - 21
+        assert engine.work.layer_rows - before == a_step - 3 + wanted - (3 if look_ahead == 6 else 0)
+        assert engine.work.begun_buffers == 1
+
+
+def test_a_buffer_is_computed_from_its_first_word_only_where_it_begins_with_other_words() -> None:
+    engine, words = streaming(), some_words(60, 2)
+    begun = []
+    for start, size in ((0, 12), (0, 15), (0, 15), (4, 11), (4, 14), (4, 13), (4, 14)):
+        engine.label([a_request(engine, words[start : start + size], first=size - 3)])
+        begun.append(engine.work.begun_buffers)
+    assert begun == [1, 1, 1, 2, 2, 3, 3]
+
+
+def test_labels_that_are_settled_and_asked_for_again_are_computed_again_and_the_others_from_what_is_kept() -> None:
+    engine, words = streaming(), some_words(20, 3)
+    (first,) = engine.label([a_request(engine, words)])
+    assert engine.label([a_request(engine, words, first=11)]) == [first.part(range(11, 20))]
+    assert engine.work.begun_buffers == 1
+    assert engine.label([a_request(engine, words)]) == [first]
+    assert engine.work.begun_buffers == 2
+
+
+def test_two_buffers_of_one_name_in_one_call_are_both_answered_from_their_own_words() -> None:
+    engine = streaming()
+    requests = [a_request(engine, some_words(20, seed)) for seed in (4, 5, 4)]
+    for request, streamed in zip(requests, engine.score(requests), strict=True):
+        assert same_scores(streamed, WHOLE.score([request])[0])
+
+
+def test_a_session_that_changes_its_model_takes_nothing_of_the_other_models_rows() -> None:
+    engine, words = streaming(), some_words(30, 6)
+    for model, size in ((0, 12), (1, 15), (0, 18)):
+        request = a_request(engine, words[:size], model=model)
+        (streamed,), (whole,) = engine.score([request]), WHOLE.score([request])
+        assert same_scores(streamed, whole)
+    assert engine.work.begun_buffers == 3
+
+
+def test_kept_bytes_stay_within_their_bound_and_the_least_recently_used_session_goes_first() -> None:
+    engine = streaming(max_kept_bytes=2**20)
+    for _ in range(2):
+        for seed, name in enumerate(("a", "b", "c", "a")):
+            engine.label([a_request(engine, some_words(20, seed % 3), session=name)])
+            assert engine.work.kept_bytes <= 2**20
+    assert 1 <= engine.work.kept_sessions <= 2
+    assert engine.work.evicted_sessions > 0
+    begun = engine.work.begun_buffers
+    engine.label([a_request(engine, some_words(20, 0), session="a", first=12)])
+    assert engine.work.begun_buffers == begun, "the one used last is still there"
+
+
+def test_an_engine_that_may_keep_nothing_labels_all_the_same() -> None:
+    engine, words = streaming(max_kept_bytes=0), some_words(30, 7)
+    for size in (12, 15, 30):
+        request = a_request(engine, words[:size])
+        assert same_scores(engine.score([request])[0], WHOLE.score([request])[0])
+    assert (engine.work.kept_sessions, engine.work.kept_bytes) == (0, 0)
+
+
+def test_what_is_forgotten_is_not_kept() -> None:
+    engine = streaming()
+    engine.label([a_request(engine, some_words(20, 8), session=name) for name in ("a", "b")])
+    engine.forget("a")
+    engine.forget("b")
+    assert (engine.work.kept_sessions, engine.work.kept_bytes) == (0, 0)
+
+
+class _Failing:
+    """A graph that answers with what is no score, or not at all."""
+
+    def __init__(self, inner: Any, *, raises: bool) -> None:  # noqa: ANN401 - onnxruntime ships without types
+        self._inner = inner
+        self._raises = raises
+        self.on = False
+
+    def run(self, names: Sequence[str], given: dict[str, Any]) -> list[Any]:
+        if self.on and self._raises:
+            raise RuntimeError("the canary word sings")
+        answers = self._inner.run(names, given)
+        return [np.full_like(one, np.nan) for one in answers] if self.on else list(answers)
+
+
+@pytest.mark.parametrize("raises", [False, True])
+@pytest.mark.parametrize("where", ["step", "exit"])
+def test_rows_of_a_pass_that_failed_are_never_used_again(where: str, *, raises: bool) -> None:
+    engine, words = streaming(), some_words(40, 9)
+    network = engine._networks[engine.models[0].name]
+    assert isinstance(network, StreamedNetwork)
+    rows = network._network
+    failing = _Failing(rows._exit if where == "exit" else rows._steps[2], raises=raises)
+    if where == "exit":
+        rows._exit = failing
+    else:
+        rows._steps[2] = failing
+    engine.label([a_request(engine, words[:12], session=name) for name in ("a", "b")])
+    failing.on = True
+    with pytest.raises(EngineError, match="RuntimeError" if raises else "not finite") as caught:
+        engine.label([a_request(engine, words[:15], session="a")])
+    assert "canary" not in str(caught.value)
+    failing.on = False
+    for name in ("a", "b"):
+        request = a_request(engine, words[:18], session=name, first=9)
+        assert same_scores(engine.score([request])[0], WHOLE.score([request])[0])
+    assert engine.work.begun_buffers == 4, "a's rows are gone, b's are not"
+
+
+@pytest.mark.skipif("avx512" not in CPU_FLAGS, reason="without AVX-512 kernels the last bit may differ")
+def test_a_word_computed_again_says_what_it_said_before_to_the_last_bit() -> None:
+    kept, anew, words = streaming(), streaming(max_kept_bytes=0), some_words(80, 10)
+    for size in (*range(3, 60, 3), 61, 62, 70, 71, 80):
+        request = a_request(kept, words[:size], first=max(0, size - 12), end=max(1, size - 6))
+        others = [a_request(anew, some_words(30, seed), session=f"other-{seed}") for seed in range(3)]
+        (streamed,), (computed, *_) = kept.score([request]), anew.score([request, *others])
+        assert all((one == two).all() for one, two in zip(streamed, computed, strict=True))

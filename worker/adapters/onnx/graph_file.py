@@ -1,0 +1,193 @@
+"""ONNX files without the ``onnx`` package: stored arrays out of one, and small graphs written as bytes.
+
+A worker is installed with ONNX Runtime alone, and that reads graphs but neither takes them apart nor makes them. ONNX
+is Protocol Buffers: a message is a row of fields, each a number, a kind (0 varint, 2 bytes of a length) and a value.
+The numbers below are those of ``onnx.proto`` (ONNX 1.16, IR version 9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["GraphWriter", "Shaped", "stored_arrays"]
+
+Array = NDArray[np.generic]
+
+Shaped = tuple[type[np.generic], tuple[int | str, ...]]
+"""An element type, and the sizes of an array; a name stands for a size that varies."""
+
+_IR_VERSION = 9
+_OPSET = 20
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_TYPES: dict[int, type[np.generic]] = {
+    1: np.float32,
+    2: np.uint8,
+    3: np.int8,
+    6: np.int32,
+    7: np.int64,
+    9: np.bool_,
+    10: np.float16,
+}
+_NUMBERS = {np.dtype(kind): number for number, kind in _TYPES.items()}
+_FLOAT_ATTRIBUTE, _INTEGER_ATTRIBUTE, _INTEGERS_ATTRIBUTE = 1, 2, 7
+
+
+def stored_arrays(path: Path) -> dict[str, Array]:
+    """Return the arrays that an ONNX file holds, by name. ValueError where it is no such file, or holds them apart."""
+    arrays: dict[str, Array] = {}
+    try:
+        for graph in _parts(path.read_bytes(), 7):
+            for tensor in _parts(graph, 5):
+                name, array = _tensor(tensor)
+                arrays[name] = array
+    except (IndexError, KeyError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path.name} is no ONNX file that can be read here: {error!r}") from error
+    return arrays
+
+
+def _tensor(message: memoryview) -> tuple[str, Array]:
+    shape: list[int] = []
+    kind, name, raw = 0, "", None
+    for number, value in _fields(message):
+        if number == 1:
+            shape.extend(_dimensions(value))
+        elif number == 2 and isinstance(value, int):
+            kind = value
+        elif number == 8 and isinstance(value, memoryview):
+            name = str(value, "utf-8")
+        elif number == 9 and isinstance(value, memoryview):
+            raw = value
+    if raw is None:
+        raise KeyError(name)
+    return name, np.frombuffer(raw, dtype=np.dtype(_TYPES[kind]).newbyteorder("<")).reshape(shape)
+
+
+def _dimensions(value: int | memoryview) -> Iterator[int]:
+    if isinstance(value, int):
+        yield value
+        return
+    place = 0
+    while place < len(value):
+        number, place = _varint(value, place)
+        yield number
+
+
+def _parts(message: bytes | memoryview, wanted: int) -> Iterator[memoryview]:
+    for number, value in _fields(memoryview(message)):
+        if number == wanted and isinstance(value, memoryview):
+            yield value
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    place = 0
+    while place < len(message):
+        key, place = _varint(message, place)
+        kind = key & 7
+        if kind == _VARINT:
+            value, place = _varint(message, place)
+            yield key >> 3, value
+            continue
+        if kind == _BYTES:
+            size, place = _varint(message, place)
+        else:
+            size = {_FIXED64: 8, _FIXED32: 4}[kind]
+        if place + size > len(message):
+            raise IndexError("a field ends behind its message")
+        yield key >> 3, message[place : place + size]
+        place += size
+
+
+def _varint(message: memoryview, place: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = message[place]
+        place += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, place
+        shift += 7
+
+
+class GraphWriter:
+    """A graph as it grows: every method that adds something returns the name of its result."""
+
+    def __init__(self) -> None:
+        self._nodes: list[bytes] = []
+        self._arrays: dict[str, bytes] = {}
+        self._count = 0
+
+    def add(self, op: str, *inputs: str, output: str | None = None, **attributes: float | tuple[int, ...]) -> str:
+        """Add a node. op: ``domain/Operator``, or the operator alone where it is ONNX's own."""
+        domain, _, name = op.rpartition("/")
+        self._count += 1
+        result = output or f"{name.lower()}_{self._count}"
+        node = b"".join(_text(1, one) for one in inputs) + _text(2, result) + _text(4, name)
+        node += b"".join(_bytes(5, _attribute(key, value)) for key, value in attributes.items())
+        self._nodes.append(node + (_text(7, domain) if domain else b""))
+        return result
+
+    def constant(self, name: str, array: Array | np.generic) -> str:
+        """Add an array under a name, once."""
+        if name not in self._arrays:
+            values = np.asarray(array)
+            tensor = b"".join(_integer(1, size) for size in values.shape) + _integer(2, _NUMBERS[values.dtype])
+            self._arrays[name] = tensor + _text(8, name) + _bytes(9, np.ascontiguousarray(values).tobytes())
+        return name
+
+    def number(self, value: float) -> str:
+        """Add a float scalar."""
+        return self.constant(f"number_{value}", np.float32(value))
+
+    def integers(self, *values: int) -> str:
+        """Add a row of integers."""
+        return self.constant("integers_" + "_".join(map(str, values)), np.array(values, dtype=np.int64))
+
+    def model(self, inputs: dict[str, Shaped], outputs: dict[str, Shaped]) -> bytes:
+        """Return the ONNX model. inputs, outputs: (element type, sizes) by name, a size by name where it varies."""
+        graph = b"".join(_bytes(1, node) for node in self._nodes) + _text(2, "rows")
+        graph += b"".join(_bytes(5, tensor) for tensor in self._arrays.values())
+        graph += b"".join(_bytes(11, _value(name, shaped)) for name, shaped in inputs.items())
+        graph += b"".join(_bytes(12, _value(name, shaped)) for name, shaped in outputs.items())
+        opsets = _bytes(8, _integer(2, _OPSET)) + _bytes(8, _text(1, "com.microsoft") + _integer(2, 1))
+        return _integer(1, _IR_VERSION) + _text(2, "caesura") + _bytes(7, graph) + opsets
+
+
+def _value(name: str, shaped: Shaped) -> bytes:
+    kind, sizes = shaped
+    shape = b"".join(_bytes(1, _integer(1, size) if isinstance(size, int) else _text(2, size)) for size in sizes)
+    tensor = _integer(1, _NUMBERS[np.dtype(kind)]) + _bytes(2, shape)
+    return _text(1, name) + _bytes(2, _bytes(1, tensor))
+
+
+def _attribute(name: str, value: float | tuple[int, ...]) -> bytes:
+    if isinstance(value, tuple):
+        return _text(1, name) + b"".join(_integer(8, one) for one in value) + _integer(20, _INTEGERS_ATTRIBUTE)
+    if isinstance(value, int):
+        return _text(1, name) + _integer(3, value) + _integer(20, _INTEGER_ATTRIBUTE)
+    number = bytes([2 << 3 | _FIXED32]) + np.float32(value).tobytes()
+    return _text(1, name) + number + _integer(20, _FLOAT_ATTRIBUTE)
+
+
+def _integer(number: int, value: int) -> bytes:
+    return _encoded(number << 3 | _VARINT) + _encoded(value & 0xFFFF_FFFF_FFFF_FFFF)
+
+
+def _text(number: int, value: str) -> bytes:
+    return _bytes(number, value.encode())
+
+
+def _bytes(number: int, value: bytes) -> bytes:
+    return _encoded(number << 3 | _BYTES) + _encoded(len(value)) + value
+
+
+def _encoded(value: int) -> bytes:
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)

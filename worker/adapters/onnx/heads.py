@@ -1,0 +1,54 @@
+"""What a model's scores are called: its heads, their classes, and the labels that the classes stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.labels import Casing, Disfluency, Punctuation
+from schemas.model_manifest import ModelManifest
+from worker.core.labelling import Labels
+from worker.errors import EngineError
+
+__all__ = ["Heads", "Scores"]
+
+Scores = list[NDArray[np.float32]]
+"""A score tensor a head, in the order of the model's heads; its last axis is the head's classes."""
+
+
+class Heads:
+    """The heads of one model. ``names`` are those of its score tensors, in the order in which scores are taken."""
+
+    def __init__(self, manifest: ModelManifest) -> None:
+        """Take them from a manifest. KeyError for a class that is no label."""
+        self._model = manifest.name
+        self._classes = {
+            "punctuation": _numbers(manifest.punctuation, {label.published: label for label in Punctuation}),
+            "disfluency": _numbers(manifest.disfluency, {label.published: label for label in Disfluency}),
+        }
+        if manifest.casing:
+            self._classes["casing"] = _numbers(manifest.casing, {label.published: label for label in Casing})
+        self.names = tuple(self._classes)
+
+    def require(self, scores: Scores, rows: tuple[int, ...]) -> None:
+        """Refuse scores that are not finite, or not of these rows: EngineError, never a label."""
+        for given, classes in zip(scores, self._classes.values(), strict=True):
+            if given.shape != (*rows, len(classes)):
+                raise EngineError(f"model {self._model}: scores have shape {given.shape}, not {(*rows, len(classes))}")
+            if not np.isfinite(given).all():
+                raise EngineError(f"model {self._model}: scores are not finite")
+
+    def labels(self, scores: Scores) -> Labels:
+        """Return the labels of words, from a row of scores (W, C) a word for each head."""
+        labels = {
+            name: classes[given.argmax(axis=-1)].tobytes()
+            for given, (name, classes) in zip(scores, self._classes.items(), strict=True)
+        }
+        return Labels(**labels)
+
+
+def _numbers(names: Sequence[str], labels: dict[str, Any]) -> NDArray[np.uint8]:
+    return np.array([int(labels[name]) for name in names], dtype=np.uint8)

@@ -1,0 +1,125 @@
+"""What the streaming engine keeps of a session between two steps, and how much of it stays in memory.
+
+Rules:
+
+1. What is kept belongs to words, not to a place in a stream: it is used for a buffer that begins with exactly those
+   words, and for no other. So nothing has to be told of a cut, a roll-back, a hand-over or a session that begins anew
+   under the name of another: their words differ, or the rows are right.
+2. It is memory of the process, never state. Least recently used rows go first where there are more bytes than allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["KeptRows", "RowCache"]
+
+_ROWS_AT_ONCE = 16
+
+Rows = NDArray[np.float32]
+
+
+class KeptRows:
+    """One buffer's rows.
+
+    words: what the rows belong to. ends, word_of: rows by word and words by row, see ``wavefront.plan``. done_words:
+    how many words were in at the last step; None where nothing is computed yet. A layer k (from 0) has keys
+    (H, D / H, capacity) and values (H, capacity, D / H), and in ``waiting`` the inputs and queries (rows, 2 D) of the
+    rows that are final before it and not behind it.
+    """
+
+    __slots__ = ("done_words", "ends", "keys", "values", "waiting", "word_of", "words")
+
+    def __init__(self, layers: int, width: int, attention_heads: int) -> None:
+        self.words: tuple[str, ...] = ()
+        self.ends: list[int] = [1]
+        self.word_of: list[int] = [0]
+        self.done_words: int | None = None
+        per_head = width // attention_heads
+        self.keys: Rows = np.zeros((layers, attention_heads, per_head, 0), dtype=np.float32)
+        self.values: Rows = np.empty((layers, attention_heads, 0, per_head), dtype=np.float32)
+        self.waiting: list[Rows] = []
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of the arrays."""
+        return self.keys.nbytes + self.values.nbytes + sum(rows.nbytes for rows in self.waiting)
+
+    def begin(self) -> None:
+        """Forget what is computed; the memory stays."""
+        layers, heads, per_head, _ = self.keys.shape
+        self.waiting = [np.empty((0, 2 * heads * per_head), dtype=np.float32)] * layers
+        self.words = ()
+        self.ends = [1]
+        self.word_of = [0]
+        self.done_words = None
+
+    def is_of(self, words: Sequence[str]) -> bool:
+        """Tell whether a buffer of these words begins with the words that the rows belong to."""
+        return self.done_words is not None and words[: len(self.words)] == self.words
+
+    def read(self, words: tuple[str, ...], pieces_of: Callable[[str], Sequence[int]]) -> list[int]:
+        """Take a buffer that begins with the words that are in; return the pieces of the others.
+
+        The leading piece, which every buffer begins with, is not among them.
+        """
+        pieces: list[int] = []
+        for number, word in enumerate(words[len(self.words) :], start=len(self.words) + 1):
+            numbers = pieces_of(word)
+            pieces.extend(numbers)
+            self.word_of.extend([number] * len(numbers))
+            self.ends.append(len(self.word_of))
+        self.words = words
+        self._grow(len(self.word_of))
+        return pieces
+
+    def _grow(self, rows: int) -> None:
+        layers, heads, per_head, held = self.keys.shape
+        if rows <= held:
+            return
+        capacity = -(-rows // _ROWS_AT_ONCE) * _ROWS_AT_ONCE
+        keys = np.zeros((layers, heads, per_head, capacity), dtype=np.float32)
+        values = np.empty((layers, heads, capacity, per_head), dtype=np.float32)
+        keys[..., :held] = self.keys
+        values[:, :, :held] = self.values
+        self.keys, self.values = keys, values
+
+
+class RowCache:
+    """The kept rows of sessions, at most ``max_bytes`` of them."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self.nbytes = 0
+        self.evicted = 0
+        self._kept: dict[str, tuple[str, KeptRows, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def take(self, session: str, model: str) -> KeptRows | None:
+        """Take a session's rows out; None where there are none of this model."""
+        found = self._kept.pop(session, None)
+        if found is None:
+            return None
+        self.nbytes -= found[2]
+        return found[1] if found[0] == model else None
+
+    def put(self, session: str, model: str, kept: KeptRows) -> None:
+        """Put a session's rows in, as the last to go; what is too much goes."""
+        self.forget(session)
+        size = kept.nbytes
+        self._kept[session] = (model, kept, size)
+        self.nbytes += size
+        while self.nbytes > self.max_bytes:
+            self.forget(next(iter(self._kept)))
+            self.evicted += 1
+
+    def forget(self, session: str) -> None:
+        """Drop a session's rows."""
+        found = self._kept.pop(session, None)
+        if found is not None:
+            self.nbytes -= found[2]

@@ -1,0 +1,19 @@
+"""A model's words as the numbers of their pieces: its vocabulary, and the pieces that stand for something else."""
+
+from __future__ import annotations
+
+from worker.adapters.onnx.model_folder import StoredModel
+from worker.adapters.onnx.wordpiece import WordPiece
+
+__all__ = ["PieceReader"]
+
+
+class PieceReader:
+    """Reads words for one model. leading: the piece that every buffer begins with."""
+
+    def __init__(self, stored: StoredModel) -> None:
+        """Read the vocabulary. KeyError where it lacks a piece that the manifest names."""
+        settings = stored.manifest.wordpiece
+        tokenizer = WordPiece(stored.vocabulary(), max_pieces=settings.max_pieces, unknown=settings.unknown)
+        self.leading = tokenizer.number(settings.leading)
+        self.pieces = tokenizer.pieces

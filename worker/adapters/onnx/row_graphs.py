@@ -1,0 +1,200 @@
+"""A CT-Transformer's stored weights as small graphs over rows, for a run that computes each row once.
+
+A row is one piece (sub-word). Attention is the only place where rows meet; all else is done row by row, whatever
+session a row is of. So a network of K layers is cut at its attentions:
+
+    entrance     pieces (N,), positions (N, D)   -> asking (N, 2 D), keys (D, N), values (H, N, D / H) of layer 1
+    step k       mixed (N, D), asked (N, 2 D)   -> the same of layer k + 1
+    exit         mixed (N, D), asked (N, 2 D)   -> a score tensor a head
+
+Between two of them the caller attends. ``asking`` is a layer's input and its queries, side by side, the queries scaled
+by 1 / sqrt(D / H); of the rows that the layer computes it comes back as ``asked``, with what its attention ``mixed``.
+Keys and values come as the caller keeps them: what a head reads of a session lies together.
+
+int8: every row has one activation scale, as in the stored graph (``models.export.onnx_graph``), by fewer passes:
+``QuantizeLinear`` by row, and ``MatMulIntegerToFloat`` with the weights' scales. The whole numbers and the order in
+which they are scaled are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.adapters.onnx.graph_file import GraphWriter, Shaped
+
+__all__ = ["RowGraphs", "cut_into_rows"]
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+_TINY = 1e-12
+_ZERO_AT = np.uint8(128)
+_UNSEEN = -30_000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowGraphs:
+    """The graphs as ONNX models: ``steps`` has one fewer than the network has layers. weighing: see ``_weighing``."""
+
+    width: int
+    attention_heads: int
+    entrance: bytes
+    steps: tuple[bytes, ...]
+    exit: bytes
+    weighing: bytes
+
+
+def cut_into_rows(arrays: Arrays, *, layers: int, heads: Sequence[str]) -> RowGraphs:
+    """Return the graphs of stored arrays. heads: the names of the score tensors. KeyError where an array is missing."""
+    width = arrays["embedding_norm.weight"].shape[0]
+    attention_heads = _attention_heads(arrays, width)
+    steps = [_Rows(arrays, width, attention_heads) for _ in range(layers)]
+    entrance = _Rows(arrays, width, attention_heads).entrance()
+    return RowGraphs(
+        width=width,
+        attention_heads=attention_heads,
+        entrance=entrance,
+        steps=tuple(rows.step(k) for k, rows in enumerate(steps[:-1])),
+        exit=steps[-1].exit(layers - 1, heads),
+        weighing=_weighing(),
+    )
+
+
+def _attention_heads(arrays: Arrays, width: int) -> int:
+    """Return how many heads there are: a stored graph says it only in the shape (0, 0, heads, width / heads)."""
+    for array in arrays.values():
+        if array.shape == (4,) and int(array[2]) * int(array[3]) == width:
+            return int(array[2])
+    raise KeyError("the shape that heads are cut by")
+
+
+def _weighing() -> bytes:
+    """Return the graph from scores (N, S) to shares (N, S): a softmax over each row's first ``visible`` (N, 1) keys.
+
+    ``columns`` is 0 … S - 1 as (1, S).
+    """
+    graph = GraphWriter()
+    seen = graph.add("Less", "columns", "visible")
+    graph.add("Softmax", graph.add("Where", seen, "scores", graph.number(_UNSEEN)), output="shares", axis=-1)
+    return graph.model(
+        {"scores": (np.float32, ("N", "S")), "visible": (np.int32, ("N", 1)), "columns": (np.int32, (1, "S"))},
+        {"shares": (np.float32, ("N", "S"))},
+    )
+
+
+class _Rows:
+    """One graph over rows, being written."""
+
+    def __init__(self, arrays: Arrays, width: int, attention_heads: int) -> None:
+        self._graph = GraphWriter()
+        self._arrays = arrays
+        self._width = width
+        self._attention_heads = attention_heads
+
+    def entrance(self) -> bytes:
+        graph, arrays = self._graph, self._arrays
+        if "embedding.int8" in arrays:
+            whole = graph.add("Gather", graph.constant("embedding.int8", arrays["embedding.int8"]), "pieces")
+            scales = graph.add("Gather", graph.constant("embedding.scale", arrays["embedding.scale"]), "pieces")
+            rows = graph.add("Mul", graph.add("Cast", whole, to=1), scales)
+        else:
+            rows = graph.add("Gather", graph.constant("embedding.weight", arrays["embedding.weight"]), "pieces")
+        self._ask(0, self._norm("embedding_norm", graph.add("Add", rows, "positions")))
+        return graph.model(
+            {"pieces": (np.int64, ("N",)), "positions": (np.float32, ("N", self._width))}, self._between()
+        )
+
+    def step(self, k: int) -> bytes:
+        self._ask(k + 1, self._after_attention(k))
+        return self._graph.model(self._attended(), self._between())
+
+    def exit(self, k: int, heads: Sequence[str]) -> bytes:
+        hidden = self._after_attention(k)
+        for head in heads:
+            self._dense(head, hidden, output=head)
+        classes = {head: (np.float32, ("N", len(self._arrays[f"{head}.bias"]))) for head in heads}
+        return self._graph.model(self._attended(), dict(classes))
+
+    def _attended(self) -> dict[str, Shaped]:
+        return {"mixed": (np.float32, ("N", self._width)), "asked": (np.float32, ("N", 2 * self._width))}
+
+    def _between(self) -> dict[str, Shaped]:
+        heads = self._attention_heads
+        return {
+            "asking": (np.float32, ("N", 2 * self._width)),
+            "keys": (np.float32, (self._width, "N")),
+            "values": (np.float32, (heads, "N", self._width // heads)),
+        }
+
+    def _after_attention(self, k: int) -> str:
+        graph, prefix = self._graph, f"layers.{k}."
+        inputs = self._columns("asked", 0, self._width)
+        attended = graph.add("Add", self._linear(f"{prefix}attended", "mixed"), self._bias(f"{prefix}attended"))
+        middle = self._norm(f"{prefix}attention_norm", graph.add("Add", inputs, attended))
+        inner = self._linear(f"{prefix}inner", middle)
+        opened = graph.add("com.microsoft/BiasGelu", inner, self._bias(f"{prefix}inner"))
+        outer = graph.add("Add", self._linear(f"{prefix}outer", opened), self._bias(f"{prefix}outer"))
+        return self._norm(f"{prefix}output_norm", graph.add("Add", middle, outer))
+
+    def _ask(self, k: int, hidden: str) -> None:
+        """Add what layer k asks with and sees; the queries' scale is in the weights' scales and the bias."""
+        graph, width, heads = self._graph, self._width, self._attention_heads
+        name = f"layers.{k}.qkv"
+        by_column = np.ones(3 * width, dtype=np.float32)
+        by_column[:width] = (width // heads) ** -0.5
+        bias = graph.constant(f"{name}.bias", self._float(f"{name}.bias") * by_column)
+        qkv = graph.add("Add", self._linear(name, hidden, by_column), bias)
+        graph.add("Concat", hidden, self._columns(qkv, 0, width), output="asking", axis=1)
+        graph.add("Transpose", self._columns(qkv, width, 2 * width), output="keys", perm=(1, 0))
+        by_head = graph.add(
+            "Reshape", self._columns(qkv, 2 * width, 3 * width), graph.integers(0, heads, width // heads)
+        )
+        graph.add("Transpose", by_head, output="values", perm=(1, 0, 2))
+
+    def _columns(self, rows: str, first: int, stop: int) -> str:
+        graph = self._graph
+        return graph.add("Slice", rows, graph.integers(first), graph.integers(stop), graph.integers(1))
+
+    def _norm(self, name: str, rows: str) -> str:
+        gain = self._graph.constant(f"{name}.weight", self._float(f"{name}.weight"))
+        shift = self._graph.constant(f"{name}.bias", self._float(f"{name}.bias"))
+        return self._graph.add("LayerNormalization", rows, gain, shift, axis=-1, epsilon=_TINY)
+
+    def _dense(self, name: str, rows: str, output: str) -> None:
+        weight = self._graph.constant(f"{name}.weight", self._float(f"{name}.weight"))
+        self._graph.add("Add", self._graph.add("MatMul", rows, weight), self._bias(name), output=output)
+
+    def _bias(self, name: str) -> str:
+        return self._graph.constant(f"{name}.bias", self._float(f"{name}.bias"))
+
+    def _linear(self, name: str, rows: str, by_column: NDArray[np.float32] | None = None) -> str:
+        """Add a product without its bias; by_column scales what comes out."""
+        graph = self._graph
+        if f"{name}.int8" not in self._arrays:
+            weight = self._float(f"{name}.weight")
+            stored = weight if by_column is None else weight * by_column
+            return graph.add("MatMul", rows, graph.constant(f"{name}.weight", stored))
+        columns = self._float(f"{name}.scale")
+        scaled = graph.constant(f"{name}.scale", columns if by_column is None else columns * by_column)
+        weight_name = graph.constant(f"{name}.int8", self._arrays[f"{name}.int8"])
+        whole, row_scale = self._quantised(rows)
+        zero_at = graph.constant("zero_at", np.asarray(_ZERO_AT))
+        product = graph.add(
+            "com.microsoft/MatMulIntegerToFloat", whole, weight_name, graph.number(1.0), scaled, zero_at
+        )
+        return graph.add("Mul", product, row_scale)
+
+    def _quantised(self, rows: str) -> tuple[str, str]:
+        """Add the rows as uint8 with their zero at 128, and the scale of each (N, 1)."""
+        graph = self._graph
+        largest = graph.add("ReduceMax", graph.add("Abs", rows), graph.integers(1), keepdims=0)
+        scale = graph.add("Div", graph.add("Max", largest, graph.number(_TINY)), graph.number(127.0))  # (N,)
+        zeros = graph.add("Expand", graph.constant("zero_at", np.asarray(_ZERO_AT)), graph.add("Shape", scale))
+        whole = graph.add("QuantizeLinear", rows, scale, zeros, axis=0)
+        return whole, graph.add("Unsqueeze", scale, graph.integers(1))
+
+    def _float(self, name: str) -> NDArray[np.float32]:
+        return self._arrays[name].astype(np.float32)

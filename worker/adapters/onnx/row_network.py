@@ -1,0 +1,152 @@
+"""One CT-Transformer run row by row: many sessions' steps in, the scores of the wanted words out.
+
+Between two attentions the rows of all sessions lie packed under one another, so that every product is one product.
+Which rows a step computes says ``wavefront``; what stays says ``kept_rows``. The graphs are those of ``row_graphs``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.adapters.onnx.kept_rows import KeptRows
+from worker.adapters.onnx.row_attention import RowAttention
+from worker.adapters.onnx.row_graphs import Arrays, cut_into_rows
+from worker.adapters.onnx.wavefront import Step
+
+__all__ = ["RowNetwork", "RowStep"]
+
+Rows = NDArray[np.float32]
+
+_POSITIONS_AT_ONCE = 512
+_BETWEEN = ["asking", "keys", "values"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowStep:
+    """One session's step: its kept rows, what to compute, and the pieces of its new rows."""
+
+    kept: KeptRows
+    step: Step
+    pieces: list[int]
+
+
+class RowNetwork:
+    """The network. Not thread-safe."""
+
+    def __init__(
+        self, arrays: Arrays, look_ahead: Sequence[int], heads: Sequence[str], open_graph: Callable[[bytes], Any]
+    ) -> None:
+        """Cut stored arrays into graphs and open them. KeyError where an array is missing."""
+        graphs = cut_into_rows(arrays, layers=len(look_ahead), heads=heads)
+        self.width, self.attention_heads = graphs.width, graphs.attention_heads
+        self.look_ahead = tuple(look_ahead)
+        self._heads = list(heads)
+        self._entrance = open_graph(graphs.entrance)
+        self._steps = [open_graph(graph) for graph in graphs.steps]
+        self._exit = open_graph(graphs.exit)
+        self._attention = RowAttention(open_graph(graphs.weighing), graphs.attention_heads)
+        self._position_of = _positions(arrays)
+        self._positions = self._position_of(_POSITIONS_AT_ONCE)
+
+    def keep(self) -> KeptRows:
+        """Return a place for a session's rows."""
+        kept = KeptRows(len(self.look_ahead), self.width, self.attention_heads)
+        kept.begin()
+        return kept
+
+    def run(self, batch: Sequence[RowStep]) -> list[Rows]:
+        """Take one step of each session; return the scores (W, C) a head, W the wanted words of all, in order.
+
+        What is kept is then of the words that were read; where this raises it is of nothing.
+        """
+        fresh, keys, values = self._enter(batch)
+        for k in range(len(self.look_ahead)):
+            _keep_keys(k, keys, values, batch)
+            asking = self._asking(k, fresh, batch)
+            visible = [(one.kept, one.step.visible[k + 1]) for one in batch]
+            given = {"mixed": self._attention.mix(k, asking, visible), "asked": asking}
+            if k < len(self._steps):
+                fresh, keys, values = self._steps[k].run(_BETWEEN, given)
+        for one in batch:
+            one.kept.done_words = len(one.kept.words)
+        scores: list[Rows] = self._exit.run(self._heads, given)
+        return scores
+
+    def _enter(self, batch: Sequence[RowStep]) -> list[Rows]:
+        pieces = np.array([piece for one in batch for piece in one.pieces], dtype=np.int64)
+        rows = np.concatenate([np.arange(*one.step.computed[0]) for one in batch])
+        farthest = int(rows.max(initial=0))
+        if farthest >= len(self._positions):
+            self._positions = self._position_of((farthest // _POSITIONS_AT_ONCE + 1) * _POSITIONS_AT_ONCE)
+        entered: list[Rows] = self._entrance.run(_BETWEEN, {"pieces": pieces, "positions": self._positions[rows]})
+        return entered
+
+    def _asking(self, k: int, fresh: Rows, batch: Sequence[RowStep]) -> Rows:
+        """Return inputs and queries (M, 2 D) of the rows that layer k computes, and keep those that must wait."""
+        parts: list[Rows] = []
+        last, place = k == len(self._steps), 0
+        for one in batch:
+            step, waiting = one.step, one.kept.waiting[k]
+            taken, stop = step.computed[k]
+            own = fresh[place : place + stop - taken]
+            place += stop - taken
+            since = step.waited[k + 1]
+            if last:
+                parts += _picked(waiting, own, [row - since for row in step.wanted])
+            else:
+                parts += _between(waiting, own, 0, step.computed[k + 1][1] - since)
+            kept = _between(waiting, own, step.final[k + 1] - since, step.final[k] - since)
+            # An array of its own, so that nothing larger is kept alive.
+            one.kept.waiting[k] = kept[0].copy() if len(kept) == 1 else np.concatenate(kept or [own[:0]])
+        return np.concatenate(parts) if parts else fresh[:0]
+
+
+def _keep_keys(k: int, keys: Rows, values: Rows, batch: Sequence[RowStep]) -> None:
+    """Write the keys and values of what layer k takes in; what is not final is written over by a later step."""
+    place = 0
+    heads, _, per_head = values.shape
+    by_head = keys.reshape(heads, per_head, -1)
+    for one in batch:
+        first, stop = one.step.computed[k]
+        end = place + stop - first
+        one.kept.keys[k, :, :, first:stop] = by_head[:, :, place:end]
+        one.kept.values[k, :, first:stop] = values[:, place:end]
+        place = end
+
+
+def _between(waiting: Rows, fresh: Rows, first: int, stop: int) -> list[Rows]:
+    """Return rows of what waits followed by what is fresh, uncopied."""
+    held = len(waiting)
+    parts = [waiting[first:stop]] if first < held and first < stop else []
+    if stop > held:
+        parts.append(fresh[max(first - held, 0) : stop - held])
+    return parts
+
+
+def _picked(waiting: Rows, fresh: Rows, rows: Sequence[int]) -> list[Rows]:
+    """Return single rows of what waits followed by what is fresh."""
+    held = len(waiting)
+    early = [row for row in rows if row < held]
+    late = [row - held for row in rows[len(early) :]]
+    return [waiting[early]] * bool(early) + [fresh[late]] * bool(late)
+
+
+def _positions(arrays: Arrays) -> Callable[[int], Rows]:
+    """Return what gives the position encoding of the first rows (rows, D), as the stored graph computes it."""
+    if "positions.table" in arrays:
+        table: Rows = arrays["positions.table"].astype(np.float32)
+        return lambda rows: table[np.minimum(np.arange(rows), len(table) - 1)]
+    rate, even = arrays["positions.rate"].astype(np.float32), arrays["positions.even"]
+    turned, centre = arrays["positions.map"].astype(np.float32), arrays["positions.centre"].astype(np.float32)
+
+    def sinusoidal(rows: int) -> Rows:
+        angles = np.arange(rows, dtype=np.float32)[:, None] * rate
+        encoded: Rows = np.where(even, np.sin(angles), np.cos(angles)) @ turned + centre
+        return encoded
+
+    return sinusoidal

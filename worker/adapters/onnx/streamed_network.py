@@ -1,0 +1,129 @@
+"""A model run as a stream: each layer of each word once, while a session's buffer only grows (docs/design.md).
+
+Rules:
+
+1. an answer depends on the words and the model alone, whatever is kept, and whoever shares the batch;
+2. one step a session a pass, and at most ``max_rows`` rows of a layer in one, a single step excepted;
+3. rows of a pass that fails are dropped, all of them: the next step of their sessions begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from worker.adapters.onnx.graph_file import stored_arrays
+from worker.adapters.onnx.heads import Heads, Scores
+from worker.adapters.onnx.inference_session import open_graph
+from worker.adapters.onnx.kept_rows import RowCache
+from worker.adapters.onnx.model_folder import StoredModel
+from worker.adapters.onnx.pieces import PieceReader
+from worker.adapters.onnx.row_network import RowNetwork, RowStep
+from worker.adapters.onnx.wavefront import plan
+from worker.core.labelling import LabelRequest
+from worker.errors import EngineError, FatalError
+
+__all__ = ["StreamedNetwork"]
+
+_Waiting = Sequence[tuple[int, LabelRequest]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A request in a pass: its place among all, its session, its step."""
+
+    place: int
+    session: str
+    row_step: RowStep
+
+
+class StreamedNetwork:
+    """One model. layer_rows: words computed so far, a layer each; begun: buffers computed from their first word."""
+
+    def __init__(self, stored: StoredModel, heads: Heads, cache: RowCache, threads: int, max_rows: int) -> None:
+        name = stored.manifest.name
+        self._name = name
+        self._heads = heads
+        self._cache = cache
+        self._reader = PieceReader(stored)
+        self._max_rows = max_rows
+        try:
+            self._network = RowNetwork(
+                stored_arrays(stored.weights),
+                stored.manifest.look_ahead,
+                heads.names,
+                lambda graph: open_graph(name, graph, threads),
+            )
+        except (KeyError, ValueError) as error:
+            raise FatalError(f"model {name}: {stored.weights} cannot be loaded: {error}") from error
+        self.layer_rows = 0
+        self.begun = 0
+
+    def score(self, requests: _Waiting) -> Iterator[tuple[int, Scores]]:
+        """Yield (place, scores) of each request, in any order."""
+        waiting = requests
+        while waiting:
+            jobs, waiting = self._next_pass(waiting)
+            scores = self._run([job.row_step for job in jobs])
+            start = 0
+            for job in jobs:
+                self._cache.put(job.session, self._name, job.row_step.kept)
+                stop = start + len(job.row_step.step.wanted)
+                yield job.place, [given[start:stop] for given in scores]
+                start = stop
+
+    def _next_pass(self, waiting: _Waiting) -> tuple[list[_Job], _Waiting]:
+        """Return the jobs of the next pass, and the requests that wait for another."""
+        jobs: list[_Job] = []
+        later: list[tuple[int, LabelRequest]] = []
+        sessions: set[str] = set()
+        rows, layers = 0, len(self._network.look_ahead)
+        for place, request in waiting:
+            if request.session in sessions or rows >= self._max_rows:
+                later.append((place, request))
+                continue
+            sessions.add(request.session)
+            step = self._begin_step(request)
+            rows += step.step.layer_rows // layers + 1
+            self.layer_rows += step.step.layer_rows
+            jobs.append(_Job(place, request.session, step))
+        return jobs, later
+
+    def _begin_step(self, request: LabelRequest) -> RowStep:
+        kept = self._cache.take(request.session, self._name) or self._network.keep()
+        wanted, words = request.wanted, request.words
+        if kept.is_of(words):
+            pieces = kept.read(words, self._reader.pieces)
+            step = plan(
+                self._network.look_ahead,
+                kept.ends,
+                kept.word_of,
+                done_words=kept.done_words,
+                first=wanted.start,
+                end=wanted.stop,
+            )
+            if step is not None:
+                return RowStep(kept=kept, step=step, pieces=pieces)
+        kept.begin()
+        self.begun += 1
+        pieces = [self._reader.leading, *kept.read(words, self._reader.pieces)]
+        step = plan(
+            self._network.look_ahead,
+            kept.ends,
+            kept.word_of,
+            done_words=None,
+            first=wanted.start,
+            end=wanted.stop,
+        )
+        assert step is not None, "nothing has been computed that could be gone"
+        return RowStep(kept=kept, step=step, pieces=pieces)
+
+    def _run(self, steps: Sequence[RowStep]) -> Scores:
+        try:
+            scores = self._network.run(steps)
+        except Exception as error:  # the runtime's errors have no common class of their own
+            raise EngineError(
+                f"model {self._name}: a step of {len(steps)} sessions failed: {type(error).__name__}"
+            ) from error
+        self._heads.require(scores, (sum(len(one.step.wanted) for one in steps),))
+        return scores

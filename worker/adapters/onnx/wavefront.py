@@ -1,0 +1,84 @@
+"""What a step computes of a buffer, layer by layer, so that no row is computed twice (docs/design.md, *The engine*).
+
+Words are numbered from 1, the leading piece is word 0; a row is a piece; layer k looks L_k words ahead, and
+c_k = L_1 + … + L_k. What layer k says of word p depends on the words up to p + c_k and on nothing later.
+
+Rules:
+
+1. **Wavefront.** Where n words are in, layer k's rows up to word n - c_k are final; a step computes those that became
+   final by it, and they are kept as the keys and values of layer k + 1.
+2. **Tail.** Of the rows behind them a step computes what the wanted labels need, and nothing of it is kept: layer k's
+   up to word e_k, where e_K is the last wanted word and e_(k-1) = min(e_k + L_k, n).
+3. So what a layer computes is one stretch of rows, and what the next layer takes in is the same stretch.
+4. The last layer computes the wanted words' last rows alone: labels are read there, and nothing else is.
+5. What a layer has taken in and cannot use yet waits: the rows that are final before it and not final behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+__all__ = ["Step", "plan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step of one buffer; index k of a sequence is layer k's, 0 standing for the embedding.
+
+    computed: first row and the one behind the last that layer k computes (k < K). wanted: the rows of layer K whose
+    labels are wanted, ascending. final: how many rows of layer k are final behind the step (0 … K).
+    waited: how many were final before it. visible: how many rows each computed row of layer k sees (k > 0; those of
+    layer K belong to ``wanted``). layer_rows: words computed, over all layers; the leading piece is none.
+    """
+
+    computed: tuple[tuple[int, int], ...]
+    wanted: tuple[int, ...]
+    final: tuple[int, ...]
+    waited: tuple[int, ...]
+    visible: tuple[tuple[int, ...], ...]
+    layer_rows: int
+
+
+def plan(
+    look_ahead: Sequence[int],
+    ends: Sequence[int],
+    word_of: Sequence[int],
+    *,
+    done_words: int | None,
+    first: int,
+    end: int,
+) -> Step | None:
+    """Plan the step that brings a buffer to its ``len(ends) - 1`` words; None where a wanted row is gone.
+
+    ends: the row behind each word's last one, word 0 first. word_of: each row's word.
+    done_words: how many words were in at the last step; None: there was none.
+    first, end: the labels of words first + 1 … end are wanted.
+    """
+    words = len(ends) - 1
+    ahead = list(accumulate(look_ahead, initial=0))
+    final = _final(ahead, ends, words)
+    waited = (0,) * len(ahead) if done_words is None else _final(ahead, ends, done_words)
+    wanted = tuple(ends[word] - 1 for word in range(first + 1, end + 1))
+    if wanted and wanted[0] < waited[-1]:
+        return None
+    needed = [end] * len(ahead)
+    for k in range(len(look_ahead), 0, -1):
+        needed[k - 1] = min(needed[k] + look_ahead[k - 1], words)
+    stops = [max(final[k], ends[needed[k]]) if wanted else final[k] for k in range(len(look_ahead))]
+    computed = tuple(zip(waited[:-1], stops, strict=True))
+    visible: list[tuple[int, ...]] = [()]
+    layer_rows = len(wanted)
+    for k, further in enumerate(look_ahead, start=1):
+        rows = range(*computed[k]) if k < len(look_ahead) else wanted
+        visible.append(tuple([ends[min(word_of[row] + further, words)] for row in rows]))
+        if k < len(look_ahead) and rows:
+            layer_rows += word_of[rows[-1]] - max(word_of[rows[0]], 1) + 1
+    return Step(
+        computed=computed, wanted=wanted, final=final, waited=waited, visible=tuple(visible), layer_rows=layer_rows
+    )
+
+
+def _final(ahead: Sequence[int], ends: Sequence[int], words: int) -> tuple[int, ...]:
+    return tuple([ends[words - count] if words >= count else 0 for count in ahead])
