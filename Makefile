@@ -165,7 +165,7 @@ docs: setup ## Write docs/settings.md and docs/metrics.md anew from settings and
 .PHONY: site
 site: setup-dev ## The documentation with search, in build/site/html; fails on a broken link
 	@rm -rf build/site && mkdir -p build/site/pages
-	@git ls-files -z --cached --others --exclude-standard -- '*.md' '*.svg' '*.png' '*.csv' 'schemas/json/*' LICENSE NOTICE | \
+	@git ls-files -z --cached --others --exclude-standard -- '*.md' '*.svg' '*.png' '*.csv' '*.ipynb' 'schemas/json/*' LICENSE NOTICE | \
 	  while IFS= read -r -d '' file; do [ ! -f "$$file" ] || cp --parents "$$file" build/site/pages; done
 	@PYTHONWARNINGS=ignore NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 

@@ -1,6 +1,6 @@
 """An ONNX export of a BERT, mostly int8, back to fp32 safetensors under BERT's own names: a start for training.
 
-The public packages found that carry Chinese encoders (``models/README.md`` says which) hold them quantised: linear
+The public packages found that carry Chinese encoders (``docs/training.md`` says which) hold them quantised: linear
 weights with a scale an output column or one, embeddings in uint8 with one scale each. Each value becomes
 (stored - zero point) x scale; biases and norms are there as they were. Two ways of naming the arrays are known: by
 layer, and BERT's own but for linear weights (``dequantised_linears``). Pieces that no word can be cut into are left out

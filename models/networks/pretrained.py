@@ -1,6 +1,6 @@
 """A pre-trained BERT or MPNet as the start of a network: read its safetensors, keep its encoder, drop the rest.
 
-The start used here is all-MiniLM-L6-v2 (Apache-2.0; ``models/README.md`` says where it comes from). It is needed in
+The start used here is all-MiniLM-L6-v2 (Apache-2.0; ``docs/training.md`` says where it comes from). It is needed in
 training only: nothing of it is committed but what training made of it. A larger one makes a teacher: its layout may be
 of any size, and its top layers, bent to what it was trained for, may be left at a random start.
 """
