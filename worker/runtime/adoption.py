@@ -1,6 +1,7 @@
-"""A partition that begins at an offset that somebody set: its ledger forgets whom it knew, so that no rebuild does.
+"""A partition that begins at an offset that somebody set: its ledger forgets what it knew, so that no rebuild does.
 
-Without that, a later loss of Redis would bring sessions back that the adoption gave up.
+Without that, a later loss of Redis would bring sessions back that the adoption gave up, and pass over records that it
+read again: those refused before, and those of sessions forgotten before.
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ class Adoption:
         self,
         ledger: LedgerReading,
         *,
+        next_offset: int,
         timeout_s: float,
         stall_s: float,
         finish: Callable[[list[str]], LoadedPartition],
         parked: Callable[[str], Parked],
     ) -> None:
         self._ledger = ledger
+        self._next_offset = next_offset
         self._steps = ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
         self._finish = finish
         self._parked = parked
@@ -44,4 +47,4 @@ class Adoption:
                 return None
         except UnreadableLedgerError as error:
             return self._parked(str(error))
-        return self._finish(sorted(self._ledger.states))
+        return self._finish(self._ledger.keys_from(self._next_offset))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from schemas.state import LedgerState, decode_ledger
 from worker.ports.log_reader import LogReader
 from worker.ports.records import Record
-from worker.runtime.output_records import REFUSED_HEADER, THROUGH_HEADER
+from worker.runtime.output_records import REFUSED_HEADER, REFUSED_KEY, THROUGH_HEADER
 
 __all__ = ["LedgerReading", "UnreadableLedgerError"]
 
@@ -52,6 +52,12 @@ class LedgerReading:
                 raise UnreadableLedgerError(detail) from error
             if count % chunk_records == 0:
                 yield
+
+    def keys_from(self, next_offset: int) -> list[str]:
+        """Return the keys of who lives, and of what a rebuild would pass over from this input offset on."""
+        forgotten = (session for session, through in self.forgotten_through.items() if through >= next_offset)
+        refused = (REFUSED_KEY % offset for offset in self.refused if offset >= next_offset)
+        return sorted({*self.states, *forgotten, *refused})
 
     def _forget(self, record: Record) -> None:
         headers = dict(record.headers)

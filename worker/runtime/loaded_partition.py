@@ -312,10 +312,10 @@ class LoadedPartition:
             self._time.left_end()
             self._source.seek(self.partition, self._next_offset)
 
-    def forget_all(self, names: list[str]) -> None:
-        """Have the next checkpoint forget these sessions in the ledger: they are of before what was adopted."""
+    def forget_all(self, keys: list[str]) -> None:
+        """Have the next checkpoint forget what these keys say in the ledger: it is of before what was adopted."""
         through = self._next_offset - 1
-        self._notes += [self._publishing.ledger(self.partition, name, None, through=through) for name in names]
+        self._notes += [self._publishing.ledger(self.partition, key, None, through=through) for key in keys]
 
     def forgive(self) -> None:
         """Try what failed again and again as if it never had: an operator has released the partition."""

@@ -16,7 +16,7 @@ from worker.core.segment_writer import OutSegment
 from worker.ports.records import OutMessage
 from worker.runtime.settings import Route, RuntimeSettings
 
-__all__ = ["REFUSED_HEADER", "THROUGH_HEADER", "OutputRecords"]
+__all__ = ["REFUSED_HEADER", "REFUSED_KEY", "THROUGH_HEADER", "OutputRecords"]
 
 THROUGH_HEADER = "caesura.through"
 """Header of a ledger tombstone: the last input offset that the forgotten session, or one before it, can have seen."""
@@ -24,7 +24,7 @@ THROUGH_HEADER = "caesura.through"
 REFUSED_HEADER = "caesura.refused"
 """Header of a ledger tombstone of its own: the input offset of a record that went to the dead letters for good."""
 
-_REFUSED_KEY = b"\x00refused:%d"
+REFUSED_KEY = "\x00refused:%d"
 """No session has such a name: control characters are forbidden in it."""
 
 
@@ -77,7 +77,7 @@ class OutputRecords:
         does not know it takes it for a session forgotten that there never was.
         """
         headers = ((REFUSED_HEADER, b"%d" % offset),)
-        key = _REFUSED_KEY % offset
+        key = (REFUSED_KEY % offset).encode()
         return OutMessage(topic=self.settings.ledger, partition=partition, key=key, value=None, headers=headers)
 
     def _translation(self, segment: Segment, route: Route, previous_index: int | None) -> TranslationSegment:

@@ -115,6 +115,7 @@ class PartitionLoader:
 
         return Adoption(
             LedgerReading(self.settings.ledger, state.partition, self.reader),
+            next_offset=state.next_offset,
             timeout_s=self.settings.claim_timeout_s,
             stall_s=self.settings.rebuild_stall_s,
             finish=finish,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.workers.speech import event, said
@@ -64,3 +66,39 @@ def test_an_adoption_that_does_not_commit_is_done_again() -> None:
     after = world.worker(2)
     after.settle()
     assert list(after.worker.assignment.loaded[0].sessions.names()) == []
+
+
+def test_what_was_refused_before_is_taken_for_good_where_the_adoption_reads_it_again() -> None:
+    world = World(rules=replace(PATIENT, max_open_sessions=1))
+    world.send(event("ben", 0, "who"), event("ann", 0, "one"))
+    before = world.worker(0)
+    before.settle()
+    before.worker.drain()
+    assert [dict(one.headers)["caesura.reason"] for one in world.records("asr.words.dead")] == [b"too_many_sessions"]
+    world.rules = PATIENT
+    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=1, metadata=""))
+    adopting = world.worker(1, adopt_foreign_offsets=True)
+    adopting.settle()
+    world.redis.lose_everything()
+    world.send(event("ann", 1, "two", session_end=True))
+    adopting.turn(100)
+    assert said(world.segments()) == ["one", "two"]
+
+
+def test_a_session_that_was_forgotten_before_comes_back_for_good_where_the_adoption_reads_it_again() -> None:
+    world = World(rules=replace(PATIENT, forget_after_ms=0))
+    world.send(event("ann", 0, "one"))
+    before = world.worker(0)
+    before.settle()
+    world.clock.pass_s(30.0)
+    before.settle()
+    assert list(before.worker.assignment.loaded[0].sessions.names()) == []
+    before.worker.drain()
+    world.rules = PATIENT
+    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata=""))
+    adopting = world.worker(1, adopt_foreign_offsets=True)
+    adopting.settle()
+    world.redis.lose_everything()
+    world.send(event("ann", 1, "two", session_end=True))
+    adopting.turn(100)
+    assert said(world.segments()) == ["one", "one", "two"]
