@@ -62,6 +62,10 @@ class PartitionTime:
         passed_ms = int((monotonic_s - self._at_end_since_s) * 1000)
         return max(self._said_ms, self._base_ms + passed_ms)
 
+    def catch_up(self, known_ms: int) -> None:
+        """Be no earlier than what is known to have been said before."""
+        self._base_ms = self._said_ms = max(self._said_ms, known_ms)
+
     def confirm(self, asked_ms: int) -> None:
         """Take the leader's word that nothing more was in the log when it was asked, at ``asked_ms``."""
         self._said_ms = max(self._said_ms, asked_ms)

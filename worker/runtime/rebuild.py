@@ -134,6 +134,8 @@ class Rebuild:
             if count % _CHUNK_RECORDS == 0:
                 yield
         self._label(self._rebuilt.sessions)
+        # Where no input was read there is no time yet, and nobody would be closed before the next record.
+        self._rebuilt.time.catch_up(self._rebuilt.sessions.latest_ms)
         self._rebuilt.sessions.touch_all()
         self._context.tally.drain()
 

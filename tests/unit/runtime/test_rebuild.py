@@ -295,3 +295,18 @@ def test_events_that_the_partitioner_of_today_would_refuse_come_back() -> None:
     second = world.worker()
     second.settle()
     assert sorted(second.worker.assignment.loaded[0].sessions.names()) == sorted([name, elsewhere])
+
+
+def test_a_session_that_needs_nothing_of_the_input_is_closed_where_nobody_speaks_after_the_rebuild() -> None:
+    world = World(rules=CLOSES_IDLY)
+    first = world.worker()
+    world.send(event("ann", 0, "one"), event("ann", 1, lang="fr"))
+    first.settle()
+    first.worker.drain()
+    assert [one.session_end for one in world.segments()] == [False]
+    world.redis.lose_everything()
+    second = world.worker()
+    second.settle()
+    world.clock.pass_s(30.0)
+    second.settle()
+    assert [one.session_end for one in world.segments()] == [False, True]
