@@ -13,6 +13,7 @@ from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError
 from worker.ports.publisher import Publisher
+from worker.ports.records import OutMessage
 
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
 _NAMES = [f"ann-{number}" for number in range(99)]
@@ -149,3 +150,24 @@ def test_an_outage_of_the_brokers_counts_for_no_try_of_a_rebuild() -> None:
     world.send(event("ann", 1, "two", session_end=True))
     worker.settle()
     assert said(world.segments()) == ["one", "two"]
+
+
+def test_a_ledger_that_cannot_be_read_for_long_counts_for_no_try_of_a_rebuild() -> None:
+    world = World(rules=_PATIENT)
+    world.send(event("ann", 0, "one"))
+    first = world.worker(0)
+    first.settle()
+    first.worker.drain()
+    world.redis.lose_everything()
+    world.redis.partition_to_write(0).claim(10)  # claims without a commit: the rebuild is announced
+    hanging = world.broker.init_producer("somebody")
+    world.broker.write(hanging, OutMessage(topic="caesura.ledger", partition=0, key=b"ben", value=None))
+    worker = world.worker(0)
+    worker.turn(2000)
+    world.broker.end_transaction(hanging, commit=False)
+    worker.turn(400)
+    assert worker.worker.unready() == ()
+    world.send(event("ann", 1, "two", session_end=True))
+    worker.settle()
+    assert said(world.segments()) == ["one", "two"]
+    assert Cause.FALLBACK not in {one.cause for one in world.segments()}

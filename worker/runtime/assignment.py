@@ -161,6 +161,8 @@ class Assignment:
                         continue
                     self._source.seek(partition, reached.next_offset)
             except RetriableError as error:
+                if pending.rebuilding is not None and pending.rebuilding.announced:
+                    pending.claim.uncount()  # what was tried is not at fault where the log could not be read
                 pending.rebuilding = None
                 pending.not_before_s = self._clock.monotonic_s() + pending.wait_s
                 pending.wait_s = min(pending.wait_s * 2.0, _LONGEST_WAIT_S)
