@@ -149,7 +149,9 @@ class Decoder:
     def flush(self, cause: Cause, *, session_end: bool = False) -> Work:
         """Freeze all that is there; the words stay as left context."""
         yield from self._settle_tail()
-        if self.buffer.unfrozen and not self.buffer.is_labelled:
+        if self.buffer.unfrozen and self.buffer.is_labelled:
+            self._cut_sentences()  # where its step had looked ahead, and had no other use for it
+        elif self.buffer.unfrozen:
             yield from self._label_and_cut(to_the_end=True)
         self._publish(len(self.buffer), cause, session_end=session_end)
 
@@ -192,28 +194,33 @@ class Decoder:
     def _label_and_cut(self, *, to_the_end: bool = False) -> Generator[LabelRequest, Labels | None, int]:
         """Label the buffer, then Algorithm 1 until no cut is left; return the L that the labels were made with."""
         self._choose_model()
-        buffer, rules = self.buffer, self.context.rules
+        buffer = self.buffer
         look_ahead = self.context.models.look_ahead_of(self.model)
         first, end = buffer.known, len(buffer) if to_the_end else self._labels_end(look_ahead)
-        if first >= end:
+        is_of_use = first < end
+        if not is_of_use and not self.context.looks_ahead:
             return look_ahead
-        labels = yield from self._labels(first, end)
+        labels = yield from self._labels(first, len(buffer) if self.context.looks_ahead else end)
         if labels is None:
             self._fall_back()
             return look_ahead
         buffer.relabel(labels, first=first, look_ahead_words=look_ahead)
+        if is_of_use:
+            self._cut_sentences()
+        return look_ahead
+
+    def _cut_sentences(self) -> None:
+        """Apply Algorithm 1 until no cut is left, and let go of left context that is too long."""
+        buffer, rules = self.buffer, self.context.rules
         for cut in buffer.cuts(self.options.look_ahead_words):
             self._publish(cut, Cause.SENTENCE)
         past = buffer.past(more_than=max(rules.max_context_words, rules.context_words))
         if past:
             buffer.drop(past - rules.context_words)
-        return look_ahead
 
     def _labels_end(self, look_ahead: int) -> int:
         """Return the end of the words whose labels a step can use: to cut, to settle, or to make room."""
         size = len(self.buffer)
-        if self.context.looks_ahead:
-            return size
         return max(size - min(look_ahead, self.options.look_ahead_words), min(self._too_many(), size))
 
     def _too_many(self) -> int:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import random
 import textwrap
 
 import pytest
 
 from schemas.events import SessionOptions, Word
-from schemas.segments import Cause
+from schemas.segments import Cause, Segment
 from tests.unit.core.builders import texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core import stream
+from worker.core.rules import DecodingRules
 from worker.core.stream import StreamingLabeller
 
 MARKED = ScriptedEngine(script=marked_words)
@@ -56,3 +58,18 @@ def test_nothing_can_be_added_after_the_end() -> None:
 
     with pytest.raises(ValueError, match="ended"):
         labeller.add(["one"])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_looking_ahead_changes_no_frozen_label(seed: int) -> None:
+    rules = DecodingRules(max_context_words=0, context_words=2, look_ahead_words=12, max_buffer_words=60)
+
+    def heard(*, looks_ahead: bool) -> list[Segment]:
+        drawn, found = random.Random(seed), []
+        labeller = StreamingLabeller(ScriptedEngine(), "en", rules, looks_ahead=looks_ahead)
+        for _ in range(12):
+            found += labeller.add([f"w{drawn.randrange(50)}" for _ in range(drawn.randrange(1, 9))])
+            found += labeller.pause() if drawn.random() < 0.5 else []
+        return found + labeller.end()
+
+    assert heard(looks_ahead=True) == heard(looks_ahead=False)
