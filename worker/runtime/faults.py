@@ -75,9 +75,13 @@ class Faults:
             self.failed("ping", error)
         try:
             partitions = self._source.partition_count(self._timeout_s)
-            self._positions.measure(loaded, waiting)
         except RetriableError as error:
             self.failed("probe", error)
             return None
-        self.mended("probe")
+        try:
+            self._positions.measure(loaded, waiting)
+        except RetriableError as error:  # one partition's leader is away: that holds up nothing but the metrics
+            self.failed("probe", error)
+        else:
+            self.mended("probe")
         return partitions

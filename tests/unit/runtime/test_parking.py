@@ -9,6 +9,7 @@ from schemas.codec import encode_event
 from tests.workers.speech import event, said
 from tests.workers.twin import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
+from worker.errors import BrokerError
 from worker.ports.observer import Event, PartitionParked, SilentObserver
 from worker.ports.records import NextOffset
 
@@ -147,3 +148,18 @@ def test_saves_refused_now_and_then_park_nobody_though_only_repeats_are_read() -
         worker.turn(60)
     assert worker.worker.unready() == ()
     assert said(world.segments()) == ["one"]
+
+
+def test_a_release_is_heard_while_the_leader_of_another_partition_is_away() -> None:
+    world = World(partitions=2)
+    newer = msgspec.structs.replace(event("ann", 0, "one"), version="9.0")
+    partition = murmur2_partition(b"ann", 2)
+    world.broker.append("asr.words", partition, encode_event(newer), key=b"ann")
+    heard = _Heard()
+    worker = world.worker(observer=heard)
+    worker.settle()
+    for _ in range(200):
+        world.broker.fail("watermarks", BrokerError("its leader is away"))
+    world.redis.partition_to_write(partition).release()
+    worker.turn(400)
+    assert [reason for _, reason, _ in heard.parkings] == ["newer_event"] * 2
