@@ -251,7 +251,10 @@ class Decoder:
             self._publish(self.buffer.settled, Cause.SETTLED)
             self.context.tally.takeovers += 1
         active = models.active.get(primary_language(self.lang))
-        self.model = None if active is None else active.name
+        chosen = None if active is None else active.name
+        if chosen != self.model:
+            self.buffer.settled = 0  # what another said, or nobody, is asked again
+        self.model = chosen
 
     def _fall_back(self) -> None:
         """Freeze what could not be labelled, and let it go, so that the next step is not asked about it again."""

@@ -234,6 +234,18 @@ def test_a_model_that_arrives_for_a_language_without_one_labels_what_is_not_froz
     assert driver.context.tally.takeovers == 0
 
 
+def test_a_model_that_arrives_labels_words_too_that_were_settled_without_one() -> None:
+    driver = Driver(engine=ScriptedEngine(models=[], script=marked_words))
+    driver.give(event(0, "one-comma two-comma " + _numbered(13)))
+    driver.restart(ScriptedEngine(models=[NEW], script=marked_words))
+    driver.give(event(1, session_end=True))
+
+    assert driver.requests[-1].first == 0
+    words = [word.punctuation for segment in driver.segments for word in segment.words]
+    assert words == ["comma", "comma", *["none"] * 13]
+    assert {segment.model for segment in driver.segments} == {ModelRef(id="new", version="2")}
+
+
 def test_a_session_that_cannot_be_labelled_freezes_unlabelled_and_goes_on() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(look_ahead_words=0), lazy=True)
     driver.give(event(0, "one-stop two three four five six", lang="en"))
