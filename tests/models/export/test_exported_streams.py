@@ -1,0 +1,64 @@
+"""Exported networks in the engine: every kind streams as its full run labels, and a third head is published."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+from models.decoding.labelling_runs import published_words
+from schemas.labels import Casing
+from tests.models.builders import WORDS, exported, tiny_config, tiny_network
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.core.labelling import LabelRequest
+
+pytestmark = pytest.mark.torch
+
+TOLERANCE = 0.25
+"""ADR 0024; in whole numbers a rounding may fall on the other side."""
+
+
+@pytest.mark.parametrize("look_ahead", [(0, 1, 2), (0, 0, 0), (3,)])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+@pytest.mark.parametrize("int8", [True, False])
+def test_a_network_streams_as_its_full_run_labels_past_the_positions_that_it_learnt(
+    look_ahead: tuple[int, ...], positions: str, int8: bool, tmp_path: Path
+) -> None:
+    config = replace(tiny_config(look_ahead=look_ahead, positions=positions), casing_classes=len(Casing))
+    name = exported(tiny_network(config), tmp_path / "en", int8=int8).name
+    streamed, whole = OnnxEngine(tmp_path, threads=1), OnnxEngine(tmp_path, threads=1, streams=False)
+    rng = random.Random(1)
+    words = tuple(rng.choice((*WORDS, "abba", "zzz", "", "cab'")) for _ in range(config.max_positions + 30))
+    settled = 0
+    for size in range(2, len(words), 3):
+        request = LabelRequest(session="one", model_id=name, buffer_start=0, words=words[:size], first=settled)
+        (found,), (wanted,) = streamed.score([request]), whole.score([request])
+        assert len(found) == len(wanted) == 3
+        for one, other in zip(found, wanted, strict=True):
+            assert np.abs(one - other).max() < (TOLERANCE if int8 else 1e-4)
+        settled = max(0, size - sum(look_ahead))
+    assert streamed.work.begun_buffers == 1
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_what_a_models_third_head_says_is_published_and_a_model_without_one_leaves_words_as_given(
+    streams: bool, tmp_path: Path
+) -> None:
+    network = tiny_network(replace(tiny_config(), casing_classes=len(Casing)))
+    with torch.no_grad():
+        assert network.casing is not None
+        network.casing.weight.zero_()
+        network.casing.bias[:] = torch.tensor([0.0, 0, 0, 9])
+    exported(network, tmp_path / "three" / "en", int8=True)
+    exported(tiny_network(), tmp_path / "two" / "en", int8=True)
+    for models, casing in (("three", "all_capitals"), ("two", "as_given")):
+        engine = OnnxEngine(tmp_path / models, threads=1, streams=streams)
+        (words,) = published_words(engine, [["the", "cat", "saw", "it"] * 6], language="en")
+        assert [word.casing for word in words] == [casing] * 24
