@@ -109,9 +109,12 @@ class RowCache:
         return found[1] if found[0] == model else None
 
     def put(self, session: str, model: str, kept: KeptRows) -> None:
-        """Put a session's rows in, as the last to go; what is too much goes."""
+        """Put a session's rows in, as the last to go; what is too much goes, and first what alone is too much."""
         self.forget(session)
         size = kept.nbytes
+        if size > self.max_bytes:
+            self.evicted += 1
+            return
         self._kept[session] = (model, kept, size)
         self.nbytes += size
         while self.nbytes > self.max_bytes:

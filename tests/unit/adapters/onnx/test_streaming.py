@@ -137,6 +137,16 @@ def test_kept_bytes_stay_within_their_bound_and_the_least_recently_used_session_
     assert engine.work.begun_buffers == begun, "the one used last is still there"
 
 
+def test_a_session_that_alone_is_too_much_takes_no_room_from_the_others() -> None:
+    engine = streaming(max_kept_bytes=2**20)
+    engine.label([a_request(engine, some_words(20, 11), session="small")])
+    engine.label([a_request(engine, some_words(120, 12), session="large")])
+    assert (engine.work.kept_sessions, engine.work.evicted_sessions) == (1, 1)
+    begun = engine.work.begun_buffers
+    engine.label([a_request(engine, some_words(20, 11), session="small", first=12)])
+    assert engine.work.begun_buffers == begun
+
+
 def test_an_engine_that_may_keep_nothing_labels_all_the_same() -> None:
     engine, words = streaming(max_kept_bytes=0), some_words(30, 7)
     for size in (12, 15, 30):
