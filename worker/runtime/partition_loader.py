@@ -171,6 +171,7 @@ class PartitionLoader:
             models=ModelTable.of(self.engine.models),
             segmenters=self.segmenters,
             state_version=self.settings.state_version,
+            looks_ahead=bool(self.settings.tentative_topic),
         )
 
     def _surroundings(self, partitions: int) -> Surroundings:

@@ -16,10 +16,10 @@ from worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
 NAMES = ("ann", "ben", "cy")
 
 
-def spoken(publisher: MemoryTentativePublisher | None) -> World:
+def spoken(publisher: MemoryTentativePublisher | None, topic: str = "") -> World:
     """Return a world in which three people have spoken, a word or so at a time, in turns of twin time."""
     world = World(partitions=2)
-    worker = world.worker(tentative=publisher)
+    worker = world.worker(tentative=publisher, tentative_topic=topic)
     worker.settle()
     streams = [speech(name, 60) for name in NAMES]
     for together in zip(*streams, strict=False):
@@ -51,6 +51,14 @@ def test_state_and_segments_are_the_same_bytes_with_it_without_it_and_where_it_f
     assert without.segments()
     assert bool(publisher.records) is not publisher.failing
     assert publisher.closed
+
+
+def test_where_there_is_a_topic_for_them_steps_label_them_and_segments_stay_the_same_words_and_labels() -> None:
+    publisher = MemoryTentativePublisher()
+    told = spoken(publisher, "asr.tentative")
+    unlabelled = [len(one.words) - one.labelled_words for looked in looks(publisher).values() for one in looked]
+    assert max(unlabelled) < 3, "a step labels every third word, and all before it"
+    assert untimed(told.segments()) == untimed(spoken(None).segments())
 
 
 def test_what_is_told_are_words_that_segments_bring_later_in_the_same_order() -> None:
