@@ -133,6 +133,29 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
             _quantiles("Wait for a batch", "caesura_queue_age_seconds", "The oldest session of each batch."),
             _quantiles("Sessions a batch", "caesura_batch_sessions", "More under load.", "short"),
             _quantiles("Words a batch", "caesura_batch_words", "More under load.", "short"),
+            _gauge(
+                "Rows computed a published word",
+                "rate(caesura_engine_layer_rows_total{$only}[$__rate_interval]) "
+                "/ rate(caesura_words_total{$only}[$__rate_interval])",
+                "{{pod}}",
+                "About twice the network's layers: each layer of each word once, tails and new starts besides.",
+            ),
+            Panel(
+                title="Computed again",
+                unit="short",
+                says="Buffers read from their first word on: after a cut, a hand-over, an eviction. Evictions: near 0.",
+                queries=(
+                    Query(expression=_rate("caesura_engine_begun_buffers_total"), legend="buffers begun"),
+                    Query(expression=_rate("caesura_engine_evicted_sessions_total"), legend="sessions evicted"),
+                ),
+            ),
+            _gauge(
+                "Rows kept",
+                "caesura_engine_kept_bytes{$only}",
+                "{{pod}}",
+                "At most worker.engine_memory_mib; where it is reached, sessions are evicted.",
+                "bytes",
+            ),
             Panel(
                 title="Without labels",
                 unit="short",

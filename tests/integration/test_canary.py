@@ -159,9 +159,10 @@ def _foreign_key(world: RealWorld, told: Told) -> None:
     with redis.Redis.from_url(world.redis_url) as client:
         client.set(key, _CANARY)
         worker = world.worker(observer=told.observer())
-        worker.turn_until(lambda: "claim: StoreError" in worker.worker.unready())
+        worker.turn_until(lambda: "partition 0 parked: state_unreadable" in worker.worker.unready())
+        worker.worker.drain()
         client.delete(key)
-    _works(worker)
+    _works(world.worker(observer=told.observer()))
 
 
 def _failing_engine(world: RealWorld, told: Told) -> None:

@@ -49,7 +49,7 @@ def test_the_command_logs_serves_and_prints_nothing_that_was_said(
     with redis.Redis.from_url(redis_url) as client:
         client.set(partition_key(deployment, world.words_topic, 0), _CANARY)
     with _command(environ, output) as worker:
-        _wait_for(output, b"claim_waits")
+        _wait_for(output, b'"parked"')
         worker.kill()
         worker.wait(60)
     assert said(world.segments()).count(_CANARY) == 2

@@ -44,7 +44,7 @@ def bad_records(session: str, word: str) -> list[BadRecord]:
         bad("no value", "malformed", None),
         bad("empty", "malformed", b""),
         bad("no MessagePack", "malformed", b"\xc1" + word.encode()),
-        bad("JSON", "malformed", b'{"words": ["' + word.encode() + b'"]}'),
+        bad("JSON without a version", "missing_field", b'{"words": ["' + word.encode() + b'"]}'),
         bad("truncated", "malformed", good[:-3]),
         bad("something after its end", "malformed", good + b"\x00"),
         bad("a field twice", "duplicate_field", _one_more_field(good, "seq", 1)),
