@@ -7,7 +7,7 @@ Rules:
 2. A row comes out the same to the last bit however many rows are asked for beside it, so that a word that is computed
    again (after an eviction, in another worker) says what it said before. With AVX-512 kernels that takes three things:
    keys in whole vectors of 16, no product of a single row, and sums over a multiple of ``_PADDED_TO`` shares. On other
-   processors the last bit may differ; labels then do where two scores are as good as equal (ADR 0024).
+   processors the last bit may differ, with it an activation's rounding, and now and then a close label (ADR 0024).
 """
 
 from __future__ import annotations
