@@ -100,7 +100,7 @@ def test_the_bill_of_materials_names_every_library_and_the_model_and_nothing_tha
 
 
 def test_a_model_that_is_not_what_its_manifest_says_does_not_become_an_image(image: Path) -> None:
-    weights = next(image.glob("lib/python3*/site-packages/models/shipped/*/*.onnx"))
+    weights = next(image.glob("lib/python3*/site-packages/caesura/models/shipped/*/*.onnx"))
     whole = weights.read_bytes()
     try:
         weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
