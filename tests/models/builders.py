@@ -6,10 +6,12 @@ import random
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from models.data.aligned import AlignedDocument
 from models.export.folder import ModelCard, export
 from models.networks.ct_transformer import CTConfig, CTTransformer
+from models.networks.kinds import Network
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
 from schemas.model_manifest import ModelManifest
 from worker.adapters.onnx.wordpiece import WordPiece
@@ -39,11 +41,8 @@ def tiny_network(config: CTConfig | None = None, *, seed: int = 1) -> CTTransfor
     """Return a random network whose scores are far enough apart to be worth comparing."""
     torch.manual_seed(seed)
     network = CTTransformer(config or tiny_config())
-    with torch.no_grad():
-        for parameter in network.parameters():
-            if parameter.requires_grad and parameter.dim() > 1:
-                parameter.mul_(8)
-    return network.eval()
+    far_apart(network, by=8)
+    return network
 
 
 def buffers(count: int, *, longest: int = 40, seed: int = 1) -> list[list[str]]:
@@ -68,3 +67,22 @@ def document(sentences: int, *, seed: int = 1) -> AlignedDocument:
 
 def exported(network: CTTransformer, folder: Path, *, int8: bool) -> ModelManifest:
     return export(network, VOCABULARY, folder, CARD, int8=int8)
+
+
+def far_apart(network: Network, *, by: float = 4) -> Network:
+    """Make the weights of a network larger and return it: its scores differ by enough for a change to be seen."""
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if parameter.requires_grad and parameter.dim() > 1:
+                parameter.mul_(by)
+    return network.eval()
+
+
+def pieces_of(length: int, *, seed: int = 3) -> tuple[Tensor, Tensor]:
+    torch.manual_seed(seed)
+    return torch.randint(3, len(VOCABULARY), (1, length)), torch.arange(length).unsqueeze(0)
+
+
+def scores(network: Network, pieces: Tensor, word_index: Tensor) -> Tensor:
+    with torch.no_grad():
+        return torch.cat(network(pieces, word_index), dim=-1)

@@ -7,14 +7,13 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from torch import Tensor
 
 from models.networks.blstm import BLSTM, BLSTMConfig
 from models.networks.ct_transformer import PADDING_WORD, CTTransformer
 from models.networks.full_transformer import UNLIMITED, FullTransformer
 from models.networks.kinds import KINDS, Network, build, describe
 from models.networks.mpnet import MPNet, buckets
-from tests.models.builders import VOCABULARY, tiny_config
+from tests.models.builders import VOCABULARY, far_apart, pieces_of, scores, tiny_config
 
 pytestmark = pytest.mark.torch
 
@@ -38,21 +37,7 @@ def made(kind: str) -> Network:
     torch.manual_seed(1)
     networks: dict[str, Network] = {"full": full(), "mpnet": mpnet(), "blstm": blstm()}
     network = networks[kind]
-    with torch.no_grad():
-        for parameter in network.parameters():
-            if parameter.requires_grad and parameter.dim() > 1:
-                parameter.mul_(4)
-    return network.eval()
-
-
-def pieces_of(length: int, *, seed: int = 3) -> tuple[Tensor, Tensor]:
-    torch.manual_seed(seed)
-    return torch.randint(3, len(VOCABULARY), (1, length)), torch.arange(length).unsqueeze(0)
-
-
-def scores(network: Network, pieces: Tensor, word_index: Tensor) -> Tensor:
-    with torch.no_grad():
-        return torch.cat(network(pieces, word_index), dim=-1)
+    return far_apart(network)
 
 
 @pytest.mark.parametrize("kind", ["full", "mpnet", "blstm"])

@@ -9,7 +9,6 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from torch import Tensor
 
 from models.data.packing import pack
 from models.data.resident import Batch, ResidentText
@@ -23,7 +22,7 @@ from models.networks.task_dependency import ORDERS, TaskDependency, TaskDependen
 from models.networks.word_cnn import WordCNN, WordCNNConfig
 from models.training.loop import losses
 from models.training.optimisers import Optimisers
-from tests.models.builders import VOCABULARY, document, tiny_config, tokenizer
+from tests.models.builders import VOCABULARY, document, far_apart, pieces_of, scores, tiny_config, tokenizer
 
 pytestmark = pytest.mark.torch
 
@@ -47,21 +46,7 @@ def made(kind: str, seed: int = 1) -> Network:
         "sapr": SAPR(SAPRConfig(vocabulary_size=size, width=16, heads=2, inner_width=32, layers=2)),
     }
     network = networks[kind]
-    with torch.no_grad():
-        for parameter in network.parameters():
-            if parameter.requires_grad and parameter.dim() > 1:
-                parameter.mul_(4)
-    return network.eval()
-
-
-def pieces_of(length: int, *, seed: int = 3) -> tuple[Tensor, Tensor]:
-    torch.manual_seed(seed)
-    return torch.randint(3, len(VOCABULARY), (1, length)), torch.arange(length).unsqueeze(0)
-
-
-def scores(network: Network, pieces: Tensor, word_index: Tensor) -> Tensor:
-    with torch.no_grad():
-        return torch.cat(network(pieces, word_index), dim=-1)
+    return far_apart(network)
 
 
 def seen_from(network: Network, changed: int, length: int = 17) -> list[int]:
