@@ -230,11 +230,9 @@ def _check_translations(said: Said, found: Output, findings: Findings) -> None:
     """Each is its segment once more, on a route that stood; and where one always stood, none is missing there."""
     by_name = {(one.session, one.since, one.index): one for one in found.segments}
     sent: dict[tuple[str, int], set[int]] = defaultdict(set)
-    used: dict[tuple[str, int], set[str]] = defaultdict(set)
     for one in found.translations:
         key = (one.session, one.since)
         sent[key].add(one.index)
-        used[key].add(one.target)
         twin, run = by_name.get((*key, one.index)), said.runs.get(key)
         if twin is None or any(getattr(one, name) != getattr(twin, name) for name in Segment.__struct_fields__):
             findings.add("foreign", f"{one.target}: {key} {one.index} is no segment")
@@ -246,7 +244,8 @@ def _check_translations(said: Said, found: Output, findings: Findings) -> None:
         key = (segment.session, segment.since)
         run = said.runs.get(key)
         always = run is not None and all("de" in event.targets for event in run.events)
-        if segment.index not in sent[key] and (always or (segment.session_end and used[key])):
+        used = min(sent[key], default=segment.index) < segment.index  # a route that came later does not get what was
+        if segment.index not in sent[key] and (always or (segment.session_end and used)):
             findings.add("lost", f"de: {key} {segment.index}")
 
 

@@ -24,6 +24,8 @@ from worker.ports.records import CommittedOffset
 PARTITIONS = 2
 SESSIONS = 70
 SEED = 5
+CLOSED_BEFORE_ITS_FIRST_ROUTE = 278
+"""A session of this seed that is idle, is closed, and only then asks for a route."""
 
 
 @functools.cache
@@ -31,7 +33,8 @@ def a_run() -> tuple[Output, Said, Kept]:
     """Have sessions say their words at their pace, to one worker on the twins; timers fire."""
     world = World(partitions=PARTITIONS, rules=DecodingRules(routes=frozenset({"de"}), **{**RULES, **TIMED_RULES}))  # type: ignore[arg-type]
     worker = world.worker(dead_letter_limit=1_000_000)
-    running = [session_records(SEED, number, PARTITIONS, timed=True) for number in range(SESSIONS)]
+    numbers = (*range(SESSIONS), CLOSED_BEFORE_ITS_FIRST_ROUTE)
+    running = [session_records(SEED, number, PARTITIONS, timed=True) for number in numbers]
     refused: dict[Place, str] = {}
     waiting = [(0.01 * number, number, next(session), session) for number, session in enumerate(running)]
     while waiting:
