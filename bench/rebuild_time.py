@@ -123,7 +123,7 @@ def measure(kafka: Kafka, redis: RedisServer, sessions: int, old_words: int) -> 
 
 def _position(worker: Worker) -> int:
     loaded = worker.assignment.loaded
-    return max((residents.next_offset for residents in loaded.values()), default=-1)
+    return max((one.next_offset for one in loaded.values()), default=-1)
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from schemas.versions import EVENT_VERSION
 __all__ = ["Decoding", "Session", "Spoken", "words_of"]
 
 Spoken = str | Iterable[str | Word]
-"""What may be fed: a text, its words parted by white space; or words, with their times or without."""
+"""What may be fed: a text, its words separated by white space; or words, with their times or without."""
 
 
 class Decoding(Protocol):

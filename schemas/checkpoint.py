@@ -89,8 +89,8 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     """What the metadata of a committed offset says: atomically with the output, which snapshots count.
 
     replay_offset: smallest offset at which a buffer of the partition starts. partitions: the input's partition
-    count. careful_until_offset: below which offset records are tried one by one. tries: how often the next one has been
-    tried; where care of records is over, the next timers (``worker.runtime.poison_isolation``).
+    count. isolated_until_offset: below which offset records are tried one by one. tries: how often the next was tried;
+    where records are isolated no more, the next timers (``worker.runtime.poison_isolation``).
     transactional_id: the writer's, for a takeover.
     """
 
@@ -98,12 +98,12 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     replay_offset: int
     partitions: int
     transactional_id: str
-    careful_until_offset: int = 0
+    isolated_until_offset: int = 0
     tries: int = 0
 
     def encode(self) -> str:
         """Return the text form; ASCII, well under the broker's 4096 bytes."""
-        numbers = f"{self.replay_offset} {self.partitions} {self.careful_until_offset} {self.tries}"
+        numbers = f"{self.replay_offset} {self.partitions} {self.isolated_until_offset} {self.tries}"
         return f"caesura1 {self.id} {numbers} {self.transactional_id}"
 
     @classmethod
@@ -112,12 +112,12 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
         match = _METADATA.fullmatch(text or "")
         if match is None:
             return None
-        token, n, nonce, replay, partitions, careful, tries, transactional_id = match.groups()
+        token, n, nonce, replay, partitions, isolated, tries, transactional_id = match.groups()
         return cls(
             id=CheckpointId(int(token), int(n), nonce),
             replay_offset=int(replay),
             partitions=int(partitions),
-            careful_until_offset=int(careful),
+            isolated_until_offset=int(isolated),
             tries=int(tries),
             transactional_id=transactional_id,
         )

@@ -3,7 +3,7 @@
     CaesuraError
     ├── RetriableError          try again within a budget; nothing was written, or writing again is harmless
     │   ├── StoreError          Redis did not answer, or answered with a fault of its own
-    │   │   └── ForeignStateError   what is stored under our key is nothing of ours: only an operator can mend it
+    │   │   └── ForeignStateError   what is stored under our key is nothing of ours: only an operator can fix it
     │   ├── BrokerError         Kafka did not answer in time, or no leader, or the like
     │   └── EngineError         an inference failed; the batch may be run session by session
     ├── AbortableError          the running transaction must be aborted; its partitions are then claimed again

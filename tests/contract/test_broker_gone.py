@@ -59,7 +59,7 @@ def test_a_send_of_offsets_comes_back_and_the_next_transaction_commits(brokers: 
         with pytest.raises((AbortableError, BrokerError)):
             publisher.send_offsets({0: NextOffset(next_offset=1, metadata="")}, source.membership(), 1.0)
 
-        until(lambda: _mended(publisher), member)
+        until(lambda: _recovered(publisher), member)
         until(lambda: member.held == {0} and source.membership().current, member)
         publisher.begin()
         publisher.publish(OutMessage(topic="segments", partition=0, key=None, value=b"good"))
@@ -113,7 +113,7 @@ def _sent(publisher: Publisher, member: Member, next_offset: int) -> bool:
     return True
 
 
-def _mended(publisher: Publisher) -> bool:
+def _recovered(publisher: Publisher) -> bool:
     try:
         publisher.rebuild(1.0)
     except BrokerError:

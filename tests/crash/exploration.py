@@ -40,9 +40,9 @@ OWNERS = (0, 1, 2)
 _ORDINALS = 2
 """Owners 0 and 2 have the same ordinal, as a process has that was given up and lives on."""
 
-_FAILURES_BEFORE_CARE = 2
+_FAILURES_BEFORE_ISOLATION = 2
 _FAILURES_A_LETTER = 4
-"""The third claim without a commit goes on with care; then a record must fail four times, the last time unlabelled."""
+"""The third claim without a commit goes on in isolation; then a record must fail four times, the last unlabelled."""
 
 
 class Violation(Exception):  # noqa: N818  # what it is, not what failed
@@ -110,7 +110,7 @@ class Exploration:
         most = max(Counter(one.partition for one in letters).values())
         words = [self._places[one.partition, int(dict(one.headers)["caesura.offset"] or b"")] for one in letters]
         since = min(self._failures - self._failures_before[word] for word in words)
-        if self._failures < _FAILURES_BEFORE_CARE + _FAILURES_A_LETTER * most or since < _FAILURES_A_LETTER:
+        if self._failures < _FAILURES_BEFORE_ISOLATION + _FAILURES_A_LETTER * most or since < _FAILURES_A_LETTER:
             raise Violation(f"{words} given up after {self._failures} failures, {since} since one was said")
         return set(words)
 

@@ -153,8 +153,8 @@ def unknown_is_committed(patch: pytest.MonkeyPatch) -> None:
 def no_reading_again(patch: pytest.MonkeyPatch) -> None:
     """A record that was put off until its announcement has committed is not read again."""
 
-    def committed(caution: PoisonIsolation) -> bool:
-        honest(caution)
+    def committed(isolation: PoisonIsolation) -> bool:
+        honest(isolation)
         return False
 
     honest = PoisonIsolation.committed

@@ -95,7 +95,7 @@ def test_flushes_that_kill_the_process_in_two_partitions_at_once_are_both_found(
     }
 
 
-def test_a_flush_that_no_transaction_can_hold_parks_its_partition_until_that_is_mended_and_loses_nothing() -> None:
+def test_a_flush_that_no_transaction_can_hold_parks_its_partition_until_that_is_fixed_and_loses_nothing() -> None:
     world = World(partitions=_PARTITIONS, rules=DecodingRules(flush_after_ms=500, stall_after_ms=500))
     deadly = _IN_PARTITION[2][0]
     world.send(event(deadly, 0, "a", DEADLY))

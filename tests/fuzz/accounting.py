@@ -15,7 +15,7 @@ from schemas.state import SessionStatus
 from tests.chaos.checker import Output, check
 from tests.chaos.reference import RULES, undisturbed
 from tests.fuzz.letters import faults
-from worker.core.admission import Intake, OfferOutcome
+from worker.core.admission import Admission, OfferOutcome
 from worker.core.rules import DecodingRules
 from worker.errors import BadEventError
 from worker.ports.records import Record
@@ -51,7 +51,7 @@ class Account:
     accepted: dict[str, list[Record]] = field(default_factory=lambda: defaultdict(list))
     stopped: dict[int, int] = field(default_factory=dict)
     repeats: int = 0
-    _sessions: dict[str, Intake] = field(default_factory=dict)
+    _sessions: dict[str, Admission] = field(default_factory=dict)
 
     def take(self, record: Record) -> None:
         """Enter a record."""
@@ -66,7 +66,7 @@ class Account:
             self.letters[record.partition, record.offset] = record, error.reason
             return
         options = _RULES.choose(None)
-        fresh = Intake(rules=_RULES, options=options, activity_ms=0, event_ms=0)
+        fresh = Admission(rules=_RULES, options=options, activity_ms=0, event_ms=0)
         admission = self._sessions.setdefault(event.session, fresh).admit(event, 0)
         if admission.reason is not None:
             self.letters[record.partition, record.offset] = record, str(admission.reason)
@@ -84,9 +84,9 @@ class Account:
     def open_sessions(self) -> dict[str, tuple[int, int]]:
         """Return the sessions without an end, each with an epoch and a seq that it takes next."""
         return {
-            session: (intake.epoch + 1, 0) if intake.epoch < _MOST else (intake.epoch, intake.next_seq)
-            for session, intake in self._sessions.items()
-            if intake.status is not SessionStatus.ENDED and (intake.epoch < _MOST or intake.next_seq <= _MOST)
+            session: (admission.epoch + 1, 0) if admission.epoch < _MOST else (admission.epoch, admission.next_seq)
+            for session, admission in self._sessions.items()
+            if admission.status is not SessionStatus.ENDED and (admission.epoch < _MOST or admission.next_seq <= _MOST)
         }
 
 

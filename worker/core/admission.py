@@ -27,7 +27,7 @@ from schemas.events import WordsEvent
 from schemas.state import ChosenOptions, SessionStatus
 from worker.core.rules import DecodingRules
 
-__all__ = ["Admission", "DeadLetterReason", "Intake", "OfferOutcome", "PassedGap", "Timer"]
+__all__ = ["Admission", "AdmissionDecision", "DeadLetterReason", "OfferOutcome", "PassedGap", "Timer"]
 
 _MAX_KNOWN_GAPS = 64
 
@@ -50,7 +50,7 @@ class PassedGap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Admission:
+class AdmissionDecision:
     """The answer to an event. reason: where it is refused. gap: what is missing before an accepted one."""
 
     outcome: OfferOutcome
@@ -67,7 +67,7 @@ class Timer(Enum):
 
 
 @dataclass(slots=True, kw_only=True)
-class Intake:
+class Admission:
     """The part of a session's state that decides about events and timers; ``schemas.state`` says what each is."""
 
     rules: DecodingRules
@@ -83,19 +83,19 @@ class Intake:
     listening: bool = False
     hears: bool = False
 
-    def admit(self, event: WordsEvent, time_ms: int) -> Admission:
+    def admit(self, event: WordsEvent, time_ms: int) -> AdmissionDecision:
         """Decide about an event that is applied at partition time ``time_ms``, and take note of it if accepted."""
         if event.epoch < self.epoch:
-            return Admission(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.STALE_EPOCH)
+            return AdmissionDecision(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.STALE_EPOCH)
         if event.epoch == self.epoch and event.seq < self.next_seq:
             if self._was_missed(event.seq):
-                return Admission(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.LATE)
-            return Admission(outcome=OfferOutcome.REPEAT)
+                return AdmissionDecision(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.LATE)
+            return AdmissionDecision(outcome=OfferOutcome.REPEAT)
         if self.status is SessionStatus.ENDED:
-            return Admission(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.SESSION_ENDED)
+            return AdmissionDecision(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.SESSION_ENDED)
         gap = self._count(event)
         self._live(event, time_ms)
-        return Admission(outcome=OfferOutcome.ACCEPTED, gap=gap)
+        return AdmissionDecision(outcome=OfferOutcome.ACCEPTED, gap=gap)
 
     @property
     def next_timer(self) -> tuple[int, Timer] | None:

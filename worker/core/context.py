@@ -26,7 +26,7 @@ class DecodingContext:
     rules: DecodingRules = field(default_factory=DecodingRules)
     models: ModelTable = field(default_factory=ModelTable)
     segmenters: SegmenterFactory = whitespace_segmenters
-    tally: DecodingCounts = field(default_factory=DecodingCounts)
+    counts: DecodingCounts = field(default_factory=DecodingCounts)
     state_version: StateVersion = STATE_VERSION
     looks_ahead: bool = False
 

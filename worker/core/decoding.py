@@ -249,7 +249,7 @@ class Decoder:
             if self.model in models.loaded:
                 return
             self._publish(self.buffer.settled, Cause.SETTLED)
-            self.context.tally.takeovers += 1
+            self.context.counts.takeovers += 1
         active = models.active.get(primary_language(self.lang))
         chosen = None if active is None else active.name
         if chosen != self.model:
@@ -262,7 +262,7 @@ class Decoder:
         self.model = None
         self.buffer.relabel(Labels(punctuation=none, disfluency=none), first=self.buffer.frozen, look_ahead_words=0)
         self._cut(len(self.buffer), Cause.FALLBACK)
-        self.context.tally.fallbacks += 1
+        self.context.counts.fallbacks += 1
 
     def _publish_settled(self, end: int) -> None:
         ends = self.buffer.sentence_ends(self.buffer.frozen, end)
@@ -314,8 +314,8 @@ class Decoder:
         self.unrecorded_offset = None
 
     def _count_frozen(self, start: int, end: int, cause: Cause) -> None:
-        tally, size = self.context.tally, len(self.buffer)
+        counts, size = self.context.counts, len(self.buffer)
         for position in range(start, end):
-            tally.freeze_delay_words[size - position - 1] += 1
+            counts.freeze_delay_words[size - position - 1] += 1
         if self.model is None and cause is not Cause.FALLBACK:
-            tally.unmodelled_words += max(end - start, 0)
+            counts.unmodelled_words += max(end - start, 0)

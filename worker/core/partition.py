@@ -17,7 +17,7 @@ from schemas.dead_letters import DeadLetterReason
 from schemas.events import WordsEvent
 from schemas.state import LedgerState, SessionState, SessionStatus
 from schemas.tentative import Tentative
-from worker.core.admission import Admission, OfferOutcome
+from worker.core.admission import AdmissionDecision, OfferOutcome
 from worker.core.batching import PendingLabels
 from worker.core.context import DecodingContext, Origin
 from worker.core.labelling import Labels
@@ -98,7 +98,7 @@ class PartitionSessions:
         for state in states:
             self.put_back(state.session, state)
 
-    def offer(self, event: WordsEvent, origin: Origin, *, admitted: bool = False) -> Admission:
+    def offer(self, event: WordsEvent, origin: Origin, *, admitted: bool = False) -> AdmissionDecision:
         """Let due timers fire, then decide about the event and queue it if it is accepted.
 
         admitted: it was read before, and there was room for its session then.
@@ -107,21 +107,21 @@ class PartitionSessions:
         session = self._sessions.get(event.session)
         if session is None or session.status is SessionStatus.FORGOTTEN:
             if not admitted and len(self._open) >= self._context.rules.max_open_sessions:
-                return Admission(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.TOO_MANY_SESSIONS)
+                return AdmissionDecision(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.TOO_MANY_SESSIONS)
             if session is not None:
                 self._replaced.add(event.session)
             session = Session.open(event, origin, self._context)
             self._sessions[event.session] = session
             self._tombstones.discard(event.session)
-        admission = session.offer(event, origin)
-        if admission.outcome is OfferOutcome.ACCEPTED:
+        decision = session.offer(event, origin)
+        if decision.outcome is OfferOutcome.ACCEPTED:
             self._note(event.session, session)
-        return admission
+        return decision
 
     def tick(self, now_ms: int, *, most: int | None = None) -> int:
         """Let the timers fire that are due at partition time ``now_ms``, one by one in the order (due, session).
 
-        most: of how many sessions at most, None: of all; the rest stays due. Returns of how many.
+        most: of how many sessions at most, None: of all; the rest stays due. Returns how many sessions had one fire.
         """
         fired = 0
         while (most is None or fired < most) and (due := self._timers.next()) is not None and due[0] <= now_ms:

@@ -89,7 +89,7 @@ class SegmentWriter:
         """Take what passes through from an event: the latest value given counts."""
         if event.targets is not None:
             self.targets = tuple(dict.fromkeys(event.targets))
-            self.context.tally.unknown_targets += any(name not in self.context.rules.routes for name in self.targets)
+            self.context.counts.unknown_targets += any(name not in self.context.rules.routes for name in self.targets)
         self.conversation = self.conversation if event.conversation is None else event.conversation
         self.speaker = self.speaker if event.speaker is None else event.speaker
         self.attributes = self.attributes if event.attributes is None else event.attributes
@@ -191,7 +191,7 @@ class SegmentWriter:
         if words:
             self.sentence += ends
             self.mid_sentence = not ends
-        self.context.tally.segments[cause] += 1
+        self.context.counts.segments[cause] += 1
 
     def _targets(self, *, session_end: bool) -> list[str]:
         wanted = dict.fromkeys((*self.targets, *self.routes)) if session_end else self.targets

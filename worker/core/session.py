@@ -20,7 +20,7 @@ from schemas.events import WordsEvent
 from schemas.segments import Cause
 from schemas.state import LedgerState, SessionState, SessionStatus
 from schemas.tentative import Tentative
-from worker.core.admission import Admission, Intake, OfferOutcome, Timer
+from worker.core.admission import Admission, AdmissionDecision, OfferOutcome, Timer
 from worker.core.context import DecodingContext, Origin
 from worker.core.decoding import AppliedEvent, Decoder, Work
 from worker.core.labelling import LabelRequest, Labels
@@ -35,9 +35,9 @@ class Session:
     """One speaker's stream."""
 
     __slots__ = (
+        "_admission",
         "_context",
         "_decoder",
-        "_intake",
         "_queue",
         "_queued_words",
         "_request",
@@ -46,9 +46,9 @@ class Session:
         "_writer",
     )
 
-    def __init__(self, context: DecodingContext, intake: Intake, writer: SegmentWriter, decoder: Decoder) -> None:
+    def __init__(self, context: DecodingContext, admission: Admission, writer: SegmentWriter, decoder: Decoder) -> None:
         self._context = context
-        self._intake = intake
+        self._admission = admission
         self._writer = writer
         self._decoder = decoder
         self._queue: deque[AppliedEvent | Timer] = deque()
@@ -61,10 +61,10 @@ class Session:
     def open(cls, event: WordsEvent, origin: Origin, context: DecodingContext) -> Session:
         """Begin the session that this event is the first of; offer the event next. ``since`` is its offset."""
         options = context.rules.choose(event.options)
-        intake = Intake(rules=context.rules, options=options, activity_ms=origin.time_ms, event_ms=origin.time_ms)
+        admission = Admission(rules=context.rules, options=options, activity_ms=origin.time_ms, event_ms=origin.time_ms)
         writer = SegmentWriter(context=context, session=event.session, since=origin.offset)
-        context.tally.opened += 1
-        return cls(context, intake, writer, Decoder(context, writer, options, lang=event.lang))
+        context.counts.opened += 1
+        return cls(context, admission, writer, Decoder(context, writer, options, lang=event.lang))
 
     @classmethod
     def restore(cls, state: SessionState, context: DecodingContext) -> Session:
@@ -79,7 +79,7 @@ class Session:
     @property
     def status(self) -> SessionStatus:
         """Return where the session is in its life, as of the last event offered or timer fired."""
-        return self._intake.status
+        return self._admission.status
 
     @property
     def is_busy(self) -> bool:
@@ -89,7 +89,7 @@ class Session:
     @property
     def due_ms(self) -> int | None:
         """Return the partition time at which ``fire`` has something to do next; None: never by itself."""
-        timer = self._intake.next_timer
+        timer = self._admission.next_timer
         return None if timer is None else timer[0]
 
     @property
@@ -105,38 +105,38 @@ class Session:
     @property
     def latest_ms(self) -> int:
         """Return the latest partition time that the session knows of."""
-        return max(self._intake.event_ms, self._intake.closed_ms or 0)
+        return max(self._admission.event_ms, self._admission.closed_ms or 0)
 
     @property
     def replay_offset(self) -> int | None:
         """Return the first input offset that a rebuild needs beside the ledger; None: the ledger says it all."""
         return replay_offset(self._decoder)
 
-    def offer(self, event: WordsEvent, origin: Origin) -> Admission:
+    def offer(self, event: WordsEvent, origin: Origin) -> AdmissionDecision:
         """Decide about an event and queue it if it is accepted. Timers due at or before its time have fired."""
-        was, epoch = self._intake.status, self._intake.epoch
-        admission = self._intake.admit(event, origin.time_ms)
-        self._count(admission, was)
-        if admission.outcome is OfferOutcome.ACCEPTED:
+        was, epoch = self._admission.status, self._admission.epoch
+        decision = self._admission.admit(event, origin.time_ms)
+        self._count(decision, was)
+        if decision.outcome is OfferOutcome.ACCEPTED:
             applied = AppliedEvent(
                 event=event,
                 origin=origin,
-                gap=admission.gap,
-                hears=self._intake.hears,
+                gap=decision.gap,
+                hears=self._admission.hears,
                 restarted=event.epoch > epoch,
             )
             self._queue.append(applied)
             self._queued_words += len(event.words)
-        return admission
+        return decision
 
     def fire(self, now_ms: int) -> bool:
         """Let every timer fire that is due at partition time ``now_ms``; return whether one did."""
         fired = False
         while (due_ms := self.due_ms) is not None and due_ms <= now_ms:
-            timer = self._intake.fire()
+            timer = self._admission.fire()
             fired = True
-            self._context.tally.closed += timer is Timer.IDLE
-            self._context.tally.forgotten += timer is Timer.FORGET
+            self._context.counts.closed += timer is Timer.IDLE
+            self._context.counts.forgotten += timer is Timer.FORGET
             if timer is not Timer.FORGET:
                 self._queue.append(timer)
         return fired
@@ -184,12 +184,12 @@ class Session:
     def snapshot(self) -> SessionState:
         """Return the session's state. Nothing may be queued, and its segments must have been taken."""
         assert not self.is_busy, "a snapshot is taken between works"
-        return snapshot(self._intake, self._writer, self._decoder)
+        return snapshot(self._admission, self._writer, self._decoder)
 
     def ledger_state(self) -> LedgerState:
         """Return the session's ledger record, without any word's text. Nothing may be queued."""
         assert not self.is_busy, "a ledger record is taken between works"
-        return ledger_record(self._intake, self._writer, self._decoder)
+        return ledger_record(self._admission, self._writer, self._decoder)
 
     def _begin(self, item: AppliedEvent | Timer) -> Work:
         if isinstance(item, AppliedEvent):
@@ -208,12 +208,12 @@ class Session:
         except StopIteration:
             self._work = None
 
-    def _count(self, admission: Admission, was: SessionStatus) -> None:
-        tally, status = self._context.tally, self._intake.status
-        tally.repeats += admission.outcome is OfferOutcome.REPEAT
-        tally.events += admission.outcome is OfferOutcome.ACCEPTED
-        tally.reopened += was is SessionStatus.CLOSED and status is SessionStatus.OPEN
-        tally.closed += was is not SessionStatus.ENDED and status is SessionStatus.ENDED
-        if admission.gap is not None:
-            tally.gaps += 1
-            tally.missed_events += admission.gap.last_seq - admission.gap.first_seq + 1
+    def _count(self, decision: AdmissionDecision, was: SessionStatus) -> None:
+        counts, status = self._context.counts, self._admission.status
+        counts.repeats += decision.outcome is OfferOutcome.REPEAT
+        counts.events += decision.outcome is OfferOutcome.ACCEPTED
+        counts.reopened += was is SessionStatus.CLOSED and status is SessionStatus.OPEN
+        counts.closed += was is not SessionStatus.ENDED and status is SessionStatus.ENDED
+        if decision.gap is not None:
+            counts.gaps += 1
+            counts.missed_events += decision.gap.last_seq - decision.gap.first_seq + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from schemas.state import LedgerState, SessionState, StateVersion
-from worker.core.admission import Intake
+from worker.core.admission import Admission
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
 from worker.core.decoding import Decoder
@@ -14,9 +14,9 @@ from worker.core.segment_writer import SegmentWriter
 __all__ = ["ledger_record", "replay_offset", "restored", "snapshot"]
 
 
-def restored(state: SessionState, context: DecodingContext) -> tuple[Intake, SegmentWriter, Decoder]:
+def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, SegmentWriter, Decoder]:
     """Make a session's parts as they were when the snapshot was taken."""
-    intake = Intake(
+    admission = Admission(
         rules=context.rules,
         options=state.options,
         activity_ms=state.activity_ms,
@@ -71,26 +71,26 @@ def restored(state: SessionState, context: DecodingContext) -> tuple[Intake, Seg
         audio_end_ms=state.audio_end_ms,
         unrecorded_offset=state.unrecorded_offset,
     )
-    return intake, writer, decoder
+    return admission, writer, decoder
 
 
-def snapshot(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> SessionState:
+def snapshot(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> SessionState:
     """Return everything that a session is, its words included; 1.0 has no place for the contexts of their events."""
     buffer = decoder.buffer
     return SessionState(
-        **_facts(intake, writer, decoder),
+        **_facts(admission, writer, decoder),
         buffer=tuple(buffer.words),
         held=decoder.segmenter.held,
         traces=() if writer.context.state_version == "1.0" else writer.traces,
     )
 
 
-def ledger_record(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> LedgerState:
+def ledger_record(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> LedgerState:
     """Return what a rebuild needs beside the input, without any word's text."""
     buffer = decoder.buffer
     start = decoder.start
     return LedgerState(
-        **_facts(intake, writer, decoder),
+        **_facts(admission, writer, decoder),
         start_offset=None if start is None else start[0],
         start_position=0 if start is None else start[1],
         start_code_point=0 if start is None else start[2],
@@ -110,27 +110,27 @@ def replay_offset(decoder: Decoder) -> int | None:
     return min(known, default=None)
 
 
-def _facts(intake: Intake, writer: SegmentWriter, decoder: Decoder) -> dict[str, Any]:
+def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dict[str, Any]:
     buffer = decoder.buffer
     return {
         "version": writer.context.state_version,
         "session": writer.session,
         "since": writer.since,
-        "status": intake.status,
+        "status": admission.status,
         "lang": decoder.lang,
-        "options": intake.options,
-        "epoch": intake.epoch,
-        "next_seq": intake.next_seq,
-        "activity_ms": intake.activity_ms,
-        "event_ms": intake.event_ms,
+        "options": admission.options,
+        "epoch": admission.epoch,
+        "next_seq": admission.next_seq,
+        "activity_ms": admission.activity_ms,
+        "event_ms": admission.event_ms,
         "last_offset": writer.last_offset,
         "last_appended_ms": writer.last_appended_ms,
         "last_polled_ms": writer.last_polled_ms,
-        "missed": intake.missed,
-        "missed_from": intake.missed_from,
-        "closed_ms": intake.closed_ms,
-        "listening": intake.listening,
-        "hears": intake.hears,
+        "missed": admission.missed,
+        "missed_from": admission.missed_from,
+        "closed_ms": admission.closed_ms,
+        "listening": admission.listening,
+        "hears": admission.hears,
         "audio_end_ms": decoder.audio_end_ms,
         "index": writer.index,
         "words": writer.words,

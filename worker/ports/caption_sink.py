@@ -11,7 +11,7 @@ class CaptionSink(Protocol):
     """Takes captions one after another. A caption that cannot be taken in time is no use later."""
 
     def post(self, text: str) -> None:
-        r"""Show a caption, its lines parted by ``\n``; may block for as long as it is tried.
+        r"""Show a caption, its lines separated by ``\n``; may block for as long as it is tried.
 
         RetriableError: it was given up, and the next one may be taken. FatalError: nobody will ever take one.
         """

@@ -31,7 +31,7 @@ def assemble(
         watchdog=watchdog,
         limits=BatchLimits(max_sessions=settings.max_batch_sessions, max_words=settings.max_batch_words),
     )
-    loading = PartitionLoader(
+    loader = PartitionLoader(
         settings=settings,
         rules=rules,
         segmenters=segmenters,
@@ -43,4 +43,4 @@ def assemble(
         observer=parts.observer,
         tracer=parts.tracer,
     )
-    return Worker(parts, settings, loading=loading, labelling=labelling)
+    return Worker(parts, settings, loader=loader, labelling=labelling)

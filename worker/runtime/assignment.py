@@ -246,6 +246,6 @@ class Assignment:
         self._claiming.pop(partition, None)
         if self._parked.pop(partition, None) is not None:
             self._refusals.pop(partition, None)
-        residents = self.loaded.pop(partition, None)
-        if residents is not None:
-            residents.let_go()
+        held = self.loaded.pop(partition, None)
+        if held is not None:
+            held.let_go()

@@ -47,8 +47,8 @@ class ClaimedState:
     """What a claim hands over: a partition's sessions as of its committed offset.
 
     id: what stands stored as the manifest's id now, None where nothing does. slots: session -> committed snapshot.
-    replay_offset: where in the input a rebuild begins. care: how it is to go on. tries: how a rebuild is to be tried.
-    stale: sessions whose stored fields are worth nothing.
+    replay_offset: where in the input a rebuild begins. retry_history: of the next step. tries: how a rebuild is to be
+    tried. stale: sessions whose stored fields are worth nothing.
     """
 
     partition: int
@@ -59,7 +59,7 @@ class ClaimedState:
     next_offset: int
     slots: dict[str, Slot]
     replay_offset: int = 0
-    care: RetryHistory = field(default_factory=RetryHistory)
+    retry_history: RetryHistory = field(default_factory=RetryHistory)
     tries: RebuildTries = field(default_factory=RebuildTries)
     stale: tuple[str, ...] = ()
 
@@ -213,7 +213,7 @@ class Claim:
             next_offset=next_offset,
             slots={},
             replay_offset=metadata.replay_offset if metadata else next_offset,
-            care=self._care(metadata, next_offset),
+            retry_history=self._retry_history(metadata, next_offset),
             tries=self._tries(metadata),
             stale=tuple(fields),
         )
@@ -301,17 +301,17 @@ class Claim:
             raise StoreError("the claim was overtaken by a newer one")
         self._found = FoundManifest(manifest=manifest, stored_id=to)
 
-    def _care(self, metadata: OffsetMetadata | None, next_offset: int) -> RetryHistory:
-        """Return the care to be taken: what the last commit noted, and more after claims without one."""
+    def _retry_history(self, metadata: OffsetMetadata | None, next_offset: int) -> RetryHistory:
+        """Return what the last commit noted of failed tries; after claims without a commit, until where to isolate."""
         announced = is_announcement(metadata)  # what it notes are tries of the rebuild, not of a step after it
-        care = RetryHistory() if announced else RetryHistory.noted(metadata, next_offset)
+        history = RetryHistory() if announced else RetryHistory.noted(metadata, next_offset)
         if self._uncounted:
-            care = care.without_the_last()
+            history = history.without_the_last()
         if not announced and claims_without_commit(self._held_token, metadata) < MAX_CLAIMS_WITHOUT_COMMIT:
-            return care
+            return history
         _, end = self._source.watermarks(self._partition, self._timeout_s)
-        until_offset = max(care.until_offset, min(end, next_offset + self._settings.max_poll_records))
-        return replace(care, until_offset=until_offset, of_timers=True)
+        until_offset = max(history.until_offset, min(end, next_offset + self._settings.max_poll_records))
+        return replace(history, until_offset=until_offset, of_timers=True)
 
     def _tries(self, metadata: OffsetMetadata | None) -> RebuildTries:
         tries = RebuildTries.noted(metadata, claims_without_commit(self._held_token, metadata))

@@ -1,4 +1,4 @@
-"""What ails the worker now: faults by what they hit, and a probe for a worker that has nothing to do."""
+"""What is wrong with the worker now: faults by what they hit, and a probe for a worker that has nothing to do."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Faults:
 
     @property
     def reasons(self) -> list[str]:
-        """Name every fault that is not mended."""
+        """Name every fault that is not cleared."""
         return [f"{what}: {fault}" for what, fault in sorted(self._faults.items())]
 
     def failed(self, what: str, error: RetriableError) -> None:
@@ -55,7 +55,7 @@ class Faults:
         """Note a partition that was left out of a checkpoint."""
         self._faults["checkpoint"] = reason
 
-    def mended(self, what: str) -> None:
+    def cleared(self, what: str) -> None:
         """Note that it works again, or still."""
         self._faults.pop(what, None)
 
@@ -70,7 +70,7 @@ class Faults:
         self._probed_at_s = now_s
         try:
             self._store.ping()
-            self.mended("ping")
+            self.cleared("ping")
         except RetriableError as error:
             self.failed("ping", error)
         try:
@@ -83,5 +83,5 @@ class Faults:
         except RetriableError as error:  # one partition's leader is away: that holds up nothing but the metrics
             self.failed("probe", error)
         else:
-            self.mended("probe")
+            self.cleared("probe")
         return partitions

@@ -44,13 +44,13 @@ class LoadedPartition:
         surroundings: Surroundings,
         *,
         sessions: PartitionSessions,
-        tally: DecodingCounts,
+        counts: DecodingCounts,
         time: PartitionTime,
     ) -> None:
         settings = surroundings.settings
         self.partition = state.partition
         self.sessions = sessions
-        self.tally = tally
+        self.counts = counts
         self.verdict = state.verdict
         self.parked: Parked | None = None
         self.unlabelled = False
@@ -66,7 +66,7 @@ class LoadedPartition:
         self._forget = surroundings.forget
         self._malformed = MalformedLimit(limit=settings.dead_letter_limit, window_s=settings.dead_letter_window_s)
         self._stored = StoredSlots(state)
-        self._caution = PoisonIsolation(state.care)
+        self._isolation = PoisonIsolation(state.retry_history)
         self._next_offset = state.next_offset
         self._committed_offset = state.next_offset
         self._notes: list[OutMessage] = []
@@ -94,7 +94,7 @@ class LoadedPartition:
     @property
     def changed(self) -> bool:
         """Tell whether a checkpoint would have anything to write."""
-        owes = self._owes_checkpoint or self._caution.owes_checkpoint or self._stored.owes_drop
+        owes = self._owes_checkpoint or self._isolation.owes_checkpoint or self._stored.owes_drop
         return owes or self._next_offset != self._committed_offset or bool(self.sessions.touched)
 
     @property
@@ -103,14 +103,14 @@ class LoadedPartition:
         return self._stored.unproven
 
     @property
-    def careful(self) -> bool:
+    def isolating(self) -> bool:
         """Tell whether the next step waits for a checkpoint of its own."""
-        return self._caution.busy
+        return self._isolation.busy
 
     @property
     def suspects(self) -> bool:
         """Tell whether the next step has been tried before, and did not commit: others had better wait."""
-        return self._caution.suspects
+        return self._isolation.suspects
 
     def is_unread(self, end_offset: int) -> bool:
         """Tell whether the log, which ends there, holds records that are not committed as read."""
@@ -130,13 +130,13 @@ class LoadedPartition:
         """
         if self.parked is not None or self._crowded or record.offset < self._next_offset:
             return 0
-        if self._caution.stopped:  # nor is its time observed: what comes before it is applied first
-            self._caution.put_off()
+        if self._isolation.stopped:  # nor is its time observed: what comes before it is applied first
+            self._isolation.put_off()
             return 0
         polled_ms = self._clock.wall_ms()
         time_ms = self._time.observe(record.timestamp_ms, polled_ms, by_broker=record.stamped_by_broker)
         if not self._fired(time_ms):
-            self._caution.put_off()
+            self._isolation.put_off()
             return 0
         fired = self.sessions.tick(time_ms, most=most_timers)
         self._crowded = self._is_due(time_ms)
@@ -145,12 +145,12 @@ class LoadedPartition:
         return fired
 
     def _step(self, record: Record, *, polled_ms: int, time_ms: int) -> None:
-        advice = self._caution.advise(record.offset)
-        if advice is StepDecision.READ_AGAIN:
+        decision = self._isolation.decide(record.offset)
+        if decision is StepDecision.READ_AGAIN:
             return
-        self.unlabelled = advice is StepDecision.APPLY_UNLABELLED
+        self.unlabelled = decision is StepDecision.APPLY_UNLABELLED
         try:
-            self._apply(record, advice, polled_ms=polled_ms, time_ms=time_ms)
+            self._apply(record, decision, polled_ms=polled_ms, time_ms=time_ms)
         except NewerVersionError as error:
             # Not a dead letter: a newer worker can apply it. The partition stands here until there is one.
             self.parked = Parked(partition=self.partition, reason=ParkReason.NEWER_EVENT, detail=str(error))
@@ -171,8 +171,8 @@ class LoadedPartition:
         if self._uncommitted_ms is None:
             self._uncommitted_ms = record.timestamp_ms
 
-    def _apply(self, record: Record, advice: StepDecision, *, polled_ms: int, time_ms: int) -> None:
-        if advice is StepDecision.GIVE_UP:
+    def _apply(self, record: Record, decision: StepDecision, *, polled_ms: int, time_ms: int) -> None:
+        if decision is StepDecision.GIVE_UP:
             raise BadEventError(
                 DeadLetterReason.POISON, "the record was tried alone, again and again, and never committed"
             )
@@ -184,11 +184,11 @@ class LoadedPartition:
             time_ms=time_ms,
             trace=self._tracer.context_of(record),
         )
-        admission = self.sessions.offer(event, origin)
-        if admission.outcome is OfferOutcome.REPEAT:
+        offered = self.sessions.offer(event, origin)
+        if offered.outcome is OfferOutcome.REPEAT:
             self._observer.note(EventRepeated(partition=self.partition))
-        elif admission.reason is not None:
-            raise BadEventError(admission.reason, "the session does not take this event any more")
+        elif offered.reason is not None:
+            raise BadEventError(offered.reason, "the session does not take this event any more")
 
     def _count_partitions(self) -> int:
         return self._source.partition_count(self._settings.claim_timeout_s)
@@ -201,7 +201,7 @@ class LoadedPartition:
 
     def reached_end(self, next_offset: int) -> None:
         """Note that reading met the end: from here on it may be later than the last record says."""
-        if self.parked is None and not self._crowded and not self._caution.reads_again:
+        if self.parked is None and not self._crowded and not self._isolation.reads_again:
             self._time.reached_end(self._clock.monotonic_s())
             # Beyond the last record where a transaction's marker ends the log; never an offset to commit.
             self._end_offset = next_offset
@@ -220,12 +220,12 @@ class LoadedPartition:
         return max(self._next_offset, self._end_offset)
 
     def tick(self, most: int = sys.maxsize) -> int:
-        """Fire what is due by the partition's time; return of how many sessions.
+        """Fire what is due by the partition's time; return how many sessions had a timer fire.
 
         most: of how many at most; what is left is due at the next turn.
         """
         time_ms = self._time.said_ms
-        if self.parked is not None or self._caution.stopped or not self._is_due(time_ms):
+        if self.parked is not None or self._isolation.stopped or not self._is_due(time_ms):
             return 0
         return self.sessions.tick(time_ms, most=most) if self._fired(time_ms) else 0
 
@@ -234,16 +234,16 @@ class LoadedPartition:
         return due_ms is not None and due_ms <= time_ms
 
     def _fired(self, time_ms: int) -> bool:
-        """Where timers are fired with care, fire some of those that are due; False: a checkpoint has to come first."""
-        if not self._caution.of_timers or not self._is_due(time_ms):
+        """Where timers are fired in isolation, fire some that are due; False: a checkpoint has to come first."""
+        if not self._isolation.of_timers or not self._is_due(time_ms):
             return True
-        advice = self._caution.advise_timers()
-        if advice is StepDecision.GIVE_UP:
+        decision = self._isolation.decide_timers()
+        if decision is StepDecision.GIVE_UP:
             detail = "what a session's silence or end has to publish never commits; see docs/operations.md"
             self.parked = Parked(partition=self.partition, reason=ParkReason.FLUSH_FAILS, detail=detail)
-        elif advice is not StepDecision.READ_AGAIN:
-            self.unlabelled = advice is StepDecision.APPLY_UNLABELLED
-            self.sessions.tick(time_ms, most=self._caution.max_timers)
+        elif decision is not StepDecision.READ_AGAIN:
+            self.unlabelled = decision is StepDecision.APPLY_UNLABELLED
+            self.sessions.tick(time_ms, most=self._isolation.max_timers)
         return False
 
     def stage(self) -> Staged | None:
@@ -270,12 +270,12 @@ class LoadedPartition:
 
     def _metadata(self, checkpoint: CheckpointId) -> OffsetMetadata:
         replay_offset = self.sessions.replay_offset
-        careful_until_offset, tries = self._caution.noted(self._next_offset)
+        isolated_until_offset, tries = self._isolation.noted(self._next_offset)
         return OffsetMetadata(
             id=checkpoint,
             replay_offset=self._next_offset if replay_offset is None else replay_offset,
             partitions=self._partitions,
-            careful_until_offset=careful_until_offset,
+            isolated_until_offset=isolated_until_offset,
             tries=tries,
             transactional_id=self._settings.transactional_id,
         )
@@ -304,7 +304,7 @@ class LoadedPartition:
                 self._forget(name)
         self.sessions.settle()
         self.unlabelled = False
-        put_off = self._caution.committed()
+        put_off = self._isolation.committed()
         if self._crowded and not self._is_due(self._time.said_ms):
             self._crowded, put_off = False, True
         if put_off:
@@ -319,7 +319,7 @@ class LoadedPartition:
 
     def forgive(self) -> None:
         """Try what failed again and again as if it never had: an operator has released the partition."""
-        self._caution.forgive()
+        self._isolation.forgive()
 
     def let_go(self) -> None:
         """Drop what the engine keeps: another member, or a new claim, goes on from what is committed."""

@@ -33,14 +33,14 @@ from worker.runtime.unfrozen_words import UnfrozenWords
 __all__ = ["Worker"]
 
 _POLL_S = 0.02
-_MEND_WAIT_S = 0.5
+_RETRY_WAIT_S = 0.5
 
 
 class Worker:
     """One member of the group. ``run`` it, or ``start`` and ``turn`` it by hand."""
 
     def __init__(
-        self, parts: RuntimeParts, settings: RuntimeSettings, *, loading: PartitionLoader, labelling: Labelling
+        self, parts: RuntimeParts, settings: RuntimeSettings, *, loader: PartitionLoader, labelling: Labelling
     ) -> None:
         self._parts = parts
         self._source = parts.source
@@ -50,10 +50,10 @@ class Worker:
         self._observer = parts.observer
         self._settings = settings
         self._labelling = labelling
-        self._loading = loading
+        self._loader = loader
         self._partitions = 0
         self._staged_since_s: float | None = None
-        self._vitals = Faults(
+        self._faults = Faults(
             store=parts.store,
             source=parts.source,
             positions=Positions(
@@ -67,12 +67,12 @@ class Worker:
             observer=parts.observer,
             timeout_s=settings.claim_timeout_s,
         )
-        self._ticking = TimerSweep(source=parts.source, vitals=self._vitals, timeout_s=settings.claim_timeout_s)
+        self._timer_sweep = TimerSweep(source=parts.source, faults=self._faults, timeout_s=settings.claim_timeout_s)
         self._producer = OwnProducer(
             parts.publisher,
             clock=parts.clock,
             observer=parts.observer,
-            faults=self._vitals,
+            faults=self._faults,
             timeout_s=settings.commit_timeout_s,
         )
         self._draining = False
@@ -82,7 +82,7 @@ class Worker:
             interval_ms=settings.tentative_interval_ms,
             wire=settings.wire_format,
         )
-        self._pace = PollBudget(settings.max_poll_records)
+        self._poll_budget = PollBudget(settings.max_poll_records)
         self._checkpoint = Checkpoint(
             store=parts.store,
             source=parts.source,
@@ -114,11 +114,11 @@ class Worker:
                 self._producer.start()
                 self._partitions = self._source.partition_count(self._settings.commit_timeout_s)
             except RetriableError as error:
-                self._vitals.failed("start", error)
-                self._observer.note(ReadinessTold(reasons=("starting", *self._vitals.reasons)))
-                self._clock.sleep_s(_MEND_WAIT_S)
+                self._faults.failed("start", error)
+                self._observer.note(ReadinessTold(reasons=("starting", *self._faults.reasons)))
+                self._clock.sleep_s(_RETRY_WAIT_S)
                 continue
-            self._vitals.mended("start")
+            self._faults.cleared("start")
             self._source.subscribe(self.assignment)
             return True
         return False
@@ -131,20 +131,20 @@ class Worker:
         self._observer.note(LoopMoved())
         records = self._poll(0.0 if self.assignment.rebuilding else timeout_s)
         if self._producer.lost is not None:
-            self._producer.mend()
+            self._producer.rebuild()
         else:
             fault = self.assignment.advance_claims()
             if fault is not None:
-                self._vitals.failed("claim", fault)
+                self._faults.failed("claim", fault)
             elif not self.assignment.claiming:
-                self._vitals.mended("claim")
-            fired = self._ticking.tick(self.assignment.loaded, self._pace.max_records)
+                self._faults.cleared("claim")
+            fired = self._timer_sweep.tick(self.assignment.loaded, self._poll_budget.max_records)
             began_s = self._clock.monotonic_s()
             self._label()
-            self._pace.worked(records + fired, self._clock.monotonic_s() - began_s)
+            self._poll_budget.worked(records + fired, self._clock.monotonic_s() - began_s)
             if self._due():
                 loaded = {number: one.sessions for number, one in self.assignment.loaded.items()}
-                self._unfrozen.tell(loaded, behind=records >= self._pace.max_records)
+                self._unfrozen.tell(loaded, behind=records >= self._poll_budget.max_records)
                 self.checkpoint()
         self._probe()
         self._observer.note(ReadinessTold(reasons=self.unready()))
@@ -172,14 +172,14 @@ class Worker:
             reasons.append("not a member of the group yet")
         if self._producer.lost is not None:
             reasons.append(f"no producer: {self._producer.lost}")
-        reasons += self._vitals.reasons
+        reasons += self._faults.reasons
         reasons += [f"partition {one.partition} parked: {one.reason}" for one in self.assignment.parked.values()]
         return tuple(reasons)
 
     def checkpoint(self, deadline: Deadline | None = None) -> None:
         """Take a checkpoint over everything that is staged; nothing staged, nothing done."""
         started_s = self._clock.monotonic_s()
-        staged = [one for residents in self.assignment.loaded.values() if (one := residents.stage()) is not None]
+        staged = [one for held in self.assignment.loaded.values() if (one := held.stage()) is not None]
         self._staged_since_s = None
         stage_ms = (self._clock.monotonic_s() - started_s) * 1000.0
         together = [one for one in staged if not one.alone]
@@ -190,26 +190,26 @@ class Worker:
 
     def _park(self) -> None:
         """Park partitions that cannot go on, once what they had staged is committed."""
-        for residents in list(self.assignment.loaded.values()):
-            if residents.parked is not None and not residents.changed:
-                self.assignment.park(residents.parked)
+        for held in list(self.assignment.loaded.values()):
+            if held.parked is not None and not held.changed:
+                self.assignment.park(held.parked)
 
     def _adopt(self, result: CheckpointResult) -> None:
         for one in result.committed:
-            residents = self.assignment.loaded[one.partition]
-            self._observer.note(DecodingCounted(counts=residents.tally.drain()))
+            held = self.assignment.loaded[one.partition]
+            self._observer.note(DecodingCounted(counts=held.counts.drain()))
             self._observer.note(SegmentsPublished(partition=one.partition, segments=one.segments))
             if one.onward:
                 self.assignment.went_well(one.partition)
             try:
-                residents.adopt(one)
+                held.adopt(one)
             except RetriableError as error:
                 self.assignment.claim_again(one.partition, type(error).__name__)
         if result.committed:
             self._observer.note(SeamReached(step=SeamStep.ADOPTED))
-            self._vitals.mended("checkpoint")
+            self._faults.cleared("checkpoint")
         for partition, reason in result.dropped.items():
-            self._vitals.dropped(reason)
+            self._faults.dropped(reason)
             self.assignment.claim_again(partition, reason)
         if result.publisher_lost is not None:
             self._lose_producer(result.publisher_lost)
@@ -222,46 +222,46 @@ class Worker:
     def _poll(self, timeout_s: float) -> int:
         """Take what has come; return how many records it was, and sessions whose timers fired before one."""
         try:
-            items = self._source.poll(self._pace.max_records, timeout_s)
+            items = self._source.poll(self._poll_budget.max_records, timeout_s)
         except RetriableError as error:
-            self._vitals.failed("poll", error)
+            self._faults.failed("poll", error)
             return 0
         if items:
-            self._vitals.mended("poll")
+            self._faults.cleared("poll")
         fired = 0
         for item in items:
-            fired += self._take(item, max(0, self._pace.max_records - fired))
+            fired += self._take(item, max(0, self._poll_budget.max_records - fired))
         return sum(1 for item in items if isinstance(item, Record)) + fired
 
     def _take(self, item: Record | PartitionEnd | PartitionStalled, most_timers: int) -> int:
-        residents = self.assignment.loaded.get(item.partition)
-        if residents is None:
+        held = self.assignment.loaded.get(item.partition)
+        if held is None:
             if isinstance(item, Record) and not self.assignment.holds(item.partition):
                 raise FatalError(f"a record of partition {item.partition}, which is not assigned to this worker")
             return 0  # on its way to be claimed: it is sought to its committed offset before it is read
         match item:
             case Record():
                 try:
-                    return residents.take(item, most_timers)
+                    return held.take(item, most_timers)
                 except RetriableError as error:
-                    self._vitals.failed("poll", error)
+                    self._faults.failed("poll", error)
                     self.assignment.claim_again(item.partition, type(error).__name__)
             case PartitionEnd():
-                residents.reached_end(item.next_offset)
+                held.reached_end(item.next_offset)
             case PartitionStalled():
-                self._park_out_of_range(residents, item.reason)
+                self._park_out_of_range(held, item.reason)
         return 0
 
-    def _park_out_of_range(self, residents: LoadedPartition, reason: str) -> None:
+    def _park_out_of_range(self, held: LoadedPartition, reason: str) -> None:
         """Park a partition whose next record retention has taken, with the range that is there."""
-        partition = residents.partition
+        partition = held.partition
         try:
             low, end = self._source.watermarks(partition, self._settings.claim_timeout_s)
         except RetriableError as error:
-            self._vitals.failed("poll", error)
+            self._faults.failed("poll", error)
             self.assignment.claim_again(partition, type(error).__name__)
             return
-        detail = f"{reason}: next is {residents.next_offset}, there is {low} to {end}; see docs/operations.md"
+        detail = f"{reason}: next is {held.next_offset}, there is {low} to {end}; see docs/operations.md"
         self.assignment.park(Parked(partition=partition, reason=ParkReason.OFFSET_OUT_OF_RANGE, detail=detail))
 
     def _label(self, deadline: Deadline | None = None) -> bool:
@@ -272,7 +272,7 @@ class Worker:
     def _due(self) -> bool:
         """Tell whether the commit interval since the first uncheckpointed change has passed."""
         now_s = self._clock.monotonic_s()
-        if any(residents.careful for residents in self.assignment.loaded.values()):
+        if any(held.isolating for held in self.assignment.loaded.values()):
             return True
         if self._staged_since_s is None:
             if any(one.changed or one.parked is not None for one in self.assignment.loaded.values()):
@@ -282,10 +282,10 @@ class Worker:
         return now_s - self._staged_since_s >= self._settings.commit_interval_ms / 1000.0
 
     def _probe(self) -> None:
-        partitions = self._vitals.probe(self.assignment.loaded, [*self.assignment.claiming, *self.assignment.parked])
+        partitions = self._faults.probe(self.assignment.loaded, [*self.assignment.claiming, *self.assignment.parked])
         if partitions is None:
             return
-        self._vitals.mended("poll")
+        self._faults.cleared("poll")
         self._release()
         if partitions != self._partitions:
             detail = f"{self._partitions} before, {partitions} now; see docs/operations.md"
@@ -300,15 +300,15 @@ class Worker:
                 if self._store.take_release(partition):
                     self.assignment.unpark(partition)
             except RetriableError as error:
-                self._vitals.failed("release", error)
+                self._faults.failed("release", error)
                 return
-        self._vitals.mended("release")
+        self._faults.cleared("release")
 
     def _new_claim(self, partition: int) -> Claim:
         return Claim(partition, self._parts, self._settings, partitions=self._partitions)
 
     def _load(self, state: ClaimedState) -> LoadedPartition | Rebuilding | Adoption:
-        return self._loading.load(state, partitions=self._partitions, announce=self._announce)
+        return self._loader.load(state, partitions=self._partitions, announce=self._announce)
 
     def _announce(self, part: TransactionPart) -> None:
         """Commit that a rebuild is about to be tried. BrokerError where it did not commit for sure: claim again."""

@@ -12,7 +12,7 @@ from worker.runtime.fencings import Fencings
 
 __all__ = ["OwnProducer"]
 
-_MEND_WAIT_S = 0.5
+_RETRY_WAIT_S = 0.5
 
 
 class OwnProducer:
@@ -45,7 +45,7 @@ class OwnProducer:
                 "every worker of a deployment needs a worker.ordinal of its own"
             )
 
-    def mend(self) -> None:
+    def rebuild(self) -> None:
         """Make it anew where it is lost, or try again later."""
         reason = self.lost
         if reason is None or self._clock.monotonic_s() < self._not_before_s:
@@ -54,8 +54,8 @@ class OwnProducer:
             self._publisher.rebuild(self._timeout_s)
         except RetriableError as error:
             self._faults.failed("producer", error)
-            self._not_before_s = self._clock.monotonic_s() + _MEND_WAIT_S
+            self._not_before_s = self._clock.monotonic_s() + _RETRY_WAIT_S
             return
-        self._faults.mended("producer")
+        self._faults.cleared("producer")
         self.lost = None
         self._observer.note(ProducerRebuilt(reason=reason))

@@ -101,7 +101,9 @@ class PartitionLoader:
         except ValueError:
             return self._rebuilding(state.without_store(), partitions, announce)
         time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
-        return LoadedPartition(state, self._surroundings(partitions), sessions=sessions, tally=context.tally, time=time)
+        return LoadedPartition(
+            state, self._surroundings(partitions), sessions=sessions, counts=context.counts, time=time
+        )
 
     def _adoption(self, state: ClaimedState, partitions: int) -> Adoption:
         context = self._context(state.partition)
@@ -109,7 +111,7 @@ class PartitionLoader:
         def finish(known: list[str]) -> LoadedPartition:
             surroundings = self._surroundings(partitions)
             sessions, time = PartitionSessions(context), PartitionTime(max_skew_ms=self.settings.max_skew_ms)
-            loaded = LoadedPartition(state, surroundings, sessions=sessions, tally=context.tally, time=time)
+            loaded = LoadedPartition(state, surroundings, sessions=sessions, counts=context.counts, time=time)
             loaded.forget_all(known)
             return loaded
 
@@ -147,7 +149,7 @@ class PartitionLoader:
             )
             surroundings = self._surroundings(partitions)
             return LoadedPartition(
-                state, surroundings, sessions=rebuilt.sessions, tally=context.tally, time=rebuilt.time
+                state, surroundings, sessions=rebuilt.sessions, counts=context.counts, time=rebuilt.time
             )
 
         part = self._announcement(state, partitions)

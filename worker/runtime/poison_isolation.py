@@ -3,12 +3,12 @@
 An event that makes a transaction fail, or kills the process that labels it, must not stop its partition for ever; nor
 must the flush of a session that only fell silent. So a *step* is a record, or the due timers of a session.
 
-1. Three claims without a commit between them: the partition goes on with care. The tokens tell: every claim raises the
-   token, and a committed id carries its own. Care is taken of records up to where the log ended then, and of timers
-   until so many of them went well as the owners before can have fired.
-2. With care, a step is announced by a commit of its own ("about to try", for the n-th time, in the offset's metadata),
-   and only then done and committed, alone. Timers come before the record that makes them due, in the order (due,
-   session), so whoever claims the partition next knows which step was meant.
+1. Three claims without a commit between them: the partition goes on step by step. The tokens tell: every claim raises
+   the token, and a committed id carries its own. Records are isolated up to where the log ended then, timers until
+   so many of them went well as the owners before can have fired.
+2. In isolation, a step is announced by a commit of its own ("about to try", for the n-th time, in the offset's
+   metadata), and only then done and committed, alone. Timers come before the record that makes them due, in the order
+   (due, session), so whoever claims the partition next knows which step was meant.
 3. Each time that went well, twice as many steps are announced by their first one and tried together: a claim fails
    for the brokers' or Redis's sake far more often than for a step's, and must not cost two commits a step. The next
    claim begins with one again, so the one that fails is found alone in the end.
@@ -19,7 +19,7 @@ must the flush of a session that only fell silent. So a *step* is a record, or t
 5. A step that was tried before is tried by one partition of a worker at a time (``worker.runtime.assignment``): what
    kills the process, or aborts a transaction, would be counted against all of them.
 
-The metadata tells of which kind the step was: where ``careful_until_offset`` is beyond the offset, of a record.
+The metadata tells of which kind the step was: where ``isolated_until_offset`` is beyond the offset, of a record.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def claims_without_commit(token: int, committed: OffsetMetadata | None) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryHistory:
-    """What care a claim found to be taken: of records below ``until_offset``; ``of_timers``, of timers.
+    """What a claim found: records below ``until_offset`` go one by one; ``of_timers``, so do timers.
 
     record_tries, timer_tries: how often the step that is next has been tried; of one kind at most, the other is 0.
     """
@@ -69,9 +69,9 @@ class RetryHistory:
         """Return what the metadata says that was committed with ``next_offset``."""
         if committed is None:
             return cls()
-        of_record = committed.careful_until_offset > next_offset
+        of_record = committed.isolated_until_offset > next_offset
         return cls(
-            until_offset=committed.careful_until_offset,
+            until_offset=committed.isolated_until_offset,
             of_timers=of_record or committed.tries > 0,
             record_tries=committed.tries if of_record else 0,
             timer_tries=0 if of_record else committed.tries,
@@ -106,16 +106,16 @@ class _Trial:
 class PoisonIsolation:
     """How one loaded partition goes on. suspects: the step that is next has been tried before, and did not commit."""
 
-    def __init__(self, care: RetryHistory) -> None:
-        self._until_offset = care.until_offset
-        self._of_timers = care.of_timers
-        self._records = _Trial(tries=care.record_tries)
-        self._timers = _Trial(tries=care.timer_tries)
+    def __init__(self, history: RetryHistory) -> None:
+        self._until_offset = history.until_offset
+        self._of_timers = history.of_timers
+        self._records = _Trial(tries=history.record_tries)
+        self._timers = _Trial(tries=history.timer_tries)
         self._trying: _Trial | None = None
         self._busy = False
         self._read_again = False
         self._left = 0
-        self.suspects = care.record_tries > 0 or care.timer_tries > 0
+        self.suspects = history.record_tries > 0 or history.timer_tries > 0
         self.owes_checkpoint = False
 
     @property
@@ -125,7 +125,7 @@ class PoisonIsolation:
 
     @property
     def of_timers(self) -> bool:
-        """Tell whether timers may fire only as ``advise_timers`` says."""
+        """Tell whether timers may fire only as ``decide_timers`` says."""
         return self._of_timers
 
     @property
@@ -144,20 +144,20 @@ class PoisonIsolation:
         return self._read_again
 
     def noted(self, next_offset: int) -> tuple[int, int]:
-        """Return what a commit of ``next_offset`` says: until where care is taken, tries of the step that is next."""
+        """Return what a commit of ``next_offset`` says: until where records are isolated, tries of the next step."""
         if self._timers.tries and (self._timers.announced or not self._records.announced):
             return min(self._until_offset, next_offset), self._timers.tries
         return self._until_offset, self._records.tries
 
-    def advise(self, offset: int) -> StepDecision:
+    def decide(self, offset: int) -> StepDecision:
         """Say what to do with the record at ``offset``; at most those announced are applied before a checkpoint."""
-        careful = offset < self._until_offset
+        isolated = offset < self._until_offset
         if self._busy:
-            if self.stopped or not careful:
+            if self.stopped or not isolated:
                 return self.put_off()
             self._left -= 1
             return StepDecision.APPLY
-        if not careful:
+        if not isolated:
             return StepDecision.APPLY
         if self._records.announced:
             self._left = self._records.together - 1
@@ -170,7 +170,7 @@ class PoisonIsolation:
         self._announce(self._records)
         return self.put_off()
 
-    def advise_timers(self) -> StepDecision:
+    def decide_timers(self) -> StepDecision:
         """Say what to do with timers that are due. READ_AGAIN: nothing before a checkpoint. GIVE_UP: park."""
         if self._busy:
             return StepDecision.READ_AGAIN
@@ -182,7 +182,7 @@ class PoisonIsolation:
         return StepDecision.READ_AGAIN
 
     def forgive(self) -> None:
-        """Forget how often timers were tried: an operator says that what made them fail is mended."""
+        """Forget how often timers were tried: an operator says that what made them fail is fixed."""
         self._timers.tries = 0
 
     def put_off(self) -> StepDecision:

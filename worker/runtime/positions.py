@@ -36,13 +36,13 @@ class Positions:
 
         A partition whose offset is not to be had, because a transaction on it is open, is told of the next time.
         """
-        for number, residents in loaded.items():
+        for number, held in loaded.items():
             _, end_offset = self._source.watermarks(number, self._timeout_s)
-            next_offset, read_to_ms = residents.unread_since
-            if not residents.is_unread(end_offset):
+            next_offset, read_to_ms = held.unread_since
+            if not held.is_unread(end_offset):
                 read_to_ms = self._clock.wall_ms()
             self._tell(number, next_offset, end_offset, read_to_ms)
-            by_status = {status.value: count for status, count in residents.sessions.statuses().items()}
+            by_status = {status.value: count for status, count in held.sessions.statuses().items()}
             self._observer.note(SessionsCounted(partition=number, by_status=by_status))
         for number in waiting:
             try:

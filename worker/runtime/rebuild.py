@@ -108,7 +108,7 @@ class Rebuild:
     def advance(self) -> bool:
         """Do one chunk of the work; True where that was all. RetriableError: begin again with a new rebuild.
 
-        Nothing that stands in the log ends it otherwise than by ``parked``, which says what an operator has to mend.
+        Nothing that stands in the log ends it otherwise than by ``parked``, which says what an operator has to fix.
         """
         try:
             return self.parked is not None or next(self._steps, _DONE) is _DONE
@@ -137,7 +137,7 @@ class Rebuild:
         # Where no input was read there is no time yet, and nobody would be closed before the next record.
         self._rebuilt.time.catch_up(self._rebuilt.sessions.latest_ms)
         self._rebuilt.sessions.touch_all()
-        self._context.tally.drain()
+        self._context.counts.drain()
 
     def _read_input(self) -> Iterator[None]:
         place = (self._settings.input_topic, self._context.partition)

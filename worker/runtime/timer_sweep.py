@@ -20,15 +20,15 @@ __all__ = ["TimerSweep"]
 class TimerSweep:
     """One walk over the partitions a turn. timeout_s: how long a leader may take to answer."""
 
-    def __init__(self, *, source: WordSource, vitals: Faults, timeout_s: float) -> None:
+    def __init__(self, *, source: WordSource, faults: Faults, timeout_s: float) -> None:
         self._source = source
-        self._vitals = vitals
+        self._faults = faults
         self._timeout_s = timeout_s
         self._unanswered: set[int] = set()
         self._turns = 0
 
     def tick(self, loaded: Mapping[int, LoadedPartition], most: int) -> int:
-        """Hear answers, fire timers that are due, of ``most`` sessions at most, and ask; return of how many."""
+        """Hear answers, fire timers that are due, of ``most`` sessions at most, and ask; return how many."""
         self._hear(loaded)
         fired = 0
         for partition in self._in_turn(loaded):
@@ -40,14 +40,14 @@ class TimerSweep:
         for answer in self._source.end_answers():
             if answer.at_end is None:
                 self._unanswered.add(answer.partition)
-                self._vitals.failed("leader", BrokerError(answer.failure))
+                self._faults.failed("leader", BrokerError(answer.failure))
             else:
                 self._unanswered.discard(answer.partition)
             if answer.partition in loaded:
                 loaded[answer.partition].answered(answer)
         self._unanswered &= loaded.keys()
         if not self._unanswered:
-            self._vitals.mended("leader")
+            self._faults.cleared("leader")
 
     def _in_turn(self, loaded: Mapping[int, LoadedPartition]) -> list[int]:
         """Return the partitions, another one first each time: a crowd in one of them starves no other."""

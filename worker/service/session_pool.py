@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from schemas.events import WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
-from worker.core.admission import Admission
+from worker.core.admission import AdmissionDecision
 from worker.core.batching import BatchLimits
 from worker.core.context import DecodingContext, Origin
 from worker.core.partition import PartitionSessions
@@ -96,7 +96,7 @@ class SessionPool:
         due_ms = self._sessions.next_due_ms
         return None if due_ms is None else max(0.0, (due_ms - self._time_ms()) / 1000)
 
-    def offer(self, event: WordsEvent) -> Admission:
+    def offer(self, event: WordsEvent) -> AdmissionDecision:
         """Take an event of a session; the first one begins it."""
         now_ms, wall_ms = self._time_ms(), self._clock.wall_ms()
         origin = Origin(offset=self._next_offset, appended_ms=wall_ms, polled_ms=wall_ms, time_ms=now_ms)

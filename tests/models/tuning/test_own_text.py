@@ -1,4 +1,4 @@
-"""A folder of a user's own text: what is read of it, what is refused and how, and how it is parted."""
+"""A folder of a user's own text: what is read of it, what is refused and how, and how it is split."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_later_file_moves_no_other_and_a_new_name_moves_none(tmp_path: Path) -
     assert [file.paragraphs for file in renamed.scored] == [file.paragraphs for file in before.scored]
 
 
-def test_a_single_file_is_parted_by_paragraphs_and_loses_none() -> None:
+def test_a_single_file_is_split_by_paragraphs_and_loses_none() -> None:
     file = own(*(paragraph(5, seed=seed) for seed in range(60)))
     parts = split([file])
     assert not parts.whole_files
@@ -138,7 +138,7 @@ def test_a_single_file_is_parted_by_paragraphs_and_loses_none() -> None:
     assert min(len(parts.watched), len(parts.scored)) >= 1
 
 
-def test_a_file_that_is_most_of_the_text_is_parted_too() -> None:
+def test_a_file_that_is_most_of_the_text_is_split_too() -> None:
     long = own(*(paragraph(5, seed=seed) for seed in range(60)), name="long.txt")
     short = [own(paragraph(3, seed=seed), name=f"short-{seed}.txt") for seed in range(100, 103)]
     assert not split([long, *short]).whole_files

@@ -141,15 +141,15 @@ def test_a_tune_that_was_stopped_goes_on_where_it_was(
     start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = write_folder(tmp_path / "text")
-    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    whole, separated = tmp_path / "whole", tmp_path / "separated"
     assert tune(start, text, whole, "--epochs", "2").exit_code == 0
     with monkeypatch.context() as patch:
         patch.setattr(tuning, "read_network", stopping_after(4))
-        assert isinstance(tune(start, text, parted, "--epochs", "2").exception, SystemExit | KeyboardInterrupt)
-    assert 1 < len(looks(parted)) < len(looks(whole))
-    assert tune(start, text, parted, "--epochs", "2").exit_code == 0
-    assert looks(parted) == looks(whole)
-    ours, theirs = load_network(parted / "best.pt").state_dict(), load_network(whole / "best.pt").state_dict()
+        assert isinstance(tune(start, text, separated, "--epochs", "2").exception, SystemExit | KeyboardInterrupt)
+    assert 1 < len(looks(separated)) < len(looks(whole))
+    assert tune(start, text, separated, "--epochs", "2").exit_code == 0
+    assert looks(separated) == looks(whole)
+    ours, theirs = load_network(separated / "best.pt").state_dict(), load_network(whole / "best.pt").state_dict()
     for name, weights in ours.items():
         assert torch.allclose(weights, theirs[name], atol=1e-5), name
 

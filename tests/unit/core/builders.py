@@ -12,7 +12,7 @@ from schemas.events import SessionOptions, Word, WordsEvent
 from schemas.segments import Segment, Source, Timing
 from schemas.state import HeldBack, ModelWord, SessionState, Unit, decode_state, encode_state
 from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.admission import Admission
+from worker.core.admission import AdmissionDecision
 from worker.core.context import DecodingContext, Origin
 from worker.core.labelling import LabelRequest
 from worker.core.partition import PartitionSessions
@@ -86,7 +86,7 @@ class Driver:
         """Return the segments so far."""
         return [out.segment for out in self.out]
 
-    def give(self, one: WordsEvent, *, after_ms: int = 0) -> Admission:
+    def give(self, one: WordsEvent, *, after_ms: int = 0) -> AdmissionDecision:
         """Offer an event at the next offset, ``after_ms`` later than the last."""
         self.time_ms += after_ms
         origin = Origin(

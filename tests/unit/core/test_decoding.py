@@ -176,7 +176,7 @@ def test_a_language_without_a_model_goes_out_unlabelled_unasked_and_counted() ->
     assert driver.requests == []
     assert [one.cause for one in driver.segments] == [Cause.LENGTH, Cause.SILENCE]
     assert {one.model for one in driver.segments} == {None}
-    assert driver.context.tally.unmodelled_words == 40
+    assert driver.context.counts.unmodelled_words == 40
 
 
 def test_mandarin_by_its_other_name_has_the_chinese_model() -> None:
@@ -196,7 +196,7 @@ def test_the_active_model_takes_a_session_over_when_its_buffers_start_has_moved(
     driver.give(event(1, _numbered(6)))
 
     assert [request.model_id for request in driver.requests] == ["old@1", "old@1", "old@1", "new@2"]
-    assert driver.context.tally.takeovers == 0
+    assert driver.context.counts.takeovers == 0
     assert driver.segments[0].model == ModelRef(id="old", version="1")
 
 
@@ -213,7 +213,7 @@ def test_a_worker_without_the_sessions_model_flushes_what_is_settled_and_takes_o
     assert (len(rest.words), rest.model) == (5, ModelRef(id="new", version="2"))
     assert driver.requests[-1].model_id == "new@2"
     assert len(driver.requests[-1].words) == 9
-    assert driver.context.tally.takeovers == 1
+    assert driver.context.counts.takeovers == 1
 
 
 def test_a_model_that_arrives_for_a_language_without_one_labels_what_is_not_frozen_yet() -> None:
@@ -231,7 +231,7 @@ def test_a_model_that_arrives_for_a_language_without_one_labels_what_is_not_froz
         ("four", "none"),
         ("five", "none"),
     ]
-    assert driver.context.tally.takeovers == 0
+    assert driver.context.counts.takeovers == 0
 
 
 def test_a_model_that_arrives_labels_words_too_that_were_settled_without_one() -> None:
@@ -259,7 +259,7 @@ def test_a_session_that_cannot_be_labelled_freezes_unlabelled_and_goes_on() -> N
     assert (first.cause, texts([first]), first.model) == (Cause.FALLBACK, ["one-stop", "two", "three"], None)
     assert {word.punctuation for word in first.words} == {"none"}
     assert (rest.cause, texts([rest])) == (Cause.END, ["four", "five", "six"])
-    assert driver.context.tally.fallbacks == 1
+    assert driver.context.counts.fallbacks == 1
 
 
 def test_labels_of_another_length_are_refused() -> None:
@@ -317,8 +317,8 @@ def test_freeze_delays_are_counted_in_words() -> None:
     driver = Driver(engine=MARKED)
     driver.give(event(0, "one two-stop " + _numbered(7)))
 
-    assert driver.context.tally.freeze_delay_words == {8: 1, 7: 1}
-    assert driver.context.tally.segments == {Cause.SENTENCE: 1}
+    assert driver.context.counts.freeze_delay_words == {8: 1, 7: 1}
+    assert driver.context.counts.segments == {Cause.SENTENCE: 1}
 
 
 def test_a_model_table_knows_the_default_look_ahead_where_there_is_no_model() -> None:

@@ -22,7 +22,7 @@ def test_a_repeat_is_dropped_by_its_number_and_counted() -> None:
 
     driver.give(event(2, session_end=True))
     assert texts(driver.segments) == ["yes", "yes"]
-    assert driver.context.tally.repeats == 1
+    assert driver.context.counts.repeats == 1
 
 
 def test_a_repeat_changes_nothing_that_is_stored() -> None:
@@ -48,7 +48,7 @@ def test_a_gap_stands_in_the_segment_that_holds_the_word_after_it() -> None:
         (Gap(epoch=0, first_seq=1, last_seq=2, before_word=2),),
         (),
     ]
-    assert (driver.context.tally.gaps, driver.context.tally.missed_events) == (1, 2)
+    assert (driver.context.counts.gaps, driver.context.counts.missed_events) == (1, 2)
 
 
 def test_a_gap_between_two_segments_stands_in_the_second() -> None:
@@ -87,7 +87,7 @@ def test_of_very_many_gaps_the_last_that_is_told_reaches_to_the_last_that_there_
     gaps = driver.segments[0].gaps
     assert [(gap.first_seq, gap.last_seq) for gap in gaps[:2]] == [(1, 1), (3, 3)]
     assert (gaps[-1].first_seq, gaps[-1].last_seq, gaps[-1].before_word) == (127, 5_999, 0)
-    assert (len(gaps), driver.context.tally.gaps, driver.context.tally.missed_events) == (64, 3_000, 3_000)
+    assert (len(gaps), driver.context.counts.gaps, driver.context.counts.missed_events) == (64, 3_000, 3_000)
     assert len(encode_segment(driver.segments[0])) < 10_000
 
 

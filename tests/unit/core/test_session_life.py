@@ -73,7 +73,7 @@ def test_a_session_that_speaks_again_goes_on_counting_with_an_empty_buffer_and_a
     assert (again.index, again.first_word, again.sentence, again.sentence_start) == (2, 1, 1, True)
     assert driver.requests[-1].words == ("two",)
     assert (driver.state().status, driver.state().closed_ms) == (SessionStatus.OPEN, None)
-    assert driver.context.tally.reopened == 1
+    assert driver.context.counts.reopened == 1
 
 
 def test_events_without_words_neither_reopen_a_closed_session_nor_keep_it_remembered() -> None:
@@ -118,7 +118,7 @@ def test_a_repeat_after_the_end_is_dropped_and_counted_like_any_other() -> None:
 
     assert driver.give(event(0, "one")).outcome is OfferOutcome.REPEAT
     assert driver.give(event(1, session_end=True)).outcome is OfferOutcome.REPEAT
-    assert driver.context.tally.repeats == 2
+    assert driver.context.counts.repeats == 2
 
 
 def test_a_closed_session_that_ends_says_so_once_more() -> None:
@@ -190,7 +190,7 @@ def test_the_closing_record_goes_to_every_route_that_the_session_used() -> None:
 
     assert [out.routes for out in driver.out] == [{"de": None}, {"fr": None}, {"fr": 1, "de": 0}]
     assert [out.segment.unknown_targets for out in driver.out] == [("nowhere",), (), ()]
-    assert driver.context.tally.unknown_targets == 1
+    assert driver.context.counts.unknown_targets == 1
 
 
 def test_routes_remember_what_was_last_sent_to_them() -> None:

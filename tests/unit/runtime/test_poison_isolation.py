@@ -26,17 +26,17 @@ def test_a_record_that_kills_the_process_goes_out_unlabelled_and_everybody_else_
 
 
 def test_a_record_that_nothing_can_commit_is_given_up_after_it_was_tried_alone() -> None:
-    caution, told = PoisonIsolation(RetryHistory(until_offset=10)), []
+    isolation, told = PoisonIsolation(RetryHistory(until_offset=10)), []
     for _ in range(12):
-        advice = caution.advise(5)
-        told.append(advice)
-        if advice is StepDecision.GIVE_UP:
+        decision = isolation.decide(5)
+        told.append(decision)
+        if decision is StepDecision.GIVE_UP:
             break
-        if advice is StepDecision.READ_AGAIN:
-            caution.committed()  # the announcement commits; the record itself never does
-            _, tries = caution.noted(5)
+        if decision is StepDecision.READ_AGAIN:
+            isolation.committed()  # the announcement commits; the record itself never does
+            _, tries = isolation.noted(5)
         else:
-            caution = PoisonIsolation(
+            isolation = PoisonIsolation(
                 RetryHistory(until_offset=10, record_tries=tries)
             )  # a new owner, who read the announcement
     assert told == [
@@ -47,41 +47,41 @@ def test_a_record_that_nothing_can_commit_is_given_up_after_it_was_tried_alone()
     ]
 
 
-def test_beyond_where_care_ends_nothing_is_slowed() -> None:
-    caution = PoisonIsolation(RetryHistory(until_offset=10))
-    assert [caution.advise(offset) for offset in (10, 11, 12)] == [StepDecision.APPLY] * 3
+def test_beyond_where_isolation_ends_nothing_is_slowed() -> None:
+    isolation = PoisonIsolation(RetryHistory(until_offset=10))
+    assert [isolation.decide(offset) for offset in (10, 11, 12)] == [StepDecision.APPLY] * 3
 
 
-def test_a_careful_checkpoint_holds_one_record_and_the_rest_is_read_again() -> None:
-    caution = PoisonIsolation(RetryHistory(until_offset=10))
-    assert caution.advise(3) is StepDecision.READ_AGAIN
-    assert caution.committed()
-    assert [caution.advise(offset) for offset in (3, 4, 5)] == [
+def test_an_isolated_checkpoint_holds_one_record_and_the_rest_is_read_again() -> None:
+    isolation = PoisonIsolation(RetryHistory(until_offset=10))
+    assert isolation.decide(3) is StepDecision.READ_AGAIN
+    assert isolation.committed()
+    assert [isolation.decide(offset) for offset in (3, 4, 5)] == [
         StepDecision.APPLY,
         StepDecision.READ_AGAIN,
         StepDecision.READ_AGAIN,
     ]
-    assert caution.committed()
-    assert caution.advise(4) is StepDecision.READ_AGAIN
+    assert isolation.committed()
+    assert isolation.decide(4) is StepDecision.READ_AGAIN
 
 
-def test_each_careful_checkpoint_that_commits_doubles_the_next_and_a_new_claim_begins_with_one() -> None:
-    caution, next_offset, held = PoisonIsolation(RetryHistory(until_offset=100)), 0, []
+def test_each_isolated_checkpoint_that_commits_doubles_the_next_and_a_new_claim_begins_with_one() -> None:
+    isolation, next_offset, held = PoisonIsolation(RetryHistory(until_offset=100)), 0, []
     for _ in range(5):
-        assert caution.advise(next_offset) is StepDecision.READ_AGAIN
-        caution.committed()
+        assert isolation.decide(next_offset) is StepDecision.READ_AGAIN
+        isolation.committed()
         applied = 0
-        while caution.advise(next_offset + applied) is StepDecision.APPLY:
+        while isolation.decide(next_offset + applied) is StepDecision.APPLY:
             applied += 1
-        caution.committed()
+        isolation.committed()
         next_offset += applied
         held.append(applied)
     assert held == [1, 2, 4, 8, 16]
-    caution = PoisonIsolation(RetryHistory(until_offset=100, record_tries=1))
-    assert caution.advise(next_offset) is StepDecision.READ_AGAIN
-    caution.committed()
-    advice = [caution.advise(next_offset), caution.advise(next_offset + 1)]
-    assert advice == [StepDecision.APPLY, StepDecision.READ_AGAIN]
+    isolation = PoisonIsolation(RetryHistory(until_offset=100, record_tries=1))
+    assert isolation.decide(next_offset) is StepDecision.READ_AGAIN
+    isolation.committed()
+    decision = [isolation.decide(next_offset), isolation.decide(next_offset + 1)]
+    assert decision == [StepDecision.APPLY, StepDecision.READ_AGAIN]
 
 
 @pytest.mark.parametrize(("token", "committed_token", "claims"), [(1, None, 1), (5, 4, 1), (9, 4, 5)])
@@ -101,7 +101,7 @@ def test_offset_metadata_comes_back_from_its_text() -> None:
         replay_offset=100,
         partitions=12,
         transactional_id="caesura-3",
-        careful_until_offset=140,
+        isolated_until_offset=140,
         tries=2,
     )
     assert OffsetMetadata.decode(metadata.encode()) == metadata

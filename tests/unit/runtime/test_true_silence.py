@@ -75,7 +75,7 @@ class Troubled:
         self.clock = OwnClock(world=self.world.clock)
         self._seqs = dict.fromkeys(NAMES, 0)
         self._workers = 0
-        self._careful = False
+        self._isolating = False
         self.worker = self._new_worker()
         self.worker.turn(3)
 
@@ -109,9 +109,9 @@ class Troubled:
     def hand_over(self) -> None:
         """Have another worker take the partition, while this one is expelled without knowing.
 
-        Not once care is taken: whoever vanished over a step again and again would have it set aside, as is right.
+        Not once steps are isolated: whoever vanished over a step again and again would have it set aside, as is right.
         """
-        if self._careful:
+        if self._isolating:
             return
         self.world.broker.expel("caesura", "asr.words", self.worker.source.member_id)
         beside_ms = self.clock.beside_ms
@@ -119,12 +119,12 @@ class Troubled:
         self.worker = self._new_worker()
 
     def claim_in_vain(self) -> None:
-        """Have three owners claim and vanish, so that the next one reads on with care, record by record."""
+        """Have three owners claim and vanish, so that the next one reads on in isolation, record by record."""
         for _ in range(3):
             self.hand_over()
             self.turn(2)
         self.hand_over()
-        self._careful = True
+        self._isolating = True
 
     def finish(self) -> None:
         """Let everything be read, and fall silent."""

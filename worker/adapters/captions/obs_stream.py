@@ -42,7 +42,7 @@ class ObsStream:
         self._count = 0
 
     def post(self, text: str) -> None:
-        r"""Show a caption, its lines parted by ``\n``. RetriableError: not taken. FatalError: wrong password."""
+        r"""Show a caption, its lines separated by ``\n``. RetriableError: not taken. FatalError: wrong password."""
         try:
             connection = self._connected()
             self._count += 1

@@ -50,7 +50,7 @@ class ZoomMeeting:
         self._next_seq: int | None = None
 
     def post(self, text: str) -> None:
-        r"""Show a caption, its lines parted by ``\n``. RetriableError: given up, the next may be taken."""
+        r"""Show a caption, its lines separated by ``\n``. RetriableError: given up, the next may be taken."""
         began_s, wait_s = time.monotonic(), _FIRST_WAIT_S
         while True:
             try:

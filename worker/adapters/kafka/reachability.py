@@ -27,7 +27,7 @@ _LARGEST_ANSWER = 1_000_000
 
 def await_sign_of_life(settings: KafkaSettings) -> None:
     """Return once one of the brokers answers as Kafka; BrokerError with each one's reason where none does."""
-    addresses = [_parted(address) for address in settings.bootstrap_servers.split(",") if address.strip()]
+    addresses = [_separated(address) for address in settings.bootstrap_servers.split(",") if address.strip()]
     tls = settings.security_protocol.endswith("SSL")
     with ThreadPoolExecutor(max_workers=max(1, min(len(addresses), 16))) as pool:
         reasons = list(pool.map(lambda address: _silence(*address, tls=tls), addresses))
@@ -36,7 +36,7 @@ def await_sign_of_life(settings: KafkaSettings) -> None:
         raise BrokerError(f"asking {settings.bootstrap_servers} for a sign of life: {told}")
 
 
-def _parted(address: str) -> tuple[str, int]:
+def _separated(address: str) -> tuple[str, int]:
     host, colon, port = address.strip().rpartition(":")
     if not colon or not port.isdigit():
         return address.strip(), _DEFAULT_PORT
