@@ -99,7 +99,7 @@ lint: setup-dev ## Formatting and lint, changing nothing
 
 types: setup-dev ## mypy --strict on sources and tests (on models too, where make setup-train was run)
 	@if $(BIN)/python -c 'import torch' 2>/dev/null; then $(BIN)/mypy $(TYPED) models; \
-	else $(BIN)/mypy --exclude '^tests/models/' $(TYPED); fi
+	else $(BIN)/mypy --exclude '^tests/(harness/)?models/' $(TYPED); fi
 
 contracts: setup-dev ## Who may import whom
 	@$(BIN)/lint-imports

@@ -28,10 +28,10 @@ from pathlib import Path
 from schemas.codec import decode_event, decode_segment
 from schemas.events import WordsEvent
 from schemas.segments import Segment
-from tests.parts.kafka_part import find_kafka
-from tests.parts.redis_part import find_redis
-from tests.workers.real import RealWorld
-from tests.workers.speech import speech, talk
+from tests.harness.parts.kafka_part import find_kafka
+from tests.harness.parts.redis_part import find_redis
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import speech, talk
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 

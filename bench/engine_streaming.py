@@ -23,7 +23,7 @@ from pathlib import Path
 
 from models.decoding.labelling_runs import label_streams
 from schemas.events import Emission
-from tests.workers.speech import talk
+from tests.harness.speech import talk
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules

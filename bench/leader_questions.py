@@ -21,10 +21,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bench.end_to_end import cpu_name
-from tests.contract.clusters import Member
-from tests.parts.kafka_part import find_kafka, unique
-from tests.workers.speech import event
-from tests.workers.twin import World
+from tests.harness.clusters import Member
+from tests.harness.parts.kafka_part import find_kafka, unique
+from tests.harness.speech import event
+from tests.harness.twin_world import World
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.adapters.memory.engine import ScriptedEngine, marked_words

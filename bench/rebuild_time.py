@@ -20,11 +20,11 @@ import uuid
 from pathlib import Path
 
 from bench.end_to_end import cpu_name
-from tests.parts.kafka_part import Kafka, find_kafka
-from tests.parts.redis_part import RedisServer, find_redis
-from tests.workers.pipeline import build
-from tests.workers.real import RealWorker, RealWorld
-from tests.workers.speech import event, speech
+from tests.harness.parts.kafka_part import Kafka, find_kafka
+from tests.harness.parts.redis_part import RedisServer, find_redis
+from tests.harness.pipeline import build
+from tests.harness.real_world import RealWorker, RealWorld
+from tests.harness.speech import event, speech
 from worker.ports.observer import (
     CheckpointTaken,
     Event,

@@ -9,10 +9,10 @@ from typing import TypeVar
 
 import pytest
 
-from tests.parts.kafka_part import Kafka, find_kafka, unique
-from tests.parts.lookup import NotFound, in_ci, missing
-from tests.parts.redis_part import RedisServer, find_redis
-from tests.workers.real import close_all
+from tests.harness.parts.kafka_part import Kafka, find_kafka, unique
+from tests.harness.parts.lookup import NotFound, in_ci, missing
+from tests.harness.parts.redis_part import RedisServer, find_redis
+from tests.harness.real_world import close_all
 
 Part = TypeVar("Part")
 

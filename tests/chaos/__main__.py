@@ -10,10 +10,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.chaos.checker import tally
 from tests.chaos.plan import Plan
 from tests.chaos.runner import Report, percentile, run
 from tests.chaos.schedule import FaultKind
+from tests.harness.checker import tally
 
 
 def main() -> int:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from confluent_kafka import ElectionType, TopicPartition
 
-from tests.chaos.chaotic_engine import HANG, RAISE
 from tests.chaos.fleet import Member
-from tests.chaos.proxy import Link
 from tests.chaos.schedule import Fault, FaultKind
 from tests.chaos.world import ChaosWorld
-from tests.crash.damages import CONTROL_DAMAGES, DAMAGES, SESSION_DAMAGES, Damage
+from tests.harness.chaotic_engine import HANG, RAISE
+from tests.harness.damages import CONTROL_DAMAGES, DAMAGES, SESSION_DAMAGES, Damage
+from tests.harness.parts.proxy import Link
 
 __all__ = ["Actions", "Strike"]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from schemas.state import STATE_VERSION
 from tests.chaos.member import FENCED, HUNG
-from tests.workers.pipeline import Pipeline
+from tests.harness.pipeline import Pipeline
 from worker.demo.guarded_process import GuardedProcess
 
 __all__ = ["Fleet", "Member"]

@@ -14,9 +14,9 @@ import msgspec
 from schemas.checkpoint import CheckpointId, OffsetMetadata, SessionField
 from schemas.segments import Segment
 from schemas.state import SessionFacts, SessionStatus, decode_ledger, decode_state
-from tests.chaos.checker import Findings, Output, Violation
 from tests.chaos.oracle import Timers
 from tests.chaos.said import Run, Said
+from tests.harness.checker import Findings, Output, Violation
 from worker.ports.records import CommittedOffset, Record
 
 __all__ = ["Kept", "check_kept"]

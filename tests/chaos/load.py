@@ -1,6 +1,6 @@
 """What is said under chaos: many sessions at once, each drawn from the seed, every word of them known.
 
-``tests.chaos.producers`` says what a session's producer sends; here it is brought to the brokers, at a steady pace.
+``tests.harness.producers`` says what a session's producer sends; here it is brought to the brokers, at a steady pace.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from tests.chaos.producers import WHEN_ALL_ENDS, Sent, crowd_records, session_records
+from tests.harness.producers import WHEN_ALL_ENDS, Sent, crowd_records, session_records
 
 __all__ = ["Load", "all_sent"]
 

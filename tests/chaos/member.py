@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.chaos.chaotic_engine import ChaoticEngine
-from tests.workers.contexts import ContextsOnly
-from tests.workers.pipeline import Pipeline
+from tests.harness.chaotic_engine import ChaoticEngine
+from tests.harness.contexts import ContextsOnly
+from tests.harness.pipeline import Pipeline
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
 from worker.adapters.kafka.publisher import KafkaPublisher

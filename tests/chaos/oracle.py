@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from schemas.segments import Segment, TranslationSegment
-from tests.chaos.checker import Findings, Output, Violation, check_letters, check_numbers, check_routes
 from tests.chaos.said import Run, Said, SaidWord
+from tests.harness.checker import Findings, Output, Violation, check_letters, check_numbers, check_routes
 
 __all__ = ["Timers", "check_said"]
 

@@ -9,9 +9,9 @@ from typing import Protocol
 
 import redis
 
-from tests.chaos.proxy import Link, Proxy
 from tests.chaos.spoiling import spoil
-from tests.crash.damages import Damage
+from tests.harness.damages import Damage
+from tests.harness.parts.proxy import Link, Proxy
 from worker.demo.embedded_redis import EmbeddedRedis
 
 __all__ = ["RedisFleet", "RedisPair"]

@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from tests.chaos.actions import Actions, Strike
-from tests.chaos.checker import Output, Violation, check
 from tests.chaos.kept import check_kept
 from tests.chaos.load import Load, all_sent
 from tests.chaos.oracle import check_said
 from tests.chaos.plan import Plan
-from tests.chaos.reference import undisturbed
 from tests.chaos.said import Place, Said, said
 from tests.chaos.samples import Samples
 from tests.chaos.schedule import Fault, draw_faults
 from tests.chaos.timed import TIMERS
 from tests.chaos.watch import Watch
 from tests.chaos.world import DEPLOYMENT, WORKERS_AT_START, ChaosWorld
+from tests.harness.checker import Output, Violation, check
+from tests.harness.reference import undisturbed
 from worker.ports.records import Record
 
 __all__ = ["Report", "percentile", "run"]

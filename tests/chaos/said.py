@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from tests.chaos.checker import Letter
+from tests.harness.checker import Letter
 from worker.ports.records import Record
 
 __all__ = ["Place", "Run", "Said", "SaidEvent", "SaidWord", "said"]

@@ -8,7 +8,7 @@ from typing import cast
 import msgspec
 import redis
 
-from tests.crash.damages import Damage
+from tests.harness.damages import Damage
 
 __all__ = ["spoil"]
 

@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 from schemas.segments import Segment
-from tests.chaos.checker import Output, check, tally
-from tests.chaos.reference import RULES, output_of, undisturbed
-from tests.chaos.spoken import spoken
-from tests.crash.flaws import no_fence
-from tests.workers.crashing import Interrupted
-from tests.workers.twin import World
+from tests.harness.checker import Output, check, tally
+from tests.harness.crashing import Interrupted
+from tests.harness.flaws import no_fence
+from tests.harness.reference import RULES, output_of, undisturbed
+from tests.harness.spoken import spoken
+from tests.harness.twin_world import World
 from worker.adapters.memory.session_store import StoreFault
 from worker.core.rules import DecodingRules
 from worker.ports.observer import SeamStep

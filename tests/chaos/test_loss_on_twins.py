@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.chaos.checker import Output, check
-from tests.chaos.reference import RULES, output_of, undisturbed
-from tests.chaos.spoken import spoken
-from tests.workers.twin import World
+from tests.harness.checker import Output, check
+from tests.harness.reference import RULES, output_of, undisturbed
+from tests.harness.spoken import spoken
+from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
 from worker.ports.records import Record
 

@@ -10,14 +10,14 @@ import msgspec
 import pytest
 
 from schemas.segments import Segment, TranslationSegment
-from tests.chaos.checker import Output, tally
 from tests.chaos.kept import Kept, check_kept
 from tests.chaos.oracle import check_said
-from tests.chaos.producers import session_records
-from tests.chaos.reference import RULES, output_of
 from tests.chaos.said import Place, Said, said
 from tests.chaos.timed import TIMED_RULES, TIMERS
-from tests.workers.twin import World
+from tests.harness.checker import Output, tally
+from tests.harness.producers import session_records
+from tests.harness.reference import RULES, output_of
+from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
 from worker.ports.records import CommittedOffset
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.chaos.producers import session_records
 from tests.chaos.schedule import FaultKind, draw_faults
+from tests.harness.producers import session_records
 from worker.core.partitioning import murmur2_partition
 
 SEEDS = st.integers(min_value=0, max_value=1_000_000)

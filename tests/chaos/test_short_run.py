@@ -6,8 +6,8 @@ import pytest
 
 from tests.chaos.plan import Plan
 from tests.chaos.runner import run
-from tests.parts.kafka_broker import find_jars, find_java
-from tests.parts.lookup import NotFound, missing
+from tests.harness.parts.kafka_broker import find_jars, find_java
+from tests.harness.parts.lookup import NotFound, missing
 from worker.demo.embedded_redis import find_redis_server
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(900)]

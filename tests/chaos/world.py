@@ -9,19 +9,19 @@ from typing import Self
 
 from confluent_kafka import Consumer, TopicPartition
 
-from tests.chaos.checker import Output
 from tests.chaos.fleet import Fleet
 from tests.chaos.kept import Kept
 from tests.chaos.plan import Plan
-from tests.chaos.proxy import Proxy
 from tests.chaos.redis_fleet import RedisFleet, RedisPair
 from tests.chaos.redis_ring import RedisRing
-from tests.chaos.reference import RULES, output_of
-from tests.chaos.release import release
 from tests.chaos.timed import TIMED_RULES
-from tests.parts.committed import committed_records
-from tests.parts.kafka_cluster import KafkaCluster
-from tests.workers.pipeline import Pipeline
+from tests.harness.checker import Output
+from tests.harness.parts.committed import committed_records
+from tests.harness.parts.kafka_cluster import KafkaCluster
+from tests.harness.parts.proxy import Proxy
+from tests.harness.pipeline import Pipeline
+from tests.harness.reference import RULES, output_of
+from tests.harness.release import release
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.redis.session_store import connect
 from worker.adapters.redis.settings import RedisSettings, RedisTopology

@@ -8,7 +8,7 @@ from typing import Literal, cast
 
 import pytest
 
-from tests.contract.clusters import Cluster, RealCluster, TwinCluster
+from tests.harness.clusters import Cluster, RealCluster, TwinCluster
 
 _REAL = ["classic", "consumer"]
 

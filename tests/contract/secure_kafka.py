@@ -11,9 +11,9 @@ from pathlib import Path
 
 from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
-from tests.parts.kafka_broker import KafkaProcess
-from tests.parts.kafka_part import Kafka
-from tests.parts.lookup import NotFound
+from tests.harness.parts.kafka_broker import KafkaProcess
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.lookup import NotFound
 from worker.demo.guarded_process import free_port
 
 __all__ = ["PASSWORD", "USER", "SecureKafka", "secure_kafka"]

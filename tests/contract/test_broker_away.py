@@ -10,8 +10,8 @@ from contextlib import ExitStack
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
-from tests.contract.clusters import PATIENCE_S, Member, RealCluster, until
-from tests.parts.kafka_part import Kafka
+from tests.harness.clusters import PATIENCE_S, Member, RealCluster, until
+from tests.harness.parts.kafka_part import Kafka
 from worker.adapters.kafka.overdue_call import returns_within
 from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.errors import AbortableError, BrokerError

@@ -8,10 +8,10 @@ from contextlib import closing, suppress
 import pytest
 from confluent_kafka import KafkaException
 
-from tests.contract.clusters import PATIENCE_S, Member, text, until
-from tests.parts.kafka_broker import find_jars, find_java
-from tests.parts.kafka_cluster import KafkaCluster
-from tests.parts.lookup import NotFound, missing
+from tests.harness.clusters import PATIENCE_S, Member, text, until
+from tests.harness.parts.kafka_broker import find_jars, find_java
+from tests.harness.parts.kafka_cluster import KafkaCluster
+from tests.harness.parts.lookup import NotFound, missing
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.publisher import KafkaPublisher
 from worker.adapters.kafka.settings import KafkaSettings

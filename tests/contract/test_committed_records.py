@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import Producer
 
-from tests.parts.committed import committed_records, last_stable_offset_lags
-from tests.parts.kafka_part import Kafka
+from tests.harness.parts.committed import committed_records, last_stable_offset_lags
+from tests.harness.parts.kafka_part import Kafka
 from worker.adapters.kafka.settings import KafkaSettings
 
 pytestmark = pytest.mark.kafka

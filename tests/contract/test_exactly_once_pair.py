@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.contract.clusters import PATIENCE_S, Cluster, Member, until
+from tests.harness.clusters import PATIENCE_S, Cluster, Member, until
 from worker.errors import BrokerError, CaesuraError, FatalError, FencedError
 from worker.ports.publisher import Publisher
 from worker.ports.records import CommittedOffset, NextOffset, OutMessage

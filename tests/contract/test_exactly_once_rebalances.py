@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from tests.contract.clusters import PATIENCE_S, Cluster, Member, until
+from tests.harness.clusters import PATIENCE_S, Cluster, Member, until
 from worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError
 from worker.ports.records import NextOffset, OutMessage
 

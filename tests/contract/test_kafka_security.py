@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.contract.clusters import PATIENCE_S, Member, until
 from tests.contract.secure_kafka import PASSWORD, USER, SecureKafka, secure_kafka
-from tests.parts.kafka_part import unique
-from tests.parts.lookup import NotFound
+from tests.harness.clusters import PATIENCE_S, Member, until
+from tests.harness.parts.kafka_part import unique
+from tests.harness.parts.lookup import NotFound
 from worker.adapters.kafka.publisher import KafkaPublisher
 from worker.adapters.kafka.reachability import await_sign_of_life
 from worker.adapters.kafka.settings import KafkaSettings

@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from tests.contract.clusters import PATIENCE_S, Cluster, text
+from tests.harness.clusters import PATIENCE_S, Cluster, text
 from worker.errors import BrokerError
 from worker.ports.log_reader import LogReader
 from worker.ports.publisher import Publisher

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.clusters import PATIENCE_S, Cluster, Member, until
+from tests.harness.clusters import PATIENCE_S, Cluster, Member, until
 from worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError
 from worker.ports.publisher import Publisher
 from worker.ports.records import CommittedOffset, NextOffset, OutMessage

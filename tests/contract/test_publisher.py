@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.contract.clusters import PATIENCE_S, Cluster
+from tests.harness.clusters import PATIENCE_S, Cluster
 from worker.errors import AbortableError, BrokerError, FatalError, FencedError, OutcomeUnknownError
 from worker.ports.publisher import Publisher
 from worker.ports.records import OutMessage

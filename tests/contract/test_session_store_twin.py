@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from schemas.checkpoint import CheckpointId
-from tests.contract.session_stores import in_memory, of_settings
-from tests.parts.redis_part import RedisServer
+from tests.harness.parts.redis_part import RedisServer
+from tests.harness.session_stores import in_memory, of_settings
 from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore, StoreFault
 from worker.adapters.redis.settings import RedisSettings
 from worker.errors import StoreError

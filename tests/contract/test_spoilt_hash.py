@@ -9,7 +9,7 @@ import pytest
 import redis
 
 from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
-from tests.crash.damages import DAMAGES, Damage
+from tests.harness.damages import DAMAGES, Damage
 from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
 from worker.adapters.redis.session_store import connect, partition_key
 from worker.adapters.redis.settings import RedisSettings

@@ -12,8 +12,8 @@ from typing import Literal
 
 import pytest
 
-from tests.contract.clusters import PATIENCE_S, Member, RealCluster, until
-from tests.parts.kafka_part import Kafka
+from tests.harness.clusters import PATIENCE_S, Member, RealCluster, until
+from tests.harness.parts.kafka_part import Kafka
 
 REFUSED = {"OutcomeUnknownError", "FencedError", "AbortableError"}
 """Which of them depends on what the process meets first: its own clock, the coordinator, or a record given up."""

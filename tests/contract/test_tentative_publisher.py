@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from tests.parts.committed import committed_records
-from tests.parts.kafka_part import Kafka
+from tests.harness.parts.committed import committed_records
+from tests.harness.parts.kafka_part import Kafka
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
 from worker.adapters.memory.tentative_publisher import MemoryTentativePublisher

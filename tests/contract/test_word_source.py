@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from tests.contract.clusters import PATIENCE_S, Cluster, Member, until
+from tests.harness.clusters import PATIENCE_S, Cluster, Member, until
 from worker.errors import BrokerError, FatalError, FencedError
 from worker.ports.records import EndAnswer, NextOffset, OutMessage, PartitionEnd, Record
 

@@ -14,10 +14,10 @@ import msgspec
 
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Segment
-from tests.crash.damages import DAMAGES
-from tests.workers.speech import event
-from tests.workers.stepping import SteppedWorker
-from tests.workers.twin import TwinWorker, World
+from tests.harness.damages import DAMAGES
+from tests.harness.speech import event
+from tests.harness.stepping import SteppedWorker
+from tests.harness.twin_world import TwinWorker, World
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.adapters.memory.session_store import StoreFault
 from worker.core.partitioning import murmur2_partition

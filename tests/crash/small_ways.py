@@ -8,14 +8,14 @@
     what was on its way lands; Redis goes on, or is lost, or goes on from the copy taken when the first owner stopped
     one more word is said, and both go on, each past the end of a checkpoint
 
-The steps are those at which the real code stops (``tests.workers.stepping``), so a hand-over lies at each of them.
+The steps are those at which the real code stops (``tests.harness.stepping``), so a hand-over lies at each of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.crash.damages import DAMAGES
+from tests.harness.damages import DAMAGES
 
 __all__ = ["DAMAGES_BEFORE", "FAULTS", "HAND_OVERS", "REDIS", "every_rebuild", "every_way"]
 

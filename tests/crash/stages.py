@@ -13,11 +13,11 @@ from confluent_kafka.admin import NewPartitions
 from schemas.codec import encode_event
 from schemas.events import WordsEvent
 from schemas.segments import Segment
-from tests.parts.committed import last_stable_offset_lags
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import RealWorker, RealWorld
-from tests.workers.twin import TwinWorker, World
-from tests.workers.unsure import Plan, UnsurePublisher
+from tests.harness.parts.committed import last_stable_offset_lags
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import RealWorker, RealWorld
+from tests.harness.twin_world import TwinWorker, World
+from tests.harness.unsure import Plan, UnsurePublisher
 from worker.adapters.redis.session_store import partition_key
 from worker.core.rules import DecodingRules
 from worker.ports.observer import Observer

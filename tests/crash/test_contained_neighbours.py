@@ -11,11 +11,11 @@ import msgspec
 
 from schemas.checkpoint import OffsetMetadata
 from schemas.segments import Cause
-from tests.workers.deadly import DEADLY
-from tests.workers.speech import by_session, event, said
-from tests.workers.succession import run_until_one_lives
-from tests.workers.twin import World
-from tests.workers.unsure import UnsurePublisher
+from tests.harness.engines import DEADLY
+from tests.harness.speech import by_session, event, said
+from tests.harness.succession import run_until_one_lives
+from tests.harness.twin_world import World
+from tests.harness.unsure import UnsurePublisher
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError

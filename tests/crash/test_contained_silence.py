@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from schemas.segments import Cause
-from tests.workers.deadly import DEADLY, DeadlyEngine
-from tests.workers.speech import by_session, event, said
-from tests.workers.succession import run_until_one_lives
-from tests.workers.twin import World
+from tests.harness.engines import DEADLY, DeadlyEngine
+from tests.harness.speech import by_session, event, said
+from tests.harness.succession import run_until_one_lives
+from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
 
 _RULES = DecodingRules(flush_after_ms=500, stall_after_ms=500)

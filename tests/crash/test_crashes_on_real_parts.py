@@ -9,10 +9,10 @@ import pytest
 
 from schemas.segments import Segment
 from tests.crash.rows import ROWS, Fall
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import Kill, RealWorld
-from tests.workers.speech import check_every_word_once, comparable, speech
-from tests.workers.twin import World
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import Kill, RealWorld
+from tests.harness.speech import check_every_word_once, comparable, speech
+from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
 from worker.ports.observer import SeamStep
 

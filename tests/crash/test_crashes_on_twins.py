@@ -8,9 +8,9 @@ import pytest
 
 from schemas.segments import Segment
 from tests.crash.rows import ROWS, Fall
-from tests.workers.crashing import Crash, CrashAt
-from tests.workers.speech import check_every_word_once, comparable, speech
-from tests.workers.twin import TwinWorker, World
+from tests.harness.crashing import Crash, CrashAt
+from tests.harness.speech import check_every_word_once, comparable, speech
+from tests.harness.twin_world import TwinWorker, World
 from worker.core.rules import DecodingRules
 from worker.ports.observer import SeamStep
 

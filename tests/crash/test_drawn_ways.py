@@ -12,7 +12,7 @@ from itertools import chain
 import pytest
 
 from tests.crash.drawn_ways import explore
-from tests.crash.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS
+from tests.harness.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS
 
 _WAYS = int(os.environ.get("SEAM_WAYS", "500"))
 _MANY = 4000

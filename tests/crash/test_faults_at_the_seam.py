@@ -9,9 +9,9 @@ import pytest
 
 from schemas.events import WordsEvent
 from tests.crash.stages import Player, RealStage, Stage, TwinStage
-from tests.workers.crashing import Crash, CrashAt
-from tests.workers.speech import by_session, check_every_word_once, event, said, speech
-from tests.workers.unsure import Plan
+from tests.harness.crashing import Crash, CrashAt
+from tests.harness.speech import by_session, check_every_word_once, event, said, speech
+from tests.harness.unsure import Plan
 from worker.ports.observer import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure

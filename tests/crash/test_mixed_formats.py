@@ -14,11 +14,11 @@ import pytest
 
 from schemas.checkpoint import SessionField
 from schemas.state import SessionState, StateVersion, decode_ledger, decode_state
-from tests.chaos.checker import Output, check
-from tests.chaos.reference import RULES, output_of, undisturbed
-from tests.chaos.spoken import spoken
-from tests.workers.contexts import ContextsOnly
-from tests.workers.twin import TwinWorker, World
+from tests.harness.checker import Output, check
+from tests.harness.contexts import ContextsOnly
+from tests.harness.reference import RULES, output_of, undisturbed
+from tests.harness.spoken import spoken
+from tests.harness.twin_world import TwinWorker, World
 from worker.core.rules import DecodingRules
 
 SESSIONS = 6

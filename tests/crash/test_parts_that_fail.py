@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.crash.stages import RealStage, Stage, TwinStage
-from tests.parts.kafka_part import Kafka
-from tests.parts.lookup import missing
-from tests.workers.crashing import Crash, CrashAt, Interrupted
-from tests.workers.speech import check_every_word_once, speech
-from tests.workers.twin import World
+from tests.harness.crashing import Crash, CrashAt, Interrupted
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.lookup import missing
+from tests.harness.speech import check_every_word_once, speech
+from tests.harness.twin_world import World
 from worker.adapters.memory.session_store import StoreFault
 from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
 from worker.ports.observer import SeamStep

@@ -6,9 +6,9 @@ import pytest
 
 from schemas.segments import Cause
 from tests.crash.test_contained_neighbours import ChokingPublisher
-from tests.workers.deadly import DEADLY, DeadlyEngine, Killed
-from tests.workers.speech import by_session, event, said
-from tests.workers.twin import TwinWorker, World
+from tests.harness.engines import DEADLY, DeadlyEngine, Killed
+from tests.harness.speech import by_session, event, said
+from tests.harness.twin_world import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError

@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from tests.crash.exploration import broken
-from tests.crash.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS
 from tests.crash.small_ways import DAMAGES_BEFORE, FAULTS, HAND_OVERS, REDIS, every_rebuild, every_way
+from tests.harness.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS
 
 _GIVEN_UP = ("expel 0", 1)
 _SHOWN_WITH = {

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.deploy.places import DEPLOY, ROOT
+from tests.harness.places import DEPLOY, ROOT
 
 __all__ = ["WHY_NOT", "assemble", "confined", "environment"]
 

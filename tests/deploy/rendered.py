@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tests.deploy.places import CHART, tool
+from tests.harness.places import CHART, tool
 
 __all__ = ["NEEDED", "Objects", "Refused", "render", "values_of"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.deploy.places import CHART, DOCS
+from tests.harness.places import CHART, DOCS
 
 _PAGE = DOCS / "alerts.md"
 _PARTS = ("**Means.**", "**Look at.**", "**Do.**")

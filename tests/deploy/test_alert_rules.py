@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.deploy.alert_series import CALM, CASES, Case
-from tests.deploy.places import CHART, tool
+from tests.harness.places import CHART, tool
 
 _RULES = CHART / "files" / "rules.yaml"
 _OF_ALL = 'namespace="asr", deployment="speech"'

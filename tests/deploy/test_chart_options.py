@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deploy.places import CHART, ROOT
 from tests.deploy.rendered import Objects, Refused, render
-from tests.parts.redis_acl import worker_rule
+from tests.harness.parts.redis_acl import worker_rule
+from tests.harness.places import CHART, ROOT
 from worker.adapters.kafka.topics import FoundTopic
 from worker.checks.findings import FindingLevel
 from worker.checks.topic_plan import judge, retention_of, wanted_topics

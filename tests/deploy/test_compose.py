@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.deploy.places import DEPLOY, ROOT, tool
+from tests.harness.places import DEPLOY, ROOT, tool
 from worker.settings.tree import SettingSources, load_settings
 
 _FILE = DEPLOY / "compose" / "compose.yaml"

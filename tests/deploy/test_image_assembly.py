@@ -18,8 +18,8 @@ import pytest
 from tests.deploy.assembled import WHY_NOT, assemble, confined, environment
 from tests.deploy.served import families_served
 from tests.deploy.test_metrics_named import families
-from tests.parts.kafka_part import Kafka
-from tests.parts.redis_part import RedisServer
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.redis_part import RedisServer
 from worker.demo.guarded_process import free_port
 
 pytestmark = [

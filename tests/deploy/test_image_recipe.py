@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.deploy.places import DEPLOY, ROOT, tool
+from tests.harness.places import DEPLOY, ROOT, tool
 
 _IMAGE = DEPLOY / "image"
 _RECIPE = _IMAGE / "Containerfile"

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from deploy.dashboard import dashboard
-from tests.deploy.places import CHART
 from tests.deploy.served import families_served
+from tests.harness.places import CHART
 from worker.telemetry.health import Health
 from worker.telemetry.http_server import TelemetryServer
 from worker.telemetry.metric_table import METRICS

@@ -9,8 +9,8 @@ from redis import Redis
 from redis.exceptions import NoPermissionError
 
 from schemas.checkpoint import CheckpointId
-from tests.parts.redis_acl import worker_rule
-from tests.parts.redis_part import RedisServer
+from tests.harness.parts.redis_acl import worker_rule
+from tests.harness.parts.redis_part import RedisServer
 from worker.adapters.redis.client import RedisClient
 from worker.adapters.redis.session_store import RedisSessionStore, connect
 from worker.adapters.redis.settings import RedisSettings

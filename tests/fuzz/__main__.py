@@ -17,8 +17,8 @@ from collections.abc import Callable
 from tests.fuzz.decoding import Decoding
 from tests.fuzz.live import Live
 from tests.fuzz.message import ACCEPTED, NEWER
-from tests.parts.kafka_part import find_kafka, unique
-from tests.parts.redis_part import find_redis
+from tests.harness.parts.kafka_part import find_kafka, unique
+from tests.harness.parts.redis_part import find_redis
 
 _MESSAGES = {"decode": 1_000_000, "live": 100_000}
 _SHOWN = 20

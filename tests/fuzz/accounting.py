@@ -12,9 +12,9 @@ import msgspec
 from schemas.errors import NewerVersionError
 from schemas.segments import Segment
 from schemas.state import SessionStatus
-from tests.chaos.checker import Output, check
-from tests.chaos.reference import RULES, undisturbed
 from tests.fuzz.letters import faults
+from tests.harness.checker import Output, check
+from tests.harness.reference import RULES, undisturbed
 from worker.core.admission import Admission, OfferOutcome
 from worker.core.rules import DecodingRules
 from worker.errors import BadEventError

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from schemas.events import Emission, WordsEvent
-from tests.workers.speech import speech
+from tests.harness.speech import speech
 
 __all__ = ["GoodSessions"]
 

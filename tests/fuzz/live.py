@@ -16,16 +16,16 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from schemas.codec import encode_event
 from schemas.errors import NewerVersionError
 from schemas.events import WordsEvent
-from tests.chaos.reference import RULES
 from tests.fuzz.accounting import Account, check_good_sessions, check_letters, check_words, outcome_of
 from tests.fuzz.generator import Generator
 from tests.fuzz.good_sessions import GoodSessions
 from tests.fuzz.message import CANARY, Message
 from tests.fuzz.record_changes import LARGE_RECORDS
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import RealWorld
-from tests.workers.running import Process
-from tests.workers.speech import event, speech
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import RealWorld
+from tests.harness.reference import RULES
+from tests.harness.running import Process
+from tests.harness.speech import event, speech
 from worker.core.partitioning import murmur2_partition
 from worker.ports.records import Record
 

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from schemas.codec import encode_event
-from tests.chaos.reference import RULES
 from tests.fuzz.accounting import Account, check_good_sessions, check_letters, check_words
-from tests.workers.bad_events import bad_records
-from tests.workers.speech import speech
-from tests.workers.twin import World
+from tests.harness.bad_events import bad_records
+from tests.harness.reference import RULES
+from tests.harness.speech import speech
+from tests.harness.twin_world import World
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import BadEventError

@@ -6,9 +6,9 @@ import pytest
 
 from schemas.limits import MAX_EVENT_BYTES
 from tests.fuzz.live import Live
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import RealWorld
-from tests.workers.speech import by_session, said, speech
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import by_session, said, speech
 
 _RULES: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy.rehearsal import Rehearsal
-from tests.parts.kafka_part import Kafka
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.rehearsal import Rehearsal
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from redis import Redis
 from schemas.codec import encode_event
 from schemas.events import WordsEvent
 from schemas.segments import Segment
-from tests.deploy.rehearsal import Rehearsal, RunningWorker, wait_for
-from tests.unit.telemetry.tracing import context
+from tests.harness.rehearsal import Rehearsal, RunningWorker, wait_for
+from tests.harness.tracing import context
 
 __all__ = ["events", "send_with_contexts", "stored", "wait_for_ends", "whole", "words_by_session"]
 

@@ -13,12 +13,12 @@ import redis
 from prometheus_client import generate_latest
 
 from schemas.codec import encode_event
-from tests.parts.kafka_part import Kafka
-from tests.workers.bad_events import bad_records
-from tests.workers.crashing import Crash
-from tests.workers.real import RealWorker, RealWorld
-from tests.workers.speech import event, said
-from tests.workers.unsure import Plan, UnsurePublisher
+from tests.harness.bad_events import bad_records
+from tests.harness.crashing import Crash
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import RealWorker, RealWorld
+from tests.harness.speech import event, said
+from tests.harness.unsure import Plan, UnsurePublisher
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.adapters.redis.session_store import partition_key
 from worker.adapters.system_clock import SystemClock

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 import redis
 
-from tests.parts.kafka_part import Kafka
-from tests.workers.bad_events import bad_records
-from tests.workers.real import RealWorld
-from tests.workers.speech import event, said
+from tests.harness.bad_events import bad_records
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import event, said
 from worker.adapters.redis.session_store import partition_key
 from worker.adapters.redis.settings import RedisSettings
 from worker.demo.guarded_process import free_port

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 
-from tests.parts.kafka_part import Kafka
+from tests.harness.parts.kafka_part import Kafka
 from worker.adapters.redis.settings import RedisSettings
 
 ROOT = Path(__file__).parents[2]

@@ -8,11 +8,11 @@ import pytest
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from schemas.events import WordsEvent
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.redis_part import RedisServer
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import check_every_word_once, event
 from tests.integration.test_loss_of_redis import Rebuilds
-from tests.parts.kafka_part import Kafka
-from tests.parts.redis_part import RedisServer
-from tests.workers.real import RealWorld
-from tests.workers.speech import check_every_word_once, event
 
 pytestmark = pytest.mark.timeout(400)
 

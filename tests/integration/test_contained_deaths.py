@@ -7,11 +7,11 @@ import signal
 import pytest
 
 from schemas.segments import Cause
-from tests.parts.kafka_part import Kafka
-from tests.parts.redis_part import RedisServer
-from tests.workers.deadly import DEADLY
-from tests.workers.real import RealWorld
-from tests.workers.speech import by_session, event, said
+from tests.harness.engines import DEADLY
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.redis_part import RedisServer
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import by_session, event, said
 
 _MOST_DEATHS = 9
 

@@ -10,12 +10,12 @@ from subprocess import CalledProcessError
 import pytest
 
 from schemas.events import WordsEvent
-from tests.chaos.release import release
-from tests.deploy.places import ROOT
-from tests.deploy.rehearsal import Rehearsal, wait_for
+from tests.harness.parts.lookup import missing
+from tests.harness.places import ROOT
+from tests.harness.rehearsal import Rehearsal, wait_for
+from tests.harness.release import release
+from tests.harness.speech import check_every_word_once, speech
 from tests.integration.sessions import send_with_contexts, stored
-from tests.parts.lookup import missing
-from tests.workers.speech import check_every_word_once, speech
 
 pytestmark = pytest.mark.timeout(300)
 _WROTE_1_0 = "cd1fd76426d5fe7e13945bee8004e3fbe7d04e2c"

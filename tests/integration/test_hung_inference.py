@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from tests.deploy.places import ROOT
-from tests.deploy.rehearsal import Rehearsal
+from tests.harness.places import ROOT
+from tests.harness.rehearsal import Rehearsal
 from tests.integration.sessions import events, wait_for_ends, whole, words_by_session
 from worker.app import ExitStatus
 
-_HANGING = f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m tests.workers.hanging "$@"\n'
+_HANGING = f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m tests.harness.hanging "$@"\n'
 
 
 @pytest.mark.timeout(300)

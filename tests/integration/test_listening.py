@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tests.workers.running import Told
+from tests.harness.running import Told
 
 _LINES = 20_000
 _TELL = f"import os\nfor number in range({_LINES}): os.write(2, b'%d\\n' % number)"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.parts.chromium import Browser, Page, chromium, find_chromium
-from tests.parts.lookup import missing
-from tests.unit.service.running import serving
+from tests.harness.parts.chromium import Browser, Page, chromium, find_chromium
+from tests.harness.parts.lookup import missing
+from tests.harness.service import serving
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.rules import DecodingRules
 from worker.settings.serving import ServeSettings

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from confluent_kafka import Producer
 
-from tests.parts.kafka_part import Kafka
-from tests.parts.redis_part import RedisServer
-from tests.workers.real import RealWorld
-from tests.workers.speech import check_every_word_once, event, speech, untimed
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.redis_part import RedisServer
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import check_every_word_once, event, speech, untimed
 from worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver
 
 

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from schemas.events import WordsEvent
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import RealWorld
-from tests.workers.speech import check_every_word_once, speech
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import check_every_word_once, speech
 
 pytestmark = pytest.mark.timeout(240)
 

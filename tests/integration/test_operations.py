@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from confluent_kafka.cimpl import NewPartitions
 
-from tests.deploy.places import ROOT
-from tests.deploy.rehearsal import Rehearsal, RunningWorker, wait_for
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.lookup import missing
+from tests.harness.places import ROOT
+from tests.harness.rehearsal import Rehearsal, RunningWorker, wait_for
 from tests.integration.sessions import events, stored, wait_for_ends, whole, words_by_session
-from tests.parts.kafka_part import Kafka
-from tests.parts.lookup import missing
 from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
 
 pytestmark = pytest.mark.timeout(300)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from tests.deploy.rehearsal import Rehearsal, wait_for
+from tests.harness.rehearsal import Rehearsal, wait_for
 from tests.integration.sessions import events, wait_for_ends, whole, words_by_session
 from worker.core.partitioning import murmur2_partition
 

@@ -23,13 +23,13 @@ from typing import Self
 import pytest
 
 from schemas.segments import Segment
-from tests.chaos.proxy import Link, Proxy
-from tests.deploy.rehearsal import Rehearsal, RunningWorker, wait_for
-from tests.parts.kafka_broker import KafkaProcess
-from tests.parts.kafka_part import Kafka
-from tests.parts.redis_part import RedisServer
-from tests.workers.real import RealWorld
-from tests.workers.speech import check_every_word_once, event
+from tests.harness.parts.kafka_broker import KafkaProcess
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.proxy import Link, Proxy
+from tests.harness.parts.redis_part import RedisServer
+from tests.harness.real_world import RealWorld
+from tests.harness.rehearsal import Rehearsal, RunningWorker, wait_for
+from tests.harness.speech import check_every_word_once, event
 from worker.demo.guarded_process import free_port
 
 pytestmark = pytest.mark.timeout(300)

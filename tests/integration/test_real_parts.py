@@ -8,8 +8,8 @@ import pytest
 import redis
 from confluent_kafka import Consumer, Producer
 
-from tests.parts.kafka_part import Kafka, unique
-from tests.parts.redis_part import RedisServer
+from tests.harness.parts.kafka_part import Kafka, unique
+from tests.harness.parts.redis_part import RedisServer
 
 
 def test_an_aborted_transaction_is_invisible_so_the_broker_is_no_mock(kafka: Kafka) -> None:

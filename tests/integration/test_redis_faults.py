@@ -10,9 +10,9 @@ import pytest
 import redis
 
 from schemas.checkpoint import CheckpointId
-from tests.contract.session_stores import cluster_of_one, under_sentinel
-from tests.parts.kafka_part import unique
-from tests.parts.lookup import missing
+from tests.harness.parts.kafka_part import unique
+from tests.harness.parts.lookup import missing
+from tests.harness.session_stores import cluster_of_one, under_sentinel
 from worker.adapters.redis.session_store import RedisSessionStore, connect, partition_key
 from worker.adapters.redis.settings import RedisSettings, RedisTopology
 from worker.checks.findings import FindingLevel

@@ -9,10 +9,10 @@ import pytest
 
 from schemas.codec import decode_translation, encode_event
 from schemas.events import WordsEvent
-from tests.parts.kafka_part import Kafka
-from tests.workers.bad_events import BadRecord, bad_records
-from tests.workers.real import RealWorld
-from tests.workers.speech import by_session, check_every_word_once, event, said, speech
+from tests.harness.bad_events import BadRecord, bad_records
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import by_session, check_every_word_once, event, said, speech
 from worker.core.partitioning import murmur2_partition
 from worker.ports.records import Record
 

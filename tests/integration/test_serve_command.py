@@ -15,8 +15,8 @@ import pytest
 from websockets.exceptions import InvalidMessage
 from websockets.sync.client import connect
 
-from tests.parts.certificates import make_certificates
-from tests.unit.service.running import close_of, received, texts
+from tests.harness.parts.certificates import make_certificates
+from tests.harness.service import close_of, received, texts
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from caesura.__main__ import main; main()", "serve", "--port", "0"]

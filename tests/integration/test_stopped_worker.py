@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 import redis
 
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import Kill, RealWorker, RealWorld
-from tests.workers.running import Process
-from tests.workers.speech import check_every_word_once, speech
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import Kill, RealWorker, RealWorld
+from tests.harness.running import Process
+from tests.harness.speech import check_every_word_once, speech
 from worker.adapters.redis.session_store import partition_key
 from worker.ports.observer import SeamStep
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import Kill, RealWorld
-from tests.workers.speech import check_every_word_once, speech
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import Kill, RealWorld
+from tests.harness.speech import check_every_word_once, speech
 from worker.ports.observer import Event, SeamStep, SilentObserver, TookOver
 
 

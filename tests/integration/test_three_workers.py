@@ -13,11 +13,11 @@ import pytest
 from schemas.codec import encode_segment
 from schemas.events import Emission, WordsEvent
 from schemas.segments import Segment
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import Kill, RealWorld
-from tests.workers.running import Process
-from tests.workers.speech import check_every_word_once, comparable, speech, talk
-from tests.workers.twin import World
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import Kill, RealWorld
+from tests.harness.running import Process
+from tests.harness.speech import check_every_word_once, comparable, speech, talk
+from tests.harness.twin_world import World
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.rules import DecodingRules
 from worker.ports.engine import Engine

@@ -9,10 +9,10 @@ import pytest
 
 from schemas.events import WordsEvent
 from schemas.segments import Segment
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import RealWorld
-from tests.workers.speech import by_session, check_every_word_once, comparable, event, said
-from tests.workers.twin import World
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import by_session, check_every_word_once, comparable, event, said
+from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure

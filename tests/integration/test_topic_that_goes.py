@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.parts.kafka_part import Kafka, unique
+from tests.harness.parts.kafka_part import Kafka, unique
 from worker.adapters.kafka.publisher import KafkaPublisher
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import AbortableError, BrokerError, FatalError

@@ -10,14 +10,14 @@ import msgspec
 import pytest
 
 from schemas.events import WordsEvent
-from tests.deploy.opentelemetry_collector import forwarding
-from tests.deploy.rehearsal import Rehearsal, wait_for
+from tests.harness.collector import Collector, collecting
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.opentelemetry_collector import forwarding
+from tests.harness.rehearsal import Rehearsal, wait_for
+from tests.harness.speech import speech
+from tests.harness.tracing import context, events_of, header, segment_of
 from tests.integration.otlp import Received, received
 from tests.integration.sessions import send_with_contexts
-from tests.parts.kafka_part import Kafka
-from tests.unit.telemetry.collector import Collector, collecting
-from tests.unit.telemetry.tracing import context, events_of, header, segment_of
-from tests.workers.speech import speech
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.ports.records import Record

@@ -18,9 +18,9 @@ from schemas.codec import encode_tentative
 from schemas.segments import ModelRef, SegmentWord
 from schemas.tentative import Tentative
 from schemas.versions import TENTATIVE_VERSION
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import RealWorld
-from tests.workers.speech import event
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import event
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
 from worker.adapters.kafka.topic_reader import Start

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import RealWorld
-from tests.workers.speech import check_every_word_once, event, speech
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import check_every_word_once, event, speech
 
 
 @pytest.mark.parametrize("group_protocol", ["classic", "consumer"])

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import redis
 
-from tests.contract.session_stores import take_all_slots
-from tests.parts.certificates import Certificates
-from tests.parts.kafka_broker import KafkaProcess
-from tests.parts.kafka_part import Kafka
-from tests.parts.lookup import NotFound, missing
-from tests.parts.redis_acl import worker_rule
+from tests.harness.parts.certificates import Certificates
+from tests.harness.parts.kafka_broker import KafkaProcess
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.lookup import NotFound, missing
+from tests.harness.parts.redis_acl import worker_rule
+from tests.harness.session_stores import take_all_slots
 from worker.demo.embedded_redis import MAX_CLUSTER_PORT, EmbeddedRedis, find_redis_server
 from worker.demo.guarded_process import free_port
 

@@ -13,13 +13,13 @@ from confluent_kafka.admin import AclBinding, AclBindingFilter, AclOperation, Ac
 from confluent_kafka.admin import ResourcePatternType as Pattern
 from confluent_kafka.admin import ResourceType as Kind
 
-from tests.deploy.places import ROOT
-from tests.parts.certificates import Certificates, make_certificates
-from tests.parts.kafka_acls import Acl, worker_acls
-from tests.parts.redis_part import RedisServer
+from tests.harness.parts.certificates import Certificates, make_certificates
+from tests.harness.parts.kafka_acls import Acl, worker_acls
+from tests.harness.parts.redis_part import RedisServer
+from tests.harness.places import ROOT
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import check_every_word_once, speech
 from tests.security.secured_parts import SecuredKafka, secured_kafka
-from tests.workers.real import RealWorld
-from tests.workers.speech import check_every_word_once, speech
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
 from worker.adapters.kafka.publisher import KafkaPublisher

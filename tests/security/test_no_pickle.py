@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.deploy.places import ROOT
+from tests.harness.places import ROOT
 
 PACKAGES = ("schemas", "worker", "models", "bench", "deploy")
 UNPICKLING = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}

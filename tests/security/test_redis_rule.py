@@ -11,11 +11,11 @@ import pytest
 import redis
 
 from schemas.checkpoint import CheckpointId
-from tests.contract.session_stores import cluster_of_one
-from tests.deploy.places import ROOT
-from tests.parts.certificates import make_certificates
-from tests.parts.kafka_part import unique
-from tests.parts.redis_acl import worker_rule
+from tests.harness.parts.certificates import make_certificates
+from tests.harness.parts.kafka_part import unique
+from tests.harness.parts.redis_acl import worker_rule
+from tests.harness.places import ROOT
+from tests.harness.session_stores import cluster_of_one
 from tests.security.secured_parts import secured_redis
 from worker.adapters.redis.session_store import connect
 from worker.adapters.redis.settings import RedisSettings, RedisTopology

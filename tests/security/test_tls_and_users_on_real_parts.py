@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 import redis
 
-from tests.parts.certificates import Certificates, make_certificates
-from tests.parts.kafka_part import unique
+from tests.harness.parts.certificates import Certificates, make_certificates
+from tests.harness.parts.kafka_part import unique
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import check_every_word_once, speech
 from tests.security.secured_parts import SecuredKafka, SecuredRedis, secured_kafka, secured_redis
-from tests.workers.real import RealWorld
-from tests.workers.speech import check_every_word_once, speech
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.adapters.redis.session_store import connect

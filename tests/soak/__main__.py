@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.chaos.fleet import Fleet
-from tests.parts.kafka_part import Kafka, find_kafka, unique
-from tests.parts.redis_part import RedisServer, find_redis
+from tests.harness.parts.kafka_part import Kafka, find_kafka, unique
+from tests.harness.parts.redis_part import RedisServer, find_redis
+from tests.harness.pipeline import Pipeline
+from tests.harness.speech import talk
 from tests.soak.listener import Listener
 from tests.soak.samples import Sample, outlived, resident_mib, sessions_stored, write_samples
 from tests.soak.speakers import Speakers
 from tests.soak.vocabulary import VOCABULARY
-from tests.workers.pipeline import Pipeline
-from tests.workers.speech import talk
 
 _PARTITIONS = 4
 _WORKERS = 2

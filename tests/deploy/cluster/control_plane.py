@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from tests.deploy.places import tool
+from tests.harness.places import tool
 from worker.demo.guarded_process import free_port
 
 __all__ = ["ControlPlane", "Failed"]

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.deploy.places import TOOLS
-from tests.parts.kafka_broker import find_java
+from tests.harness.parts.kafka_broker import find_java
+from tests.harness.places import TOOLS
 
 __all__ = ["definitions"]
 

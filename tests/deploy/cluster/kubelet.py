@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.deploy.cluster.release import Release
-from tests.deploy.places import ROOT
-from tests.deploy.rehearsal import outside
+from tests.harness.places import ROOT
+from tests.harness.rehearsal import outside
 from worker.demo.guarded_process import free_port
 
 __all__ = ["Kubelet"]

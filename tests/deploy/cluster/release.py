@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from tests.deploy.cluster.control_plane import ControlPlane
-from tests.deploy.places import CHART
 from tests.deploy.rendered import values_of
+from tests.harness.places import CHART
 
 __all__ = ["Release"]
 

@@ -12,9 +12,9 @@ import pytest
 from tests.deploy.cluster.control_plane import ControlPlane
 from tests.deploy.cluster.kubelet import Kubelet
 from tests.deploy.cluster.release import Release
-from tests.parts.kafka_part import Kafka
-from tests.workers.real import RealWorld
-from tests.workers.speech import check_every_word_once, speech
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import check_every_word_once, speech
 from worker.adapters.redis.settings import RedisSettings
 
 _WORKERS = 3

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from models.__main__ import app
 from models.data.packing import pack
 from models.networks.checkpoints import learnt_from, load_network, write_checkpoint
-from tests.models.builders import VOCABULARY, document, exported, tiny_config, tiny_network, tokenizer
-from tests.models.corpora import write_archive
+from tests.harness.models.corpora import write_archive
+from tests.harness.models.networks import VOCABULARY, document, exported, tiny_config, tiny_network, tokenizer
 
 pytestmark = pytest.mark.torch
 

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from models.__main__ import app
 from models.networks.checkpoints import write_checkpoint
-from tests.models.builders import VOCABULARY, exported, tiny_config, tiny_network
-from tests.models.corpora import write_archive, write_corpus
+from tests.harness.models.corpora import write_archive, write_corpus
+from tests.harness.models.networks import VOCABULARY, exported, tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch
 

@@ -15,7 +15,7 @@ from models.data.prepare import held_out, prepare
 from models.evaluation.chinese import by_character, evaluate_chinese
 from models.evaluation.scoring import Score
 from schemas.labels import Disfluency, Punctuation
-from tests.models.corpora import write_archive, write_corpus
+from tests.harness.models.corpora import write_archive, write_corpus
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.adapters.onnx.wordpiece import WordPiece
 

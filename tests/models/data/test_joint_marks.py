@@ -13,8 +13,8 @@ from models.data.packing import PackedText
 from models.data.paper_texts import pack_joint_text
 from models.evaluation.joint_marks import count_runs
 from models.evaluation.scoring import scored
-from tests.models.builders import tokenizer
-from tests.models.corpora import write_corpus
+from tests.harness.models.corpora import write_corpus
+from tests.harness.models.networks import tokenizer
 
 
 def shown(text: str) -> str:

@@ -16,8 +16,8 @@ from models.data.packing import PackedText
 from models.data.prepare import CorpusCounts, held_out, prepare, prepare_held_out
 from models.data.recipes import is_held_out
 from schemas.labels import Disfluency, Punctuation
-from tests.models.builders import VOCABULARY, tokenizer
-from tests.models.corpora import write_archive, write_corpus
+from tests.harness.models.corpora import write_archive, write_corpus
+from tests.harness.models.networks import VOCABULARY, tokenizer
 
 TEST_WORDS = [f"item{k}" for k in range(30)]
 SENTENCE = "Well, the {} dog saw a bird; then we left. Where is it?"

@@ -12,7 +12,7 @@ import torch
 from models.data.packing import PackedText, pack
 from models.data.resident import IGNORED, ResidentText, batches
 from models.networks.ct_transformer import PADDING_WORD
-from tests.models.builders import document, tokenizer
+from tests.harness.models.networks import document, tokenizer
 
 pytestmark = pytest.mark.torch
 

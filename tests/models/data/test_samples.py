@@ -11,7 +11,7 @@ from models.data.packing import PackedText, pack
 from models.data.resident import ResidentText, batches
 from models.data.samples import cut_samples, with_left_context
 from models.networks.ct_transformer import PADDING_WORD
-from tests.models.builders import document, tokenizer
+from tests.harness.models.networks import document, tokenizer
 
 pytestmark = pytest.mark.torch
 

@@ -10,7 +10,7 @@ from models.data.swda import Role, SpeakerSide, read_sides, read_swda_test
 from models.evaluation.scoring import Score, scored
 from models.evaluation.switchboard import count_both_ways, gold_tags
 from schemas.labels import Disfluency
-from tests.models.corpora import write_archive
+from tests.harness.models.corpora import write_archive
 
 FLUENT, RM, IM = int(Disfluency.O), int(Disfluency.B_RM), int(Disfluency.B_IM)
 ALL = frozenset((Role.FILLED_PAUSE, Role.EDITING_TERM, Role.DISCOURSE_MARKER))

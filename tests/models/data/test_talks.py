@@ -12,7 +12,7 @@ from models.data.benchmark_corpora import read_benchmark_corpus, ted_text
 from models.data.dev_talks import dev_half, dev_talks
 from models.data.iwslt import read_iwslt
 from schemas.labels import Punctuation
-from tests.models.corpora import write_archive, write_corpus
+from tests.harness.models.corpora import write_archive, write_corpus
 
 
 def test_a_talk_is_one_line_without_stage_directions_speakers_and_entities() -> None:

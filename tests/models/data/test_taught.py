@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 from models.data.packing import PackedText, pack
 from models.data.resident import ResidentText, batches
 from models.data.taught import TaughtFile, forget_labels, load_taught, with_pseudo_sentences
-from tests.models.builders import document, tokenizer
+from tests.harness.models.networks import document, tokenizer
 
 pytestmark = pytest.mark.torch
 

@@ -13,7 +13,7 @@ from models.data.marks import read_marks
 from models.data.packing import PackedText, pack
 from models.data.recogniser_errors import MisheardWords
 from schemas.labels import Casing
-from tests.models.builders import document, tokenizer
+from tests.harness.models.networks import document, tokenizer
 
 SMALL, FIRST, ALL = int(Casing.SMALL), int(Casing.CAPITAL_FIRST), int(Casing.ALL_CAPITALS)
 

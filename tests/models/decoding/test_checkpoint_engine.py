@@ -16,7 +16,7 @@ from models.evaluation.stability import growing_input
 from models.networks.blstm import BLSTM, BLSTMConfig
 from models.networks.checkpoints import write_checkpoint
 from models.networks.full_transformer import FullTransformer
-from tests.models.builders import VOCABULARY, buffers, document, exported, tiny_config, tiny_network
+from tests.harness.models.networks import VOCABULARY, buffers, document, exported, tiny_config, tiny_network
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest
 from worker.errors import FatalError

@@ -9,7 +9,7 @@ from models.decoding.streamed import WatchedEngine, run_stream
 from models.evaluation.stability import growing_input, runs_of, stabilities, streams_of
 from models.evaluation.sweeps import GoldText, chunks, decoded, figures_table, stream, sweep
 from schemas.events import Emission
-from tests.models.documents import talk
+from tests.harness.models.documents import talk
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.rules import DecodingRules
 

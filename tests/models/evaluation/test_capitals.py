@@ -10,7 +10,7 @@ from models.commands.capitals import capitals_table
 from models.data.aligned import UNKNOWN, AlignedDocument
 from models.evaluation.capitals import WAYS, CapitalFigure, Forms, evaluate_capitals, figures_of
 from schemas.labels import Casing
-from tests.models.corpora import write_corpus
+from tests.harness.models.corpora import write_corpus
 from worker.adapters.memory.engine import ScriptedEngine
 
 SMALL, FIRST, ALL = int(Casing.SMALL), int(Casing.CAPITAL_FIRST), int(Casing.ALL_CAPITALS)

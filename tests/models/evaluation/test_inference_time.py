@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 import torch
 
 from bench.inference_time import buffers_of, keeping, measure
-from tests.models.builders import VOCABULARY, document, exported, tiny_network
+from tests.harness.models.networks import VOCABULARY, document, exported, tiny_network
 
 pytestmark = pytest.mark.torch
 

@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 
 from models.evaluation.look_ahead_ablation import masked_otherwise, shortened
 from models.evaluation.stability import growing_input
-from tests.models.builders import document, exported, tiny_config, tiny_network
+from tests.harness.models.networks import document, exported, tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch
 

@@ -16,7 +16,7 @@ from models.data.packing import PackedText, pack
 from models.evaluation.packed import packed_scores
 from models.networks.checkpoints import write_checkpoint
 from models.networks.ct_transformer import CTTransformer
-from tests.models.builders import VOCABULARY, document, tiny_config, tokenizer
+from tests.harness.models.networks import VOCABULARY, document, tiny_config, tokenizer
 
 pytestmark = pytest.mark.torch
 

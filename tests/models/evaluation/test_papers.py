@@ -28,8 +28,8 @@ from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_
 from models.networks.checkpoints import load_any_network
 from models.networks.kinds import describe
 from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
-from tests.models.builders import VOCABULARY, document, tokenizer
-from tests.models.encoders import INNER, POSITIONS, WIDTH, bert
+from tests.harness.models.encoders import INNER, POSITIONS, WIDTH, bert
+from tests.harness.models.networks import VOCABULARY, document, tokenizer
 
 pytestmark = pytest.mark.torch
 

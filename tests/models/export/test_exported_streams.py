@@ -15,7 +15,7 @@ import torch
 
 from models.decoding.labelling_runs import published_words
 from schemas.labels import Casing
-from tests.models.builders import WORDS, exported, tiny_config, tiny_network
+from tests.harness.models.networks import WORDS, exported, tiny_config, tiny_network
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest
 

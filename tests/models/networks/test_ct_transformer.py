@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from models.networks.ct_transformer import PADDING_WORD, CTTransformer
-from tests.models.builders import VOCABULARY, tiny_config, tiny_network
+from tests.harness.models.networks import VOCABULARY, tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch
 

@@ -12,7 +12,7 @@ import torch
 
 from models.export.parity import encode
 from models.networks.kept_states import KeptStates
-from tests.models.builders import buffers, tiny_config, tiny_network, tokenizer
+from tests.harness.models.networks import buffers, tiny_config, tiny_network, tokenizer
 
 pytestmark = pytest.mark.torch
 

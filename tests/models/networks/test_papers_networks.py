@@ -22,7 +22,7 @@ from models.networks.task_dependency import ORDERS, TaskDependency, TaskDependen
 from models.networks.word_cnn import WordCNN, WordCNNConfig
 from models.training.loop import losses
 from models.training.optimisers import Optimisers
-from tests.models.builders import VOCABULARY, document, far_apart, pieces_of, scores, tiny_config, tokenizer
+from tests.harness.models.networks import VOCABULARY, document, far_apart, pieces_of, scores, tiny_config, tokenizer
 
 pytestmark = pytest.mark.torch
 

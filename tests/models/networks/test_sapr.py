@@ -20,7 +20,7 @@ from models.decoding.constrained import MAX_RUN, ConstrainedDecoder, runs_of
 from models.networks.ct_transformer import PADDING_WORD
 from models.networks.sapr import SAPR, SAPRConfig
 from models.training.loop import TrainingPlan, train
-from tests.models.builders import VOCABULARY, document, tokenizer
+from tests.harness.models.networks import VOCABULARY, document, tokenizer
 from worker.core.labelling import LabelRequest
 
 pytestmark = pytest.mark.torch

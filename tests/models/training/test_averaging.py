@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from models.__main__ import app
 from models.networks.checkpoints import learnt_from, load_network, write_checkpoint
-from tests.models.builders import tiny_config, tiny_network
+from tests.harness.models.networks import tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch
 

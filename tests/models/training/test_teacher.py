@@ -26,8 +26,8 @@ from models.networks.mpnet import MPNet
 from models.networks.pretrained import rows_of, shape_of, start_from_bert, start_from_checkpoint
 from models.training.loop import TrainingPlan, train
 from models.training.soft_labelling import HEADS, Heads, Teacher, label_softly
-from tests.models.builders import VOCABULARY, document, tiny_network, tokenizer
-from tests.models.encoders import INNER, LAYERS, POSITIONS, WIDTH, bert, mpnet
+from tests.harness.models.encoders import INNER, LAYERS, POSITIONS, WIDTH, bert, mpnet
+from tests.harness.models.networks import VOCABULARY, document, tiny_network, tokenizer
 
 pytestmark = pytest.mark.torch
 

@@ -17,7 +17,7 @@ from models.networks.checkpoints import load_network
 from models.networks.ct_transformer import CTTransformer
 from models.networks.pretrained import start_from_checkpoint
 from models.training.loop import TrainingPlan, train
-from tests.models.builders import buffers, document, exported, tiny_config, tiny_network, tokenizer
+from tests.harness.models.networks import buffers, document, exported, tiny_config, tiny_network, tokenizer
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest
 

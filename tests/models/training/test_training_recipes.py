@@ -27,7 +27,7 @@ from models.networks.mpnet import MPNet
 from models.training.loop import TrainingPlan, losses, train
 from models.training.objective import Objective
 from models.training.shorter_look_ahead import drawn_look_ahead
-from tests.models.builders import VOCABULARY, document, tiny_config, tokenizer
+from tests.harness.models.networks import VOCABULARY, document, tiny_config, tokenizer
 
 pytestmark = pytest.mark.torch
 

@@ -10,7 +10,7 @@ from models.data.aligned import UNKNOWN
 from models.tuning.own_text import OwnFile, aligned, read_folder, session_of, unmarked_lines
 from models.tuning.parts import TextParts, split
 from schemas.labels import Disfluency, Punctuation
-from tests.models.own_texts import paragraph, write_files, write_folder
+from tests.harness.models.own_texts import paragraph, write_files, write_folder
 from worker.errors import FatalError
 
 NONE, COMMA, PERIOD, QUESTION, ENUMERATION = (int(mark) for mark in Punctuation)

@@ -24,8 +24,8 @@ from models.tuning import tuning
 from models.tuning.own_text import OwnFile, aligned
 from models.tuning.tuning import TuningPlan, to_learn
 from models.tuning.watched import Watcher, held_out_loss
-from tests.models.builders import document, exported, tiny_config, tiny_network, tokenizer
-from tests.models.own_texts import write_files, write_folder
+from tests.harness.models.networks import document, exported, tiny_config, tiny_network, tokenizer
+from tests.harness.models.own_texts import write_files, write_folder
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
 

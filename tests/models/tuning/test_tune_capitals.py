@@ -18,8 +18,8 @@ from models.decoding.labelling_runs import published_words
 from models.export.stored_network import read_network
 from models.networks.ct_transformer import CTTransformer
 from schemas.labels import Casing
-from tests.models.builders import VOCABULARY, exported, tiny_config
-from tests.models.own_texts import write_folder
+from tests.harness.models.networks import VOCABULARY, exported, tiny_config
+from tests.harness.models.own_texts import write_folder
 from worker.adapters.onnx.model_folder import read_models_folder
 
 pytestmark = pytest.mark.torch

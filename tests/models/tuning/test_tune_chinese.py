@@ -16,7 +16,7 @@ from models.__main__ import app
 from models.export.folder import ModelCard, export
 from models.networks.ct_transformer import CTConfig, CTTransformer
 from models.networks.pieces import LEADING, UNKNOWN_PIECE
-from tests.models.own_texts import write_files
+from tests.harness.models.own_texts import write_files
 from worker.adapters.onnx.model_folder import read_models_folder
 
 pytestmark = pytest.mark.torch

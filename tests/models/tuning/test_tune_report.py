@@ -15,7 +15,7 @@ from models.tuning.report import report
 from models.tuning.tuning import Tuned
 from models.tuning.watched import Look
 from schemas.labels import Punctuation
-from tests.models.builders import exported, tiny_network
+from tests.harness.models.networks import exported, tiny_network
 
 pytestmark = pytest.mark.torch
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from schemas.segments import Segment
 from schemas.state import SessionState
-from tests.unit.core.builders import NOW_MS, Driver, EventFields, event
+from tests.harness.partition_driver import NOW_MS, Driver, EventFields, event
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 HASTY = DecodingRules(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from schemas.events import SessionOptions
 from schemas.labels import Punctuation
-from tests.unit.core.builders import Driver, event
+from tests.harness.partition_driver import Driver, event
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.labelling import LabelRequest
 from worker.core.rules import Bounds, DecodingRules, OptionBounds

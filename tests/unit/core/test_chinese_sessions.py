@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from schemas.events import Word
 from schemas.segments import Segment
-from tests.unit.core.builders import Driver, event, texts, untimed
+from tests.harness.partition_driver import Driver, event, texts, untimed
 from worker.core.segmentation import segmenters
 
 TEXT = "我们今天下午去北京大学开会然后呃他说明天可能会下雨所以我们要早一点出发请大家带好雨伞和身份证"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from schemas.events import Emission, SessionOptions
 from schemas.segments import Cause
-from tests.unit.core.builders import Driver, event
+from tests.harness.partition_driver import Driver, event
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 WORDS = "so we begin here and then we go on to the next one and the one after that until it is over now"

@@ -7,7 +7,7 @@ import pytest
 from schemas.events import Emission, SessionOptions, Word
 from schemas.labels import Disfluency, Punctuation
 from schemas.segments import Cause, ModelRef, Piece
-from tests.unit.core.builders import NOW_MS, Driver, event, pair_segmenters, texts
+from tests.harness.partition_driver import NOW_MS, Driver, event, pair_segmenters, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.labelling import Labels
 from worker.core.rules import Bounds, DecodingRules, ModelTable, OptionBounds

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from schemas.codec import encode_segment
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Gap
-from tests.unit.core.builders import Driver, event, pair_segmenters, texts
+from tests.harness.partition_driver import Driver, event, pair_segmenters, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.admission import OfferOutcome, PassedGap
 

@@ -8,7 +8,7 @@ import pytest
 
 from schemas.labels import Punctuation
 from schemas.segments import Cause
-from tests.unit.core.builders import Driver, event, texts
+from tests.harness.partition_driver import Driver, event, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.rules import DecodingRules
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from schemas.segments import Cause
 from schemas.state import SessionStatus, encode_ledger
-from tests.unit.core.builders import NOW_MS, Driver, event, texts
+from tests.harness.partition_driver import NOW_MS, Driver, event, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.replay import ReplayOffsets
 from worker.core.rules import Bounds, DecodingRules, OptionBounds

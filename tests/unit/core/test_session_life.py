@@ -9,7 +9,7 @@ import pytest
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Cause, Gap
 from schemas.state import SessionStatus
-from tests.unit.core.builders import Driver, event, texts
+from tests.harness.partition_driver import Driver, event, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.admission import OfferOutcome
 from worker.core.rules import Bounds, DecodingRules, OptionBounds

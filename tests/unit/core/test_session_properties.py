@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from schemas.events import Emission
 from schemas.segments import Segment
-from tests.unit.core.builders import Driver, event, pair_segmenters, texts, untimed
-from tests.unit.core.speeches import Said, Timed, groupings, look_aheads, rules, speeches, words
+from tests.harness.partition_driver import Driver, event, pair_segmenters, texts, untimed
+from tests.harness.speeches import Said, Timed, groupings, look_aheads, rules, speeches, words
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.admission import OfferOutcome
 from worker.core.rules import DecodingRules

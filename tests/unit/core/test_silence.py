@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from schemas.events import Word, WordsEvent
 from schemas.segments import Cause
-from tests.unit.core.builders import NOW_MS, Driver, event, texts, timed, untimed
+from tests.harness.partition_driver import NOW_MS, Driver, event, texts, timed, untimed
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.rules import DecodingRules
 from worker.core.timeline import PartitionTime

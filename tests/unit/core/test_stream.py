@@ -10,7 +10,7 @@ import pytest
 
 from schemas.events import SessionOptions, Word
 from schemas.segments import Cause, Segment
-from tests.unit.core.builders import texts
+from tests.harness.partition_driver import texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core import stream
 from worker.core.rules import DecodingRules

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from tests.parts.lookup import missing
+from tests.harness.parts.lookup import missing
 from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
 from worker.demo.guarded_process import GuardedProcess, free_port
 from worker.errors import FatalError

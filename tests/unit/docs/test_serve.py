@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.unit.service.running import serving
+from tests.harness.service import serving
 from worker.service.messages import CloseCode, Opening, ServerMessage
 
 PAGE = (Path(__file__).parents[3] / "docs" / "serve.md").read_text(encoding="utf-8")

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.workers.speech import event, said
-from tests.workers.twin import World
+from tests.harness.speech import event, said
+from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
 from worker.errors import BrokerError
 from worker.ports.records import NextOffset

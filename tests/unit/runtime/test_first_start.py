@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.workers.crashing import Crash, CrashAt
-from tests.workers.speech import event, said
-from tests.workers.twin import World
+from tests.harness.crashing import Crash, CrashAt
+from tests.harness.speech import event, said
+from tests.harness.twin_world import World
 from worker.errors import BrokerError
 from worker.ports.observer import SeamStep
 

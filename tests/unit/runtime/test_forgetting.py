@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.workers.speech import speech
-from tests.workers.twin import World
+from tests.harness.speech import speech
+from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
 
 

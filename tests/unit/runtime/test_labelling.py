@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import pytest
 
 from schemas.segments import Cause
-from tests.workers.speech import by_session, check_every_word_once, comparable, event, said, speech
-from tests.workers.twin import ManualClock, World
+from tests.harness.speech import by_session, check_every_word_once, comparable, event, said, speech
+from tests.harness.twin_world import ManualClock, World
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules

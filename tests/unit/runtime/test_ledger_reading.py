@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from schemas.codec import encode_event
-from tests.workers.speech import event, said
-from tests.workers.twin import TwinWorker, World
+from tests.harness.speech import event, said
+from tests.harness.twin_world import TwinWorker, World
 from worker.core.rules import DecodingRules
 from worker.ports.records import NextOffset
 from worker.runtime.output_records import REFUSED_HEADER, THROUGH_HEADER

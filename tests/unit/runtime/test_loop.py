@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from schemas.segments import Segment
-from tests.workers.speech import by_session, check_every_word_once, event, said, speech, untimed
-from tests.workers.twin import World
+from tests.harness.speech import by_session, check_every_word_once, event, said, speech, untimed
+from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
 from worker.ports.observer import BatchLabelled, Event, SilentObserver
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.speech import check_every_word_once, speech
-from tests.workers.twin import ManualClock, World
+from tests.harness.speech import check_every_word_once, speech
+from tests.harness.twin_world import ManualClock, World
 from worker.app import ExitStatus
 from worker.commands.worker import worker as worker_command
 from worker.errors import FencedError

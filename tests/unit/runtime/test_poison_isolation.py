@@ -6,9 +6,9 @@ import pytest
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata
 from schemas.segments import Cause
-from tests.workers.speech import by_session, event, said, speech
-from tests.workers.succession import run_until_one_lives
-from tests.workers.twin import World
+from tests.harness.speech import by_session, event, said, speech
+from tests.harness.succession import run_until_one_lives
+from tests.harness.twin_world import World
 from worker.runtime.poison_isolation import PoisonIsolation, RetryHistory, StepDecision, claims_without_commit
 
 

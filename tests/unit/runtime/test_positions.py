@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.workers.speech import event
-from tests.workers.twin import World
+from tests.harness.speech import event
+from tests.harness.twin_world import World
 from worker.errors import AbortableError
 from worker.ports.observer import Event, PositionMeasured, SilentObserver
 from worker.ports.records import NextOffset

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from tests.workers.speech import event
-from tests.workers.twin import TwinWorker, World
+from tests.harness.speech import event
+from tests.harness.twin_world import TwinWorker, World
 from worker.errors import BrokerError
 from worker.telemetry.health import Health
 from worker.telemetry.log import make_log

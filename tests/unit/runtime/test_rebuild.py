@@ -10,8 +10,8 @@ import pytest
 from schemas.codec import encode_event
 from schemas.events import Emission, WordsEvent
 from schemas.segments import Segment
-from tests.workers.speech import by_session, check_every_word_once, event, said, speech, untimed
-from tests.workers.twin import TwinWorker, World
+from tests.harness.speech import by_session, check_every_word_once, event, said, speech, untimed
+from tests.harness.twin_world import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver

@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from tests.workers.speech import check_every_word_once, speech
-from tests.workers.twin import World
+from tests.harness.speech import check_every_word_once, speech
+from tests.harness.twin_world import World
 from worker.errors import StoreError
 from worker.ports.session_store import StoreWrite
 from worker.telemetry.health import Health

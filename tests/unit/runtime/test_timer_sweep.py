@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from tests.workers.speech import by_session, event, said
-from tests.workers.twin import TwinWorker, World
+from tests.harness.speech import by_session, event, said
+from tests.harness.twin_world import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import BrokerError

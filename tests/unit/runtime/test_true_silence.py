@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.codec import decode_event, encode_event
-from tests.workers.speech import event
-from tests.workers.twin import ManualClock, TwinWorker, World
+from tests.harness.speech import event
+from tests.harness.twin_world import ManualClock, TwinWorker, World
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.rules import DecodingRules
 from worker.errors import BrokerError

@@ -9,8 +9,8 @@ import pytest
 
 from schemas.codec import decode_tentative
 from schemas.tentative import Tentative
-from tests.workers.speech import speech, untimed
-from tests.workers.twin import World
+from tests.harness.speech import speech, untimed
+from tests.harness.twin_world import World
 from worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
 
 NAMES = ("ann", "ben", "cy")

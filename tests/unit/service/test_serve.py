@@ -14,7 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from tests.unit.service.running import ANSWER_WITHIN_S, Served, close_of, opened, received, serving, texts
+from tests.harness.service import ANSWER_WITHIN_S, Served, close_of, opened, received, serving, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from schemas.events import Word, WordsEvent
 from schemas.segments import Cause, Segment
 from schemas.versions import EVENT_VERSION
-from tests.workers.twin import ManualClock
+from tests.harness.twin_world import ManualClock
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.rules import DecodingRules
 from worker.core.stream import StreamingLabeller

@@ -12,7 +12,7 @@ from schemas.events import Word, WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
 from schemas.versions import EVENT_VERSION
-from tests.workers.twin import ManualClock
+from tests.harness.twin_world import ManualClock
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.rules import DecodingRules
 from worker.service.session_pool import SessionPool

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from opentelemetry.trace import SpanKind
 
-from tests.unit.telemetry.tracing import PATIENT, Traced, context, events_of, header, linked, own, segment_of, send
-from tests.workers.speech import check_every_word_once, event, speech
-from tests.workers.twin import World
-from tests.workers.unsure import Plan, UnsurePublisher
+from tests.harness.speech import check_every_word_once, event, speech
+from tests.harness.tracing import PATIENT, Traced, context, events_of, header, linked, own, segment_of, send
+from tests.harness.twin_world import World
+from tests.harness.unsure import Plan, UnsurePublisher
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 
 ROOT = Path(__file__).parents[3]
@@ -168,8 +168,8 @@ from worker.runtime.settings import RuntimeSettings, Traces
 _OFF = (
     _NOT_INSTALLED
     + """
-from tests.workers.speech import speech
-from tests.workers.twin import World
+from tests.harness.speech import speech
+from tests.harness.twin_world import World
 world = World()
 world.send(*speech("ann", 30))
 with opened_tracer(RuntimeSettings()) as tracer:

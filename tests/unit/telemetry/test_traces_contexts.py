@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.state import decode_state, encode_state
-from tests.unit.core.builders import Driver, event, pair_segmenters
-from tests.unit.core.speeches import Said, Timed, groupings, rules, speeches
-from tests.unit.telemetry.tracing import Traced, context
+from tests.harness.partition_driver import Driver, event, pair_segmenters
+from tests.harness.speeches import Said, Timed, groupings, rules, speeches
+from tests.harness.tracing import Traced, context
 from worker.core.context import Origin
 from worker.core.rules import DecodingRules
 from worker.core.segment_writer import OutSegment, SegmentWriter

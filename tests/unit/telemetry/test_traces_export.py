@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.telemetry.collector import collecting
-from tests.unit.telemetry.tracing import PATIENT
-from tests.workers.speech import check_every_word_once, speech
-from tests.workers.twin import World
+from tests.harness.collector import collecting
+from tests.harness.speech import check_every_word_once, speech
+from tests.harness.tracing import PATIENT
+from tests.harness.twin_world import World
 from worker.app import opened_tracer
 from worker.runtime.settings import RuntimeSettings, Traces
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from confluent_kafka.admin import AdminClient
 
-from tests.parts.kafka_broker import KafkaProcess, new_cluster_id
-from tests.parts.topics import create_topics
+from tests.harness.parts.kafka_broker import KafkaProcess, new_cluster_id
+from tests.harness.parts.topics import create_topics
 from worker.demo.guarded_process import free_port
 
 __all__ = ["KafkaCluster"]

@@ -9,9 +9,9 @@ from functools import cached_property
 
 from confluent_kafka.admin import AdminClient
 
-from tests.parts.kafka_broker import KafkaProcess
-from tests.parts.lookup import NotFound, docker_answers
-from tests.parts.topics import create_topics
+from tests.harness.parts.kafka_broker import KafkaProcess
+from tests.harness.parts.lookup import NotFound, docker_answers
+from tests.harness.parts.topics import create_topics
 
 __all__ = ["Kafka", "find_kafka", "unique"]
 

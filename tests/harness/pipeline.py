@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from tests.workers.deadly import DeadlyEngine, kill_process
+from tests.harness.engines import DeadlyEngine, kill_process
+from tests.harness.places import ROOT
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
 from worker.adapters.kafka.publisher import KafkaPublisher
@@ -192,4 +193,4 @@ def _engine(name: str) -> Engine:
         return ScriptedEngine()
     if name == "deadly":
         return DeadlyEngine(kill_process)
-    return OnnxEngine(Path(__file__).parents[2] / "models" / "shipped")
+    return OnnxEngine(ROOT / "models" / "shipped")

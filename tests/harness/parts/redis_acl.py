@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.deploy.places import CHART
+from tests.harness.places import CHART
 
 __all__ = ["worker_rule"]
 

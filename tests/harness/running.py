@@ -11,11 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.workers.pipeline import Pipeline
+from tests.harness.pipeline import Pipeline
+from tests.harness.places import ROOT
 
 __all__ = ["Process", "Told"]
-
-_ROOT = Path(__file__).parents[2]
 
 
 class Told:
@@ -42,11 +41,11 @@ class Process:
     def __init__(self, pipeline: Pipeline) -> None:
         self._told = Told()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.workers.process"],
-            cwd=_ROOT,
+            [sys.executable, "-m", "tests.harness.process"],
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stderr=self._told.file,
-            env={**os.environ, "PYTHONPATH": str(_ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
             text=True,
         )
         assert self._process.stdin is not None

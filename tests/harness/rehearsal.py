@@ -20,9 +20,9 @@ from confluent_kafka import ConsumerGroupTopicPartitions
 
 from schemas.codec import decode_segment
 from schemas.segments import Segment
-from tests.deploy.places import DOCS, ROOT
-from tests.parts.committed import committed_records
-from tests.parts.kafka_part import Kafka
+from tests.harness.parts.committed import committed_records
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.places import DOCS, ROOT
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.redis.settings import RedisSettings
 from worker.demo.guarded_process import free_port

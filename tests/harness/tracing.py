@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from schemas.codec import decode_segment, encode_event
 from schemas.events import WordsEvent
 from schemas.segments import Segment
-from tests.workers.twin import World
+from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
 from worker.ports.records import Record
 from worker.telemetry.traces import TRACE_HEADER, SegmentTracer

@@ -1,12 +1,12 @@
-"""Start the real parts, print what to export, and keep them until interrupted: ``python -m tests.parts``."""
+"""Start the real parts, print what to export, and keep them until interrupted: ``python -m tests.harness.parts``."""
 
 from __future__ import annotations
 
 import signal
 import sys
 
-from tests.parts.kafka_part import find_kafka
-from tests.parts.redis_part import find_redis
+from tests.harness.parts.kafka_part import find_kafka
+from tests.harness.parts.redis_part import find_redis
 
 
 def main() -> None:

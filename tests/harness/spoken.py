@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from tests.chaos.producers import Sent, session_records
+from tests.harness.producers import Sent, session_records
 from worker.ports.records import Record
 
 __all__ = ["spoken"]

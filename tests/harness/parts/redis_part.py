@@ -8,7 +8,7 @@ from typing import Protocol
 
 import redis
 
-from tests.parts.lookup import NotFound, docker_answers
+from tests.harness.parts.lookup import NotFound, docker_answers
 from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
 
 __all__ = ["RedisServer", "find_redis"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tests.deploy.places import CHART
+from tests.harness.places import CHART
 
 __all__ = ["Acl", "worker_acls"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-from tests.models.builders import VOCABULARY
+from tests.harness.models.networks import VOCABULARY
 
 WIDTH, INNER, LAYERS, POSITIONS = 64, 96, 3, 128
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from schemas.codec import decode_segment, decode_translation
-from tests.chaos.checker import Letter, Output
-from tests.workers.twin import World
+from tests.harness.checker import Letter, Output
+from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
 from worker.ports.records import Record
 

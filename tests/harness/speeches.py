@@ -9,7 +9,7 @@ from typing import Unpack
 from hypothesis import strategies as st
 
 from schemas.events import Emission, SessionOptions, Word, WordsEvent
-from tests.unit.core.builders import EventFields, event
+from tests.harness.partition_driver import EventFields, event
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 SILENCE_MS = 1_000

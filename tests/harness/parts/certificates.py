@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.parts.lookup import missing
+from tests.harness.parts.lookup import missing
 
 __all__ = ["Certificates", "make_certificates"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.workers.deadly import DeadlyEngine, Killed
-from tests.workers.twin import TwinWorker, World
+from tests.harness.engines import DeadlyEngine, Killed
+from tests.harness.twin_world import TwinWorker, World
 
 __all__ = ["run_until_one_lives"]
 

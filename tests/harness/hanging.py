@@ -1,4 +1,4 @@
-"""``python -m tests.workers.hanging``: the command ``caesura``, with inferences that never come back."""
+"""``python -m tests.harness.hanging``: the command ``caesura``, with inferences that never come back."""
 
 from __future__ import annotations
 

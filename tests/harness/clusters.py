@@ -10,8 +10,8 @@ from typing import Literal, Protocol
 
 from confluent_kafka import Producer, TopicPartition
 
-from tests.parts.committed import committed_records
-from tests.parts.kafka_part import Kafka, unique
+from tests.harness.parts.committed import committed_records
+from tests.harness.parts.kafka_part import Kafka, unique
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
 from worker.adapters.kafka.publisher import KafkaPublisher

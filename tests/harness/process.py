@@ -1,4 +1,4 @@
-"""``python -m tests.workers.process``: a worker in a process of its own, built from JSON on standard input."""
+"""``python -m tests.harness.process``: a worker in a process of its own, built from JSON on standard input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 
-from tests.workers.pipeline import Pipeline, build
+from tests.harness.pipeline import Pipeline, build
 
 
 def main() -> None:

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["release"]
+from tests.harness.places import ROOT
 
-_ROOT = Path(__file__).parents[2]
+__all__ = ["release"]
 
 
 @contextmanager
 def release(commit: str) -> Iterator[Path]:
     """Unpack the tree of a commit or tag into a folder of its own, which goes away in the end."""
     packed = subprocess.run(
-        ["/usr/bin/env", "git", "-C", str(_ROOT), "archive", "--format=tar", commit],
+        ["/usr/bin/env", "git", "-C", str(ROOT), "archive", "--format=tar", commit],
         check=True,
         capture_output=True,
     ).stdout

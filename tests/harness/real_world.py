@@ -16,10 +16,10 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from schemas.codec import decode_segment, encode_event
 from schemas.events import WordsEvent
 from schemas.segments import Segment
-from tests.parts.committed import committed_records
-from tests.parts.kafka_part import Kafka
-from tests.workers.pipeline import Pipeline, build
-from tests.workers.running import Process
+from tests.harness.parts.committed import committed_records
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.pipeline import Pipeline, build
+from tests.harness.running import Process
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.core.partitioning import murmur2_partition
 from worker.ports.engine import Engine

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from tests.workers.crashing import Crash
-from tests.workers.twin import TwinWorker
+from tests.harness.crashing import Crash
+from tests.harness.twin_world import TwinWorker
 from worker.ports.observer import Event, LoopMoved, Observer, SeamReached, SilentObserver
 
 __all__ = ["SteppedWorker"]

@@ -20,16 +20,16 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from tests.parts.lookup import NotFound
+from tests.harness.parts.lookup import NotFound
+from tests.harness.places import ROOT
 from worker.demo.guarded_process import GuardedProcess, free_port
 
 __all__ = ["KafkaProcess", "find_jars", "find_java", "new_cluster_id"]
 
-_ROOT = Path(__file__).resolve().parents[2]
 _POM = Path(__file__).with_name("kafka") / "pom.xml"
 _VERSION = "4.1.1"
 _MIN_JAVA = 17
-_JARS = _ROOT / "build" / f"kafka-{_VERSION}"
+_JARS = ROOT / "build" / f"kafka-{_VERSION}"
 _JAVA_FLAGS = (
     "-Xmx512m",
     "-XX:+UseSerialGC",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.deploy.places import tool
+from tests.harness.places import tool
 from worker.demo.guarded_process import GuardedProcess, free_port
 
 __all__ = ["forwarding"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import redis
 
-from tests.parts.kafka_part import unique
+from tests.harness.parts.kafka_part import unique
 from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
 from worker.adapters.redis.session_store import connect
 from worker.adapters.redis.settings import RedisSettings, RedisTopology
