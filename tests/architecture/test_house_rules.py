@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.harness.places import ROOT
+
 PACKAGES = ("caesura", "schemas", "worker", "models")
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "base", "misc", "core_utils"}
 MAX_LINES = 330

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.harness.places import ROOT
+
 PURE = {
     "bisect",
     "collections",
@@ -90,3 +91,18 @@ def test_imports_point_inwards_only() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr
     assert ", 0 broken" in done.stdout
+
+
+def test_what_two_folders_of_tests_use_stands_in_the_harness() -> None:
+    """Tests import the harness, their own folder's modules, and no test; soaks are runs of the chaos fleet."""
+    may_use = {("soak", "chaos")}
+    wrong = []
+    for file in sorted([*(ROOT / "tests").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]):
+        own = file.relative_to(ROOT).parts[:2][-1]
+        for name in imported(ast.parse(file.read_text(encoding="utf-8"))):
+            parts = name.split(".")
+            if parts[0] != "tests" or parts[1] == "harness":
+                continue
+            if parts[-1].startswith("test_") or (parts[1] != own and (own, parts[1]) not in may_use):
+                wrong.append(f"{file.relative_to(ROOT)}: {name}")
+    assert wrong == []

@@ -17,11 +17,12 @@ from pathlib import Path
 from schemas.state import STATE_VERSION
 from tests.chaos.member import FENCED, HUNG
 from tests.harness.pipeline import Pipeline
+from tests.harness.places import ROOT
+from tests.harness.waiting import comes
 from worker.demo.guarded_process import GuardedProcess
 
 __all__ = ["Fleet", "Member"]
 
-_ROOT = Path(__file__).parents[2]
 _LOOK_EVERY_S = 0.1
 _RESTART_WAIT_S = 0.3
 _FORMATS = (STATE_VERSION, "1.0")
@@ -123,10 +124,8 @@ class Member:
 
     def await_end(self, timeout_s: float) -> bool:
         """Wait until the process that runs now has ended by itself; tell whether it has."""
-        process, until = self._process, time.monotonic() + timeout_s
-        while process is not None and process.alive and time.monotonic() < until:
-            time.sleep(_LOOK_EVERY_S)
-        return process is None or not process.alive
+        process = self._process
+        return comes(lambda: process is None or not process.alive, within_s=timeout_s, every_s=_LOOK_EVERY_S)
 
     def log_tail(self) -> str:
         return "" if self._process is None else self._process.log_tail(40)
@@ -159,7 +158,7 @@ class Fleet:
                 | ({"format": {"writes": _FORMATS[pipeline.ordinal % 2]}} if former_format else {}),
                 self.folder,
                 module,
-                before if before is not None and pipeline.ordinal % 2 else _ROOT,
+                before if before is not None and pipeline.ordinal % 2 else ROOT,
             )
             for pipeline in pipelines
         ]
@@ -209,12 +208,7 @@ class Fleet:
 
     def await_(self, done: Callable[[], bool], timeout_s: float) -> bool:
         """Wait until something holds of the fleet; tell whether it does."""
-        until = time.monotonic() + timeout_s
-        while not done():
-            if time.monotonic() > until:
-                return False
-            time.sleep(_LOOK_EVERY_S)
-        return True
+        return comes(done, within_s=timeout_s, every_s=_LOOK_EVERY_S)
 
     def _supervise(self) -> None:
         """Start whoever is wanted and does not run, and count how they ended."""

@@ -12,6 +12,7 @@ import redis
 from tests.chaos.spoiling import spoil
 from tests.harness.damages import Damage
 from tests.harness.parts.proxy import Link, Proxy
+from tests.harness.waiting import comes
 from worker.demo.embedded_redis import EmbeddedRedis
 
 __all__ = ["RedisFleet", "RedisPair"]
@@ -119,8 +120,10 @@ class RedisPair:
 
     def _follow(self) -> None:
         """Make a replica of the other server, and wait until it has copied what is there."""
-        until = time.monotonic() + _LINKED_WITHIN_S
         with redis.Redis(port=self._replica.port) as client:
             client.replicaof("127.0.0.1", str(self._primary.port))
-            while client.info("replication")["master_link_status"] != "up" and time.monotonic() < until:
-                time.sleep(0.05)
+            comes(
+                lambda: client.info("replication")["master_link_status"] == "up",
+                within_s=_LINKED_WITHIN_S,
+                every_s=0.05,
+            )

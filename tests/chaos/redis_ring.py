@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import redis
 
 from tests.chaos.spoiling import spoil
 from tests.harness.damages import Damage
 from tests.harness.parts.proxy import Link, Proxy
+from tests.harness.waiting import comes
 from worker.demo.embedded_redis import EmbeddedRedis
 
 __all__ = ["RedisRing"]
@@ -132,13 +133,9 @@ class RedisRing:
             role["role"] == "master" or role["master_link_status"] == "up" for role in roles
         )
 
-    def _await(self, done: object) -> None:
-        assert callable(done)
-        until = time.monotonic() + _WITHIN_S
-        while not done():
-            if time.monotonic() > until:
-                raise RuntimeError("the Redis cluster did not become whole")
-            time.sleep(0.1)
+    def _await(self, done: Callable[[], bool]) -> None:
+        if not comes(done, within_s=_WITHIN_S):
+            raise RuntimeError("the Redis cluster did not become whole")
 
     def _a_primary(self) -> EmbeddedRedis:
         return self._drawn.choice([node for node in self._nodes if _replication(node)["role"] == "master"])

@@ -6,6 +6,7 @@ import time
 
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
+from tests.harness.waiting import wait_until
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
 from worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
@@ -25,10 +26,13 @@ def test_what_is_offered_comes_to_the_partition_it_was_offered_to(kafka: Kafka, 
     publisher = KafkaTentativePublisher(settings, topic)
     for number in range(20):
         assert publisher.offer(2, b"ann", str(number).encode())
-    deadline_s = time.monotonic() + 20
-    while len(found := committed_records(kafka.admin, settings, topic)) < 20 and time.monotonic() < deadline_s:
-        publisher.offer(0, b"ben", b"on with it")  # what is queued goes out when the producer is asked for something
-        time.sleep(0.2)
+    wait_until(
+        lambda: len(committed_records(kafka.admin, settings, topic)) >= 20,
+        within_s=20,
+        # What is queued goes out when the producer is asked for something.
+        meanwhile=lambda: publisher.offer(0, b"ben", b"on with it"),
+    )
+    found = committed_records(kafka.admin, settings, topic)
     publisher.close()
     assert [one.value for one in found if one.partition == 2] == [str(number).encode() for number in range(20)]
 

@@ -7,10 +7,10 @@ group, transactional id, input topic, output topic.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from typing import Literal, cast
 
+from tests.harness.waiting import comes
 from worker.adapters.kafka.publisher import KafkaPublisher
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.word_source import KafkaWordSource
@@ -40,9 +40,7 @@ class Zombie:
     def join(self) -> None:
         self._publisher.init_transactions(PATIENCE_S)
         self._source.subscribe(self)
-        deadline = time.monotonic() + PATIENCE_S
-        while not self._held and time.monotonic() < deadline:
-            self._source.poll(1, 0.1)
+        comes(lambda: self._held, within_s=PATIENCE_S, every_s=0, meanwhile=lambda: self._source.poll(1, 0.1))
         self._membership = self._source.membership()
 
     def publish(self) -> None:

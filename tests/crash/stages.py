@@ -18,6 +18,7 @@ from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import RealWorker, RealWorld
 from tests.harness.twin_world import TwinWorker, World
 from tests.harness.unsure import Plan, UnsurePublisher
+from tests.harness.waiting import wait_until
 from worker.adapters.redis.session_store import partition_key
 from worker.core.rules import DecodingRules
 from worker.ports.observer import Observer
@@ -205,10 +206,8 @@ class RealStage:
 
     def outlive_transaction(self, ordinal: int) -> None:
         del ordinal
-        ends_at_s = time.monotonic() + 120
-        while last_stable_offset_lags(self.world.kafka.admin, self.world.segments_topic, [0]):
-            assert time.monotonic() < ends_at_s
-            time.sleep(0.1)
+        admin, topic = self.world.kafka.admin, self.world.segments_topic
+        wait_until(lambda: not last_stable_offset_lags(admin, topic, [0]), within_s=120)
 
 
 class _RealPlayer:

@@ -5,8 +5,6 @@ Rules: docs/design.md, *Faults of one partition*.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 
 from schemas.checkpoint import OffsetMetadata
@@ -15,13 +13,11 @@ from tests.harness.engines import DEADLY
 from tests.harness.speech import by_session, event, said
 from tests.harness.succession import run_until_one_lives
 from tests.harness.twin_world import World
-from tests.harness.unsure import UnsurePublisher
+from tests.harness.unsure import ChokingPublisher
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
-from worker.errors import AbortableError
 from worker.ports.publisher import Publisher
-from worker.ports.records import NextOffset, OutMessage
-from worker.ports.word_source import GroupMembership
+from worker.ports.records import NextOffset
 
 _PARTITIONS = 4
 _NAMES = [f"ann-{number}" for number in range(99)]
@@ -30,26 +26,6 @@ _IN_PARTITION = {
     for partition in range(_PARTITIONS)
 }
 _INNOCENT = [name for names in _IN_PARTITION.values() for name in names[1:]]
-
-
-class ChokingPublisher(UnsurePublisher):
-    """Aborts every transaction that holds the word."""
-
-    choking = True
-    _chokes = False
-
-    def begin(self) -> None:
-        self._chokes = False
-        super().begin()
-
-    def publish(self, message: OutMessage) -> None:
-        self._chokes = self._chokes or DEADLY.encode() in (message.value or b"")
-        super().publish(message)
-
-    def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
-        if self._chokes and self.choking:
-            raise AbortableError("as planned")
-        super().send_offsets(offsets, membership, timeout_s)
 
 
 def _world() -> World:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from schemas.events import WordsEvent
-from tests.crash.stages import Player, RealStage, Stage, TwinStage
+from tests.crash.stages import Player, Stage
 from tests.harness.crashing import Crash, CrashAt
 from tests.harness.speech import by_session, check_every_word_once, event, said, speech
 from tests.harness.unsure import Plan
@@ -17,14 +17,6 @@ from worker.ports.observer import SeamStep
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 
 _LONG_AGO_MS = 30_000
-
-
-@pytest.fixture(params=["twin", "real"])
-def stage(request: pytest.FixtureRequest) -> Stage:
-    if request.param == "twin":
-        return TwinStage()
-    values = [request.getfixturevalue(name) for name in ("kafka", "redis_url", "deployment")]
-    return RealStage(*values)
 
 
 def test_a_silence_flush_that_dies_between_save_and_commit_is_fired_again_by_the_next_owner(stage: Stage) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.crash.stages import RealStage, Stage, TwinStage
+from tests.crash.stages import RealStage, Stage
 from tests.harness.crashing import Crash, CrashAt, Interrupted
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import missing
@@ -30,14 +30,6 @@ def own_redis() -> Iterator[EmbeddedRedis]:
         missing("no redis-server on this machine to stop")
     with EmbeddedRedis() as server:
         yield server
-
-
-@pytest.fixture(params=["twin", "real"])
-def stage(request: pytest.FixtureRequest) -> Stage:
-    if request.param == "twin":
-        return TwinStage()
-    values = [request.getfixturevalue(name) for name in ("kafka", "redis_url", "deployment")]
-    return RealStage(*values)
 
 
 def test_a_producer_that_the_broker_timed_out_publishes_its_words_in_the_next_transaction(stage: Stage) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from schemas.segments import Cause
-from tests.crash.test_contained_neighbours import ChokingPublisher
 from tests.harness.engines import DEADLY, DeadlyEngine, Killed
 from tests.harness.speech import by_session, event, said
 from tests.harness.twin_world import TwinWorker, World
+from tests.harness.unsure import ChokingPublisher
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
+from tests.harness.places import ROOT
 from worker.ports.observer import SeamStep
 
-_ROOT = Path(__file__).parents[2]
-_PAGE = (_ROOT / "docs" / "seam.md").read_text()
+_PAGE = (ROOT / "docs" / "seam.md").read_text()
 
 
 def test_the_table_has_a_row_for_every_step_of_the_seam_and_for_none_that_is_none() -> None:
@@ -23,5 +22,5 @@ def test_the_rows_are_numbered_without_a_hole() -> None:
 def test_every_test_that_the_page_names_exists() -> None:
     named = re.findall(r"`(tests/[a-z_/0-9]+\.py)::(test_[a-z_0-9]+)`", _PAGE)
     assert len(named) > 20
-    missing = [name for path, name in named if f"\ndef {name}(" not in (_ROOT / path).read_text()]
+    missing = [name for path, name in named if f"\ndef {name}(" not in (ROOT / path).read_text()]
     assert missing == []

@@ -6,7 +6,11 @@ import urllib.request
 
 from prometheus_client.parser import text_string_to_metric_families
 
-__all__ = ["families_served"]
+from worker.telemetry.health import Health
+from worker.telemetry.http_server import TelemetryServer
+from worker.telemetry.metrics import Metrics
+
+__all__ = ["families", "families_served"]
 
 
 def families_served(port: int) -> dict[str, str]:
@@ -18,3 +22,14 @@ def families_served(port: int) -> dict[str, str]:
         for family in text_string_to_metric_families(text)
         if family.name.startswith("caesura_") and not family.name.endswith("_created")  # when a counter began
     }
+
+
+def families() -> dict[str, str]:
+    """Return what a worker serves on /metrics; a worker that runs on real parts serves the same (the image's test)."""
+    metrics = Metrics()
+    server = TelemetryServer("127.0.0.1", 0, registry=metrics.registry, health=Health(lambda: 0.0))
+    server.start()
+    try:
+        return families_served(server.port)
+    finally:
+        server.close()

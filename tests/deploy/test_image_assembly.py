@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -16,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.assembled import WHY_NOT, assemble, confined, environment
-from tests.deploy.served import families_served
-from tests.deploy.test_metrics_named import families
+from tests.deploy.served import families, families_served
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer
+from tests.harness.waiting import wait_until
 from worker.demo.guarded_process import free_port
 
 pytestmark = [
@@ -83,10 +82,7 @@ def ready(port: int) -> bool:
 
 
 def wait_until_ready(port: int) -> None:
-    ends_s = time.monotonic() + _READY_S
-    while not ready(port):
-        assert time.monotonic() < ends_s, "not ready in time"
-        time.sleep(0.2)
+    wait_until(lambda: ready(port), "not ready", within_s=_READY_S)
 
 
 def test_the_bill_of_materials_names_every_library_and_the_model_and_nothing_that_builds_or_trains(image: Path) -> None:
@@ -131,9 +127,9 @@ def test_it_works_without_rights_and_with_nothing_to_write(
         assert families_served(port) == families()
         sent = run(image, settings, "replay", "-", "--speed", "0", given="so we begin with the numbers for october\n")
         assert sent.returncode == 0, sent.stderr
-        ends_s = time.monotonic() + _READY_S
-        while "october" not in (said := run(image, settings, "tail", "--from-start", "--no-follow").stdout):
-            assert time.monotonic() < ends_s, said
+        wait_until(
+            lambda: "october" in run(image, settings, "tail", "--from-start", "--no-follow").stdout, within_s=_READY_S
+        )
         for process in (first, spare):
             process.send_signal(signal.SIGTERM)
         for process in (first, spare):

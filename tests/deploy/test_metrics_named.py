@@ -10,28 +10,14 @@ import pytest
 import yaml
 
 from deploy.dashboard import dashboard
-from tests.deploy.served import families_served
+from tests.deploy.served import families
 from tests.harness.places import CHART
-from worker.telemetry.health import Health
-from worker.telemetry.http_server import TelemetryServer
 from worker.telemetry.metric_table import METRICS
-from worker.telemetry.metrics import Metrics
 
 _NAME = re.compile(r"\bcaesura_[a-z0-9_]+\b")
 _SELECTOR = re.compile(r"\b(caesura_[a-z0-9_]+)\{([^}]*)\}")
 _GROUPING = re.compile(r"\b(?:by|on) \(([^)]*)\)")
 _OF_THE_SCRAPE = {"namespace", "deployment", "pod", "le", "job", "instance"}
-
-
-def families() -> dict[str, str]:
-    """Return what a worker serves on /metrics; a worker that runs on real parts serves the same (the image's test)."""
-    metrics = Metrics()
-    server = TelemetryServer("127.0.0.1", 0, registry=metrics.registry, health=Health(lambda: 0.0))
-    server.start()
-    try:
-        return families_served(server.port)
-    finally:
-        server.close()
 
 
 def rule_expressions() -> Iterator[str]:

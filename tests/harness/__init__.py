@@ -1,1 +1,1 @@
-"""What tests share: worlds, workers in processes, engines, builders of events, segments and networks, and real parts."""
+"""What tests share: worlds, workers in processes, engines, builders, waiting, and real parts."""

@@ -7,9 +7,8 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
-from worker.adapters.memory.engine import ScriptedEngine
+from tests.harness.engines import RaisingEngine
 from worker.core.labelling import LabelRequest, Labels
-from worker.errors import EngineError
 
 __all__ = ["HANG", "RAISE", "ChaoticEngine"]
 
@@ -20,12 +19,11 @@ _RAISES = 2
 _FOR_EVER_S = 3600.0
 
 
-class ChaoticEngine(ScriptedEngine):
+class ChaoticEngine(RaisingEngine):
     """Labels like the scripted one."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._raises = 0
         self._hangs = False
 
     def obey_signals(self) -> None:
@@ -35,16 +33,13 @@ class ChaoticEngine(ScriptedEngine):
 
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label, unless told otherwise."""
-        if self._raises:
-            self._raises -= 1
-            raise EngineError("told to raise")
         if self._hangs:
             time.sleep(_FOR_EVER_S)
         return super().label(requests)
 
     def _on_raise(self, number: int, frame: FrameType | None) -> None:
         del number, frame
-        self._raises = _RAISES
+        self.left = _RAISES
 
     def _on_hang(self, number: int, frame: FrameType | None) -> None:
         del number, frame

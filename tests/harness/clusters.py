@@ -12,6 +12,7 @@ from confluent_kafka import Producer, TopicPartition
 
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka, unique
+from tests.harness.waiting import wait_until
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
 from worker.adapters.kafka.publisher import KafkaPublisher
@@ -175,11 +176,12 @@ def text(record: Record) -> str:
 
 def until(condition: Callable[[], bool], *members: Member) -> None:
     """Let the members poll in turn until the condition holds; fail when patience is over."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to be"
+
+    def step() -> None:
         for member in members:
             member.step()
+
+    wait_until(condition, within_s=PATIENCE_S, every_s=0, meanwhile=step)
 
 
 class TwinCluster:

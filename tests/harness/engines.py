@@ -1,4 +1,4 @@
-"""An engine that one word is too much for: the process that labels it is gone, as native code may have it."""
+"""The scripted engine in trouble: something happens before it labels a batch, which may be the process's end."""
 
 from __future__ import annotations
 
@@ -8,10 +8,42 @@ from collections.abc import Callable, Sequence
 
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
+from worker.errors import EngineError
 
-__all__ = ["DEADLY", "DeadlyEngine", "Killed", "kill_process"]
+__all__ = ["DEADLY", "DeadlyEngine", "FaultyEngine", "Killed", "RaisingEngine", "kill_process"]
 
 DEADLY = "deadly"
+
+
+class FaultyEngine(ScriptedEngine):
+    """Labels like the scripted one, after ``before`` was called with the batch; what that raises, the engine raises."""
+
+    def __init__(self, before: Callable[[Sequence[LabelRequest]], object]) -> None:
+        super().__init__()
+        self._before = before
+
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        self._before(requests)
+        return super().label(requests)
+
+
+class RaisingEngine(FaultyEngine):
+    """Raises on the next batches. left: how many; of: only those that hold a session of that name.
+
+    sizes: of the batches that it raised on.
+    """
+
+    def __init__(self, left: int = 0, *, of: str | None = None) -> None:
+        super().__init__(self._raise)
+        self.left = left
+        self.sizes: list[int] = []
+        self._of = of
+
+    def _raise(self, requests: Sequence[LabelRequest]) -> None:
+        if self.left and (self._of is None or any(one.session == self._of for one in requests)):
+            self.left -= 1
+            self.sizes.append(len(requests))
+            raise EngineError("told to raise")
 
 
 class Killed(BaseException):
@@ -27,15 +59,13 @@ def _kill_twin() -> None:
     raise Killed
 
 
-class DeadlyEngine(ScriptedEngine):
-    """Labels like the scripted one."""
+class DeadlyEngine(FaultyEngine):
+    """One word is too much for it: the process that labels it is gone, as native code may have it."""
 
     def __init__(self, kill: Callable[[], None] = _kill_twin) -> None:
-        super().__init__()
+        super().__init__(self._kill_over_the_word)
         self._kill = kill
 
-    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        """Label, unless the word is among them."""
+    def _kill_over_the_word(self, requests: Sequence[LabelRequest]) -> None:
         if any(DEADLY in request.words for request in requests):
             self._kill()
-        return super().label(requests)

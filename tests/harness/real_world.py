@@ -20,6 +20,7 @@ from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.pipeline import Pipeline, build
 from tests.harness.running import Process
+from tests.harness.waiting import wait_until
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.core.partitioning import murmur2_partition
 from worker.ports.engine import Engine
@@ -179,23 +180,23 @@ class RealWorld:
 
     def wait_for(self, done: Callable[[list[Segment]], bool], *, timeout_s: float = 60.0) -> list[Segment]:
         """Read the segments until they satisfy a condition, and return them; the test fails where they never do."""
-        ends_at_s = time.monotonic() + timeout_s
-        while True:
-            segments = self.segments()
-            if done(segments):
-                return segments
-            if time.monotonic() > ends_at_s:
-                words = sum(len(one.words) for one in segments)
-                raise AssertionError(f"not done after {timeout_s} s: {len(segments)} segments, {words} words")
-            time.sleep(0.4)
+        segments: list[Segment] = []
+
+        def read() -> bool:
+            segments[:] = self.segments()
+            return done(segments)
+
+        def far() -> str:
+            return f"{len(segments)} segments, {sum(len(one.words) for one in segments)} words"
+
+        wait_until(read, far, within_s=timeout_s, every_s=0.4)
+        return segments
 
     def wait_for_members(self, count: int, *, turning: Callable[[], None] = lambda: None) -> None:
         """Wait until so many members of the group hold partitions; the test fails where they never do."""
-        ends_at_s = time.monotonic() + 60.0
-        while (seen := self._members()) != count:
-            assert time.monotonic() < ends_at_s, f"{seen} members, not {count}"
-            turning()
-            time.sleep(0.1)
+        wait_until(
+            lambda: self._members() == count, lambda: f"{self._members()} members, not {count}", meanwhile=turning
+        )
 
     def _members(self) -> int:
         asked = self.kafka.admin.describe_consumer_groups([self.deployment], request_timeout=5)
@@ -230,10 +231,13 @@ class RealWorker:
 
     def turn_until(self, done: Callable[[], bool], *, timeout_s: float = 30.0) -> None:
         """Turn until a condition holds; the test fails where it never does."""
-        ends_at_s = time.monotonic() + timeout_s
-        while not done():
-            assert time.monotonic() < ends_at_s, f"not done after {timeout_s} s: {self.worker.unready()}"
-            self.worker.turn(0.02)
+        wait_until(
+            done,
+            lambda: f"not done: {self.worker.unready()}",
+            within_s=timeout_s,
+            every_s=0,
+            meanwhile=lambda: self.worker.turn(0.02),
+        )
 
     def turn_for(self, seconds: float) -> None:
         ends_at_s = time.monotonic() + seconds

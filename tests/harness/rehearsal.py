@@ -8,10 +8,9 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,11 +22,12 @@ from schemas.segments import Segment
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import DOCS, ROOT
+from tests.harness.waiting import wait_until
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.redis.settings import RedisSettings
 from worker.demo.guarded_process import free_port
 
-__all__ = ["Rehearsal", "RunningWorker", "blocks", "outside", "wait_for"]
+__all__ = ["Rehearsal", "RunningWorker", "blocks", "outside"]
 
 _DEADLINE_S = 60.0
 _SHIM = f'#!/bin/sh\nexec "{sys.executable}" -c "from worker.cli import main; main()" "$@"\n'
@@ -159,7 +159,9 @@ class RunningWorker:
             assert self.process.poll() is None, f"it ended with {self.process.poll()}: {self.log.read_text()[-3000:]}"
             return self.reasons() == []
 
-        wait_for(reached, lambda: f"not ready: {self.reasons()}\n{self.log.read_text()[-3000:]}")
+        wait_until(
+            reached, lambda: f"not ready: {self.reasons()}\n{self.log.read_text()[-3000:]}", within_s=_DEADLINE_S
+        )
 
     def reasons(self) -> list[str] | None:
         """Return why it is not ready, or None where it does not answer."""
@@ -180,11 +182,3 @@ class RunningWorker:
         """Stop it as an orchestrator does; the test fails where it does not end well."""
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(timeout=_DEADLINE_S) == 0, self.log.read_text()[-3000:]
-
-
-def wait_for(reached: Callable[[], bool], otherwise: Callable[[], str]) -> None:
-    """Wait until something is so; the test fails with ``otherwise()`` where it never is."""
-    ends_s = time.monotonic() + _DEADLINE_S
-    while not reached():
-        assert time.monotonic() < ends_s, otherwise()
-        time.sleep(0.3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 import redis
 
 from tests.harness.parts.kafka_part import unique
+from tests.harness.waiting import wait_until
 from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
 from worker.adapters.redis.session_store import connect
 from worker.adapters.redis.settings import RedisSettings, RedisTopology
@@ -74,8 +74,7 @@ def under_sentinel(replicas: int = 0) -> Iterator[tuple[RedisSettings, EmbeddedR
         )
         sentinel = started.enter_context(EmbeddedRedis(sentinel=True, config=config))
         with redis.Redis(port=sentinel.port) as client:
-            while client.sentinel_master("sessions")["num-slaves"] < replicas:
-                time.sleep(0.1)
+            wait_until(lambda: client.sentinel_master("sessions")["num-slaves"] >= replicas, "no replicas")
         settings = RedisSettings(
             addresses=(f"127.0.0.1:{sentinel.port}",), topology=RedisTopology.SENTINEL, sentinel_service="sessions"
         )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
+from tests.harness.engines import DEADLY
 from worker.errors import AbortableError, OutcomeUnknownError
 from worker.ports.publisher import Publisher
 from worker.ports.records import NextOffset, OutMessage
 from worker.ports.word_source import GroupMembership
 
-__all__ = ["Plan", "UnsurePublisher"]
+__all__ = ["ChokingPublisher", "Plan", "UnsurePublisher"]
 
 
 class Plan(Enum):
@@ -62,3 +63,23 @@ class UnsurePublisher:
 
     def close(self) -> None:
         self._sure.close()
+
+
+class ChokingPublisher(UnsurePublisher):
+    """Aborts every transaction that holds the deadly word."""
+
+    choking = True
+    _chokes = False
+
+    def begin(self) -> None:
+        self._chokes = False
+        super().begin()
+
+    def publish(self, message: OutMessage) -> None:
+        self._chokes = self._chokes or DEADLY.encode() in (message.value or b"")
+        super().publish(message)
+
+    def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
+        if self._chokes and self.choking:
+            raise AbortableError("as planned")
+        super().send_offsets(offsets, membership, timeout_s)

@@ -11,8 +11,9 @@ from redis import Redis
 from schemas.codec import encode_event
 from schemas.events import WordsEvent
 from schemas.segments import Segment
-from tests.harness.rehearsal import Rehearsal, RunningWorker, wait_for
+from tests.harness.rehearsal import Rehearsal, RunningWorker
 from tests.harness.tracing import context
+from tests.harness.waiting import wait_until
 
 __all__ = ["events", "send_with_contexts", "stored", "wait_for_ends", "whole", "words_by_session"]
 
@@ -45,7 +46,7 @@ def wait_for_ends(rehearsal: Rehearsal, count: int, worker: RunningWorker, topic
     def ended() -> int:
         return sum(segment.session_end for segment in rehearsal.segments(topic))
 
-    wait_for(lambda: ended() == count, lambda: f"{ended()} of {count} ended\n{worker.log.read_text()[-3000:]}")
+    wait_until(lambda: ended() == count, lambda: f"{ended()} of {count} ended\n{worker.log.read_text()[-3000:]}")
 
 
 def send_with_contexts(rehearsal: Rehearsal, sent: Iterable[WordsEvent], *, start: int = 0, baggage: str = "") -> None:

@@ -15,14 +15,14 @@ from prometheus_client import generate_latest
 from schemas.codec import encode_event
 from tests.harness.bad_events import bad_records
 from tests.harness.crashing import Crash
+from tests.harness.engines import FaultyEngine
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import RealWorker, RealWorld
 from tests.harness.speech import event, said
 from tests.harness.unsure import Plan, UnsurePublisher
-from worker.adapters.memory.engine import ScriptedEngine
 from worker.adapters.redis.session_store import partition_key
 from worker.adapters.system_clock import SystemClock
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.errors import EngineError
 from worker.ports.observer import Event, SeamReached, SeamStep
 from worker.telemetry.health import Health
@@ -66,13 +66,10 @@ class _Crashing(TelemetryObserver):
             raise Crash
 
 
-class FailingEngine(ScriptedEngine):
-    """Fails whenever the canary is to be labelled, for a cause that quotes it."""
-
-    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        if any("fails" in request.session for request in requests):
-            raise EngineError("the network failed") from ValueError(str(requests))
-        return super().label(requests)
+def fail_and_quote(requests: Sequence[LabelRequest]) -> None:
+    """Fail whenever the canary is to be labelled, for a cause that quotes it."""
+    if any("fails" in request.session for request in requests):
+        raise EngineError("the network failed") from ValueError(str(requests))
 
 
 @pytest.fixture
@@ -166,7 +163,7 @@ def _foreign_key(world: RealWorld, told: Told) -> None:
 
 
 def _failing_engine(world: RealWorld, told: Told) -> None:
-    worker = world.worker(observer=told.observer(), engine=FailingEngine())
+    worker = world.worker(observer=told.observer(), engine=FaultyEngine(fail_and_quote))
     world.send(event("fails", 0, _CANARY, "is", "what", "fails", session_end=True))
     _works(worker)
 

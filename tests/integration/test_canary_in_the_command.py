@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -18,14 +17,15 @@ import redis
 
 from tests.harness.bad_events import bad_records
 from tests.harness.parts.kafka_part import Kafka
+from tests.harness.places import ROOT
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import event, said
+from tests.harness.waiting import wait_until
 from worker.adapters.redis.session_store import partition_key
 from worker.adapters.redis.settings import RedisSettings
 from worker.demo.guarded_process import free_port
 
 _CANARY = "zwieselhausen"
-_ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.timeout(300)
@@ -49,7 +49,7 @@ def test_the_command_logs_serves_and_prints_nothing_that_was_said(
     with redis.Redis.from_url(redis_url) as client:
         client.set(partition_key(deployment, world.words_topic, 0), _CANARY)
     with _command(environ, output) as worker:
-        _wait_for(output, b'"parked"')
+        wait_until(lambda: b'"parked"' in output.read_bytes(), output.read_text, within_s=90)
         worker.kill()
         worker.wait(60)
     assert said(world.segments()).count(_CANARY) == 2
@@ -79,7 +79,7 @@ def _environ(world: RealWorld, port: int) -> dict[str, str]:
 def _command(environ: Mapping[str, str], output: Path) -> Iterator[subprocess.Popen[bytes]]:
     with output.open("ab") as stream:
         command = [sys.executable, "-c", "from worker.cli import main; main()", "worker"]
-        process = subprocess.Popen(command, cwd=_ROOT, env=environ, stdout=stream, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=stream, stderr=subprocess.STDOUT)
         try:
             yield process
         finally:
@@ -93,10 +93,3 @@ def _served(port: int, path: str) -> bytes:
             return bytes(answer.read())
     except urllib.error.HTTPError as refusal:
         return refusal.read()
-
-
-def _wait_for(output: Path, text: bytes) -> None:
-    ends_at_s = time.monotonic() + 90
-    while text not in output.read_bytes():
-        assert time.monotonic() < ends_at_s, output.read_text()
-        time.sleep(0.2)

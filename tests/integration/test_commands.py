@@ -6,19 +6,18 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 
+from tests.harness.command import CAESURA
 from tests.harness.parts.kafka_part import Kafka
+from tests.harness.places import ROOT
+from tests.harness.waiting import comes
 from worker.adapters.redis.settings import RedisSettings
 
-ROOT = Path(__file__).parents[2]
-PYTHON = (sys.executable, "-c", "from worker.cli import main; main()")
 SPOKEN = "good morning everybody um can you all hear me how are you today\n"
 
 
@@ -44,7 +43,7 @@ class Operator:
 
     def run(self, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            [*PYTHON, *arguments],
+            [*CAESURA, *arguments],
             cwd=ROOT,
             env=self.environ,
             stdin=subprocess.DEVNULL,
@@ -58,7 +57,12 @@ class Operator:
 
     def start_worker(self) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [*PYTHON, "worker"], cwd=ROOT, env=self.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            [*CAESURA, "worker"],
+            cwd=ROOT,
+            env=self.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
 
     def send(self, value: bytes, key: bytes) -> None:
@@ -78,10 +82,14 @@ class Operator:
         return found
 
     def until(self, holds: Callable[[str], bool], *arguments: str) -> str:
-        deadline_s = time.monotonic() + 60
-        while not holds(shown := self.run(*arguments).stdout) and time.monotonic() < deadline_s:
-            time.sleep(0.2)
-        return shown
+        shown: list[str] = []
+
+        def held() -> bool:
+            shown.append(self.run(*arguments).stdout)
+            return holds(shown[-1])
+
+        comes(held, within_s=60)
+        return shown[-1]
 
 
 @pytest.fixture

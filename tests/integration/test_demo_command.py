@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "from worker.cli import main; main()", "demo", "--speed", "4"]
+from tests.harness.command import CAESURA, left_running
+from tests.harness.places import ROOT
+from tests.harness.waiting import comes
+
+COMMAND = [*CAESURA, "demo", "--speed", "4"]
 
 
 def started(folder: Path) -> subprocess.Popen[str]:
@@ -27,26 +28,6 @@ def started(folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def left_running(folder: Path) -> list[str]:
-    """Return the command lines of processes that name ``folder``, where the demo's redis-server lives."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if str(folder) in line:
-            found.append(line)
-    return found
-
-
-def wait_until_none_runs(folder: Path) -> list[str]:
-    deadline_s = time.monotonic() + 10
-    while left_running(folder) and time.monotonic() < deadline_s:
-        time.sleep(0.05)
-    return left_running(folder)
-
-
 @pytest.mark.timeout(90)
 def test_the_demo_publishes_every_word_and_leaves_nothing_behind(tmp_path: Path) -> None:
     process = started(tmp_path)
@@ -55,15 +36,13 @@ def test_the_demo_publishes_every_word_and_leaves_nothing_behind(tmp_path: Path)
     assert "heard and published once, in order" in out
     assert "\x1b[" not in out
     assert {"Anna", "Ben", "Carla", "小陈"} <= set(out.split())
-    assert wait_until_none_runs(tmp_path) == []
+    assert comes(lambda: left_running(tmp_path) == [], within_s=10), left_running(tmp_path)
 
 
 @pytest.mark.timeout(90)
 def test_a_killed_demo_leaves_nothing_behind(tmp_path: Path) -> None:
     process = started(tmp_path)
-    deadline_s = time.monotonic() + 40
-    while not left_running(tmp_path) and process.poll() is None and time.monotonic() < deadline_s:
-        time.sleep(0.05)
+    comes(lambda: left_running(tmp_path) or process.poll() is not None, within_s=40)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=20)
-    assert wait_until_none_runs(tmp_path) == []
+    assert comes(lambda: left_running(tmp_path) == [], within_s=10), left_running(tmp_path)

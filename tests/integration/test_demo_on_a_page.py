@@ -6,17 +6,17 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from websockets.sync.client import connect
 
-from tests.integration.test_demo_command import wait_until_none_runs
+from tests.harness.command import CAESURA, left_running
+from tests.harness.places import ROOT
+from tests.harness.waiting import comes
 
-ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "from worker.cli import main; main()", "demo", "--web", "--port", "0", "--speed", "4"]
+COMMAND = [*CAESURA, "demo", "--web", "--port", "0", "--speed", "4"]
 
 
 @pytest.mark.timeout(120)
@@ -39,4 +39,4 @@ def test_speakers_come_on_the_page_and_a_stop_leaves_nothing_behind(tmp_path: Pa
     _, errors = process.communicate(timeout=40)
     assert (process.returncode, "Traceback" in errors) == (0, False), errors
     assert messages[-1]["text"] == "Good morning, everybody."
-    assert wait_until_none_runs(tmp_path) == []
+    assert comes(lambda: left_running(tmp_path) == [], within_s=10), left_running(tmp_path)

@@ -12,9 +12,10 @@ import pytest
 from schemas.events import WordsEvent
 from tests.harness.parts.lookup import missing
 from tests.harness.places import ROOT
-from tests.harness.rehearsal import Rehearsal, wait_for
+from tests.harness.rehearsal import Rehearsal
 from tests.harness.release import release
 from tests.harness.speech import check_every_word_once, speech
+from tests.harness.waiting import wait_until
 from tests.integration.sessions import send_with_contexts, stored
 
 pytestmark = pytest.mark.timeout(300)
@@ -59,7 +60,7 @@ def test_sessions_go_on_through_upgrades_and_a_roll_back_of_the_state_that_is_st
             now = [event for session in sessions for event in session[phase * 4 : phase * 4 + 4]]
             send_with_contexts(rehearsal, now, start=len(sent))
             sent.extend(now)
-            wait_for(lambda: rehearsal.committed() == len(sent), worker.log.read_text)
+            wait_until(lambda: rehearsal.committed() == len(sent), worker.log.read_text)
             worker.stop()
             assert worker.lines("rebuilt") == []
         wrote_1_1.append(b"\xa31.1" in stored(rehearsal))

@@ -13,12 +13,12 @@ import pytest
 
 from tests.harness.parts.chromium import Browser, Page, chromium, find_chromium
 from tests.harness.parts.lookup import missing
+from tests.harness.places import ROOT
 from tests.harness.service import serving
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.rules import DecodingRules
 from worker.settings.serving import ServeSettings
 
-ROOT = Path(__file__).parents[2]
 HOSTILE = (
     "<img/src=x/onerror=document.title='owned'>",
     "<script>document.title='owned'</script>",

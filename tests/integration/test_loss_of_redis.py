@@ -7,19 +7,8 @@ from confluent_kafka import Producer
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import RealWorld
+from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import check_every_word_once, event, speech, untimed
-from worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver
-
-
-class Rebuilds(SilentObserver):
-    """Keeps what was rebuilt."""
-
-    def __init__(self) -> None:
-        self.summaries: list[RebuildSummary] = []
-
-    def note(self, event: Event) -> None:
-        if isinstance(event, PartitionRebuilt):
-            self.summaries.append(event.summary)
 
 
 def _world(kafka: Kafka, redis: RedisServer, deployment: str, *, partitions: int = 2) -> RealWorld:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from schemas.events import WordsEvent
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
+from tests.harness.waiting import wait_until
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -26,17 +25,17 @@ def test_one_of_two_workers_of_an_ordinal_stops_and_every_word_comes_once(
     def say() -> None:
         spoken.extend(speech(f"ann-{len(spoken)}", 12))
         world.send(*spoken[-4:])
-        time.sleep(0.2)
 
     with world.process(0) as one, world.process(0) as other:
-        until = time.monotonic() + 60.0
-        while not ("PartitionClaimed" in one.told and "PartitionClaimed" in other.told):
-            assert time.monotonic() < until, "they never met"
-            say()
-        met_s = time.monotonic()
-        while one.lives and other.lives:
-            assert time.monotonic() - met_s < _STOPS_WITHIN_S, "both go on, and fence each other"
-            say()
+        wait_until(
+            lambda: all("PartitionClaimed" in each.told for each in (one, other)), "they never met", meanwhile=say
+        )
+        wait_until(
+            lambda: not (one.lives and other.lives),
+            "both go on, and fence each other",
+            within_s=_STOPS_WITHIN_S,
+            meanwhile=say,
+        )
         stopped = other if one.lives else one
         assert stopped.wait() != 0
         assert "worker.ordinal" in stopped.told

@@ -12,7 +12,8 @@ from confluent_kafka.cimpl import NewPartitions
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import missing
 from tests.harness.places import ROOT
-from tests.harness.rehearsal import Rehearsal, RunningWorker, wait_for
+from tests.harness.rehearsal import Rehearsal, RunningWorker
+from tests.harness.waiting import wait_until
 from tests.integration.sessions import events, stored, wait_for_ends, whole, words_by_session
 from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
 
@@ -65,10 +66,10 @@ def test_replay_of_dead_letters(rehearsal: Rehearsal) -> None:
     rehearsal.changes = {}
     with rehearsal.worker() as worker:
         worker.wait_until_ready()
-        wait_for(lambda: len(worker.lines("dead_letter")) > 0, lambda: worker.log.read_text()[-3000:])
+        wait_until(lambda: len(worker.lines("dead_letter")) > 0, lambda: worker.log.read_text()[-3000:])
         settled = words_by_session(rehearsal.segments())
         assert len(settled) < len(sessions)
-        wait_for(lambda: _all_refused(rehearsal, worker, sessions), lambda: worker.log.read_text()[-3000:])
+        wait_until(lambda: _all_refused(rehearsal, worker, sessions), lambda: worker.log.read_text()[-3000:])
         said = rehearsal.follow("Replay of dead letters")
         assert "wrong_partition" in said
         wait_for_ends(rehearsal, len(sessions), worker)
@@ -117,7 +118,7 @@ def test_a_topic_that_grew_parks_its_partitions_and_a_second_deployment_takes_th
         grown = rehearsal.kafka.admin.create_partitions([NewPartitions(rehearsal.topic("asr.words"), 24)])
         for future in grown.values():
             future.result(30)
-        wait_for(
+        wait_until(
             lambda: any("partition_count_changed" in reason for reason in worker.reasons() or []),
             lambda: f"{worker.reasons()}",
         )
@@ -147,7 +148,7 @@ def test_a_redis_that_moves(kafka: Kafka, deployment: str, tmp_path: Path) -> No
         with rehearsal.worker() as worker:
             worker.wait_until_ready()
             rehearsal.say(*events(sessions, first=0, last=20))
-            wait_for(lambda: bool(worker.lines("checkpoint")), lambda: worker.log.read_text()[-3000:])
+            wait_until(lambda: bool(worker.lines("checkpoint")), lambda: worker.log.read_text()[-3000:])
             worker.stop()
         rehearsal.redis_url = there.url
         with rehearsal.worker() as worker:
@@ -169,9 +170,9 @@ def test_erasing_a_session(rehearsal: Rehearsal) -> None:
             json.dumps({"session": "call-17", "seq": 0, "epoch": 0, "words": ["it", "was", said]}),
             json.dumps({"session": "call-18", "seq": 0, "epoch": 0, "words": ["this", "stays"]}),
         )
-        wait_for(lambda: said.encode() in stored(rehearsal), lambda: "never stored")
+        wait_until(lambda: said.encode() in stored(rehearsal), lambda: "never stored")
         rehearsal.follow("Erasing a session")
-        wait_for(lambda: said.encode() not in stored(rehearsal), lambda: "still stored")
+        wait_until(lambda: said.encode() not in stored(rehearsal), lambda: "still stored")
         assert b"stays" in stored(rehearsal)
         worker.stop()
     assert words_by_session(rehearsal.segments())["call-17"] == ["it", "was", said]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from tests.harness.rehearsal import Rehearsal, wait_for
+from tests.harness.rehearsal import Rehearsal
+from tests.harness.waiting import wait_until
 from tests.integration.sessions import events, wait_for_ends, whole, words_by_session
 from worker.core.partitioning import murmur2_partition
 
@@ -24,15 +25,15 @@ def test_a_parked_partition_goes_on_when_its_cause_is_gone(rehearsal: Rehearsal)
     with rehearsal.worker() as worker:
         worker.wait_until_ready()
         _send_rubbish(rehearsal, session, 6)
-        wait_for(lambda: bool(worker.lines("parked")), worker.log.read_text)
+        wait_until(lambda: bool(worker.lines("parked")), worker.log.read_text)
         rehearsal.say(*events([session], first=0, last=12, end=True))
         assert worker.lines("parked")[0]["reason"] == "dead_letter_limit"
-        wait_for(lambda: any("dead_letter_limit" in one for one in worker.reasons() or []), worker.log.read_text)
+        wait_until(lambda: any("dead_letter_limit" in one for one in worker.reasons() or []), worker.log.read_text)
         assert rehearsal.segments() == []
         listed = rehearsal.follow("A parked partition")
         assert "malformed" in listed
         wait_for_ends(rehearsal, 1, worker)
-        wait_for(lambda: worker.reasons() == [], worker.log.read_text)
+        wait_until(lambda: worker.reasons() == [], worker.log.read_text)
         worker.stop()
     assert words_by_session(rehearsal.segments()) == whole([session], 12)
 

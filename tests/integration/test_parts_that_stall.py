@@ -28,8 +28,9 @@ from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.proxy import Link, Proxy
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import RealWorld
-from tests.harness.rehearsal import Rehearsal, RunningWorker, wait_for
+from tests.harness.rehearsal import Rehearsal, RunningWorker
 from tests.harness.speech import check_every_word_once, event
+from tests.harness.waiting import wait_until
 from worker.demo.guarded_process import free_port
 
 pytestmark = pytest.mark.timeout(300)
@@ -125,7 +126,7 @@ def test_a_redis_that_is_silent_pauses_partitions_and_moves_none(
             try:
                 began_s = time.monotonic()
                 world.send(*_AFTER)
-                wait_for(lambda: _phases(workers) == {"claiming": 12}, lambda: f"not all paused: {_phases(workers)}")
+                wait_until(lambda: _phases(workers) == {"claiming": 12}, lambda: f"not all paused: {_phases(workers)}")
                 time.sleep(max(0.0, began_s + _AWAY_S - time.monotonic()))
                 reasons = [one.reasons() for one in workers]
                 phases = _phases(workers)
@@ -170,9 +171,9 @@ def _two_workers(world: RealWorld, folder: Path, *, bootstrap: str) -> Iterator[
         first.wait_until_ready()
         second.wait_until_ready()
         half = {"loaded": world.partitions // 2}
-        wait_for(lambda: _phases([first]) == half == _phases([second]), lambda: f"{_phases([first, second])}")
+        wait_until(lambda: _phases([first]) == half == _phases([second]), lambda: f"{_phases([first, second])}")
         world.send(*_BEFORE)
-        wait_for(lambda: _saved([first, second]) == len(_BEFORE), lambda: f"{_saved([first, second])} are saved")
+        wait_until(lambda: _saved([first, second]) == len(_BEFORE), lambda: f"{_saved([first, second])} are saved")
         yield first, second
         first.stop()
         second.stop()

@@ -13,6 +13,7 @@ from schemas.checkpoint import CheckpointId
 from tests.harness.parts.kafka_part import unique
 from tests.harness.parts.lookup import missing
 from tests.harness.session_stores import cluster_of_one, under_sentinel
+from tests.harness.waiting import wait_until
 from worker.adapters.redis.session_store import RedisSessionStore, connect, partition_key
 from worker.adapters.redis.settings import RedisSettings, RedisTopology
 from worker.checks.findings import FindingLevel
@@ -54,9 +55,7 @@ def test_a_silent_redis_is_a_store_error_and_the_write_may_land_later_once(ours:
     with pytest.raises(StoreError, match="writing partition 0: no answer in time"):
         store.write(0, first_write(token, {"a": b"1"}))
     ours.signal(signal.SIGCONT)
-    until = time.monotonic() + 10
-    while not dict(store.load(0)) and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: dict(store.load(0)), within_s=10, every_s=0.01)
     assert store.write(0, first_write(token, {"a": b"2"})) is False
     assert dict(store.load(0)) == {"a": b"1"}
     store.close()

@@ -16,9 +16,9 @@ from websockets.exceptions import InvalidMessage
 from websockets.sync.client import connect
 
 from tests.harness.parts.certificates import make_certificates
+from tests.harness.places import ROOT
 from tests.harness.service import close_of, received, texts
 
-ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from caesura.__main__ import main; main()", "serve", "--port", "0"]
 
 

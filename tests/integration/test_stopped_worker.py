@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
 import zlib
 from collections.abc import Callable
 
@@ -14,6 +13,7 @@ from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import Kill, RealWorker, RealWorld
 from tests.harness.running import Process
 from tests.harness.speech import check_every_word_once, speech
+from tests.harness.waiting import wait_until
 from worker.adapters.redis.session_store import partition_key
 from worker.ports.observer import SeamStep
 
@@ -94,8 +94,4 @@ def _stored(world: RealWorld) -> dict[bytes, int]:
 
 
 def _wait(done: Callable[[], bool], meanwhile: Callable[[], None]) -> None:
-    ends_at_s = time.monotonic() + 120
-    while not done():
-        assert time.monotonic() < ends_at_s
-        meanwhile()
-        time.sleep(0.02)
+    wait_until(done, within_s=120, every_s=0.02, meanwhile=meanwhile)

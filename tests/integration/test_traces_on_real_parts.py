@@ -13,9 +13,10 @@ from schemas.events import WordsEvent
 from tests.harness.collector import Collector, collecting
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.opentelemetry_collector import forwarding
-from tests.harness.rehearsal import Rehearsal, wait_for
+from tests.harness.rehearsal import Rehearsal
 from tests.harness.speech import speech
 from tests.harness.tracing import context, events_of, header, segment_of
+from tests.harness.waiting import wait_until
 from tests.integration.otlp import Received, received
 from tests.integration.sessions import send_with_contexts
 from worker.adapters.kafka.settings import KafkaSettings
@@ -65,13 +66,13 @@ def test_every_segment_leads_to_the_events_of_its_words_across_a_crash_and_no_wo
         with rehearsal.worker() as first:
             first.wait_until_ready()
             send_with_contexts(rehearsal, events[:half], baggage=_CANARY)
-            wait_for(lambda: rehearsal.committed() == half, first.log.read_text)
-            wait_for(lambda: bool(collector.posted), first.log.read_text)
+            wait_until(lambda: rehearsal.committed() == half, first.log.read_text)
+            wait_until(lambda: bool(collector.posted), first.log.read_text)
             first.process.kill()
         with rehearsal.worker() as second:
             second.wait_until_ready()
             send_with_contexts(rehearsal, events[half:], start=half, baggage=_CANARY)
-            wait_for(lambda: rehearsal.committed() == len(events), second.log.read_text)
+            wait_until(lambda: rehearsal.committed() == len(events), second.log.read_text)
             second.stop()
         bodies = [body for _, body in collector.posted]
     spans = {span.context: span for span in received(bodies)}

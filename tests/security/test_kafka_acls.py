@@ -19,6 +19,7 @@ from tests.harness.parts.redis_part import RedisServer
 from tests.harness.places import ROOT
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
+from tests.harness.waiting import wait_until
 from tests.security.secured_parts import SecuredKafka, secured_kafka
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
@@ -124,10 +125,11 @@ def _allow_only(world: RealWorld, bindings: list[AclBinding]) -> None:
     admin.delete_acls([every])[every].result(_PATIENCE_S)
     for future in admin.create_acls(bindings).values():
         future.result(_PATIENCE_S)
-    until_s = time.monotonic() + _PATIENCE_S
-    while set(admin.describe_acls(every).result(_PATIENCE_S)) != set(bindings):
-        assert time.monotonic() < until_s, "the broker does not take the ACLs"
-        time.sleep(0.1)
+    wait_until(
+        lambda: set(admin.describe_acls(every).result(_PATIENCE_S)) == set(bindings),
+        "the broker does not take the ACLs",
+        within_s=_PATIENCE_S,
+    )
 
 
 def test_the_page_has_the_charts_list() -> None:

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 import yaml
 
 from tests.harness.places import tool
+from tests.harness.waiting import wait_until
 from worker.demo.guarded_process import free_port
 
 __all__ = ["ControlPlane", "Failed"]
@@ -78,11 +78,7 @@ class ControlPlane:
 
     def wait(self, reached: Any, what: str, within_s: float = _DEADLINE_S) -> None:  # noqa: ANN401 - any question
         """Wait until ``reached()`` is true; AssertionError naming ``what`` after the deadline."""
-        ends_s = time.monotonic() + within_s
-        while not reached():
-            self._check_that_all_run()
-            assert time.monotonic() < ends_s, f"{what}: not within {within_s:.0f} s"
-            time.sleep(0.1)
+        wait_until(reached, what, within_s=within_s, meanwhile=self._check_that_all_run)
 
     def close(self) -> None:
         """End the processes, the last started first, and remove the folder."""

@@ -10,7 +10,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from typing import Any
 from tests.deploy.cluster.release import Release
 from tests.harness.places import ROOT
 from tests.harness.rehearsal import outside
+from tests.harness.waiting import wait_until
 from worker.demo.guarded_process import free_port
 
 __all__ = ["Kubelet"]
@@ -49,11 +49,7 @@ class Kubelet:
 
     def turn_until(self, reached: Callable[[], bool], what: str) -> None:
         """Play the pods until something is so; the test fails where it never is."""
-        ends_s = time.monotonic() + _DEADLINE_S
-        while not reached():
-            assert time.monotonic() < ends_s, f"{what}: not within {_DEADLINE_S:.0f} s; {self.logs()}"
-            self._turn()
-            time.sleep(0.3)
+        wait_until(reached, lambda: f"{what}; {self.logs()}", within_s=_DEADLINE_S, every_s=0.3, meanwhile=self._turn)
 
     def logs(self) -> str:
         """Return the end of every worker's log."""

@@ -8,13 +8,14 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
+
+from tests.harness.waiting import wait_until
 
 __all__ = ["Browser", "Page", "chromium", "find_chromium"]
 
@@ -82,11 +83,7 @@ class Page:
 
     def wait_for(self, script: str, within_s: float = 30.0) -> Any:  # noqa: ANN401 - whatever the script's value is
         """Wait until an expression is true in the page and return its value; AssertionError after the time."""
-        deadline_s = time.monotonic() + within_s
-        while not (found := self.value(script)):
-            assert time.monotonic() < deadline_s, f"not within {within_s:g} s: {script}"
-            time.sleep(0.05)
-        return found
+        return wait_until(lambda: self.value(script), script, within_s=within_s, every_s=0.05)
 
     def type(self, text: str) -> None:
         """Type into what has the focus, character by character."""
@@ -154,9 +151,14 @@ def chromium(path: str) -> Iterator[Browser]:
 
 
 def _address(errors: Path, process: subprocess.Popen[bytes]) -> str:
-    deadline_s = time.monotonic() + _START_WITHIN_S
-    while time.monotonic() < deadline_s and process.poll() is None:
-        if found := re.search(r"DevTools listening on (ws://\S+)", errors.read_text(errors="replace")):
-            return found[1]
-        time.sleep(0.05)
-    raise AssertionError(f"chromium did not start: {errors.read_text(errors='replace')[-500:]}")
+    def said() -> str:
+        return errors.read_text(errors="replace")
+
+    def listens() -> re.Match[str] | None:
+        found = re.search(r"DevTools listening on (ws://\S+)", said())
+        assert found or process.poll() is None, said()[-500:]
+        return found
+
+    found = wait_until(listens, lambda: f"chromium did not start: {said()[-500:]}", within_s=_START_WITHIN_S)
+    assert found is not None
+    return found[1]

@@ -6,12 +6,12 @@ are written to the partitions afterwards. So whoever reads right after a commit 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
+from tests.harness.waiting import comes
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.ports.records import Record
@@ -30,9 +30,7 @@ def committed_records(
     """
     with KafkaReader(settings, topic) as reader:
         partitions = reader.partitions() if start.partition is None else [start.partition]
-        ends_at_s = time.monotonic() + markers_s
-        while time.monotonic() < ends_at_s and last_stable_offset_lags(admin, topic, partitions):
-            time.sleep(0.02)
+        comes(lambda: not last_stable_offset_lags(admin, topic, partitions), within_s=markers_s, every_s=0.02)
         return sorted(reader.read(start, follow=False), key=lambda one: (one.partition, one.offset))
 
 

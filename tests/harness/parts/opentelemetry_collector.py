@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 import yaml
 
 from tests.harness.places import tool
+from tests.harness.waiting import wait_until
 from worker.demo.guarded_process import GuardedProcess, free_port
 
 __all__ = ["forwarding"]
@@ -48,11 +48,8 @@ def _config(port: int, to: str) -> dict[str, object]:
 
 
 def _wait_until_it_answers(endpoint: str, process: GuardedProcess) -> None:
-    ends_s = time.monotonic() + _DEADLINE_S
-    while not _answers(endpoint):
-        assert process.alive, process.log_tail()
-        assert time.monotonic() < ends_s, process.log_tail()
-        time.sleep(0.1)
+    wait_until(lambda: _answers(endpoint) or not process.alive, process.log_tail, within_s=_DEADLINE_S)
+    assert process.alive, process.log_tail()
 
 
 def _answers(endpoint: str) -> bool:

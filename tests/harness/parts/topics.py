@@ -6,13 +6,15 @@ may hear from one broker that there is no such topic, and from the leader that i
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import partial
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+
+from tests.harness.waiting import comes
 
 __all__ = ["create_topics"]
 
@@ -29,12 +31,14 @@ def create_topics(
     ]
     for future in admin.create_topics(new).values():
         future.result(timeout=_PATIENCE_S)
-    ends_at_s = time.monotonic() + _PATIENCE_S
     for broker in bootstrap.split(","):
-        while why := _unanswered(broker, new):
-            if time.monotonic() > ends_at_s:
-                raise TimeoutError(f"created, but {broker} does not serve them after {_PATIENCE_S:.0f} s: {why}")
-            time.sleep(0.02)
+        if not comes(partial(_served, broker, new), within_s=_PATIENCE_S, every_s=0.02):
+            why = _unanswered(broker, new)
+            raise TimeoutError(f"created, but {broker} does not serve them after {_PATIENCE_S:.0f} s: {why}")
+
+
+def _served(broker: str, topics: Sequence[NewTopic]) -> bool:
+    return not _unanswered(broker, topics)
 
 
 def _unanswered(broker: str, topics: Sequence[NewTopic]) -> str:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import Cause, ModelRef, PunctuationName, Segment, SegmentWord, Source, Timing
+from schemas.segments import Segment
+from tests.harness.segments import TimedWord, timed_segment
 from worker.captions.cues import Cue, CueWriter
 from worker.captions.files import VTT_HEAD, srt, vtt
 from worker.captions.limits import CaptionLimits, columns
@@ -20,45 +21,18 @@ from worker.feeds.formats import srt as srt_in
 from worker.feeds.formats import vtt as vtt_in
 from worker.feeds.hypothesis import Hypothesis
 
-Given = tuple[str, PunctuationName, int, int]
-
-
-def segment(*words: Given, lang: str = "en", timed: bool = True, appended_ms: int = 0) -> Segment:
-    """Make a segment of words: text, mark, pause before it and length in milliseconds."""
-    at, made = 0, []
-    for text, mark, pause_ms, length_ms in words:
-        start, at = (at + pause_ms, at + pause_ms + length_ms)
-        word = SegmentWord(text=text, punctuation=mark, disfluency="O", start_ms=start, end_ms=at)
-        made.append(word if timed else SegmentWord(text=text, punctuation=mark, disfluency="O"))
-    return Segment(
-        version="1.0",
-        session="s",
-        since=0,
-        index=0,
-        first_word=0,
-        sentence=0,
-        sentence_start=True,
-        sentence_end=False,
-        cause=Cause.SENTENCE,
-        lang=lang,
-        words=tuple(made),
-        source=Source(topic="t", partition=0, first_offset=0, last_offset=0),
-        timing=Timing(appended_ms=appended_ms, polled_ms=0, frozen_ms=0),
-        model=ModelRef(id="m", version="1"),
-    )
-
 
 def spoken(text: str, *, length_ms: int = 300) -> Segment:
-    return segment(*((word, "none", 0, length_ms) for word in text.split()))
+    return timed_segment(*((word, "none", 0, length_ms) for word in text.split()))
 
 
 def test_a_short_segment_is_one_line_and_stands_long_enough_to_be_read() -> None:
-    (cue,) = CueWriter(CaptionLimits()).write(segment(("so", "comma", 500, 200), ("yes", "period", 0, 200)))
+    (cue,) = CueWriter(CaptionLimits()).write(timed_segment(("so", "comma", 500, 200), ("yes", "period", 0, 200)))
     assert cue == Cue(number=1, start_ms=500, end_ms=1500, lines=("So, yes.",))
 
 
 def test_a_long_segment_breaks_where_the_text_breathes() -> None:
-    words: list[Given] = [
+    words: list[TimedWord] = [
         (word, "none", 0, 250) for word in ["we", "can", "meet", "at", "the", "depot", "on", "thursday"]
     ]
     words[-1] = ("thursday", "comma", 0, 250)
@@ -66,7 +40,7 @@ def test_a_long_segment_breaks_where_the_text_breathes() -> None:
         (word, "none", 0, 250)
         for word in ["or", "you", "can", "come", "here", "and", "bring", "the", "papers", "with", "you"]
     ]
-    cues = list(CueWriter(CaptionLimits()).write(segment(*words)))
+    cues = list(CueWriter(CaptionLimits()).write(timed_segment(*words)))
     assert [cue.lines for cue in cues] == [
         ("We can meet at the depot on thursday,", "or you can come here and bring the papers"),
         ("with you",),
@@ -75,29 +49,29 @@ def test_a_long_segment_breaks_where_the_text_breathes() -> None:
 
 
 def test_a_pause_ends_a_cue() -> None:
-    cues = list(CueWriter(CaptionLimits()).write(segment(("so", "none", 0, 200), ("yes", "none", 2000, 200))))
+    cues = list(CueWriter(CaptionLimits()).write(timed_segment(("so", "none", 0, 200), ("yes", "none", 2000, 200))))
     assert [cue.lines for cue in cues] == [("So",), ("yes",)]
     assert cues[1].start_ms == 2200
 
 
 def test_chinese_has_no_spaces_and_half_the_characters_a_line() -> None:
     said = [(one, "none", 0, 200) for one in "我们今天下午三点在办公室开会讨论新的计划和明年的预算"]
-    cues = list(CueWriter(CaptionLimits(line_columns=20)).write(segment(*said, lang="zh")))  # type: ignore[arg-type]
+    cues = list(CueWriter(CaptionLimits(line_columns=20)).write(timed_segment(*said, lang="zh")))  # type: ignore[arg-type]
     assert all(columns(line) <= 20 for cue in cues for line in cue.lines)
     assert "".join("".join(cue.lines) for cue in cues) == "".join(one[0] for one in said)
 
 
 def test_words_without_times_stand_where_their_records_were_appended() -> None:
     writer = CueWriter(CaptionLimits())
-    first = segment(("so", "none", 0, 0), timed=False, appended_ms=50_000)
-    later = segment(("yes", "none", 0, 0), timed=False, appended_ms=54_000)
+    first = timed_segment(("so", "none", 0, 0), timed=False, appended_ms=50_000)
+    later = timed_segment(("yes", "none", 0, 0), timed=False, appended_ms=54_000)
     assert [cue.start_ms for one in (first, later) for cue in writer.write(one)] == [0, 4_000]
 
 
 def test_a_later_session_of_the_same_name_has_times_of_its_own() -> None:
     writer = CueWriter(CaptionLimits())
-    first = segment(("so", "none", 600_000, 200))
-    later = msgspec.structs.replace(segment(("yes", "none", 1_000, 200)), since=99)
+    first = timed_segment(("so", "none", 600_000, 200))
+    later = msgspec.structs.replace(timed_segment(("yes", "none", 1_000, 200)), since=99)
     assert [(cue.number, cue.start_ms) for one in (first, later) for cue in writer.write(one)] == [
         (1, 600_000),
         (2, 1_000),
@@ -108,7 +82,7 @@ def test_speech_faster_than_reading_is_followed_no_later_than_the_limit() -> Non
     limits = CaptionLimits(most_late_ms=2_000)
     writer = CueWriter(limits)
     words = [("word", "none", 0, 100)] * 600
-    cues = list(writer.write(segment(*words)))  # type: ignore[arg-type]
+    cues = list(writer.write(timed_segment(*words)))  # type: ignore[arg-type]
     assert cues[-1].start_ms <= 60_000 + limits.most_late_ms + limits.most_ms
 
 
@@ -140,9 +114,9 @@ _LIMITS = st.builds(
     said=st.lists(_WORDS, max_size=4), limits=_LIMITS, style=st.sampled_from(Style), lang=st.sampled_from(["en", "zh"])
 )
 def test_cues_keep_to_the_limits_and_hold_the_whole_text(
-    said: list[list[Given]], limits: CaptionLimits, style: Style, lang: str
+    said: list[list[TimedWord]], limits: CaptionLimits, style: Style, lang: str
 ) -> None:
-    segments = [segment(*words, lang=lang) for words in said]
+    segments = [timed_segment(*words, lang=lang) for words in said]
     writer = CueWriter(limits, style)
     cues = [cue for one in segments for cue in writer.write(one)]
     for cue in cues:
@@ -156,10 +130,10 @@ def test_cues_keep_to_the_limits_and_hold_the_whole_text(
 
 
 @given(said=st.lists(_WORDS, min_size=1, max_size=5), cut=st.integers(0, 5))
-def test_a_cue_that_is_written_never_changes_whatever_comes_after(said: list[list[Given]], cut: int) -> None:
-    def written(segments: list[list[Given]]) -> list[str]:
+def test_a_cue_that_is_written_never_changes_whatever_comes_after(said: list[list[TimedWord]], cut: int) -> None:
+    def written(segments: list[list[TimedWord]]) -> list[str]:
         writer = CueWriter(CaptionLimits())
-        return [srt(cue) for words in segments for cue in writer.write(segment(*words))]
+        return [srt(cue) for words in segments for cue in writer.write(timed_segment(*words))]
 
     assert written(said)[: len(written(said[:cut]))] == written(said[:cut])
 

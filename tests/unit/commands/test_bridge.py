@@ -19,7 +19,8 @@ pytest.importorskip("websockets")
 from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
-from tests.unit.commands.test_cli import ROOT, caesura
+from tests.harness.command import caesura
+from tests.harness.places import ROOT
 
 
 def spoken(out: str) -> list[tuple[int, int, list[str]]]:

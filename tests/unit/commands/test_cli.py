@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.command import caesura
+from tests.harness.places import ROOT
 from worker.cli import main
 
-ROOT = Path(__file__).parents[3]
 COMMANDS = (
     *(
         "demo",
@@ -34,20 +35,6 @@ COMMANDS = (
     ),
     *("train", "version"),
 )
-
-
-def caesura(*arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
-    return subprocess.run(
-        [sys.executable, "-c", "from worker.cli import main; main()", *arguments],
-        cwd=ROOT,
-        env=clean | {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"} | variables,
-        input=given,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
 
 
 class Terminal:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from tests.unit.captions.test_cues import segment
+from tests.harness.segments import timed_segment
 from worker.commands.disfluency_counts import DisfluencyCounts
 from worker.commands.tail import Format, _said_within, _stretch, _writer, caption_limits
 from worker.core.rendering import Style
 from worker.errors import FatalError
 
-SAID = segment(("so", "comma", 61_000, 300), ("yes", "period", 0, 400))
+SAID = timed_segment(("so", "comma", 61_000, 300), ("yes", "period", 0, 400))
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_a_stretch_that_is_none_is_refused() -> None:
 def test_what_began_within_the_stretch_is_shown() -> None:
     assert _said_within(SAID, 61_000, 62_000)
     assert not _said_within(SAID, 0, 61_000)
-    assert not _said_within(segment(("so", "none", 0, 0), timed=False), 0, 1)
+    assert not _said_within(timed_segment(("so", "none", 0, 0), timed=False), 0, 1)
 
 
 def test_fillers_and_repairs_are_counted_by_session_without_a_word() -> None:
     counts = DisfluencyCounts()
-    words = segment(*((text, "none", 0, 1_000) for text in ["um", "so", "we", "we", "you", "know", "go"])).words
+    words = timed_segment(*((text, "none", 0, 1_000) for text in ["um", "so", "we", "we", "you", "know", "go"])).words
     tags = ("B-IM", "O", "B-RM", "O", "B-IM", "I-IM", "O")
     said = tuple(structs.replace(word, disfluency=tag) for word, tag in zip(words, tags, strict=True))
     counts.take(structs.replace(SAID, words=said))

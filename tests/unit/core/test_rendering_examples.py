@@ -13,9 +13,8 @@ from schemas.segments import (
     PunctuationName,
     Segment,
     SegmentWord,
-    Source,
-    Timing,
 )
+from tests.harness.segments import MODEL, a_segment
 from worker.core.rendering import Rendered, Style, render, render_segment
 
 MARKS: dict[str, PunctuationName] = {",": "comma", ".": "period", "?": "question", "、": "enumeration_comma"}
@@ -186,23 +185,7 @@ def test_spans_count_code_points_of_the_words_alone() -> None:
 
 
 def segment_of(line: str, *, lang: str = "en", model: ModelRef | None = None, punctuated: bool = True) -> Segment:
-    return Segment(
-        version="1.0",
-        session="s",
-        since=0,
-        index=0,
-        first_word=0,
-        sentence=0,
-        sentence_start=True,
-        sentence_end=False,
-        cause=Cause.SILENCE,
-        lang=lang,
-        words=tuple(words_of(line)),
-        source=Source(topic="t", partition=0, first_offset=0, last_offset=0),
-        timing=Timing(appended_ms=0, polled_ms=0, frozen_ms=0),
-        model=model,
-        punctuated=punctuated,
-    )
+    return a_segment(words_of(line), cause=Cause.SILENCE, lang=lang, model=model, punctuated=punctuated)
 
 
 def test_without_a_model_the_recognisers_own_marks_and_capitals_stay() -> None:
@@ -210,7 +193,7 @@ def test_without_a_model_the_recognisers_own_marks_and_capitals_stay() -> None:
 
 
 def test_where_a_session_wants_no_marks_of_ours_the_recognisers_stay_and_disfluencies_go() -> None:
-    segment = segment_of("uh,|IM well, yes.", model=ModelRef(id="m", version="1"), punctuated=False)
+    segment = segment_of("uh,|IM well, yes.", model=MODEL, punctuated=False)
     assert render_segment(segment, Style.FLUENT).text == "well, yes."
     assert render_segment(segment, Style.MARKED).text == "{uh,} well, yes."
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from schemas.segments import Cause, SegmentWord, Source, Timing, TranslationSegment
+from schemas.segments import Cause, SegmentWord, TranslationSegment
+from tests.harness.segments import a_translation
 from worker.demo.script import TALKS, events
 from worker.demo.stage import Stage
 from worker.demo.view import picture, plain_lines, shares
@@ -21,25 +22,8 @@ def word(text: str, punctuation: str = "none", disfluency: str = "O") -> Segment
 def segment(
     session: str, *words: SegmentWord, text: str = "", lang: str = "en", end: bool = False
 ) -> TranslationSegment:
-    return TranslationSegment(
-        version="1.0",
-        session=session,
-        since=0,
-        index=0,
-        first_word=0,
-        sentence=0,
-        sentence_start=True,
-        sentence_end=False,
-        cause=Cause.END if end else Cause.SENTENCE,
-        lang=lang,
-        words=words,
-        source=Source(topic="asr.words", partition=0, first_offset=0, last_offset=0),
-        timing=Timing(appended_ms=0, polled_ms=0, frozen_ms=0),
-        session_end=end,
-        target="captions",
-        text=text,
-        spans=(),
-    )
+    cause = Cause.END if end else Cause.SENTENCE
+    return a_translation(words, text, session=session, cause=cause, lang=lang, session_end=end)
 
 
 def screen(stage: Stage, *, width: int = 80, height: int = 24) -> str:

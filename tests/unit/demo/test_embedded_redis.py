@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 import redis
 
 from tests.harness.parts.lookup import missing
+from tests.harness.waiting import comes, wait_until
 from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
 from worker.demo.guarded_process import GuardedProcess, free_port
 from worker.errors import FatalError
@@ -68,24 +68,22 @@ def test_a_redis_of_our_own_answers_evicts_nothing_and_is_gone_afterwards(*, uni
 
 
 def gone(process: int, within_s: float = 10.0) -> bool:
-    until = time.monotonic() + within_s
-    while time.monotonic() < until:
-        try:
-            os.kill(process, 0)
-            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True  # dead, and nobody above has taken note yet
-        except (ProcessLookupError, FileNotFoundError):  # gone before the one question, or before the other
-            return True
-        time.sleep(0.02)
-    return False
+    return comes(lambda: not runs(process), within_s=within_s, every_s=0.02)
+
+
+def runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+        # Z: dead, and nobody above has taken note yet.
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):  # gone before the one question, or before the other
+        return False
 
 
 def started_child(tmp_path: Path) -> int:
     """Wait for the sleeper to say its process id."""
     written = tmp_path / "pid"
-    while not (written.exists() and written.read_text().strip()):
-        time.sleep(0.01)
-    return int(written.read_text())
+    return int(wait_until(lambda: written.exists() and written.read_text().strip(), every_s=0.01))
 
 
 def sleeper(tmp_path: Path, trap: str = "") -> list[str]:
@@ -109,9 +107,7 @@ def test_a_child_that_will_not_end_is_killed_in_the_end(tmp_path: Path) -> None:
 
 def test_a_child_that_ends_by_itself_is_seen_and_leaves_its_words(tmp_path: Path) -> None:
     process = GuardedProcess(["/bin/sh", "-c", "echo done; exit 3"], log=tmp_path / "log")
-    until = time.monotonic() + 10
-    while process.alive and time.monotonic() < until:
-        time.sleep(0.01)
+    comes(lambda: not process.alive, within_s=10, every_s=0.01)
     assert (process.alive, process.log_tail()) == (False, "done")
     process.kill()
 

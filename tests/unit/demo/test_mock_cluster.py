@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
+from tests.harness.waiting import wait_until
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.demo.mock_cluster import MOCK_PARTITIONS, PlainPublisher, mock_cluster
@@ -44,10 +44,7 @@ class Claiming:
 
 
 def until(found: Callable[[], object], member: Claiming) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not found():
-        assert time.monotonic() < deadline, "it never came to be"
-        member.poll()
+    wait_until(found, within_s=PATIENCE_S, every_s=0, meanwhile=member.poll)
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.places import ROOT
 from worker.settings.tree import open_settings
 from worker.telemetry.metric_table import METRICS
 
-ROOT = Path(__file__).parents[3]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "deploy/README.md", ROOT / "models/README.md"]
 )

@@ -12,8 +12,9 @@ import pytest
 
 import caesura
 from caesura.model import Model
+from tests.harness.engines import FaultyEngine
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.stream import StreamingLabeller
 
 SPOKEN = "so uh this is the first-stop and here comes a second one with more words than fit"
@@ -139,11 +140,10 @@ def test_a_stream_that_is_given_up_leaves_nothing_behind_and_disturbs_no_other()
 
 
 def test_an_engine_that_fails_is_told_to_every_stream_of_the_turn() -> None:
-    class Broken(ScriptedEngine):
-        def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-            raise caesura.CaesuraError(f"{len(requests)} requests, and no model")
+    def fail(requests: Sequence[LabelRequest]) -> None:
+        raise caesura.CaesuraError(f"{len(requests)} requests, and no model")
 
-    many = Model(Broken())
+    many = Model(FaultyEngine(fail))
 
     async def heard() -> None:
         async for _ in many.stream(spoken_slowly(SPOKEN)):

@@ -6,17 +6,15 @@ And who is not: the session that an inference fails on, again and again, alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
 import pytest
 
 from schemas.segments import Cause
+from tests.harness.engines import FaultyEngine, RaisingEngine
 from tests.harness.speech import by_session, check_every_word_once, comparable, event, said, speech
-from tests.harness.twin_world import ManualClock, World
+from tests.harness.twin_world import World
 from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
-from worker.errors import EngineError
 from worker.ports.observer import Event, SessionsFlooding, SilentObserver
 
 _PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
@@ -29,35 +27,6 @@ class _Floods(SilentObserver):
     def note(self, event: Event) -> None:
         if isinstance(event, SessionsFlooding) and event.queued_words:
             self.told.append(dict(event.queued_words))
-
-
-class _SlowEngine(ScriptedEngine):
-    """Takes so much of the test's time for a batch, once it is slow."""
-
-    def __init__(self, clock: ManualClock) -> None:
-        super().__init__()
-        self._clock = clock
-        self.batch_s = 0.0
-
-    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        self._clock.pass_s(self.batch_s)
-        return super().label(requests)
-
-
-class _RaisingEngine(ScriptedEngine):
-    """Raises so many times where a batch holds the session ``ben``. sizes: of the batches that it raised on."""
-
-    def __init__(self, times: int = 0) -> None:
-        super().__init__()
-        self._left = times
-        self.sizes: list[int] = []
-
-    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        if self._left and any(one.session == "ben" for one in requests):
-            self._left -= 1
-            self.sizes.append(len(requests))
-            raise EngineError("ben is too much")
-        return super().label(requests)
 
 
 _TALKS = {name: speech(name, 40) for name in ("ann", "ben", "cy", "dee")}
@@ -74,7 +43,7 @@ def _spoken(engine: ScriptedEngine) -> World:
 
 
 def test_the_session_that_every_inference_fails_on_goes_out_unlabelled_and_the_rest_of_its_batch_undisturbed() -> None:
-    engine = _RaisingEngine(times=sys.maxsize)
+    engine = RaisingEngine(sys.maxsize, of="ben")
     disturbed, undisturbed = by_session(_spoken(engine).segments()), by_session(_spoken(ScriptedEngine()).segments())
     assert engine.sizes[:3] == [4, 1, 1]
     unlabelled = disturbed.pop("ben")
@@ -87,13 +56,13 @@ def test_the_session_that_every_inference_fails_on_goes_out_unlabelled_and_the_r
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_an_inference_that_fails_in_the_batch_and_once_alone_costs_nobody_a_label(times: int) -> None:
-    engine = _RaisingEngine(times)
+    engine = RaisingEngine(times, of="ben")
     assert comparable(_spoken(engine).segments()) == comparable(_spoken(ScriptedEngine()).segments())
     assert engine.sizes == [4, 1][:times]
 
 
 def test_a_session_that_fails_twice_alone_goes_on_unlabelled_once_and_labelled_from_then_on() -> None:
-    segments = by_session(_spoken(_RaisingEngine(times=3)).segments())["ben"]
+    segments = by_session(_spoken(RaisingEngine(3, of="ben")).segments())["ben"]
     assert [one.cause == Cause.FALLBACK for one in segments] == [True] + [False] * (len(segments) - 1)
     assert {word.punctuation for one in segments[1:] for word in one.words} > {"none"}
 
@@ -111,12 +80,13 @@ def test_a_session_that_floods_is_told_of_and_nobody_else() -> None:
 
 def test_a_drain_that_would_take_too_long_ends_and_leaves_the_rest_to_the_next_owner() -> None:
     world = World(rules=_PATIENT)
-    engine = _SlowEngine(world.clock)
+    batch_s = 0.0
+    engine = FaultyEngine(lambda _: world.clock.pass_s(batch_s))
     first = world.worker(0, engine=engine, drain_deadline_s=20.0, commit_interval_ms=60_000)
     first.turn(5)
     events = speech("ann", 200, a_time=10)
     world.send(*events)
-    engine.batch_s = 3.0
+    batch_s = 3.0
     for record in first.source.poll(1000, 0.0):
         first.worker._take(record, 1000)
     began_s = world.clock.monotonic_s()

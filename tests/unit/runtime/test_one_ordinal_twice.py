@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
+from tests.harness.places import ROOT
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.twin_world import ManualClock, World
 from worker.app import ExitStatus
 from worker.commands.worker import worker as worker_command
 from worker.errors import FencedError
 from worker.runtime.fencings import Fencings
-
-ROOT = Path(__file__).parents[3]
 
 
 def test_the_one_that_is_fenced_again_and_again_stops_and_the_other_goes_on() -> None:

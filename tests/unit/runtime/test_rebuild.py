@@ -10,28 +10,17 @@ import pytest
 from schemas.codec import encode_event
 from schemas.events import Emission, WordsEvent
 from schemas.segments import Segment
+from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import by_session, check_every_word_once, event, said, speech, untimed
 from tests.harness.twin_world import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
-from worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver
 from worker.ports.records import OutMessage
 from worker.runtime.settings import Partitioner
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
 CLOSES_IDLY = DecodingRules(flush_after_ms=5_000, stall_after_ms=5_000, idle_after_ms=20_000)
 NOON_MS = 1_700_000_000_000
-
-
-class Rebuilds(SilentObserver):
-    """Keeps what was rebuilt."""
-
-    def __init__(self) -> None:
-        self.summaries: list[RebuildSummary] = []
-
-    def note(self, event: Event) -> None:
-        if isinstance(event, PartitionRebuilt):
-            self.summaries.append(event.summary)
 
 
 def _ordered(world: World) -> list[Segment]:

@@ -14,9 +14,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from tests.harness.engines import FaultyEngine
 from tests.harness.service import ANSWER_WITHIN_S, Served, close_of, opened, received, serving, texts
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules
 from worker.errors import FatalError
 from worker.service.server import listening
@@ -101,15 +101,9 @@ def test_unfrozen_words_are_told_before_they_freeze_and_never_after() -> None:
 
 
 def test_sessions_of_many_connections_share_batches() -> None:
-    engine = ScriptedEngine(script=marked_words)
     held = threading.Event()
-
-    class Slow(ScriptedEngine):
-        def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-            held.wait(ANSWER_WITHIN_S)
-            return engine.label(requests)
-
-    with serving(engine=Slow()) as served, opened(served) as first, opened(served) as second:
+    engine = FaultyEngine(lambda _: held.wait(ANSWER_WITHIN_S))
+    with serving(engine=engine) as served, opened(served) as first, opened(served) as second:
         for client in (first, second):
             received(client, "ready")
             for name in ("a", "b"):
@@ -275,11 +269,10 @@ def test_a_stop_ends_every_session_sends_what_is_frozen_and_says_why() -> None:
 
 
 def test_an_engine_that_fails_for_good_ends_the_service_which_says_so() -> None:
-    class Broken(ScriptedEngine):
-        def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-            raise FatalError(f"{len(requests)} requests, and no model")
+    def fail(requests: Sequence[LabelRequest]) -> None:
+        raise FatalError(f"{len(requests)} requests, and no model")
 
-    with serving(engine=Broken()) as served, opened(served) as client:
+    with serving(engine=FaultyEngine(fail)) as served, opened(served) as client:
         client.send(json.dumps({"words": ["one", "two", "three"]}))
         (*_, closing) = received(client, "closing")
         assert served.done.wait(ANSWER_WITHIN_S)

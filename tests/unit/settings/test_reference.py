@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from tests.harness.places import ROOT
 from worker.commands.settings import settings_reference
 from worker.settings.tree import open_settings
-
-ROOT = Path(__file__).parents[3]
 
 
 def test_the_documented_settings_are_the_settings() -> None:

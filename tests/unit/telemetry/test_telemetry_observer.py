@@ -10,7 +10,8 @@ from dataclasses import fields, replace
 import pytest
 from prometheus_client import CollectorRegistry
 
-from schemas.segments import Cause, Segment, SegmentWord, Source, Timing
+from schemas.segments import Cause, Segment, SegmentWord, Timing
+from tests.harness.segments import a_segment
 from worker.core.decoding_counts import DecodingCounts
 from worker.ports.observer import (
     BatchLabelled,
@@ -83,20 +84,11 @@ def watched() -> Watched:
     return Watched()
 
 
-def a_segment(cause: Cause = Cause.SENTENCE, words: int = 2, waited_ms: int = 300) -> Segment:
-    return Segment(
-        version="1.0",
-        session="s",
-        since=0,
-        index=0,
-        first_word=0,
-        sentence=0,
-        sentence_start=True,
+def secret(cause: Cause = Cause.SENTENCE, words: int = 2, waited_ms: int = 300) -> Segment:
+    return a_segment(
+        [SegmentWord(text=CANARY, punctuation="period", disfluency="O")] * words,
         sentence_end=cause is Cause.SENTENCE,
         cause=cause,
-        lang="en",
-        words=(SegmentWord(text=CANARY, punctuation="period", disfluency="O"),) * words,
-        source=Source(topic="asr.words", partition=0, first_offset=0, last_offset=1),
         timing=Timing(appended_ms=1000, polled_ms=1010, frozen_ms=1000 + waited_ms),
     )
 
@@ -137,9 +129,7 @@ def test_an_unanswered_save_is_an_error_of_the_store(watched: Watched) -> None:
 
 def test_published_segments_are_counted_by_cause_with_their_delay_and_without_their_words(watched: Watched) -> None:
     watched.observer.note(
-        SegmentsPublished(
-            partition=0, segments=[a_segment(), a_segment(Cause.SILENCE, words=3), a_segment(Cause.END, words=0)]
-        )
+        SegmentsPublished(partition=0, segments=[secret(), secret(Cause.SILENCE, words=3), secret(Cause.END, words=0)])
     )
     assert watched.value("caesura_segments_total", cause="sentence") == 1
     assert watched.value("caesura_segments_total", cause="silence") == 1
@@ -279,7 +269,7 @@ def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watc
             dropped={0: CheckpointOutcome.SAVE_UNANSWERED, 1: CheckpointOutcome.SAVE_REFUSED},
         )
     )
-    told.note(SegmentsPublished(partition=0, segments=[a_segment()]))
+    told.note(SegmentsPublished(partition=0, segments=[secret()]))
     counted = {
         field.name: 1 for field in fields(DecodingCounts) if field.name not in ("segments", "freeze_delay_words")
     }
@@ -305,7 +295,7 @@ def test_a_word_that_strays_into_a_reason_gets_into_neither_line_nor_metric(watc
     watched.observer.note(CallFailed(part="store", call=said, error=said))
     watched.observer.note(replace(COMMITTED, outcome=said, step_ms={said: 1.0}))  # type: ignore[arg-type]
     watched.observer.note(SessionsCounted(partition=1, by_status={said: 1}))
-    watched.observer.note(SegmentsPublished(partition=1, segments=[a_segment()]))
+    watched.observer.note(SegmentsPublished(partition=1, segments=[secret()]))
     assert CANARY not in watched.stream.getvalue()
     assert CANARY not in str([list(family.samples) for family in watched.metrics.registry.collect()])
     assert {str(line["withheld"]) for line in watched.lines()} >= {"['reason']", "['outcome', 'step_ms']"}

@@ -6,18 +6,17 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from opentelemetry.trace import SpanKind
 
+from tests.harness.places import ROOT
 from tests.harness.speech import check_every_word_once, event, speech
 from tests.harness.tracing import PATIENT, Traced, context, events_of, header, linked, own, segment_of, send
 from tests.harness.twin_world import World
 from tests.harness.unsure import Plan, UnsurePublisher
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 
-ROOT = Path(__file__).parents[3]
 CANARY = "zwieselhausen"
 
 

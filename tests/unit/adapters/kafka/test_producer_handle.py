@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterator
 
 import pytest
 
+from tests.harness.waiting import wait_until
 from worker.adapters.kafka.producer_handle import ProducerHandle
 from worker.errors import AbortableError, FatalError
 from worker.ports.records import OutMessage
@@ -46,10 +46,7 @@ def test_a_queue_that_stays_full_spoils_the_transaction_after_a_bounded_wait() -
 def test_a_record_that_was_given_up_comes_back_from_the_next_call() -> None:
     handle = a_handle(**{"message.timeout.ms": 50})
     handle.queue(a_message())
-    deadline = time.monotonic() + PATIENCE_S
-    while not handle.refused:
-        assert time.monotonic() < deadline, "it never came to be"
-        handle.live.poll(0.05)
+    wait_until(lambda: handle.refused, within_s=PATIENCE_S, every_s=0, meanwhile=lambda: handle.live.poll(0.05))
     with pytest.raises(AbortableError, match="segments: _MSG_TIMED_OUT") as refused:
         handle.queue(a_message())
     assert TEXT.decode() not in str(refused.value)
