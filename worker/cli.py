@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from worker.commands.bench import bench
 from worker.commands.bridge import bridge
 from worker.commands.captions import captions
 from worker.commands.check import check
@@ -48,6 +49,7 @@ app.command()(punctuate)
 app.command()(serve)
 app.add_typer(topics, name="topics")
 app.command()(check)
+app.command()(bench)
 app.command()(replay)
 app.command()(bridge)
 app.command()(tail)

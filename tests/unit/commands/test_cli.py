@@ -26,6 +26,7 @@ COMMANDS = (
         "punctuate",
         "topics",
         "check",
+        "bench",
         "replay",
         "bridge",
         "tail",

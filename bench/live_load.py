@@ -1,0 +1,212 @@
+"""Speakers at the pace of speech, and a listener: the load of the benchmarks of live sessions.
+
+Each session says ``WORDS_A_SECOND``, ``EVENT_WORDS`` an event, begun at another moment of the step between two events.
+Words carry their times and events say how far the audio was heard, as recognisers do: so no pause between two events is
+silence. A segment's *own delay* runs from the append of the event that let it freeze, the last of its session before
+the freeze, to the segment being readable: polls, labelling, the checkpoint's interval and its transaction, and what the
+broker and the listener add.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from confluent_kafka import KafkaError, Message, Producer
+
+from schemas.codec import decode_segment, encode_event
+from schemas.events import Word, WordsEvent
+from schemas.segments import Cause, Segment
+from tests.workers.real import RealWorld
+from tests.workers.speech import talk
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.ports.records import Record
+
+__all__ = ["EVENT_WORDS", "WORDS_A_SECOND", "Heard", "Listener", "Speakers", "causes", "own_delays", "percentiles"]
+
+EVENT_WORDS = 2
+WORDS_A_SECOND = 2.5
+_TALK_WORDS = 4_000
+_LINGER_MS = 2
+
+
+def percentiles(values: Sequence[float]) -> dict[str, float]:
+    """Return p50, p99 and the largest of values, in their unit; nothing of none."""
+    ordered = sorted(values)
+    at = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+    return {
+        name: round(ordered[min(len(ordered) - 1, int(part * len(ordered)))], 1) for name, part in at.items() if ordered
+    }
+
+
+class Speakers(threading.Thread):
+    """Sessions that speak until ``stop``, then end. appended_ms: when each session's events were appended."""
+
+    def __init__(
+        self,
+        world: RealWorld,
+        sessions: int,
+        *,
+        name: str = "s",
+        words_a_second: float = WORDS_A_SECOND,
+        event_words: int = EVENT_WORDS,
+        seed: int = 1,
+    ) -> None:
+        super().__init__(daemon=True)
+        self._topic = world.words_topic
+        self._producer = Producer(
+            {"bootstrap.servers": world.kafka.bootstrap, "linger.ms": _LINGER_MS, "acks": "all", "log_level": 0}
+        )
+        self.names = [f"{name}-{number}" for number in range(sessions)]
+        self._places = [world.partition_of(one) for one in self.names]
+        self._talk = talk(_TALK_WORDS, random.Random(seed))  # noqa: S311 - the same speech in every run is wanted
+        self._event_words = event_words
+        self._step_s = event_words / words_a_second
+        self._stopping = threading.Event()
+        self.appended_ms: dict[str, list[int]] = defaultdict(list)
+        self.words = 0
+        self.late_s = 0.0
+
+    def run(self) -> None:
+        """Speak; each event in its turn, when it is due."""
+        began_s, sessions = time.monotonic(), len(self.names)
+        for n in count():
+            due_s = began_s + n * self._step_s / sessions
+            late_s = time.monotonic() - due_s
+            self.late_s = max(self.late_s, late_s)
+            if late_s < 0:
+                self._producer.poll(0)
+                time.sleep(-late_s)
+            if self._stopping.is_set():
+                break
+            self._say(n % sessions, n // sessions)
+        for session in range(sessions):
+            self._say(session, n // sessions + (session < n % sessions), end=True)
+        self._producer.flush(30)
+
+    def stop(self) -> None:
+        """End every session, and wait until all is sent."""
+        self._stopping.set()
+        self.join()
+
+    def _say(self, session: int, seq: int, *, end: bool = False) -> None:
+        self._producer.produce(
+            self._topic,
+            encode_event(self._event(session, seq, end=end)),
+            self.names[session].encode(),
+            self._places[session],
+            on_delivery=self._delivered,
+        )
+
+    def _event(self, session: int, seq: int, *, end: bool) -> WordsEvent:
+        if end:
+            return WordsEvent(
+                version="1.0", session=self.names[session], seq=seq, lang="en", words=(), session_end=True
+            )
+        spoken, word_ms = self._event_words, self._step_s * 1000 / self._event_words
+        first = seq * spoken
+        self.words += spoken
+        words = tuple(
+            Word(
+                text=self._talk[(session * 37 + number) % len(self._talk)],
+                start_ms=int(number * word_ms),
+                end_ms=int((number + 1) * word_ms),
+            )
+            for number in range(first, first + spoken)
+        )
+        return WordsEvent(
+            version="1.0", session=self.names[session], seq=seq, lang="en", words=words, heard_until_ms=words[-1].end_ms
+        )
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        assert error is None, error
+        _, at_ms = message.timestamp()
+        self.appended_ms[(message.key() or b"").decode()].append(at_ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """A segment as its reader saw it. read_ms: wall clock when it could be read."""
+
+    session: str
+    partition: int
+    words: int
+    cause: Cause
+    frozen_ms: int
+    read_ms: float
+
+
+class Listener(threading.Thread):
+    """Reads segments as a consumer would, and notes when each could be read."""
+
+    def __init__(self, world: RealWorld) -> None:
+        super().__init__(daemon=True)
+        self._settings = KafkaSettings(
+            bootstrap_servers=world.kafka.bootstrap, group_id=f"{world.deployment}-listener", fetch_wait_ms=5
+        )
+        self._topic = world.segments_topic
+        self._stopping = threading.Event()
+        self.ended = 0
+        self.heard: list[Heard] = []
+
+    def run(self) -> None:
+        """Read until told to stop."""
+        with KafkaReader(self._settings, self._topic) as reader:
+            reader.assign(Start())
+            while not self._stopping.is_set():
+                came = reader.poll(0.1)
+                if isinstance(came, Record):
+                    self._take(decode_segment(came.value or b""), came.partition)
+
+    def stop(self) -> None:
+        """Read no more."""
+        self._stopping.set()
+        self.join()
+
+    def wait_for_ended(self, sessions: int, timeout_s: float) -> None:
+        """Wait until so many sessions have ended since the beginning. TimeoutError."""
+        until_s = time.monotonic() + timeout_s
+        while self.ended < sessions:
+            if time.monotonic() > until_s:
+                raise TimeoutError(f"{self.ended} of {sessions} sessions have ended after {timeout_s} s")
+            time.sleep(0.1)
+
+    def since(self, start_ms: float, end_ms: float) -> list[Heard]:
+        """Return what could be read in this time, wall clock."""
+        return [one for one in self.heard if start_ms <= one.read_ms < end_ms]
+
+    def _take(self, segment: Segment, partition: int) -> None:
+        self.ended += segment.session_end
+        self.heard.append(
+            Heard(
+                session=segment.session,
+                partition=partition,
+                words=len(segment.words),
+                cause=segment.cause,
+                frozen_ms=segment.timing.frozen_ms,
+                read_ms=time.time() * 1000.0,
+            )
+        )
+
+
+def own_delays(heard: Sequence[Heard], appended_ms: Mapping[str, Sequence[int]]) -> list[float]:
+    """Return the own delay of each segment with words, in milliseconds."""
+    delays = []
+    for one in heard:
+        times = appended_ms.get(one.session, ())
+        if one.words and times:
+            place = bisect_right(times, one.frozen_ms) - 1
+            delays.append(one.read_ms - times[max(0, place)])
+    return delays
+
+
+def causes(heard: Sequence[Heard]) -> dict[str, int]:
+    """Return how many segments with words each cause ended."""
+    return dict(Counter(str(one.cause) for one in heard if one.words).most_common())

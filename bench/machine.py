@@ -1,0 +1,38 @@
+"""The machine that a benchmark ran on, and where its result is written."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+__all__ = ["RESULTS", "cpu_name", "machine", "write_result"]
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def cpu_name() -> str:
+    """Return what the machine calls its processor."""
+    with Path("/proc/cpuinfo").open(encoding="ascii") as lines:
+        return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def machine() -> dict[str, object]:
+    """Return the processor's name, the cores there are, and the load average of the last minute."""
+    return {"cpu": cpu_name(), "cores": os.cpu_count(), "load_average": round(os.getloadavg()[0], 1)}
+
+
+def write_result(name: str, command: str, measured: Mapping[str, object], *, out: Path | None = None) -> Path:
+    """Print a result, and write it with its command, the time and the machine; return the file.
+
+    name: of the file in ``bench/results`` where ``out`` names no other.
+    """
+    at = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    text = json.dumps({"command": command, "at": at, "machine": machine(), **measured}, indent=2)
+    print(text)
+    file = out or RESULTS / f"{name}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text + "\n", encoding="utf-8")
+    return file

@@ -1,0 +1,129 @@
+"""``caesura worker`` with its processor time told by stage: what ``bench.cost_split`` runs.
+
+    python -m bench.staged_worker FILE worker --set ...
+
+The methods in ``STAGES`` are timed by the clock of the loop's thread, each without what it calls of another stage, so
+that the stages add up to the thread's whole time; ``loop`` is what is in none of them. Before the first record is
+polled all of the process's time is its ``start``. Where the engine has one thread, what other threads spend is the
+Kafka clients' (``client_threads``). The timing itself costs a microsecond a call, which is in the figures.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from worker.adapters.kafka.publisher import KafkaPublisher
+from worker.adapters.kafka.word_source import KafkaWordSource
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.redis.session_store import RedisSessionStore
+from worker.cli import main as command_line
+from worker.ports.records import Record
+from worker.runtime import loaded_partition
+from worker.runtime.labelling import Labelling
+from worker.runtime.loaded_partition import LoadedPartition
+from worker.telemetry.observer import TelemetryObserver
+
+__all__ = ["STAGES", "StageClock"]
+
+STAGES: dict[str, tuple[tuple[object, str], ...]] = {
+    "poll": ((KafkaWordSource, "poll"),),
+    "decode": ((loaded_partition, "read_event"),),
+    "core": ((LoadedPartition, "take"), (LoadedPartition, "tick"), (Labelling, "run")),
+    "network": ((OnnxEngine, "label"),),
+    "snapshots": ((LoadedPartition, "stage"), (LoadedPartition, "adopt")),
+    "redis": ((RedisSessionStore, "write"),),
+    "publish": ((KafkaPublisher, "begin"), (KafkaPublisher, "publish")),
+    "commit": ((KafkaPublisher, "send_offsets"), (KafkaPublisher, "commit")),
+    "telemetry": ((TelemetryObserver, "note"),),
+}
+"""What is timed, by stage: a class or a module, and the name of a function in it."""
+
+
+class StageClock:
+    """Adds up a thread's processor time by stage. Calls from other threads are passed on untimed."""
+
+    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
+        self._clock = clock
+        self._thread = threading.get_ident()
+        self._stack = ["loop"]
+        self._last_s = clock()
+        self.spent_s: dict[str, float] = {"loop": 0.0, **dict.fromkeys(STAGES, 0.0)}
+        self.calls: dict[str, int] = dict.fromkeys(STAGES, 0)
+
+    def timed(self, stage: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the call, its time taken for ``stage``."""
+
+        @functools.wraps(call)
+        def counted(*given: object, **named: object) -> object:
+            if threading.get_ident() != self._thread:
+                return call(*given, **named)
+            self._lap()
+            self._stack.append(stage)
+            self.calls[stage] += 1
+            try:
+                return call(*given, **named)
+            finally:
+                self._lap()
+                self._stack.pop()
+
+        return counted
+
+    def begin(self) -> None:
+        """Forget what was spent so far."""
+        self._lap()
+        self.spent_s = dict.fromkeys(self.spent_s, 0.0)
+        self.calls = dict.fromkeys(self.calls, 0)
+
+    def told(self) -> dict[str, float]:
+        """Return the seconds by stage until now."""
+        self._lap()
+        return dict(self.spent_s)
+
+    def _lap(self) -> None:
+        now_s = self._clock()
+        self.spent_s[self._stack[-1]] += now_s - self._last_s
+        self._last_s = now_s
+
+
+def main() -> None:
+    """Run the command line that follows the file's name, timed; write the file at its end."""
+    file, sys.argv = Path(sys.argv[1]), ["caesura", *sys.argv[2:]]
+    clock = StageClock()
+    for stage, places in STAGES.items():
+        for owner, name in places:
+            setattr(owner, name, clock.timed(stage, getattr(owner, name)))
+    start_s: list[float] = []
+    poll = KafkaWordSource.poll
+
+    def first_noticed(source: KafkaWordSource, max_records: int, timeout_s: float) -> Sequence[object]:
+        items = poll(source, max_records, timeout_s)
+        if not start_s and any(isinstance(item, Record) for item in items):
+            start_s.append(time.process_time())
+            clock.begin()
+        return items
+
+    setattr(KafkaWordSource, "poll", first_noticed)  # noqa: B010 - a method is replaced
+    try:
+        command_line()
+    finally:
+        spent, whole_s = clock.told(), time.process_time()
+        begun_s = start_s[0] if start_s else whole_s
+        told = {
+            "start_s": begun_s,
+            "whole_s": whole_s,
+            "stages_s": spent,
+            "client_threads_s": whole_s - begun_s - sum(spent.values()),
+            "calls": clock.calls,
+        }
+        file.write_text(json.dumps(told), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""``caesura worker`` in a process of its own, on a world's topics: what it costs, and what it holds in memory.
+
+Processor time is the kernel's of the whole process, every thread, in ticks of 10 ms.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import IO
+
+from tests.workers.real import RealWorld
+from worker.sizing.measuring import resident_bytes
+
+__all__ = ["ROOT", "WorkerProcess"]
+
+ROOT = Path(__file__).resolve().parents[1]
+_TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
+_START = "from worker.cli import main; main()"
+
+
+class WorkerProcess:
+    """A worker. code: the root of the sources that it runs, another commit's perhaps. cpus: those it may run on.
+
+    stages: a file; the worker writes there what its stages cost (``bench.staged_worker``).
+    """
+
+    def __init__(
+        self,
+        world: RealWorld,
+        *,
+        ordinal: int = 0,
+        code: Path = ROOT,
+        cpus: Collection[int] = (),
+        stages: Path | None = None,
+        settings: Mapping[str, object] | None = None,
+        log: IO[bytes] | None = None,
+    ) -> None:
+        chosen: dict[str, object] = {
+            "kafka.bootstrap_servers": world.kafka.bootstrap,
+            "redis.addresses": world.redis_url.partition("//")[2].partition("/")[0],
+            "worker.deployment": world.deployment,
+            "worker.ordinal": ordinal,
+            "worker.input_topic": world.words_topic,
+            "worker.segment_topic": world.segments_topic,
+            "worker.dead_letter_topic": world.dead_topic,
+            "worker.http_port": 0,
+            **(settings or {}),
+        }
+        flags = [part for name, value in chosen.items() for part in ("--set", f"{name}={value}")]
+        begin = ["-c", _START] if stages is None else ["-m", "bench.staged_worker", str(stages)]
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+        self._process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, *begin, "worker", *flags],
+            cwd=code,
+            env=clean | {"PYTHONPATH": str(code)},
+            stdout=subprocess.DEVNULL if log is None else log,
+        )
+        if cpus:
+            os.sched_setaffinity(self._process.pid, cpus)  # at once: threads made later inherit it
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor seconds so far."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * _TICK_S
+
+    @property
+    def resident_bytes(self) -> int:
+        """Memory of the process that is resident now."""
+        return resident_bytes(self._process.pid)
+
+    def finish(self, timeout_s: float = 60.0) -> float:
+        """Stop it in good order, and return the processor seconds of its whole life."""
+        self._process.send_signal(signal.SIGTERM)
+        return self._ended(timeout_s)
+
+    def kill(self) -> float:
+        """Kill it as a crash would, and return the processor seconds of its whole life."""
+        self._process.kill()
+        return self._ended(60.0)
+
+    def _ended(self, timeout_s: float) -> float:
+        spent_s = _children_s()
+        self._process.wait(timeout_s)
+        return _children_s() - spent_s
+
+
+def _children_s() -> float:
+    spent = os.times()
+    return spent.children_user + spent.children_system

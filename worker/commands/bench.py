@@ -1,0 +1,107 @@
+"""``caesura bench``: what this machine carries, and what to set by it; no Kafka, no Redis, no corpus."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from worker.adapters.onnx.cpu_quota import threads_allowed
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.core.dictionary import load_dictionary
+from worker.errors import FatalError
+from worker.settings.tree import load_local_settings, models_folder
+from worker.sizing.advice import FULL, Advice, advise
+from worker.sizing.measuring import AROUND, OWN_DELAY_MS, Measured, Measurement
+from worker.sizing.speech import WORDS_A_SECOND
+
+__all__ = ["bench"]
+
+_ALL_ROWS = 2**40
+_BUSY_MACHINE = 0.5
+
+
+def bench(
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    sessions: Annotated[
+        int | None,
+        typer.Option(min=1, help="Live sessions to plan for; else as many as one worker is given.", show_default=False),
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=0.5, max=60, help="Speech a stage: more is steadier.")] = 4.0,
+    first: Annotated[int, typer.Option(min=1, help="Sessions of the first stage.")] = 64,
+    most: Annotated[int, typer.Option(min=1, help="Sessions at which the rise ends.")] = 8192,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Measure what this machine carries, in about a minute, and print what to set: replicas, threads, CPU, memory.
+
+    Synthetic English speech goes through the worker's decoding and the model, on one core, without Kafka and Redis:
+    a backlog, then live sessions in rising numbers. What the clients of Kafka and Redis cost beside it is a factor that
+    was measured on real ones (docs/capacity.md); the brokers' own machines are not measured at all.
+    """
+    settings = load_local_settings(origin_of(config, assignments))
+    load_dictionary()
+    # Rows of every session are kept, whatever worker.engine_memory_mib says: what it should be is measured here.
+    engine = OnnxEngine(models_folder(settings.worker), threads=1, max_kept_bytes=_ALL_ROWS)
+    if not any(model.language == "en" and model.active for model in engine.models):
+        raise FatalError("the bench speaks English, and the models folder has no active model for it")
+    engine.warm_up()
+    measurement = Measurement(engine, settings.worker, settings.decoding)
+    measured = measurement.run(seconds=seconds, first_sessions=first, most_sessions=most)
+    advice = advise(measured, sessions)
+    if as_json:
+        figures = {"measured": asdict(measured), "around": AROUND, "advice": asdict(advice)}
+        typer.echo(json.dumps(figures, indent=2))
+        return
+    for line in (*_measured_lines(measured), "", *_advice_lines(advice)):
+        typer.echo(line)
+
+
+def _measured_lines(measured: Measured) -> list[str]:
+    """Return what was measured, for people."""
+    start_mib, session_kib, rows_kib = (
+        measured.start_bytes / 2**20,
+        measured.session_bytes / 2**10,
+        measured.row_bytes / 2**10,
+    )
+    lines = [
+        "Measured on one core, one thread, without Kafka and Redis:",
+        f"  words a second of a backlog      {measured.words_a_second:,.0f}",
+        f"  CPU seconds a million words      {measured.cpu_s_per_million_words:,.0f}",
+        f"  live sessions that fit           {measured.live_sessions:,}",
+        f"  memory with the models           {start_mib:,.0f} MiB",
+        f"  memory a session                 {session_kib:,.0f} KiB, of them {rows_kib:,.0f} KiB rows of the engine",
+        "",
+        f"Live, at {WORDS_A_SECOND} words a second, with a factor of {AROUND} for the clients of Kafka and Redis:",
+        "  sessions  of a core  p99 until labelled  CPU s a million words",
+    ]
+    for one in measured.stages:
+        told = "" if one.fits else f"  too late for {OWN_DELAY_MS} ms"
+        lines.append(
+            f"  {one.sessions:8,}  {one.busy:9.0%}  {one.late_ms:15,.0f} ms  {one.cpu_s_per_million_words:21,.0f}{told}"
+        )
+    cores = os.cpu_count() or 1
+    if measured.load_average > _BUSY_MACHINE * cores:
+        lines.append(
+            f"The machine was busy, load average {measured.load_average} on {cores} cores: a quiet one takes more."
+        )
+    return lines
+
+
+def _advice_lines(advice: Advice) -> list[str]:
+    """Return what to set, for people."""
+    given = f"{advice.sessions_a_worker:,} a worker ({FULL:.0%} of what fits), one worker to spare"
+    return [
+        f"For {advice.sessions:,} live sessions: {given}, at least {advice.partitions} partitions.",
+        "The chart's values (deploy/chart):",
+        "",
+        *(f"  {line}" for line in advice.values().splitlines()),
+        "",
+        f"The engine takes its threads from the CPU limit: {advice.threads} here, on this machine {threads_allowed()}.",
+        "The brokers and Redis were not measured: docs/capacity.md says what they need.",
+    ]

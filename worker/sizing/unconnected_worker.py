@@ -1,0 +1,77 @@
+"""A worker's work without Kafka and Redis: events' bytes in, records and snapshots out, nothing sent anywhere.
+
+The same decoding of events, sessions, batches, engine, records and snapshots as the worker's; what it leaves out is the
+two clients, and the loop around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schemas.codec import decode_event
+from schemas.state import encode_state
+from worker.core.batching import BatchLimits
+from worker.core.context import DecodingContext, Origin
+from worker.core.partition import PartitionSessions
+from worker.core.rules import DecodingRules, ModelTable
+from worker.core.segmentation import segmenters
+from worker.ports.clock import Clock
+from worker.ports.engine import Engine
+from worker.ports.observer import SilentObserver
+from worker.runtime.labelling import Labelling
+from worker.runtime.output_records import OutputRecords
+from worker.runtime.settings import RuntimeSettings
+from worker.runtime.watchdog import InferenceWatchdog
+
+__all__ = ["UnconnectedWorker"]
+
+_PARTITION = 0
+
+
+class UnconnectedWorker:
+    """One partition's sessions in memory, and their snapshots, as a worker holds them."""
+
+    def __init__(self, engine: Engine, settings: RuntimeSettings, rules: DecodingRules, clock: Clock) -> None:
+        context = DecodingContext(
+            topic=settings.input_topic,
+            partition=_PARTITION,
+            rules=rules,
+            models=ModelTable.of(engine.models),
+            segmenters=segmenters,
+        )
+        self._sessions = PartitionSessions(context)
+        self._records = OutputRecords(settings=settings)
+        self._snapshots: dict[str, bytes] = {}
+        self._offset = 0
+        self._clock = clock
+        self._labelling = Labelling(
+            engine=engine,
+            clock=clock,
+            observer=SilentObserver(),
+            watchdog=InferenceWatchdog(deadline_s=60.0, clock=clock, on_overrun=lambda: None),
+            limits=BatchLimits(max_sessions=settings.max_batch_sessions, max_words=settings.max_batch_words),
+        )
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def take(self, events: Iterable[bytes]) -> None:
+        """Apply events, and label until no session wants labels."""
+        now_ms = self._clock.wall_ms()
+        for value in events:
+            origin = Origin(offset=self._offset, appended_ms=now_ms, polled_ms=now_ms, time_ms=now_ms)
+            self._sessions.offer(decode_event(value), origin)
+            self._offset += 1
+        self._labelling.run({_PARTITION: self._sessions})
+
+    def checkpoint(self) -> int:
+        """Make what a checkpoint saves and publishes; return how many words froze since the last one."""
+        out = self._sessions.take_segments()
+        states = self._sessions.states(self._sessions.touched)
+        self._snapshots |= {name: encode_state(state) for name, state in states.items() if state is not None}
+        for one in out:
+            self._records.segment(_PARTITION, one)
+        for name, record in self._sessions.ledger_states(sorted({one.segment.session for one in out})).items():
+            self._records.ledger(_PARTITION, name, record, through=self._offset - 1)
+        self._sessions.settle()
+        return sum(len(one.segment.words) for one in out)
