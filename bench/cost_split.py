@@ -24,10 +24,10 @@ from pathlib import Path
 from bench.live_load import Listener, Speakers, causes, own_delays, percentiles
 from bench.machine import write_result
 from bench.worker_process import WorkerProcess
-from tests.parts.kafka_part import find_kafka
-from tests.parts.redis_part import find_redis
-from tests.workers.real import RealWorld
-from tests.workers.speech import speech, talk
+from tests.harness.parts.kafka_part import find_kafka
+from tests.harness.parts.redis_part import find_redis
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import speech, talk
 
 _MEASURED_BY_BENCH = ("decode", "core", "network", "snapshots")
 _JOIN_S = 6.0

@@ -23,8 +23,8 @@ from confluent_kafka import KafkaError, Message, Producer
 from schemas.codec import decode_segment, encode_event
 from schemas.events import Word, WordsEvent
 from schemas.segments import Cause, Segment
-from tests.workers.real import RealWorld
-from tests.workers.speech import talk
+from tests.harness.real_world import RealWorld
+from tests.harness.speech import talk
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.ports.records import Record

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO
 
-from tests.workers.real import RealWorld
+from tests.harness.real_world import RealWorld
 from worker.sizing.measuring import resident_bytes
 
 __all__ = ["ROOT", "WorkerProcess"]

@@ -26,7 +26,7 @@ from worker.sizing.unconnected_worker import UnconnectedWorker
 
 __all__ = ["AROUND", "OWN_DELAY_MS", "LiveStage", "Measured", "Measurement", "resident_bytes"]
 
-AROUND = 1.2
+AROUND = 1.1
 """A worker's processor time to that of what is measured here: the clients of Kafka and Redis, the loop, telemetry.
 
 ``python -m bench.cost_split`` measures it: all stages to decode, core, network and snapshots (docs/capacity.md)."""
