@@ -27,11 +27,14 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=None, help="begin no more faults after so long")
     parser.add_argument("--folder", type=Path, default=None, help="where to keep the workers' diaries")
     parser.add_argument("--before", default=None, help="commit or tag of the release that every other worker runs")
-    parser.add_argument("--only", type=FaultKind, choices=tuple(FaultKind), default=None, help="one kind of fault")
+    parser.add_argument(
+        "--only", type=FaultKind, choices=tuple(FaultKind), nargs="+", default=(), help="kinds of fault"
+    )
     parser.add_argument("--timed", action="store_true", help="timers fire; labels and cuts are not compared")
     parser.add_argument("--former-format", action="store_true", help="every other worker writes the former version")
     parser.add_argument("--crowd", type=int, default=0, help="sessions a partition that stay open all the while")
     parser.add_argument("--every", type=float, default=0.0, help="seconds from one fault to the next at least")
+    parser.add_argument("--changes", action="store_true", help="rules and models change; labels are not compared")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
     began_s = time.monotonic()
@@ -56,6 +59,7 @@ def main() -> int:
         former_format=given.former_format,
         crowd=given.crowd,
         every_s=given.every,
+        changes=given.changes,
         say=say,
     )
     report = run(plan)

@@ -6,23 +6,30 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from confluent_kafka import ElectionType, TopicPartition
 
+from tests.chaos.changes import RULE_SETS
+from tests.chaos.disturbed_links import disturb
 from tests.chaos.fleet import Member
-from tests.chaos.schedule import Fault, FaultKind
+from tests.chaos.operator_at_work import OperatorAtWork
+from tests.chaos.poison import poisoned_records
+from tests.chaos.schedule import ALONE, Fault, FaultKind
 from tests.chaos.world import ChaosWorld
 from tests.harness.chaotic_engine import HANG, RAISE
 from tests.harness.damages import CONTROL_DAMAGES, DAMAGES, SESSION_DAMAGES, Damage
-from tests.harness.parts.proxy import Link
+from tests.harness.producers import Sent
 
 __all__ = ["Actions", "Strike"]
 
 _WHOLE_WITHIN_S = 60.0
 _LEAST_WORKERS = 2
 _MEMBER_WITHIN_S = 30.0
+_POISON_WITHIN_S = 150.0
+_KILLS_FROM_S = 3.0
+_KEEPS_FORMER = 0.5
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,19 +54,24 @@ class Strike:
 
 @dataclass(slots=True)
 class Actions:
-    """Does to a world what a fault says."""
+    """Does to a world what a fault says. sent: what was sent to the input topic beside the load."""
 
     world: ChaosWorld
     strikes: list[Strike] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+    operator: OperatorAtWork = field(init=False)
     _redis: threading.Lock = field(default_factory=threading.Lock)
     _brokers: threading.Lock = field(default_factory=threading.Lock)
     _links: dict[int, threading.Lock] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.operator = OperatorAtWork(self.world)
 
     def begin(self, fault: Fault) -> Strike:
         """Begin a fault as soon as what it hits is free; return without waiting for its end."""
         area = fault.kind.partition("_")[0]
         begin = {"worker": self._worker, "inference": self._inference, "broker": self._broker, "leader": self._broker}
-        strike = begin.get(area, self._redis_or_link)(fault)
+        strike = self._steps(fault) if fault.kind in ALONE else begin.get(area, self._redis_or_link)(fault)
         self.strikes.append(strike)
         return strike
 
@@ -200,6 +212,44 @@ class Actions:
             time.sleep(0.2)
         raise RuntimeError("the brokers did not become in sync")
 
+    # what is done in several steps, and mended
+
+    def _steps(self, fault: Fault) -> Strike:
+        partition = int(fault.where * self.world.partitions)
+        operator, fleet = self.operator, self.world.fleet
+        actions: dict[FaultKind, Callable[[], None]] = {
+            FaultKind.OFFSETS_DELETED: operator.delete_offsets,
+            FaultKind.OFFSET_SET: lambda: operator.set_offset(partition, fault.lasts_s % 1),
+            FaultKind.OFFSET_ADOPTED: lambda: operator.adopt_offset(partition, round(fault.lasts_s * 10) % 20),
+            FaultKind.LEDGER_SPOIL: lambda: operator.spoil_ledger(partition, fault.lasts_s % 1),
+            FaultKind.POISON_AND_FLUSH: lambda: self._poison(partition, kills=fault.lasts_s > _KILLS_FROM_S),
+            FaultKind.RULES_CHANGE: lambda: fleet.change_rules(int(fault.where * len(RULE_SETS))),
+            FaultKind.MODEL_CHANGE: lambda: fleet.change_model(keeps_former=fault.where < _KEEPS_FORMER),
+        }
+        self._redis.acquire()
+        everything = frozenset(range(self.world.partitions))
+        strike = self._strike(fault.kind, everything, self._redis, actions[fault.kind])
+        assert strike.thread is not None
+        strike.thread.join()
+        strike.at_ms, strike.at_s = round(time.time() * 1000), time.monotonic()
+        return strike
+
+    def _poison(self, partition: int, *, kills: bool) -> None:
+        """Send a session with a poisonous record, wait for its dead letter, lose Redis, and let the session go on."""
+        number = len(self.strikes)
+        before, after = poisoned_records(number, partition, self.world.partitions, kills=kills)
+        self.sent += [*before, *after]
+        try:
+            self.world.send(before)
+            until_s = time.monotonic() + _POISON_WITHIN_S
+            while not any(one.key == before[0].key for one in self.world.records("dead")):
+                if time.monotonic() > until_s:
+                    raise RuntimeError(f"a poisonous record was not given up within {_POISON_WITHIN_S} s")
+                time.sleep(1.0)
+            self.world.redis.flush_all()
+        finally:
+            self.world.send(after)
+
     # Redis and links
 
     def _spoil_and_kill(self, fault: Fault) -> None:
@@ -229,7 +279,7 @@ class Actions:
         }
         lock = self._redis if fault.kind in whole else self._links.setdefault(link.port, threading.Lock())
         lock.acquire()
-        action = whole.get(fault.kind) or (lambda: _disturb(link, fault))
+        action = whole.get(fault.kind) or (lambda: disturb(link, fault))
         return self._strike(fault.kind, frozenset(range(self.world.partitions)), lock, action)
 
 
@@ -263,30 +313,3 @@ def _stop(member: Member, *, leaves: bool) -> None:
     if not member.await_end(40):
         member.signal(signal.SIGKILL)
         raise RuntimeError(f"worker {member.ordinal} did not end within 40 s of SIGTERM")
-
-
-def _disturb(link: Link, fault: Fault) -> None:
-    how = fault.kind.rpartition("_")[2]
-    if how == "cut":
-        link.cut()
-        return
-    with _stalled(link) if how == "stall" else _slowed(link, 0.02 + 0.2 * fault.where):
-        time.sleep(fault.lasts_s)
-
-
-@contextlib.contextmanager
-def _stalled(link: Link) -> Iterator[None]:
-    link.stall(on=True)
-    try:
-        yield
-    finally:
-        link.stall(on=False)
-
-
-@contextlib.contextmanager
-def _slowed(link: Link, delay_s: float) -> Iterator[None]:
-    link.slow(delay_s)
-    try:
-        yield
-    finally:
-        link.slow(0.0)

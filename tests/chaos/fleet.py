@@ -13,8 +13,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import cast
 
 from schemas.state import STATE_VERSION
+from tests.chaos.changes import FIRST_VERSION, RULE_SETS
 from tests.chaos.member import FENCED, HUNG
 from tests.harness.pipeline import Pipeline
 from tests.harness.places import ROOT
@@ -25,6 +27,7 @@ __all__ = ["Fleet", "Member"]
 
 _LOOK_EVERY_S = 0.1
 _RESTART_WAIT_S = 0.3
+_STOPPED_WITHIN_S = 40.0
 _FORMATS = (STATE_VERSION, "1.0")
 _KILLED = {-signal.SIGKILL, 128 + signal.SIGKILL}
 _EXPECTED_ENDS = {0, HUNG, FENCED, *_KILLED}
@@ -41,10 +44,13 @@ class Member:
         self.busy = threading.Lock()
         self.not_before_s = 0.0
         self._config = folder / f"member-{ordinal}.json"
+        self._given = dict(config)
         self._config.write_text(json.dumps(config))
         self._diary = folder / f"member-{ordinal}.log"
         self._read_to = 0
+        self._reading = threading.RLock()
         self._held: set[int] = set()
+        self._parked: dict[int, str] = {}
         self.happened: Counter[str] = Counter()
         self._pid: int | None = None
         self._process: GuardedProcess | None = None
@@ -64,10 +70,20 @@ class Member:
         """How the process ended; None where it lives or never was."""
         return None if self._process is None or self._process.alive else self._process.exit_status
 
+    def configure(self, pipeline: Mapping[str, Mapping[str, object]], **more: object) -> None:
+        """Have every process that is started from now on built otherwise. pipeline: what changes within its fields."""
+        given = cast("dict[str, dict[str, object]]", self._given["pipeline"])
+        changed = {name: {**given[name], **change} for name, change in pipeline.items()}
+        self._given = {**self._given, "pipeline": {**given, **changed}, **more}
+        whole = self._config.with_suffix(".new")
+        whole.write_text(json.dumps(self._given))
+        whole.replace(self._config)
+
     def start(self) -> None:
         """Start a process for this place; what is left of the one before it goes."""
         self.kill()
         self._held.clear()
+        self._parked.clear()
         self._pid = None
         command = [sys.executable, "-m", self._module, str(self._config)]
         environment = {
@@ -93,7 +109,7 @@ class Member:
         """Return the partitions that its diary says it works on."""
         if not self._diary.exists():
             return frozenset()
-        with self._diary.open("rb") as diary:
+        with self._reading, self._diary.open("rb") as diary:
             diary.seek(self._read_to)
             for line in diary:
                 if not line.endswith(b"\n"):
@@ -109,13 +125,26 @@ class Member:
             case {"what": "born", "pid": int(pid)}:
                 self._pid = pid
                 self._held.clear()
+                self._parked.clear()
             case {"what": "claimed", "partition": int(partition), "verdict": str(verdict)}:
                 self._held.add(partition)
+                self._parked.pop(partition, None)
                 self.happened[f"claims found {verdict}"] += 1
             case {"what": "rebuilt" | "took_over" as what}:
                 self.happened[what] += 1
             case {"what": "revoked" | "lost", "partitions": list(partitions)}:
                 self._held.difference_update(partitions)
+                for partition in partitions:
+                    self._parked.pop(partition, None)
+            case {"what": "parked", "partition": int(partition), "reason": str(reason)}:
+                self._held.discard(partition)
+                self._parked[partition] = reason
+                self.happened[f"parked: {reason}"] += 1
+
+    def parked(self) -> dict[int, str]:
+        """Return the partitions that its diary says it has parked, and why."""
+        self.held()
+        return dict(self._parked) if self.lives else {}
 
     def kill(self) -> None:
         """End the process, its guard too."""
@@ -132,7 +161,7 @@ class Member:
 
 
 class Fleet:
-    """All places. ``close`` ends every process; so does the end of this one.
+    """All places. version: of the models that are active. ``close`` ends every process; so does the end of this one.
 
     module: what a worker's process runs. before: the folder of another release, which every other place runs.
     former_format: every other place writes its state as the version before.
@@ -162,6 +191,7 @@ class Fleet:
             )
             for pipeline in pipelines
         ]
+        self.version = FIRST_VERSION
         self.ends: Counter[str] = Counter()
         self.tails: list[str] = []
         self._closing = threading.Event()
@@ -177,10 +207,33 @@ class Fleet:
         """Return who works on which partition, as far as the diaries say."""
         return {partition: member for member in self.members for partition in member.held()}
 
+    def parked(self) -> dict[int, str]:
+        """Return which partitions are parked, and why, as far as the diaries say."""
+        return {partition: reason for member in self.members for partition, reason in member.parked().items()}
+
     def happened(self) -> dict[str, int]:
         """Return how often what happened in the workers, as far as the diaries say: claims by verdict, rebuilds."""
         self.holders()
         return dict(sum((member.happened for member in self.members), Counter()))
+
+    def change_rules(self, number: int) -> None:
+        """Have the workers decode by other rules, one after another: see ``tests.chaos.changes``."""
+        self._roll_out({"rules": RULE_SETS[number]})
+
+    def change_model(self, *, keeps_former: bool) -> None:
+        """Have the workers label by the next version of the model, and keep the one before it loaded or not."""
+        self.version += 1
+        self._roll_out({}, models=[self.version, self.version - 1] if keeps_former else [self.version])
+
+    def _roll_out(self, pipeline: Mapping[str, Mapping[str, object]], **more: object) -> None:
+        for member in self.members:
+            member.configure(pipeline, **more)
+        for member in self.members:
+            with member.busy:
+                if member.wanted and member.lives:
+                    member.signal(signal.SIGTERM)
+                    if not member.await_end(_STOPPED_WITHIN_S):
+                        raise RuntimeError(f"worker {member.ordinal} did not end within {_STOPPED_WITHIN_S} s")
 
     def stop(self, timeout_s: float) -> list[str]:
         """Stop all members in good order; return a complaint for each that did not end well."""

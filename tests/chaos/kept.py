@@ -15,9 +15,11 @@ from schemas.checkpoint import CheckpointId, OffsetMetadata, SessionField
 from schemas.segments import Segment
 from schemas.state import SessionFacts, SessionStatus, decode_ledger, decode_state
 from tests.chaos.oracle import Timers
+from tests.chaos.poison import POISON
 from tests.chaos.said import Run, Said
 from tests.harness.checker import Findings, Output, Violation
 from worker.ports.records import CommittedOffset, Record
+from worker.runtime.output_records import REFUSED_KEY
 
 __all__ = ["Kept", "check_kept"]
 
@@ -49,23 +51,45 @@ def check_kept(said: Said, found: Output, kept: Kept, timers: Timers | None = No
         segments.setdefault((one.session, one.since), []).append(one)
     stored = _stored(kept, committed, findings)
     for name, run in last.items():
-        came = segments.get((name, run.since), [])
-        recorded = latest.get(name)
-        ledger = None if recorded is None else decode_ledger(recorded)
-        if name in stored:
-            _check_facts(run, came, stored[name], "Redis", findings, whole=True)
-        if came and ledger is not None:
-            _check_facts(run, came, ledger, "the ledger", findings, whole=False)
-        forgotten = name in latest and recorded is None
-        if name not in stored and not (forgotten and timers is not None and came and came[-1].session_end):
-            findings.add("lost", f"{name} is not in Redis, and nobody forgot it")
-        if came and not forgotten and ledger is None:
-            findings.add("lost", f"{name} has published and is not in the ledger")
-        if forgotten and name in stored:
-            findings.add("foreign", f"{name} was forgotten and is in Redis")
+        _check_session(run, segments.get((name, run.since), []), stored, latest, findings, timers)
     for name in stored.keys() - last.keys():
         findings.add("foreign", f"{name} is in Redis, and never spoke")
+    for letter in found.letters:
+        key = REFUSED_KEY % letter.offset
+        if letter.reason == POISON and (key not in latest or latest[key] is not None):
+            findings.add("lost", f"the ledger does not hold that {letter[:2]} was refused")
     return findings.found
+
+
+def _check_session(
+    run: Run,
+    came: Sequence[Segment],
+    stored: Mapping[str, SessionFacts],
+    latest: Mapping[str, bytes | None],
+    findings: Findings,
+    timers: Timers | None,
+) -> None:
+    """latest: the ledger's last record of each key."""
+    name = run.session
+    recorded = latest.get(name)
+    if run.given_up:
+        if name in stored or recorded is not None:
+            findings.add("foreign", f"{name} was given up by an operator, and is in Redis or in the ledger")
+        if came and name not in latest:
+            findings.add("lost", f"{name} was given up by an operator, and the ledger does not say so")
+        return
+    ledger = None if recorded is None else decode_ledger(recorded)
+    if name in stored:
+        _check_facts(run, came, stored[name], "Redis", findings, whole=True)
+    if came and ledger is not None:
+        _check_facts(run, came, ledger, "the ledger", findings, whole=False)
+    forgotten = name in latest and recorded is None
+    if name not in stored and not (forgotten and timers is not None and came and came[-1].session_end):
+        findings.add("lost", f"{name} is not in Redis, and nobody forgot it")
+    if came and not forgotten and ledger is None:
+        findings.add("lost", f"{name} has published and is not in the ledger")
+    if forgotten and name in stored:
+        findings.add("foreign", f"{name} was forgotten and is in Redis")
 
 
 def _check_offset(partition: int, kept: Kept, findings: Findings) -> CheckpointId | None:

@@ -1,6 +1,7 @@
 """``python -m tests.chaos.member CONFIG``: a worker under chaos in a process of its own, with a diary on stdout.
 
-CONFIG is JSON: ``pipeline`` and ``redis`` say what it is built from. ``format``, where there is one, says in ``writes``
+CONFIG is JSON: ``pipeline`` and ``redis`` say what it is built from, ``models`` which versions its engine has loaded,
+the active one first. ``format``, where there is one, says in ``writes``
 the version of the state that this member writes. Every event brings a trace context then, so that the versions differ.
 
 The diary is one JSON object a line: what the runner needs to know (which partitions it holds) and what whoever looks
@@ -20,12 +21,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from schemas.events import Emission
+from tests.chaos.changes import FIRST_VERSION, served_models
+from tests.chaos.poison import PoisonedPublisher
 from tests.harness.chaotic_engine import ChaoticEngine
 from tests.harness.contexts import ContextsOnly
 from tests.harness.pipeline import Pipeline
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
-from worker.adapters.kafka.publisher import KafkaPublisher
 from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.adapters.redis.session_store import connect
 from worker.adapters.redis.settings import RedisSettings, RedisTopology
@@ -113,9 +116,10 @@ _WRITTEN: dict[type[Event], str] = {
 
 
 def main() -> None:
-    engine = ChaoticEngine()
+    config = json.loads(Path(sys.argv[1]).read_text())
+    engine = ChaoticEngine(served_models(*config.get("models", [FIRST_VERSION])))
     engine.obey_signals()
-    work(json.loads(Path(sys.argv[1]).read_text()), engine)
+    work(config, engine)
 
 
 def work(config: dict[str, dict[str, object]], engine: Engine) -> None:
@@ -153,7 +157,7 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
     clock = SystemClock()
     parts = RuntimeParts(
         source=KafkaWordSource(kafka, settings.input_topic),
-        publisher=KafkaPublisher(kafka, settings.transactional_id, settings.input_topic),
+        publisher=PoisonedPublisher(kafka, settings.transactional_id, settings.input_topic),
         store=connect(store, deployment=pipeline.deployment, topic=settings.input_topic),
         reader=KafkaLogReader(kafka),
         peers=KafkaPeerTransactions(kafka, settings.input_topic),
@@ -169,7 +173,9 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
 
     watchdog = InferenceWatchdog(deadline_s=_INFERENCE_DEADLINE_S, clock=clock, on_overrun=hung)
     watchdog.start()
-    rules = DecodingRules(**{"routes": frozenset({"de"}), **pipeline.rules})  # type: ignore[arg-type]
+    emission = Emission(str(pipeline.rules.get("emission", Emission.SENTENCE)))
+    told = {"routes": frozenset({"de"}), **pipeline.rules, "emission": emission}
+    rules = DecodingRules(**told)  # type: ignore[arg-type]
     return assemble(parts, settings=settings, rules=rules, segmenters=segmenters, watchdog=watchdog)
 
 

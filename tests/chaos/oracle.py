@@ -8,7 +8,7 @@ stamps, which pauses were silences. What timers do is held to here, too.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from schemas.segments import Segment, TranslationSegment
 from tests.chaos.said import Run, Said, SaidWord
 from tests.harness.checker import Findings, Output, Violation, check_letters, check_numbers, check_routes
 
-__all__ = ["Timers", "check_said"]
+__all__ = ["Timers", "check_models", "check_said"]
 
 _ENDS = ("period", "question")
 _ENOUGH_WORDS = 60
@@ -51,6 +51,15 @@ def check_said(said: Said, found: Output, timers: Timers | None = None) -> list[
     check_numbers(found.segments, findings, numbered=True)
     check_numbers(found.translations, findings, numbered=False)
     return [*findings.found, *check_routes(found.translations), *check_letters(said.letters, found.letters)]
+
+
+def check_models(found: Output, known: Collection[str]) -> list[Violation]:
+    """Check that every segment names a model that was served."""
+    findings = Findings("models")
+    used = {f"{one.model.id}@{one.model.version}" for one in found.segments if one.model is not None}
+    for model in used - set(known):
+        findings.add("foreign", f"labelled by {model}, which nobody served")
+    return findings.found
 
 
 def _by_run(segments: Iterable[Segment]) -> dict[tuple[str, int], list[Segment]]:
@@ -88,6 +97,8 @@ def _units(segments: Iterable[Segment]) -> list[SaidWord]:
 
 def _check_words(run: Run, segments: Sequence[Segment], findings: Findings, where: str) -> None:
     wanted, got = [one._replace(offset=0) for one in run.words], _units(segments)
+    if run.broken_off:
+        wanted = wanted[: len(got)]
     if wanted == got:
         return
     texts, came = [one.text for one in wanted], [one.text for one in got]
@@ -144,11 +155,13 @@ def _check_gaps(run: Run, segments: Sequence[Segment], findings: Findings, where
     wanted = [gap[:3] for gap in run.gaps]
     closed = any(one.session_end for one in segments[-1:])
     open_end = [] if run.ended else [gap for gap in run.gaps if gap[3] == len(run.words)]
+    if run.broken_off:
+        wanted = wanted[: len(got)]
     if got != wanted and not (closed and not run.ended and got == wanted[: len(wanted) - len(open_end)]):
         findings.add("lost" if len(got) < len(wanted) else "foreign", f"{where}: {len(got)} gaps of {len(wanted)}")
     whole = all(word.piece is None for one in segments for word in one.words)
     before = [gap.before_word for one in segments for gap in one.gaps]
-    if whole and got == wanted and before != [gap[3] for gap in run.gaps]:
+    if whole and got == wanted and before != [gap[3] for gap in run.gaps[: len(got)]]:
         findings.add("relabelled", f"{where}: gaps stand before other words")
     for one in segments:
         within = range(one.first_word, one.first_word + len(one.words) + (len(one.words) == 0 or one.session_end))
@@ -219,7 +232,7 @@ def _check_forgotten(said: Said, timers: Timers | None, findings: Findings) -> N
     last: dict[str, Run] = {}
     for run in said.runs.values():
         before, last[run.session] = last.get(run.session), run
-        if before is None or not run.events or not before.events:
+        if before is None or before.given_up or not run.events or not before.events:
             continue
         passed_ms = run.events[0].time_ms - max(one.time_ms for one in before.events if one.words or one.ends)
         if timers is None or passed_ms < timers.forget_after_ms:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,10 +16,10 @@ class Plan:
     """What to run.
 
     minutes: after so long no more faults are begun. folder: where the workers' diaries are kept; None: nowhere.
-    before: commit or tag of another release, which every other worker runs; None: all run this one. only: the one kind
-    of fault; None: all of them. timed: timers fire, and what they change is not compared. former_format: every other
+    before: commit or tag of another release, which every other worker runs; None: all run this one. only: kinds of
+    fault; none: all of them. timed: timers fire, and what they change is not compared. former_format: every other
     worker writes its state as the version before. crowd: sessions of each partition that stay open all the while.
-    every_s: so long from one fault to the next at least.
+    every_s: so long from one fault to the next at least. changes: rules and models change, and labels are not compared.
     """
 
     seed: int
@@ -30,11 +30,12 @@ class Plan:
     minutes: float | None = None
     folder: Path | None = None
     before: str | None = None
-    only: FaultKind | None = None
+    only: Collection[FaultKind] = ()
     timed: bool = False
     former_format: bool = False
     crowd: int = 0
     every_s: float = 0.0
+    changes: bool = False
     say: Callable[[str], None] = lambda _: None
 
     def note(self, line: str) -> None:

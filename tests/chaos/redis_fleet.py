@@ -50,6 +50,10 @@ class RedisFleet(Protocol):
         """FLUSHALL on a primary."""
         ...
 
+    def flush_all(self) -> None:
+        """FLUSHALL on every primary."""
+        ...
+
     def spoil(self, damage: Damage) -> None:
         """Spoil every partition's hash on a primary."""
         ...
@@ -105,6 +109,9 @@ class RedisPair:
     def flush(self) -> None:
         with redis.Redis(port=self._primary.port) as client:
             client.flushall()
+
+    def flush_all(self) -> None:
+        self.flush()
 
     def spoil(self, damage: Damage) -> None:
         with redis.Redis(port=self._primary.port) as client:

@@ -87,6 +87,12 @@ class RedisRing:
         with _client(self._a_primary()) as client:
             client.flushall()
 
+    def flush_all(self) -> None:
+        for node in self._nodes:
+            if _replication(node)["role"] == "master":
+                with _client(node) as client:
+                    client.flushall()
+
     def spoil(self, damage: Damage) -> None:
         with _client(self._a_primary()) as client:
             spoil(client, damage)

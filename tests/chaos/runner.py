@@ -11,23 +11,26 @@ from dataclasses import dataclass, field
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from tests.chaos.actions import Actions, Strike
+from tests.chaos.changes import FIRST_VERSION, model_names
 from tests.chaos.kept import check_kept
 from tests.chaos.load import Load, all_sent
-from tests.chaos.oracle import check_said
+from tests.chaos.oracle import check_models, check_said
 from tests.chaos.plan import Plan
+from tests.chaos.poison import POISON
 from tests.chaos.said import Place, Said, said
 from tests.chaos.samples import Samples
-from tests.chaos.schedule import Fault, draw_faults
+from tests.chaos.schedule import CHANGES, NEW, Fault, draw_faults
 from tests.chaos.timed import TIMERS
 from tests.chaos.watch import Watch
 from tests.chaos.world import DEPLOYMENT, WORKERS_AT_START, ChaosWorld
-from tests.harness.checker import Output, Violation, check
+from tests.harness.checker import Adopted, Output, Violation, check
+from tests.harness.producers import Sent
 from tests.harness.reference import undisturbed
 from worker.ports.records import Record
 
 __all__ = ["Report", "percentile", "run"]
 
-_UP_WITHIN_S = 90.0
+_UP_WITHIN_S = 240.0
 _RECOVERED_WITHIN_S = 12.0
 _DRAINED_WITHIN_S = 240.0
 _ENDED_WITHIN_S = 60.0
@@ -76,7 +79,9 @@ def percentile(values: Iterable[float], share: float) -> float | None:
 def run(plan: Plan) -> Report:
     """Run a plan to its end; bounded in time: what hangs is a complaint."""
     began_s = time.monotonic()
-    faults = draw_faults(plan.seed, plan.faults, static_members=plan.protocol == "classic", only=plan.only)
+    without = (frozenset() if plan.changes else CHANGES) | (NEW if plan.before is not None else frozenset())
+    static = plan.protocol == "classic"
+    faults = draw_faults(plan.seed, plan.faults, static_members=static, without=without, only=plan.only)
     with ChaosWorld(plan) as world:
         watch = Watch(world.kafka.bootstrap, f"{DEPLOYMENT}.segments", world.partitions)
         load = Load(
@@ -115,13 +120,16 @@ def run(plan: Plan) -> Report:
         happened = world.fleet.happened()
         words = world.records("words")
         output, kept = world.output(), world.kept()
-    places = _places(plan, load.sessions, world.partitions)
+    places = _places(plan, load.sessions, world.partitions, actions.sent)
     complaints += _check_load(words, places)
-    said_ = _said(words, places, output)
+    adopted = actions.operator.adopted
+    said_ = _said(words, places, output, adopted)
     timers = TIMERS if plan.timed else None
     violations = [*check_said(said_, output, timers), *check_kept(said_, output, kept, timers)]
-    if not plan.timed:
-        violations += check(undisturbed(words, world.partitions), output)
+    violations += check_models(output, model_names(range(FIRST_VERSION, world.fleet.version + 1)))
+    if not plan.timed and not plan.changes:
+        poisonous = {Place(one.partition, one.key, one.value) for one in actions.sent if one.refused == POISON}
+        violations += check(undisturbed(words, world.partitions, poisonous, adopted), output)
     report = Report(
         strikes=actions.strikes,
         violations=violations,
@@ -159,6 +167,8 @@ def _disturb(plan: Plan, faults: list[Fault], *, world: ChaosWorld, load: Load, 
             )
             if not recovered:
                 plan.say(f"fault {number} {strike.kind}: not recovered after {_RECOVERED_WITHIN_S} s, going on")
+        if strike.error is not None:
+            plan.say(f"fault {number} {strike.kind}: {strike.error}")
         if number % 10 == 9:
             plan.say(f"{number + 1} of {len(faults)} faults, {watch.words} words out")
         time.sleep(max(fault.pause_s, began_s + (number + 1) * plan.every_s - time.monotonic()))
@@ -194,10 +204,10 @@ def _ails(world: ChaosWorld) -> str:
     return "\n".join(tails)
 
 
-def _places(plan: Plan, sessions: int, partitions: int) -> dict[Place, str | None]:
+def _places(plan: Plan, sessions: int, partitions: int, more: Iterable[Sent]) -> dict[Place, str | None]:
     """Return all that was sent, as its producers wrote it down, and why it is to be refused where they know."""
     sent = all_sent(plan.seed, sessions, plan.crowd * partitions, partitions, timed=plan.timed)
-    return {Place(one.partition, one.key, one.value): one.refused for one in sent}
+    return {Place(one.partition, one.key, one.value): one.refused for one in (*sent, *more)}
 
 
 def _check_load(words: list[Record], places: Mapping[Place, str | None]) -> list[str]:
@@ -213,9 +223,9 @@ def _check_load(words: list[Record], places: Mapping[Place, str | None]) -> list
     return [f"the input topic is not what was said: {missing} records are missing, {foreign} are foreign"]
 
 
-def _said(words: list[Record], places: Mapping[Place, str | None], output: Output) -> Said:
+def _said(words: list[Record], places: Mapping[Place, str | None], output: Output, adopted: Iterable[Adopted]) -> Said:
     refused = {place: reason for place, reason in places.items() if reason is not None}
-    return said(words, refused, {(one.session, one.since) for one in output.segments})
+    return said(words, refused, {(one.session, one.since) for one in output.segments}, adopted)
 
 
 def _count_words(output: Output) -> int:
@@ -226,7 +236,7 @@ def _measure(report: Report, watch: Watch) -> None:
     recoveries: dict[str, list[float]] = defaultdict(list)
     alone: dict[str, list[float]] = defaultdict(list)
     ends_s = [*(strike.at_ms / 1000 for strike in report.strikes[1:]), float("inf")]
-    for strike, next_s in zip(report.strikes, ends_s, strict=True):
+    for strike, next_s in zip(report.strikes, ends_s, strict=False):
         times = [watch.recovered_s(partition, strike.at_ms) for partition in strike.affected]
         came = [at_s for at_s in times if at_s is not None]
         if not came:

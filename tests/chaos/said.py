@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from tests.harness.checker import Letter
+from tests.chaos.poison import POISON
+from tests.harness.checker import Adopted, Letter
 from worker.ports.records import Record
 
 __all__ = ["Place", "Run", "Said", "SaidEvent", "SaidWord", "said"]
@@ -54,7 +55,10 @@ class SaidEvent:
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """A session's stream under one ``since``. gaps: (epoch, first, last, words before)."""
+    """A session's stream under one ``since``. gaps: (epoch, first, last, words before).
+
+    given_up: an operator had its partition begin elsewhere, with empty state.
+    """
 
     session: str
     since: int
@@ -66,6 +70,12 @@ class Run:
     next_seq: int = 0
     missed: set[int] = field(default_factory=set)
     ended: bool = False
+    given_up: bool = False
+
+    @property
+    def broken_off(self) -> bool:
+        """Tell whether it was given up before its end: of its words a beginning came out, and nothing after it."""
+        return self.given_up and not self.ended
 
     def refusal(self, event: Mapping[str, Any]) -> str | None:
         """Return why an event is refused, ``repeat`` where it is dropped, None where it counts."""
@@ -119,31 +129,75 @@ class Said:
     letters: list[Letter]
 
 
-def said(records: Iterable[Record], refused: Mapping[Place, str], begins: Collection[tuple[str, int]] = ()) -> Said:
+def said(
+    records: Iterable[Record],
+    refused: Mapping[Place, str],
+    begins: Collection[tuple[str, int]] = (),
+    adopted: Iterable[Adopted] = (),
+) -> Said:
     """Return what these records of the words topic have to bring out.
 
     refused: what its producer wrote knowing that it is no event, or in a wrong place, and the reason that it must be
     refused for. begins: session and offset where one was begun that had been forgotten, as the output says.
+    adopted: where an operator had a partition begin elsewhere.
     """
-    runs: dict[tuple[str, int], Run] = {}
-    running: dict[str, Run] = {}
+    stream = _Stream(begins, adopted)
     letters: list[Letter] = []
-    times_ms: dict[int, int] = defaultdict(int)
     for record in records:
-        times_ms[record.partition] = max(times_ms[record.partition], record.timestamp_ms)
-        reason = refused.get(Place(record.partition, record.key, record.value))
-        if reason is None:
-            event = msgspec.msgpack.decode(record.value or b"")
-            name = event["session"]
-            if name not in running or (name, record.offset) in begins:
-                options = event.get("options") or {}
-                running[name] = runs[name, record.offset] = Run(session=name, since=record.offset, options=options)
-            reason = running[name].refusal(event)
-            if reason is None:
-                running[name].take(event, record, times_ms[record.partition])
+        if stream.passes_over(record):
+            continue
+        reason = refused.get(Place(record.partition, record.key, record.value)) or stream.take(record)
         if reason not in (None, "repeat"):
-            letters.append(Letter(record.partition, record.offset, reason, record.value))
-    return Said(runs=runs, letters=letters)
+            value = b"" if reason == POISON else record.value  # of a poisonous record no byte is kept
+            letters.append(Letter(record.partition, record.offset, reason, value))
+    stream.end()
+    return Said(runs=stream.runs, letters=letters)
+
+
+class _Stream:
+    """The runs of all sessions, record by record."""
+
+    def __init__(self, begins: Collection[tuple[str, int]], adopted: Iterable[Adopted]) -> None:
+        self.runs: dict[tuple[str, int], Run] = {}
+        self._running: dict[int, dict[str, Run]] = defaultdict(dict)
+        self._begins = begins
+        self._adopted: dict[int, list[Adopted]] = defaultdict(list)
+        self._times_ms: dict[int, int] = defaultdict(int)
+        for one in adopted:
+            self._adopted[one.partition].append(one)
+
+    def passes_over(self, record: Record) -> bool:
+        """Give sessions up where an operator had the partition begin; tell whether he had it skip this record."""
+        waiting = self._adopted[record.partition]
+        while waiting and record.offset >= waiting[0].begins_at:
+            self._give_up(record.partition)
+            waiting.pop(0)
+        if waiting and record.offset >= waiting[0].stopped_at:
+            return True
+        self._times_ms[record.partition] = max(self._times_ms[record.partition], record.timestamp_ms)
+        return False
+
+    def take(self, record: Record) -> str | None:
+        """Let an event count, or say why not."""
+        event = msgspec.msgpack.decode(record.value or b"")
+        name, running = event["session"], self._running[record.partition]
+        if name not in running or (name, record.offset) in self._begins:
+            options = event.get("options") or {}
+            running[name] = self.runs[name, record.offset] = Run(session=name, since=record.offset, options=options)
+        reason = running[name].refusal(event)
+        if reason is None:
+            running[name].take(event, record, self._times_ms[record.partition])
+        return reason
+
+    def end(self) -> None:
+        """Give up what nothing was said after."""
+        for partition, waiting in self._adopted.items():
+            if waiting:
+                self._give_up(partition)
+
+    def _give_up(self, partition: int) -> None:
+        for run in self._running.pop(partition, {}).values():
+            run.given_up = True
 
 
 def _pairs(attributes: Mapping[str, str] | None) -> tuple[tuple[str, str], ...] | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Fault", "FaultKind", "draw_faults"]
+__all__ = ["ALONE", "CHANGES", "NEW", "Fault", "FaultKind", "draw_faults"]
 
 
 class FaultKind(StrEnum):
@@ -38,7 +39,25 @@ class FaultKind(StrEnum):
     KAFKA_SLOW = "kafka_slow"
     INFERENCE_RAISE = "inference_raise"
     INFERENCE_HANG = "inference_hang"
+    OFFSETS_DELETED = "offsets_deleted"
+    OFFSET_SET = "offset_set"
+    OFFSET_ADOPTED = "offset_adopted"
+    LEDGER_SPOIL = "ledger_spoil"
+    POISON_AND_FLUSH = "poison_and_flush"
+    RULES_CHANGE = "rules_change"
+    MODEL_CHANGE = "model_change"
 
+
+CHANGES = frozenset({FaultKind.RULES_CHANGE, FaultKind.MODEL_CHANGE})
+"""They change labels from then on: only where a run says that it has them, and compares none."""
+ALONE = frozenset(
+    {FaultKind.OFFSETS_DELETED, FaultKind.OFFSET_SET, FaultKind.OFFSET_ADOPTED, FaultKind.LEDGER_SPOIL}
+    | {FaultKind.POISON_AND_FLUSH}
+    | CHANGES
+)
+"""Of several steps, whose end is awaited before anything else is done; recovery counts from there."""
+NEW = frozenset({FaultKind.LEDGER_SPOIL, FaultKind.POISON_AND_FLUSH}) | CHANGES
+"""What a release before this one does not stand, or has no part for."""
 
 _WEIGHTS = {
     FaultKind.WORKER_KILL: 12,
@@ -67,6 +86,13 @@ _WEIGHTS = {
     FaultKind.KAFKA_SLOW: 3,
     FaultKind.INFERENCE_RAISE: 5,
     FaultKind.INFERENCE_HANG: 3,
+    FaultKind.OFFSETS_DELETED: 1,
+    FaultKind.OFFSET_SET: 2,
+    FaultKind.OFFSET_ADOPTED: 3,
+    FaultKind.LEDGER_SPOIL: 4,
+    FaultKind.POISON_AND_FLUSH: 4,
+    FaultKind.RULES_CHANGE: 6,
+    FaultKind.MODEL_CHANGE: 6,
 }
 
 
@@ -85,11 +111,22 @@ class Fault:
     pause_s: float
 
 
-def draw_faults(seed: int, count: int, *, static_members: bool, only: FaultKind | None = None) -> list[Fault]:
-    """Draw a schedule, of one kind where it is to be ``only`` that; else, where there are enough, every kind occurs."""
+def draw_faults(
+    seed: int,
+    count: int,
+    *,
+    static_members: bool,
+    without: Collection[FaultKind] = (),
+    only: Collection[FaultKind] = (),
+) -> list[Fault]:
+    """Draw a schedule, ``only`` of some kinds where they are named; where there are enough faults every kind occurs.
+
+    without: kinds that are not to occur.
+    """
     drawn = random.Random(f"faults {seed}")
-    kinds = [kind for kind in _WEIGHTS if static_members or kind is not FaultKind.WORKER_KILL_STATIC]
-    kinds = kinds if only is None else [only]
+    left_out = {*without} if static_members else {*without, FaultKind.WORKER_KILL_STATIC}
+    kinds = [kind for kind in _WEIGHTS if kind not in left_out]
+    kinds = [kind for kind in _WEIGHTS if kind in only] if only else kinds
     weights = [_WEIGHTS[kind] for kind in kinds]
     chosen = kinds if count >= len(kinds) else drawn.sample(kinds, count)
     chosen = chosen + drawn.choices(kinds, weights, k=count - len(chosen))

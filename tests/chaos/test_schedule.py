@@ -32,7 +32,7 @@ def test_without_static_members_none_is_killed(seed: int) -> None:
 
 @given(SEEDS, st.sampled_from(FaultKind))
 def test_a_schedule_of_one_kind_has_no_other(seed: int, kind: FaultKind) -> None:
-    assert {fault.kind for fault in draw_faults(seed, 5, static_members=True, only=kind)} == {kind}
+    assert {fault.kind for fault in draw_faults(seed, 5, static_members=True, only=(kind,))} == {kind}
 
 
 @given(SEEDS, st.integers(min_value=0, max_value=10_000))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.chaos.fleet import Fleet
 from tests.chaos.kept import Kept
@@ -20,10 +21,11 @@ from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_cluster import KafkaCluster
 from tests.harness.parts.proxy import Proxy
 from tests.harness.pipeline import Pipeline
+from tests.harness.producers import Sent
 from tests.harness.reference import RULES, output_of
 from tests.harness.release import release
 from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.redis.session_store import connect
+from worker.adapters.redis.session_store import RedisSessionStore, connect
 from worker.adapters.redis.settings import RedisSettings, RedisTopology
 from worker.demo.guarded_process import free_port
 from worker.ports.records import CommittedOffset, Record
@@ -34,6 +36,7 @@ DEPLOYMENT = "chaos"
 WORKERS_AT_START = 4
 _PLACES = 6
 _ASKED_S = 10.0
+_SENT_WITHIN_S = 60.0
 _STAMPED = {"message.timestamp.type": "LogAppendTime"}
 
 
@@ -95,10 +98,23 @@ class ChaosWorld:
             rules={**RULES, **TIMED_RULES} if self._plan.timed else dict(RULES),
         )
 
+    def send(self, records: Sequence[Sent]) -> None:
+        """Append records to the input topic, past the proxies. RuntimeError where the brokers do not take them."""
+        producer = Producer({"bootstrap.servers": self.kafka.bootstrap, "enable.idempotence": True, "log_level": 0})
+        for one in records:
+            producer.produce(f"{DEPLOYMENT}.words", one.value, one.key, one.partition)
+        if producer.flush(_SENT_WITHIN_S):
+            raise RuntimeError("the brokers did not take what was sent to them")
+
     def records(self, name: str) -> list[Record]:
         """Return what a ``read_committed`` reader sees of a topic, partition by partition."""
         settings = KafkaSettings(bootstrap_servers=self.kafka.bootstrap, group_id=f"{DEPLOYMENT}-outside")
         return committed_records(self.kafka.admin, settings, f"{DEPLOYMENT}.{name}")
+
+    def store(self) -> RedisSessionStore:
+        """Return a client of the sessions' store; to be closed."""
+        where = RedisSettings(addresses=tuple(self.redis.addresses), topology=RedisTopology(self.redis.topology))
+        return connect(where, deployment=DEPLOYMENT, topic=f"{DEPLOYMENT}.words")
 
     def kept(self) -> Kept:
         """Return what is kept when nobody is at work any more."""
@@ -116,8 +132,7 @@ class ChaosWorld:
             }
         finally:
             consumer.close()
-        where = RedisSettings(addresses=tuple(self.redis.addresses), topology=RedisTopology(self.redis.topology))
-        store = connect(where, deployment=DEPLOYMENT, topic=topic)
+        store = self.store()
         try:
             fields = {partition: dict(store.load(partition)) for partition in range(self.partitions)}
         finally:

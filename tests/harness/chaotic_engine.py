@@ -9,6 +9,7 @@ from types import FrameType
 
 from tests.harness.engines import RaisingEngine
 from worker.core.labelling import LabelRequest, Labels
+from worker.ports.engine import EngineModel
 
 __all__ = ["HANG", "RAISE", "ChaoticEngine"]
 
@@ -22,8 +23,8 @@ _FOR_EVER_S = 3600.0
 class ChaoticEngine(RaisingEngine):
     """Labels like the scripted one."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, models: Sequence[EngineModel] | None = None) -> None:
+        super().__init__(models=models)
         self._hangs = False
 
     def obey_signals(self) -> None:

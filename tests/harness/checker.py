@@ -23,6 +23,7 @@ from schemas.segments import Segment, SegmentWord, Timing, TranslationSegment
 
 __all__ = [
     "KINDS",
+    "Adopted",
     "Findings",
     "Letter",
     "Output",
@@ -35,6 +36,14 @@ __all__ = [
 ]
 
 KINDS = ("lost", "doubled", "reordered", "relabelled", "foreign", "gap")
+
+
+class Adopted(NamedTuple):
+    """An offset set on purpose: everything before ``stopped_at`` was applied, the next record read is ``begins_at``."""
+
+    partition: int
+    stopped_at: int
+    begins_at: int
 
 
 class Letter(NamedTuple):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import EngineError
+from worker.ports.engine import EngineModel
 
 __all__ = ["DEADLY", "DeadlyEngine", "FaultyEngine", "Killed", "RaisingEngine", "kill_process"]
 
@@ -18,8 +19,10 @@ DEADLY = "deadly"
 class FaultyEngine(ScriptedEngine):
     """Labels like the scripted one, after ``before`` was called with the batch; what that raises, the engine raises."""
 
-    def __init__(self, before: Callable[[Sequence[LabelRequest]], object]) -> None:
-        super().__init__()
+    def __init__(
+        self, before: Callable[[Sequence[LabelRequest]], object], models: Sequence[EngineModel] | None = None
+    ) -> None:
+        super().__init__(models=models)
         self._before = before
 
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
@@ -33,8 +36,8 @@ class RaisingEngine(FaultyEngine):
     sizes: of the batches that it raised on.
     """
 
-    def __init__(self, left: int = 0, *, of: str | None = None) -> None:
-        super().__init__(self._raise)
+    def __init__(self, left: int = 0, *, of: str | None = None, models: Sequence[EngineModel] | None = None) -> None:
+        super().__init__(self._raise, models)
         self.left = left
         self.sizes: list[int] = []
         self._of = of

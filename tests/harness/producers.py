@@ -18,7 +18,7 @@ from schemas.codec import encode_event
 from schemas.events import Emission, SessionOptions, Word, WordsEvent
 from worker.core.partitioning import murmur2_partition
 
-__all__ = ["WHEN_ALL_ENDS", "Sent", "crowd_records", "session_records"]
+__all__ = ["WHEN_ALL_ENDS", "Sent", "crowd_records", "session_name", "session_records"]
 
 WHEN_ALL_ENDS = float("inf")
 """A pause until no more sessions are opened."""
@@ -45,14 +45,14 @@ def session_records(seed: int, number: int, partitions: int, *, timed: bool = Fa
     timed: it may choose its silence, so that timers fire.
     """
     drawn = random.Random(f"{seed} {number}")
-    name = _name(f"s{number}", number % partitions, partitions)
+    name = session_name(f"s{number}", number % partitions, partitions)
     yield from _Producer(name, drawn, partitions, timed=timed).records()
 
 
 def crowd_records(number: int, partitions: int) -> Iterator[Sent]:
     """Yield the records of a session that says a word, stays open to the end, and ends."""
     partition = number % partitions
-    name = _name(f"c{number}", partition, partitions)
+    name = session_name(f"c{number}", partition, partitions)
     for seq in range(2):
         words = (Word(text=f"{name}-{seq}", confidence=0.5),)
         event = WordsEvent(version="1.0", session=name, seq=seq, lang="en", words=words, session_end=seq == 1)
@@ -60,7 +60,8 @@ def crowd_records(number: int, partitions: int) -> Iterator[Sent]:
         yield Sent(partition=partition, key=name.encode(), value=encode_event(event), after_s=after_s)
 
 
-def _name(prefix: str, partition: int, partitions: int) -> str:
+def session_name(prefix: str, partition: int, partitions: int) -> str:
+    """Return a name that begins like that and leads to the partition."""
     letter = 0
     while murmur2_partition(f"{prefix}x{letter:x}".encode(), partitions) != partition:
         letter += 1

@@ -2,41 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections import deque
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from schemas.codec import decode_segment, decode_translation
-from tests.harness.checker import Letter, Output
-from tests.harness.twin_world import World
+from schemas.dead_letters import DeadLetterReason
+from tests.harness.checker import Adopted, Letter, Output
+from tests.harness.twin_world import TwinWorker, World
 from worker.core.rules import DecodingRules
-from worker.ports.records import Record
+from worker.ports.records import NextOffset, Record
 
 __all__ = ["RULES", "letter_of", "output_of", "undisturbed"]
 
 RULES = {"flush_after_ms": 600_000, "stall_after_ms": 3_600_000, "idle_after_ms": 604_800_000}
 """No timer fires in any run, so that when something happened changes nothing."""
+Origin = tuple[int, bytes | None, bytes | None]
+"""A record as its producer wrote it: partition, key, value."""
 _MOST_TURNS = 1_000_000
 
 
-def undisturbed(records: Iterable[Record], partitions: int) -> Output:
-    """Return what should have come out of these input records, which come partition by partition in order."""
-    rules = DecodingRules(routes=frozenset({"de"}), **RULES)  # type: ignore[arg-type]
-    world = World(partitions=partitions, rules=rules)
-    sent = dict.fromkeys(range(partitions), 0)
-    for one in records:
-        assert one.offset == sent[one.partition], "the input topic's offsets have holes"
-        world.broker.append("asr.words", one.partition, one.value, key=one.key)
-        sent[one.partition] += 1
-    worker = world.worker(dead_letter_limit=1_000_000)
-    for _ in range(_MOST_TURNS):
-        worker.turn()
-        loaded = worker.worker.assignment.loaded
-        if len(loaded) == partitions and all(
-            one.next_offset == sent[number] and not one.changed for number, one in loaded.items()
-        ):
-            return output_of(
-                world.records("asr.segments"), world.records("translate.de"), world.records("asr.words.dead")
-            )
-    raise AssertionError("the undisturbed run does not come to its end")
+def undisturbed(
+    records: Iterable[Record], partitions: int, poisonous: Collection[Origin] = (), adopted: Iterable[Adopted] = ()
+) -> Output:
+    """Return what should have come out of these input records, which come partition by partition in order.
+
+    poisonous: records that nobody can ever publish. adopted: where an operator had a partition begin elsewhere.
+    """
+    run = _Undisturbed(records, partitions, poisonous)
+    for one in adopted:
+        run.append(one.partition, one.stopped_at)
+        run.settle()
+        run.adopt(one)
+    return run.finish()
+
+
+class _Undisturbed:
+    """The twins, and how much of the input they were given."""
+
+    def __init__(self, records: Iterable[Record], partitions: int, poisonous: Collection[Origin]) -> None:
+        rules = DecodingRules(routes=frozenset({"de"}), **RULES)  # type: ignore[arg-type]
+        self._world = World(partitions=partitions, rules=rules)
+        self._waiting: list[deque[Record]] = [deque() for _ in range(partitions)]
+        self._poisoned: set[tuple[int, int]] = set()
+        self._sent = [0] * partitions
+        for one in records:
+            self._waiting[one.partition].append(one)
+            if (one.partition, one.key, one.value) in poisonous:
+                self._poisoned.add((one.partition, one.offset))
+        self._worker = self._enter()
+
+    def _enter(self, *, adopting: bool = False) -> TwinWorker:
+        return self._world.worker(dead_letter_limit=1_000_000, adopt_foreign_offsets=adopting)
+
+    def append(self, partition: int, until: float = math.inf) -> None:
+        """Append a partition's records up to an offset. One that nobody can publish becomes one that nobody reads."""
+        waiting = self._waiting[partition]
+        while waiting and waiting[0].offset < until:
+            one = waiting.popleft()
+            assert one.offset == self._sent[partition], "the input topic's offsets have holes"
+            value = b"" if (one.partition, one.offset) in self._poisoned else one.value
+            self._world.broker.append("asr.words", partition, value, key=one.key)
+            self._sent[partition] += 1
+
+    def settle(self) -> None:
+        """Have all of it applied and committed."""
+        for _ in range(_MOST_TURNS):
+            self._worker.turn()
+            loaded = self._worker.worker.assignment.loaded
+            if len(loaded) == len(self._sent) and all(
+                one.next_offset == self._sent[number] and not one.changed for number, one in loaded.items()
+            ):
+                return
+        raise AssertionError("the undisturbed run does not come to its end")
+
+    def adopt(self, one: Adopted) -> None:
+        """Have a partition begin elsewhere with empty state, as an operator has it done."""
+        self._worker.worker.drain()
+        self.append(one.partition, one.begins_at)
+        outside = NextOffset(next_offset=one.begins_at, metadata="")
+        self._world.broker.set_offset("caesura", "asr.words", one.partition, outside)
+        self._worker = self._enter(adopting=True)
+        self.settle()
+        self._worker.worker.drain()
+        self._worker = self._enter()
+
+    def finish(self) -> Output:
+        """Have the rest applied, and return what came out."""
+        for partition in range(len(self._sent)):
+            self.append(partition)
+        self.settle()
+        found = output_of(*(self._world.records(name) for name in ("asr.segments", "translate.de", "asr.words.dead")))
+        letters = [
+            one._replace(reason=DeadLetterReason.POISON, value=b"") if one[:2] in self._poisoned else one
+            for one in found.letters
+        ]
+        return replace(found, letters=letters)
 
 
 def output_of(segments: Sequence[Record], translations: Sequence[Record], letters: Sequence[Record]) -> Output:

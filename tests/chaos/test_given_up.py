@@ -1,0 +1,205 @@
+"""Offsets set on purpose, and records given up as poison: what may come of them, and bugs planted in that are found."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import pytest
+
+from schemas.segments import ModelRef, Segment
+from tests.chaos.changes import FIRST_VERSION, model_names
+from tests.chaos.kept import Kept, check_kept
+from tests.chaos.oracle import check_models, check_said
+from tests.chaos.poison import POISON, poisoned_records
+from tests.chaos.said import Place, Said, said
+from tests.crash.test_contained_neighbours import ChokingPublisher
+from tests.harness.checker import Adopted, Output, Violation, check
+from tests.harness.reference import RULES, output_of, undisturbed
+from tests.harness.spoken import spoken
+from tests.harness.twin_world import World
+from worker.core.rules import DecodingRules
+from worker.ports.records import CommittedOffset, NextOffset, Record
+
+PARTITIONS = 2
+SKIPPED = 3
+
+
+class _Run(NamedTuple):
+    words: list[Record]
+    poisonous: set[Place]
+    adopted: list[Adopted]
+    output: Output
+    said: Said
+    kept: Kept
+
+
+@functools.cache
+def a_run() -> _Run:
+    """Have sessions speak to workers on the twins, one of them poison; set an offset in their midst on purpose.
+
+    The second partition's offset is set twice, with words said after it that lie beyond what is skipped.
+    """
+    rules = DecodingRules(routes=frozenset({"de"}), **RULES)  # type: ignore[arg-type]
+    world = World(partitions=PARTITIONS, rules=rules)
+    before, after = poisoned_records(1, 0, PARTITIONS, kills=True)
+    lines = spoken(7, 24, PARTITIONS)
+    middle = [one for one in lines if one.partition == 1]
+    adopted = []
+    worker = world.worker(around=ChokingPublisher, dead_letter_limit=1_000_000)
+    for one in (one for one in lines if one.partition == 0):
+        world.broker.append("asr.words", 0, one.value, key=one.key)
+    for sent in before:
+        world.broker.append("asr.words", 0, sent.value, key=sent.key)
+    for stop in (len(middle) // 3, len(middle) * 5 // 6):
+        while world.broker.log("asr.words", 1).end < stop:
+            one = middle[world.broker.log("asr.words", 1).end]
+            world.broker.append("asr.words", 1, one.value, key=one.key)
+        worker.turn(4_000)
+        worker.worker.drain()
+        for one in middle[stop : stop + SKIPPED]:
+            world.broker.append("asr.words", 1, one.value, key=one.key)
+        here = Adopted(1, stop, stop + SKIPPED)
+        adopted.append(here)
+        world.broker.set_offset("caesura", "asr.words", 1, NextOffset(next_offset=here.begins_at, metadata=""))
+        worker = world.worker(around=ChokingPublisher, dead_letter_limit=1_000_000, adopt_foreign_offsets=True)
+        worker.turn(200)
+    world.redis.lose_everything()
+    for one in middle[world.broker.log("asr.words", 1).end :]:
+        world.broker.append("asr.words", 1, one.value, key=one.key)
+    for sent in after:
+        world.broker.append("asr.words", 0, sent.value, key=sent.key)
+    worker.turn(4_000)
+    refused = {Place(one.partition, one.key, one.value): one.refused for one in before if one.refused is not None}
+    words = world.records("asr.words")
+    output = output_of(world.records("asr.segments"), world.records("translate.de"), world.records("asr.words.dead"))
+    refused |= {
+        Place(letter.partition, words_at(words, letter.partition, letter.offset).key, letter.value): letter.reason
+        for letter in output.letters
+        if letter.reason in ("malformed", "key_mismatch", "wrong_partition")
+    }
+    kept = Kept(
+        ends={number: world.broker.log("asr.words", number).end for number in range(PARTITIONS)},
+        offsets={number: _committed(world, number) for number in range(PARTITIONS)},
+        fields={number: dict(worker.store.load(number)) for number in range(PARTITIONS)},
+        ledger=world.records("caesura.ledger"),
+    )
+    begins = {(one.session, one.since) for one in output.segments}
+    poisonous = {place for place, reason in refused.items() if reason == POISON}
+    return _Run(words, poisonous, adopted, output, said(words, refused, begins, adopted), kept)
+
+
+def _committed(world: World, partition: int) -> CommittedOffset | None:
+    return world.broker.last_committed("caesura", "asr.words", partition)
+
+
+def words_at(words: Sequence[Record], partition: int, offset: int) -> Record:
+    return next(one for one in words if (one.partition, one.offset) == (partition, offset))
+
+
+def everything_found(output: Output, kept: Kept | None = None) -> set[str]:
+    run = a_run()
+    found: list[Violation] = [*check_said(run.said, output), *check_kept(run.said, output, kept or run.kept)]
+    found += check_models(output, model_names(range(FIRST_VERSION, FIRST_VERSION + 1)))
+    return {one.kind for one in found}
+
+
+def test_a_run_in_order_has_no_violation_and_everything_occurs_in_it() -> None:
+    run = a_run()
+    assert everything_found(run.output) == set()
+    assert [one.reason for one in run.output.letters if one.reason == POISON] == [POISON]
+    broken_off = [one for one in run.said.runs.values() if one.broken_off]
+    came = {(one.session, one.since) for one in run.output.segments}
+    assert any((one.session, one.since) in came for one in broken_off)
+    assert {one.session for one in broken_off} & {one.session for one in run.said.runs.values() if not one.given_up}
+
+
+def test_the_undisturbed_run_knows_both() -> None:
+    run = a_run()
+    assert check(undisturbed(run.words, PARTITIONS, run.poisonous, run.adopted), run.output) == []
+
+
+def test_without_them_the_undisturbed_run_is_another() -> None:
+    run = a_run()
+    assert check(undisturbed(run.words, PARTITIONS, run.poisonous), run.output)
+    assert check(undisturbed(run.words, PARTITIONS, (), run.adopted), run.output)
+
+
+def _of_one_broken_off(segments: list[Segment]) -> int:
+    """Return the place of the last segment of a session that was broken off and published before."""
+    broken_off = {(one.session, one.since) for one in a_run().said.runs.values() if one.broken_off}
+    return max(place for place, one in enumerate(segments) if (one.session, one.since) in broken_off and one.words)
+
+
+def go_on_after_the_adoption(segments: list[Segment]) -> None:
+    place = _of_one_broken_off(segments)
+    one = segments[place]
+    words = tuple(msgspec.structs.replace(word, text=f"{word.text}!") for word in one.words)
+    segments.append(msgspec.structs.replace(one, index=one.index + 1, words=words))
+
+
+def publish_again_after_the_adoption(segments: list[Segment]) -> None:
+    segments.append(segments[_of_one_broken_off(segments)])
+
+
+def lose_a_word_before_the_adoption(segments: list[Segment]) -> None:
+    place = _of_one_broken_off(segments)
+    segments[place] = msgspec.structs.replace(segments[place], words=segments[place].words[1:])
+
+
+def publish_what_is_poison(segments: list[Segment]) -> None:
+    place = max(place for place, one in enumerate(segments) if one.session.startswith("p1") and one.words)
+    poison = msgspec.structs.replace(segments[place].words[0], text="deadly-word")
+    segments[place] = msgspec.structs.replace(segments[place], words=(poison, *segments[place].words))
+
+
+def name_a_model_that_nobody_served(segments: list[Segment]) -> None:
+    segments[-1] = msgspec.structs.replace(segments[-1], model=ModelRef(id="scripted-en", version="7"))
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        go_on_after_the_adoption,
+        publish_again_after_the_adoption,
+        lose_a_word_before_the_adoption,
+        publish_what_is_poison,
+        name_a_model_that_nobody_served,
+    ],
+)
+def test_a_bug_planted_in_the_output_is_found(planted: Callable[[list[Segment]], None]) -> None:
+    segments = list(a_run().output.segments)
+    planted(segments)
+    assert everything_found(dataclasses.replace(a_run().output, segments=segments))
+
+
+def test_a_poisonous_record_without_its_letter_is_found() -> None:
+    output = a_run().output
+    others = [one for one in output.letters if one.reason != POISON]
+    assert "lost" in everything_found(dataclasses.replace(output, letters=others))
+
+
+def _without_note_of_poison(ledger: Sequence[Record]) -> list[Record]:
+    return [one for one in ledger if not (one.key or b"").startswith(b"\x00refused:")]
+
+
+def _without_tombstones(ledger: Sequence[Record]) -> list[Record]:
+    return [one for one in ledger if one.value is not None or (one.key or b"").startswith(b"\x00")]
+
+
+@pytest.mark.parametrize("spoil", [_without_note_of_poison, _without_tombstones])
+def test_a_ledger_that_does_not_say_it_is_found(spoil: Callable[[Sequence[Record]], list[Record]]) -> None:
+    run = a_run()
+    assert everything_found(run.output, dataclasses.replace(run.kept, ledger=spoil(run.kept.ledger)))
+
+
+def test_a_session_that_was_given_up_and_is_in_redis_is_found() -> None:
+    run = a_run()
+    last = {one.session: one for one in run.said.runs.values()}
+    name = next(name for name, one in last.items() if one.given_up)
+    (taken, *_) = run.kept.fields[1].values()
+    fields = {**run.kept.fields, 1: {**run.kept.fields[1], name: taken}}
+    assert "foreign" in everything_found(run.output, dataclasses.replace(run.kept, fields=fields))
