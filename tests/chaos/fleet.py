@@ -231,6 +231,7 @@ class Fleet:
         for member in self.members:
             with member.busy:
                 if member.wanted and member.lives:
+                    self.await_(lambda one=member: one.pid is not None or not one.lives, _STOPPED_WITHIN_S)  # type: ignore[misc]
                     member.signal(signal.SIGTERM)
                     if not member.await_end(_STOPPED_WITHIN_S):
                         raise RuntimeError(f"worker {member.ordinal} did not end within {_STOPPED_WITHIN_S} s")

@@ -125,10 +125,10 @@ def main() -> None:
 def work(config: dict[str, dict[str, object]], engine: Engine) -> None:
     """Work as a member of the fleet until SIGTERM; main thread only."""
     diary = Diary()
-    diary._write("born", pid=os.getpid())
-    load_dictionary()  # as worker.app does
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    diary._write("born", pid=os.getpid())  # whoever knows its number may end it from now on
+    load_dictionary()  # as worker.app does
     pipeline = Pipeline(**config["pipeline"])  # type: ignore[arg-type]
     tracer: Tracer = Untraced()
     if "format" in config:

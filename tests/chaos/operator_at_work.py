@@ -121,9 +121,12 @@ class OperatorAtWork:
         for member in members:
             member.wanted = False
         until_s = time.monotonic() + _WITHIN_S
+        told: set[int] = set()  # once each: in the midst of its end a second signal would kill it
         while any(member.lives for member in members):
             for member in members:
-                member.signal(signal.SIGTERM)
+                if (pid := member.pid) is not None and pid not in told:
+                    member.signal(signal.SIGTERM)
+                    told.add(pid)
             if time.monotonic() > until_s:
                 raise RuntimeError("workers did not end")
             time.sleep(_LOOK_EVERY_S)
