@@ -16,11 +16,11 @@ from tests.chaos.kept import Kept, check_kept
 from tests.chaos.oracle import check_models, check_said
 from tests.chaos.poison import POISON, poisoned_records
 from tests.chaos.said import Place, Said, said
-from tests.crash.test_contained_neighbours import ChokingPublisher
 from tests.harness.checker import Adopted, Output, Violation, check
 from tests.harness.reference import RULES, output_of, undisturbed
 from tests.harness.spoken import spoken
 from tests.harness.twin_world import World
+from tests.harness.unsure import ChokingPublisher
 from worker.core.rules import DecodingRules
 from worker.ports.records import CommittedOffset, NextOffset, Record
 
