@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.harness.places import ROOT
 from worker.settings.tree import open_settings
 from worker.telemetry.metric_table import METRICS
@@ -22,33 +20,33 @@ OTHER_VARIABLES = {
     "CAESURA_DEPLOY_TOOLS": "where the tests of the deployment find helm and its like",
 }
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+TEXTS = {str(page.relative_to(ROOT)): page.read_text(encoding="utf-8") for page in PAGES}
 
 
-@every_page
-def test_files_and_tests_that_are_named_are_there(page: Path) -> None:
-    named = re.findall(rf"`((?:{FOLDERS})/[\w./*-]*\w\.\w+)(?:::(test_\w+))?`", page.read_text(encoding="utf-8"))
+def test_files_and_tests_that_are_named_are_there() -> None:
     missing = []
-    for file, test in named:
-        found = list(ROOT.glob(file))
-        if not found or (test and f"def {test}(" not in found[0].read_text(encoding="utf-8")):
-            missing.append(f"{file} {test}")
+    for page, text in TEXTS.items():
+        for file, test in re.findall(rf"`((?:{FOLDERS})/[\w./*-]*\w\.\w+)(?:::(test_\w+))?`", text):
+            found = list(ROOT.glob(file))
+            if not found or (test and f"def {test}(" not in found[0].read_text(encoding="utf-8")):
+                missing.append(f"{page}: {file} {test}")
     assert missing == []
 
 
-@every_page
-def test_settings_and_variables_that_are_named_can_be_set(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    settings = set(re.findall(r"`(?:settings\.)?((?:decoding|bounds|kafka|redis|serve)\.[a-z_]+)[`=]", text))
-    settings |= set(re.findall(r"`((?:worker\.(?!core|app|cli|ports|config|errors))[a-z_]+)[`=]", text))
-    assert settings - SETTINGS == set()
-    assert set(re.findall(r"CAESURA_[A-Z_]+[A-Z]", text)) - VARIABLES - set(OTHER_VARIABLES) == set()
+def test_settings_and_variables_that_are_named_can_be_set() -> None:
+    unknown = {}
+    for page, text in TEXTS.items():
+        settings = set(re.findall(r"`(?:settings\.)?((?:decoding|bounds|kafka|redis|serve)\.[a-z_]+)[`=]", text))
+        settings |= set(re.findall(r"`((?:worker\.(?!core|app|cli|ports|config|errors))[a-z_]+)[`=]", text))
+        variables = set(re.findall(r"CAESURA_[A-Z_]+[A-Z]", text))
+        unknown[page] = (settings - SETTINGS) | (variables - VARIABLES - set(OTHER_VARIABLES))
+    assert {page: names for page, names in unknown.items() if names} == {}
 
 
-@every_page
-def test_metrics_that_are_named_are_served(page: Path) -> None:
+def test_metrics_that_are_named_are_served() -> None:
     served = {f"{metric.name}{part}" for metric in METRICS for part in ("", "_bucket", "_sum", "_count")}
-    assert set(re.findall(r"`(caesura_[a-z_]+)", page.read_text(encoding="utf-8"))) - served == set()
+    unknown = {page: set(re.findall(r"`(caesura_[a-z_]+)", text)) - served for page, text in TEXTS.items()}
+    assert {page: names for page, names in unknown.items() if names} == {}
 
 
 def _cited(file: Path) -> set[tuple[str, str]]:

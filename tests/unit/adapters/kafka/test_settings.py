@@ -78,12 +78,12 @@ def test_a_contradiction_is_refused_with_its_reasons(given: dict[str, Any], reas
     assert all(reason in str(refused.value) for reason in reasons)
 
 
-@pytest.mark.parametrize("option", sorted(RESERVED_OPTIONS))
-def test_an_option_that_a_guarantee_rests_on_cannot_be_set(option: str) -> None:
-    with pytest.raises(FatalError) as refused:
-        some_settings(extra={option: "anything"})
-    assert option in str(refused.value)
-    assert RESERVED_OPTIONS[option] in str(refused.value)
+def test_an_option_that_a_guarantee_rests_on_cannot_be_set() -> None:
+    for option, why in RESERVED_OPTIONS.items():
+        with pytest.raises(FatalError) as refused:
+            some_settings(extra={option: "anything"})
+        assert option in str(refused.value)
+        assert why in str(refused.value)
 
 
 @pytest.mark.parametrize("name", GOOD)

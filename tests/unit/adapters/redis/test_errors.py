@@ -36,13 +36,13 @@ def made(kind: type[Exception]) -> Exception:
     return error
 
 
-@pytest.mark.parametrize("kind", list(foreign_exceptions()))
-def test_every_exception_of_the_client_is_mapped_and_loses_its_text(kind: type[Exception]) -> None:
-    with pytest.raises((StoreError, FatalError)) as raised, storing("writing partition 3"):
-        raise made(kind)
-    assert CANARY not in str(raised.value)
-    assert raised.value.__suppress_context__
-    assert str(raised.value).startswith("writing partition 3: ")
+def test_every_exception_of_the_client_is_mapped_and_loses_its_text() -> None:
+    for kind in foreign_exceptions():
+        with pytest.raises((StoreError, FatalError)) as raised, storing("writing partition 3"):
+            raise made(kind)
+        assert CANARY not in str(raised.value), kind
+        assert raised.value.__suppress_context__, kind
+        assert str(raised.value).startswith("writing partition 3: "), kind
 
 
 @pytest.mark.parametrize("error", [ConnectionResetError(), TimeoutError(), BrokenPipeError(), OSError("no route")])
