@@ -8,6 +8,8 @@ import threading
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from typing_extensions import override
+
 from caesura.installed import languages, models_folder
 from caesura.segments import Segment
 from caesura.sessions import Session, Spoken, options_of
@@ -16,6 +18,7 @@ from schemas.tentative import Tentative
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.rules import DecodingRules, primary_language
 from worker.core.segmentation import segmenters
+from worker.ports.clock import Clock
 from worker.ports.engine import Engine
 from worker.service.session_pool import SessionPool
 
@@ -140,16 +143,19 @@ class _Turns:
                 done.set_result(frozen.get(event.session, []))
 
 
-class _NoTime:
+class _NoTime(Clock):
     """Time does not pass: nothing freezes for silence that nobody noticed."""
 
+    @override
     def wall_ms(self) -> int:
         """Return milliseconds since the epoch: always the same."""
         return 0
 
+    @override
     def monotonic_s(self) -> float:
         """Return seconds: always the same."""
         return 0.0
 
+    @override
     def sleep_s(self, seconds: float) -> None:
         """Return at once."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from typing_extensions import override
 
 from models.decoding.constrained import labeller
 from models.export.parity import encode
@@ -18,14 +19,14 @@ from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_voca
 from worker.adapters.onnx.wordpiece import WordPiece
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import FatalError
-from worker.ports.engine import EngineModel, EngineWork
+from worker.ports.engine import Engine, EngineModel, EngineWork
 
 __all__ = ["CheckpointEngine"]
 
 _BATCH = 32
 
 
-class CheckpointEngine:
+class CheckpointEngine(Engine):
     """``worker.ports.engine.Engine`` over one network, whose classes are ``schemas.labels`` numbers."""
 
     def __init__(
@@ -60,15 +61,18 @@ class CheckpointEngine:
         return cls(load_any_network(checkpoint), read_vocabulary(vocabulary), language=language, threads=threads)
 
     @property
+    @override
     def models(self) -> Sequence[EngineModel]:
         """The one model."""
         return (self._model,)
 
     @property
+    @override
     def work(self) -> EngineWork:
         """Nothing is counted."""
         return EngineWork()
 
+    @override
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label each request, in their order, those of like length together; FatalError for another model."""
         if any(request.model_id != self._model.name for request in requests):
@@ -91,8 +95,10 @@ class CheckpointEngine:
                 )
         return [answers[place] for place in range(len(requests))]
 
+    @override
     def forget(self, session: str) -> None:
         """Do nothing: nothing is kept of a session."""
 
+    @override
     def warm_up(self) -> None:
         """Do nothing: the first labelling is as any other."""

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from typing_extensions import override
+
 from models.decoding.labelling_runs import MARK_NUMBERS, TAG_NUMBERS
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
@@ -51,7 +53,7 @@ class Stream:
         return [heard - place - 1 for place, heard in enumerate(self.frozen_at)]
 
 
-class WatchedEngine:
+class WatchedEngine(Engine):
     """A ``worker.ports.engine.Engine`` that notes what it is asked: labellings, buffer words read, processor time."""
 
     def __init__(self, engine: Engine, *, clock: Callable[[], float] = time.process_time) -> None:
@@ -63,15 +65,17 @@ class WatchedEngine:
         self.cpu_s = 0.0
 
     @property
+    @override
     def models(self) -> Sequence[EngineModel]:
-        """The models loaded."""
         return self._engine.models
 
     @property
+    @override
     def work(self) -> EngineWork:
         """What the watched one has done."""
         return self._engine.work
 
+    @override
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label every word of each request, note it, and answer with what was asked for."""
         began_s = self._clock()
@@ -82,10 +86,12 @@ class WatchedEngine:
             self._steps.append(Step(start=request.buffer_start, marks=labels.punctuation, tags=labels.disfluency))
         return [labels.part(request.wanted) for request, labels in zip(requests, answers, strict=True)]
 
+    @override
     def forget(self, session: str) -> None:
         """Pass it on."""
         self._engine.forget(session)
 
+    @override
     def warm_up(self) -> None:
         """Pass it on."""
         self._engine.warm_up()

@@ -110,3 +110,29 @@ def test_what_two_folders_of_tests_use_stands_in_the_harness() -> None:
             if parts[-1].startswith("test_") or (parts[1] != own and (own, parts[1]) not in may_use):
                 wrong.append(f"{file.relative_to(ROOT)}: {name}")
     assert wrong == []
+
+
+def classes(folder: str) -> Iterator[ast.ClassDef]:
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        yield from (one for one in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(one, ast.ClassDef))
+
+
+def methods(one: ast.ClassDef) -> dict[str, ast.FunctionDef]:
+    return {node.name: node for node in one.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_an_adapter_names_its_port_and_says_which_methods_are_the_ports() -> None:
+    """So a method's contract stands once, on the port, and an adapter's docstring says what differs."""
+    ports = {one.name: methods(one) for one in classes("worker/ports") if "Protocol" in map(ast.unparse, one.bases)}
+    found, wrong = set(), []
+    for adapter in classes("worker/adapters"):
+        own = methods(adapter)
+        for port, promised in ports.items():
+            if not promised.keys() <= own.keys():
+                continue
+            found.add(port)
+            unmarked = [name for name in promised if "override" not in map(ast.unparse, own[name].decorator_list)]
+            if unmarked or port not in map(ast.unparse, adapter.bases):
+                wrong.append((adapter.name, port, unmarked))
+    assert wrong == []
+    assert found >= {"WordSource", "Publisher", "SessionStore", "Engine", "LogReader", "Clock"}

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import time
 
+from typing_extensions import override
+
+from worker.ports.clock import Clock
+
 __all__ = ["SystemClock"]
 
 
-class SystemClock:
+class SystemClock(Clock):
     """Wall and monotonic time of this machine."""
 
+    @override
     def wall_ms(self) -> int:
-        """Return milliseconds since the epoch; may jump."""
         return time.time_ns() // 1_000_000
 
+    @override
     def monotonic_s(self) -> float:
-        """Return seconds that only grow."""
         return time.monotonic()
 
+    @override
     def sleep_s(self, seconds: float) -> None:
-        """Let so much time pass."""
         time.sleep(seconds)

@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from confluent_kafka.admin import AdminClient
+from typing_extensions import override
 
 from worker.adapters.kafka.errors import consuming
 from worker.adapters.kafka.producer_handle import ProducerHandle
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.errors import AbortableError, BrokerError
+from worker.ports.publisher import Publisher
 from worker.ports.records import NextOffset, OutMessage
 from worker.ports.word_source import GroupMembership
 
@@ -49,7 +51,7 @@ def mock_cluster(topics: Sequence[str], *, brokers: int = 1, timeout_s: float = 
     keeper.poll(0)
 
 
-class PlainPublisher:
+class PlainPublisher(Publisher):
     """A ``Publisher`` without transactions, for the mock cluster only: what is published stays, even after an abort.
 
     Records are flushed first, then the offsets are committed plainly through the source: a crash in between publishes
@@ -64,24 +66,29 @@ class PlainPublisher:
         self._producing = ProducerHandle(options, queue_full_s=settings.transaction_timeout_ms / 1000)
 
     @property
+    @override
     def transactional_id(self) -> str:
         """The id that a real producer would have; nobody is fenced by it here."""
         return self._transactional_id
 
+    @override
     def init_transactions(self, timeout_s: float) -> None:
         """Wait until a broker answers; there is nobody to fence."""
         with consuming("connecting"):
             self._producing.live.list_topics(timeout=timeout_s)
 
+    @override
     def begin(self) -> None:
         """Begin with nothing to commit."""
         self._offsets = {}
         self._producing.forget_refused()
 
+    @override
     def publish(self, message: OutMessage) -> None:
         """Send one message at once; it cannot be taken back."""
         self._producing.queue(message)
 
+    @override
     def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
         """Keep the offsets until the commit."""
         del timeout_s
@@ -89,6 +96,7 @@ class PlainPublisher:
             raise AbortableError("not a member of the group (any more)")
         self._offsets.update(offsets)
 
+    @override
     def commit(self, timeout_s: float) -> None:
         """Flush, then commit the offsets plainly."""
         if self._producing.live.flush(timeout_s) > 0:
@@ -98,17 +106,20 @@ class PlainPublisher:
             self._source.commit_without_transaction(self._offsets)
         self._offsets = {}
 
+    @override
     def abort(self, timeout_s: float) -> None:
         """Forget the offsets; what was published stays."""
         del timeout_s
         self._offsets = {}
         self._producing.forget_refused()
 
+    @override
     def rebuild(self, timeout_s: float) -> None:
         """Make a fresh producer."""
         self._producing.remake()
         self.init_transactions(timeout_s)
 
+    @override
     def close(self) -> None:
         """Let go without waiting; closing twice is harmless."""
         self._producing.close()

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from worker.core.segment_writer import OutSegment
 from worker.ports.records import Record
-from worker.ports.tracer import SegmentSpan
+from worker.ports.tracer import SegmentSpan, Tracer
 
 __all__ = ["Untraced"]
 
 
-class Untraced:
+class Untraced(Tracer):
     """Traces nothing."""
 
+    @override
     def context_of(self, record: Record) -> str:
         """Find none."""
         del record
         return ""
 
+    @override
     def begin(self, out: OutSegment) -> SegmentSpan:
         """Begin nothing."""
         del out

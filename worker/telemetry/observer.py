@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from typing_extensions import override
+
 from schemas.segments import Segment
 from worker.core.decoding_counts import DecodingCounts
 from worker.ports import observer as told
+from worker.ports.observer import Observer
 from worker.ports.reasons import CheckpointOutcome
 from worker.telemetry import metric_table as table
 from worker.telemetry.health import Health
@@ -32,7 +35,7 @@ _COUNTED: tuple[tuple[str, Metric], ...] = (
 _CHANGES = ("opened", "reopened", "closed", "forgotten")
 
 
-class TelemetryObserver:
+class TelemetryObserver(Observer):
     """Called by the loop's thread alone; never raises."""
 
     def __init__(self, *, log: Log, metrics: Metrics, health: Health) -> None:
@@ -45,6 +48,7 @@ class TelemetryObserver:
         metrics.set(table.READY, 0)
         self._count_phases()
 
+    @override
     def note(self, event: told.Event) -> None:  # noqa: C901, PLR0912, PLR0915 - an arm an event, that is the point
         """Write what belongs into a line, count what belongs into a metric."""
         add, observe = self._metrics.add, self._metrics.observe

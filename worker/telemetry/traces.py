@@ -24,10 +24,12 @@ from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Link, Span, SpanContext, SpanKind, TraceFlags
 from opentelemetry.util.types import AttributeValue
+from typing_extensions import override
 
 from schemas.segments import Segment
 from worker.core.segment_writer import OutSegment
 from worker.ports.records import Record
+from worker.ports.tracer import Tracer
 
 __all__ = ["TRACE_HEADER", "SegmentTracer", "otlp_processor"]
 
@@ -47,7 +49,7 @@ def otlp_processor() -> SpanProcessor:
     return BatchSpanProcessor(OTLPSpanExporter())
 
 
-class SegmentTracer:
+class SegmentTracer(Tracer):
     """Traces the segments of one worker (``worker.ports.tracer.Tracer``).
 
     instance: the worker's name among those of its deployment, which is ``group``.
@@ -71,6 +73,7 @@ class SegmentTracer:
             "messaging.client.id": instance,
         }
 
+    @override
     def context_of(self, record: Record) -> str:
         """Return a record's trace context as ``traceparent`` of version 00; empty where it has not exactly one."""
         given = [value for name, value in record.headers if name.lower() == TRACE_HEADER]
@@ -79,8 +82,8 @@ class SegmentTracer:
             return ""
         return "00" + match["rest"].decode()
 
+    @override
     def begin(self, out: OutSegment) -> _TracedSegment:
-        """Begin the span of a segment that is staged, linked to its events' contexts."""
         segment = out.segment
         span = self._tracer.start_span(
             self._name,

@@ -15,7 +15,10 @@ import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 
+from typing_extensions import override
+
 from worker.errors import FatalError, RetriableError
+from worker.ports.caption_sink import CaptionSink
 
 try:
     from websockets.exceptions import ConnectionClosed, InvalidURI, WebSocketException
@@ -30,7 +33,7 @@ _WRONG_PASSWORD = 4009
 _NO_STREAM = 501
 
 
-class ObsStream:
+class ObsStream(CaptionSink):
     """One OBS. A connection that was lost is made again with the next caption. timeout_s: for each answer."""
 
     def __init__(self, address: str, *, password: str = "", timeout_s: float = 3.0) -> None:
@@ -41,6 +44,7 @@ class ObsStream:
         self._open = ExitStack()
         self._count = 0
 
+    @override
     def post(self, text: str) -> None:
         r"""Show a caption, its lines separated by ``\n``. RetriableError: not taken. FatalError: wrong password."""
         try:

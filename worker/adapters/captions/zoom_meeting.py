@@ -16,7 +16,10 @@ import urllib.request
 from collections.abc import Callable
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from typing_extensions import override
+
 from worker.errors import FatalError, RetriableError
+from worker.ports.caption_sink import CaptionSink
 
 __all__ = ["ZoomMeeting"]
 
@@ -25,7 +28,7 @@ _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.25, 2.0
 _ANSWER_BYTES = 4096
 
 
-class ZoomMeeting:
+class ZoomMeeting(CaptionSink):
     """One meeting. lang: such as ``en-US``. give_up_after_s: how long one caption is tried; a later one is no use.
 
     The address is a secret: no message shows more of it than its host.
@@ -49,8 +52,8 @@ class ZoomMeeting:
         self._sleep = sleep
         self._next_seq: int | None = None
 
+    @override
     def post(self, text: str) -> None:
-        r"""Show a caption, its lines separated by ``\n``. RetriableError: given up, the next may be taken."""
         began_s, wait_s = time.monotonic(), _FIRST_WAIT_S
         while True:
             try:

@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Iterator
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
+from typing_extensions import override
 
 from worker.adapters.kafka.errors import consumer_error, consuming
 from worker.adapters.kafka.fetch_positions import record_of
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError
+from worker.ports.log_reader import LogReader
 from worker.ports.records import Record
 
 __all__ = ["KafkaLogReader"]
@@ -20,7 +22,7 @@ _POLL_S = 0.2
 _MAX_MESSAGES = 1000
 
 
-class KafkaLogReader:
+class KafkaLogReader(LogReader):
     """Consumers without a group: one, made when it is first needed, sees open transactions and tells the end.
 
     Each stretch is read by a consumer of its own, up to there and only what was committed: readings of two partitions
@@ -32,6 +34,7 @@ class KafkaLogReader:
         self._monotonic_s = monotonic_s
         self._teller: Consumer | None = None
 
+    @override
     def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
         """Ask the leader for the earliest and the end offset, open transactions included.
 
@@ -52,8 +55,8 @@ class KafkaLogReader:
             raise
         return answer[0], answer[1]
 
+    @override
     def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
-        """Yield the committed records from ``start`` up to ``end``."""
         if start >= end:
             return
         doing = f"reading {topic} [{partition}]"
@@ -87,8 +90,8 @@ class KafkaLogReader:
                 if error is None and offset < end:
                     yield record_of(message, partition, offset)
 
+    @override
     def close(self) -> None:
-        """Close the connections; harmless twice."""
         if self._teller is not None:
             self._teller.close()
             self._teller = None

@@ -5,7 +5,10 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
+from typing_extensions import override
+
 from worker.errors import FatalError
+from worker.ports.word_source import GroupMembership
 
 __all__ = ["KafkaMembership"]
 
@@ -13,7 +16,7 @@ _MAGIC = b"CGMDv2:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KafkaMembership:
+class KafkaMembership(GroupMembership):
     """A member at a moment: generation (KIP-848: member epoch), member id, and the bytes that the producer sends.
 
     Source: ``rd_kafka_consumer_group_metadata_write`` in librdkafka, "CGMDv2:" int32 generation (native order),
@@ -37,6 +40,6 @@ class KafkaMembership:
         return cls(generation=generation, member_id=fields[1].decode(), metadata=metadata)
 
     @property
+    @override
     def current(self) -> bool:
-        """False where brokers would take the commit unfenced: no generation, or no member id."""
         return self.generation >= 0 and bool(self.member_id)

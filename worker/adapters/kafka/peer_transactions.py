@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from typing_extensions import override
 
 from worker.adapters.kafka.errors import consuming
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError
+from worker.ports.peer_transactions import PeerTransactions
 
 __all__ = ["KafkaPeerTransactions"]
 
 
-class KafkaPeerTransactions:
+class KafkaPeerTransactions(PeerTransactions):
     """Looks up and fences other workers' producers; its clients live only as long as a call."""
 
     def __init__(self, settings: KafkaSettings, topic: str) -> None:
         self._settings = settings
         self._topic = topic
 
+    @override
     def committed_metadata(self, timeout_s: float) -> dict[int, str]:
         """Return the metadata of the committed offsets; a consumer that reads uncommitted asks for no stable ones.
 
@@ -34,6 +37,7 @@ class KafkaPeerTransactions:
                 consumer.close()
         return {place.partition: place.metadata or "" for place in places if place.error is None and place.offset >= 0}
 
+    @override
     def end(self, transactional_id: str, timeout_s: float) -> None:
         """Become this transactional id for a moment: ``init_transactions`` aborts and fences."""
         try:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 
 from confluent_kafka import KafkaException, TopicPartition
+from typing_extensions import override
 
 from worker.adapters.kafka.errors import (
     abort_error,
@@ -29,6 +30,7 @@ from worker.adapters.kafka.partitions import topic_found
 from worker.adapters.kafka.producer_handle import ProducerHandle
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import AbortableError, BrokerError, FatalError, FencedError
+from worker.ports.publisher import Publisher
 from worker.ports.records import NextOffset, OutMessage
 from worker.ports.word_source import GroupMembership
 
@@ -38,7 +40,7 @@ _NEWS_TRAVEL_S = 5.0
 _OVERDUE_S = 1.0
 
 
-class KafkaPublisher:
+class KafkaPublisher(Publisher):
     """Publishes in transactions of one id; offsets go to ``input_topic`` in the group that a membership names.
 
     outputs: topics without which ``init_transactions`` refuses to go on. monotonic_s tells how old a transaction is.
@@ -68,10 +70,11 @@ class KafkaPublisher:
         )
 
     @property
+    @override
     def transactional_id(self) -> str:
-        """The producer's transactional id."""
         return self._transactional_id
 
+    @override
     def init_transactions(self, timeout_s: float) -> None:
         """Fence whoever else uses this id and end what it left open.
 
@@ -119,6 +122,7 @@ class KafkaPublisher:
                     "partition number (docs/operations.md: more partitions)"
                 )
 
+    @override
     def begin(self) -> None:
         """Begin a transaction; FencedError or FatalError where the producer is done for."""
         try:
@@ -128,10 +132,12 @@ class KafkaPublisher:
         self._producing.forget_refused()
         self._began_s = self._monotonic_s()
 
+    @override
     def publish(self, message: OutMessage) -> None:
         """Queue one message; waits while the local queue is full, at most as long as the transaction may live."""
         self._producing.queue(message)
 
+    @override
     def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
         """Send the input's next offsets, fenced by the group's generation.
 
@@ -159,8 +165,8 @@ class KafkaPublisher:
             self._fresh = True
             raise AbortableError("sending offsets into the transaction: the group's coordinator is away")
 
+    @override
     def commit(self, timeout_s: float) -> None:
-        """Flush and commit."""
         try:
             self._producing.live.commit_transaction(timeout_s)
         except KafkaException as exception:
@@ -170,6 +176,7 @@ class KafkaPublisher:
             raise error from exception
         self._producing.forget_refused()
 
+    @override
     def abort(self, timeout_s: float) -> None:
         """Abort the running transaction; a record that was refused costs the producer."""
         if not self._fresh:
@@ -185,12 +192,12 @@ class KafkaPublisher:
             self.init_transactions(timeout_s)
         self._producing.forget_refused()
 
+    @override
     def rebuild(self, timeout_s: float) -> None:
-        """Destroy the producer, make one with the same id, and ``init_transactions``."""
         self._gap, self._fresh = False, True
         self._producing.remake()
         self.init_transactions(timeout_s)
 
+    @override
     def close(self) -> None:
-        """Let go within seconds, whatever brokers do; closing twice is harmless."""
         self._producing.close()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 
 from confluent_kafka import KafkaException, Producer
+from typing_extensions import override
 
 from worker.adapters.kafka.errors import consuming
 from worker.adapters.kafka.settings import KafkaSettings
+from worker.ports.tentative_publisher import TentativePublisher
 
 __all__ = ["KafkaTentativePublisher"]
 
@@ -21,7 +23,7 @@ _FORGETFUL: dict[str, object] = {
 }
 
 
-class KafkaTentativePublisher:
+class KafkaTentativePublisher(TentativePublisher):
     """A second producer, apart from the transactional one."""
 
     def __init__(self, settings: KafkaSettings, topic: str) -> None:
@@ -29,8 +31,8 @@ class KafkaTentativePublisher:
         with consuming("making the producer of unfrozen words"):
             self._producer = Producer(settings.client_options() | _FORGETFUL)
 
+    @override
     def offer(self, partition: int, key: bytes, value: bytes) -> bool:
-        """Queue a record, or drop it and return False."""
         try:
             self._producer.produce(self._topic, value, key, partition)
             self._producer.poll(0)
@@ -38,8 +40,8 @@ class KafkaTentativePublisher:
             return False
         return True
 
+    @override
     def close(self) -> None:
-        """Drop what is queued."""
         with suppress(KafkaException):
             self._producer.purge()
             self._producer.flush(0.2)

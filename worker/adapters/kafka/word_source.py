@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from typing_extensions import override
 
 from worker.adapters.kafka.end_questions import EndQuestions
 from worker.adapters.kafka.errors import INFORMATIONAL, consumer_error, consuming, error_of
@@ -24,7 +25,7 @@ from worker.adapters.kafka.rebalance import RebalanceCallbacks
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError, FatalError
 from worker.ports.records import CommittedOffset, EndAnswer, NextOffset, PartitionEnd, PartitionStalled, Record
-from worker.ports.word_source import RebalanceListener
+from worker.ports.word_source import RebalanceListener, WordSource
 
 __all__ = ["KafkaWordSource"]
 
@@ -32,7 +33,7 @@ _NOT_FETCHING = (KafkaError._STATE, KafkaError._PREV_IN_PROGRESS)  # noqa: SLF00
 _WAKE_S = 0.01
 
 
-class KafkaWordSource:
+class KafkaWordSource(WordSource):
     """Reads one topic as a member of ``settings.group_id``; the group's offsets count for nothing but ``committed``."""
 
     def __init__(self, settings: KafkaSettings, topic: str) -> None:
@@ -49,20 +50,20 @@ class KafkaWordSource:
             self._consumer = Consumer({**settings.consumer_options(), "error_cb": self._note})
 
     @property
+    @override
     def topic(self) -> str:
-        """The input topic."""
         return self._topic
 
+    @override
     def subscribe(self, listener: RebalanceListener) -> None:
-        """Join the group."""
         heard = RebalanceCallbacks(self._topic, self._readings, listener, self._keep)
         with consuming(f"subscribing to {self._topic}"):
             self._consumer.subscribe(
                 [self._topic], on_assign=heard.on_assign, on_revoke=heard.on_revoke, on_lost=heard.on_lost
             )
 
+    @override
     def partition_count(self, timeout_s: float) -> int:
-        """Return the topic's partition count."""
         with consuming(f"asking for topic {self._topic}"):
             topic = self._consumer.list_topics(self._topic, timeout_s).topics[self._topic]
         if topic.error is not None:
@@ -70,8 +71,8 @@ class KafkaWordSource:
         self._leaders = {partition: found.leader for partition, found in topic.partitions.items()}
         return len(topic.partitions)
 
+    @override
     def poll(self, max_records: int, timeout_s: float) -> list[Record | PartitionEnd | PartitionStalled]:
-        """Return what has come; callbacks run inside."""
         self._raise_fault()
         with consuming(f"polling {self._topic}"):
             first = self._consumer.poll(timeout_s)
@@ -91,12 +92,13 @@ class KafkaWordSource:
             self._raise_fault()
         return found
 
+    @override
     def pause(self, partitions: Sequence[int]) -> None:
-        """Stop delivering these assigned partitions."""
         self._readings.paused(partitions, paused=True)
         with consuming("pausing"):
             self._consumer.pause([TopicPartition(self._topic, partition) for partition in partitions])
 
+    @override
     def resume(self, partitions: Sequence[int]) -> None:
         """Deliver these assigned partitions again; FatalError for one that was never sought."""
         unsought = [partition for partition in partitions if self._readings[partition].next_offset is None]
@@ -107,6 +109,7 @@ class KafkaWordSource:
             self._consumer.resume([TopicPartition(self._topic, partition) for partition in partitions])
         self._wake(partitions)
 
+    @override
     def seek(self, partition: int, next_offset: int) -> None:
         """Go on from ``next_offset``. BrokerError where the partition is not ours (any more)."""
         self._readings.move(partition, next_offset)
@@ -123,6 +126,7 @@ class KafkaWordSource:
                 if self._readings[partition].paused:
                     self._consumer.pause([place])
 
+    @override
     def committed(self, partitions: Sequence[int], timeout_s: float) -> dict[int, CommittedOffset | None]:
         """Read the committed offsets, stable ones: librdkafka asks for them under read_committed."""
         doing = "reading committed offsets"
@@ -138,6 +142,7 @@ class KafkaWordSource:
             )
         return found
 
+    @override
     def watermarks(self, partition: int, timeout_s: float) -> tuple[int, int]:
         """Ask the leader for the earliest offset and the end of what can be read (the last stable offset)."""
         doing = f"asking for the range of partition {partition}"
@@ -149,13 +154,14 @@ class KafkaWordSource:
             raise BrokerError(f"{doing}: no answer in time")
         return answer[0], answer[1]
 
+    @override
     def ask_ends(self, next_offsets: Mapping[int, int], timeout_s: float) -> None:
         """Ask the leaders whether anything lies at or after these offsets, in open transactions too."""
         self._asked_in |= {partition: self._readings[partition].turn for partition in next_offsets}
         self._end_questions.ask(next_offsets, lambda partition: self._leaders.get(partition, -1), timeout_s)
 
+    @override
     def end_answers(self) -> list[EndAnswer]:
-        """Return the answers that have come."""
         return [
             EndAnswer(
                 partition=one.partition,
@@ -167,8 +173,8 @@ class KafkaWordSource:
             if one.partition in self._readings and self._readings[one.partition].turn == self._asked_in[one.partition]
         ]
 
+    @override
     def membership(self) -> KafkaMembership:
-        """Return the group's metadata as of now."""
         with consuming("asking for the group's metadata"):
             return KafkaMembership.parse(self._consumer.consumer_group_metadata())
 
@@ -181,6 +187,7 @@ class KafkaWordSource:
         with consuming("committing offsets without a transaction"):
             self._consumer.commit(offsets=places, asynchronous=False)
 
+    @override
     def close(self) -> None:
         """Leave the group; closing twice is harmless."""
         if self._closed:

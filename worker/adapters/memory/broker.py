@@ -16,10 +16,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from typing_extensions import override
+
 from worker.adapters.memory.group import MemoryGroup
 from worker.adapters.memory.log import PartitionLog, Writer
 from worker.errors import AbortableError, BrokerError, CaesuraError, FatalError, FencedError, OutcomeUnknownError
 from worker.ports.records import CommittedOffset, NextOffset, OutMessage, Record
+from worker.ports.word_source import GroupMembership
 
 __all__ = ["Call", "MemoryBroker", "MemoryMembership"]
 
@@ -39,7 +42,7 @@ Call = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryMembership:
+class MemoryMembership(GroupMembership):
     """A member's view of itself at a moment."""
 
     group_id: str
@@ -47,6 +50,7 @@ class MemoryMembership:
     generation: int
 
     @property
+    @override
     def current(self) -> bool:
         """False before the first join."""
         return self.generation >= 0 and bool(self.member_id)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Sequence
 
+from typing_extensions import override
+
 from schemas.labels import Casing, Disfluency, Punctuation
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import FatalError
-from worker.ports.engine import EngineModel, EngineWork
+from worker.ports.engine import Engine, EngineModel, EngineWork
 
 __all__ = ["Script", "ScriptedEngine", "hashed_labels", "marked_words"]
 
@@ -65,7 +67,7 @@ def marked_words(model: str, words: Sequence[str], position: int, look_ahead_wor
     return mark, Disfluency.B_IM if word in ("uh", "um") else Disfluency.O
 
 
-class ScriptedEngine:
+class ScriptedEngine(Engine):
     """Labels buffers by a script; ``models`` are what it claims to have loaded."""
 
     def __init__(
@@ -91,23 +93,26 @@ class ScriptedEngine:
         self.batch_sizes: list[int] = []
 
     @property
+    @override
     def models(self) -> Sequence[EngineModel]:
-        """The models loaded."""
         return self._models
 
     @property
+    @override
     def work(self) -> EngineWork:
         """Nothing is counted."""
         return EngineWork()
 
+    @override
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        """Label each request, in their order. FatalError where a model is not loaded."""
         self.batch_sizes.append(len(requests))
         return [self._label(request) for request in requests]
 
+    @override
     def forget(self, session: str) -> None:
         """Do nothing: nothing is cached."""
 
+    @override
     def warm_up(self) -> None:
         """Do nothing: it is always warm."""
 

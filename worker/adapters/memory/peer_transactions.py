@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from worker.adapters.memory.broker import MemoryBroker
+from worker.ports.peer_transactions import PeerTransactions
 
 __all__ = ["MemoryPeerTransactions"]
 
 
-class MemoryPeerTransactions:
+class MemoryPeerTransactions(PeerTransactions):
     """Looks up and fences other workers' producers."""
 
     def __init__(self, broker: MemoryBroker, topic: str, *, group_id: str) -> None:
@@ -15,6 +18,7 @@ class MemoryPeerTransactions:
         self._topic = topic
         self._group_id = group_id
 
+    @override
     def committed_metadata(self, timeout_s: float) -> dict[int, str]:
         """Return the metadata of the group's committed offsets, whatever is open on them."""
         del timeout_s
@@ -24,7 +28,7 @@ class MemoryPeerTransactions:
         }
         return {partition: committed.metadata for partition, committed in found.items() if committed is not None}
 
+    @override
     def end(self, transactional_id: str, timeout_s: float) -> None:
-        """Fence whoever uses this transactional id and abort what is open under it."""
         del timeout_s
         self._broker.init_producer(transactional_id)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 
+from typing_extensions import override
+
 from worker.adapters.memory.broker import Call, MemoryBroker, MemoryMembership
 from worker.adapters.memory.log import Writer
 from worker.errors import AbortableError, CaesuraError, FatalError, FencedError, OutcomeUnknownError
+from worker.ports.publisher import Publisher
 from worker.ports.records import NextOffset, OutMessage
 from worker.ports.word_source import GroupMembership
 
@@ -24,7 +27,7 @@ class _State(Enum):
     CLOSED = "closed"
 
 
-class MemoryPublisher:
+class MemoryPublisher(Publisher):
     """Publishes in transactions of one id; offsets go to ``input_topic``. outputs: topics that must be there."""
 
     def __init__(
@@ -38,29 +41,30 @@ class MemoryPublisher:
         self._state = _State.NEW
 
     @property
+    @override
     def transactional_id(self) -> str:
-        """The producer's transactional id."""
         return self._transactional_id
 
+    @override
     def init_transactions(self, timeout_s: float) -> None:
-        """Fence whoever else uses this id and end what it left open."""
         del timeout_s
         self._demand("init_transactions", _State.NEW)
         for topic in self._outputs:
             self._broker.log(topic, len(self._broker.logs(self._input_topic)) - 1)
         self._do("init_transactions", self._initialise)
 
+    @override
     def begin(self) -> None:
-        """Begin a transaction."""
         self._demand("begin", _State.READY)
         self._do("begin", lambda: self._become(_State.OPEN))
 
+    @override
     def publish(self, message: OutMessage) -> None:
-        """Write one message."""
         self._demand("publish", _State.OPEN, _State.SPOILED)
         self._refuse_spoiled()
         self._do("publish", lambda: self._broker.write(self._writer, message))
 
+    @override
     def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
         """Send the input's next offsets, fenced by the group's generation; a fence leaves only the abort."""
         del timeout_s
@@ -75,8 +79,8 @@ class MemoryPublisher:
             lambda: self._broker.write_offsets(self._writer, self._input_topic, offsets, membership),
         )
 
+    @override
     def commit(self, timeout_s: float) -> None:
-        """Commit."""
         del timeout_s
         self._demand("commit", _State.OPEN, _State.SPOILED, _State.COMMITTED)
         self._refuse_spoiled()
@@ -84,18 +88,19 @@ class MemoryPublisher:
             self._do("commit", self._commit)
         self._become(_State.READY)
 
+    @override
     def abort(self, timeout_s: float) -> None:
-        """Abort the running transaction."""
         del timeout_s
         self._demand("abort", _State.OPEN, _State.SPOILED)
         self._do("abort", lambda: self._broker.end_transaction(self._writer, commit=False))
         self._become(_State.READY)
 
+    @override
     def rebuild(self, timeout_s: float) -> None:
-        """Make a fresh producer of the same id and initialise it."""
         self._become(_State.NEW)
         self.init_transactions(timeout_s)
 
+    @override
     def close(self) -> None:
         """Let go; an open transaction stays open at the broker."""
         self._become(_State.CLOSED)

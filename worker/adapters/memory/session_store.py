@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeVar
 
+from typing_extensions import override
+
 from worker.errors import StoreError
-from worker.ports.session_store import Claimed, StoreWrite
+from worker.ports.session_store import Claimed, SessionStore, StoreWrite
 
 __all__ = ["MemoryRedis", "MemorySessionStore", "StoreFault", "StoredPartition"]
 
@@ -137,7 +139,7 @@ class MemoryRedis:
         return len(late)
 
 
-class MemorySessionStore:
+class MemorySessionStore(SessionStore):
     """``worker.ports.session_store.SessionStore`` on a ``MemoryRedis``."""
 
     def __init__(self, server: MemoryRedis) -> None:
@@ -161,18 +163,18 @@ class MemorySessionStore:
             self._server.postpone(call)
         raise StoreError(f"{name}: no answer in time")
 
+    @override
     def claim(self, partition: int, above: int) -> Claimed:
-        """Raise the partition's token to one more than the larger of the stored one and ``above``. StoreError."""
         return self._answered("claim", lambda: self._server.partition_to_write(partition).claim(above))
 
+    @override
     def load(self, partition: int) -> Iterator[tuple[str, bytes]]:
-        """Yield every session's field, each once. StoreError."""
         sessions = self._answered("load", lambda: dict(self._server.partition(partition).sessions))
         unseen, self._server.unseen = self._server.unseen, set()
         yield from ((name, value) for name, value in sessions.items() if name not in unseen)
 
+    @override
     def write(self, partition: int, write: StoreWrite) -> bool:
-        """Write all or nothing; False where token or manifest are not the expected ones. StoreError: unknown."""
         # A mapping that its owner goes on to change must land as it was sent.
         sent = StoreWrite(
             token=write.token,
@@ -188,17 +190,18 @@ class MemorySessionStore:
         # Looked up when it lands, not when it is sent: the state may have been lost in between.
         return self._server.partition(partition).write(write)
 
+    @override
     def release(self, partition: int) -> None:
-        """Ask whoever has parked the partition to claim it again. StoreError."""
         self._answered("release", lambda: self._server.partition_to_write(partition).release())
 
+    @override
     def take_release(self, partition: int) -> bool:
-        """Tell whether an operator asked for it, and forget that he did. StoreError."""
         return self._answered("take_release", lambda: self._server.partition_to_write(partition).take_release())
 
+    @override
     def ping(self) -> None:
-        """Ask for a sign of life. StoreError."""
         self._answered("ping", lambda: None)
 
+    @override
     def close(self) -> None:
         """Do nothing: there are no connections."""

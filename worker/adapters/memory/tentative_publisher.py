@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
+from worker.ports.tentative_publisher import TentativePublisher
+
 __all__ = ["MemoryTentativePublisher"]
 
 
-class MemoryTentativePublisher:
+class MemoryTentativePublisher(TentativePublisher):
     """Keeps what it is offered. failing: it drops all of it."""
 
     def __init__(self, *, failing: bool = False) -> None:
@@ -13,6 +17,7 @@ class MemoryTentativePublisher:
         self.records: list[tuple[int, bytes, bytes]] = []
         self.closed = False
 
+    @override
     def offer(self, partition: int, key: bytes, value: bytes) -> bool:
         """Keep a record, or drop it and return False."""
         if self.failing:
@@ -20,6 +25,7 @@ class MemoryTentativePublisher:
         self.records.append((partition, key, value))
         return True
 
+    @override
     def close(self) -> None:
         """Note that it was closed."""
         self.closed = True

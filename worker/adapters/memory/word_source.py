@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from worker.adapters.memory.broker import Call, MemoryBroker, MemoryMembership
 from worker.errors import BrokerError, FatalError, FencedError
 from worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
-from worker.ports.word_source import RebalanceListener
+from worker.ports.word_source import RebalanceListener, WordSource
 
 __all__ = ["MemoryWordSource"]
 
@@ -24,7 +26,7 @@ class _Reading:
     paused: bool = True
 
 
-class MemoryWordSource:
+class MemoryWordSource(WordSource):
     """A member of ``group_id``. It hears of rebalances in ``poll`` and ``close`` only, as a real one does.
 
     slow_leaders: partitions whose leaders' answers are on their way, for as long as a test wants.
@@ -49,8 +51,8 @@ class MemoryWordSource:
         self._fault: FatalError | None = None
 
     @property
+    @override
     def topic(self) -> str:
-        """The input topic."""
         return self._topic
 
     @property
@@ -58,17 +60,19 @@ class MemoryWordSource:
         """The member id as this member knows it; empty before ``subscribe``."""
         return self._member_id
 
+    @override
     def subscribe(self, listener: RebalanceListener) -> None:
         """Join the group; the first assignment comes with a poll."""
         self._listener = listener
         self._member_id = self._broker.group(self._group_id, self._topic).join(self._instance_id).member_id
 
+    @override
     def partition_count(self, timeout_s: float) -> int:
-        """Return the topic's partition count."""
         del timeout_s
         self._fail("partition_count")
         return len(self._broker.logs(self._topic))
 
+    @override
     def poll(self, max_records: int, timeout_s: float) -> list[Record | PartitionEnd | PartitionStalled]:
         """Return what has come, the partitions taking turns; rebalance callbacks run inside."""
         self._fail("poll")
@@ -85,11 +89,12 @@ class MemoryWordSource:
             self._broker.wait(timeout_s)
         return found
 
+    @override
     def pause(self, partitions: Sequence[int]) -> None:
-        """Stop delivering these assigned partitions."""
         for partition in partitions:
             self._reading(partition).paused = True
 
+    @override
     def resume(self, partitions: Sequence[int]) -> None:
         """Deliver these assigned partitions again; FatalError for one that was never sought."""
         unsought = [partition for partition in partitions if self._reading(partition).next_offset is None]
@@ -99,14 +104,15 @@ class MemoryWordSource:
             reading = self._reading(partition)
             reading.paused, reading.told = False, -1
 
+    @override
     def seek(self, partition: int, next_offset: int) -> None:
-        """Go on from ``next_offset``."""
         paused = self._reading(partition).paused
         self._readings[partition] = _Reading(next_offset=next_offset, delivered_to=next_offset, paused=paused)
         self._answers.pop(partition, None)
         if self._fetched is not None:
             self._fetched.pop(partition, None)
 
+    @override
     def committed(self, partitions: Sequence[int], timeout_s: float) -> dict[int, CommittedOffset | None]:
         """Read the committed offsets, stable ones; BrokerError while a transaction on one is open."""
         self._fail("committed")
@@ -118,6 +124,7 @@ class MemoryWordSource:
             self._broker.wait(timeout_s)
             raise
 
+    @override
     def watermarks(self, partition: int, timeout_s: float) -> tuple[int, int]:
         """Return the earliest offset and the last stable one."""
         del timeout_s
@@ -125,6 +132,7 @@ class MemoryWordSource:
         log = self._broker.log(self._topic, partition)
         return log.start, log.stable_end
 
+    @override
     def ask_ends(self, next_offsets: Mapping[int, int], timeout_s: float) -> None:
         """Ask whether anything lies at or after these offsets; the answer is as of now, whenever it is heard."""
         del timeout_s
@@ -138,8 +146,8 @@ class MemoryWordSource:
                 answer = EndAnswer(partition=partition, next_offset=next_offset, at_end=None, failure=failure)
             self._answers[partition] = answer
 
+    @override
     def end_answers(self) -> list[EndAnswer]:
-        """Return the answers that have come."""
         come = [partition for partition in self._answers if partition not in self.slow_leaders]
         return [self._answers.pop(partition) for partition in come]
 
@@ -151,10 +159,12 @@ class MemoryWordSource:
         """Fetch from the leaders as before."""
         self._fetched = None
 
+    @override
     def membership(self) -> MemoryMembership:
         """Return the group's metadata as this member knows it."""
         return MemoryMembership(group_id=self._group_id, member_id=self._member_id, generation=self._generation)
 
+    @override
     def close(self) -> None:
         """Leave the group; the listener hears what is given up."""
         if self._closed:

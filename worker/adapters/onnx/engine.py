@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from typing_extensions import override
+
 from worker.adapters.onnx.cpu_quota import threads_allowed
 from worker.adapters.onnx.full_network import FullNetwork
 from worker.adapters.onnx.heads import Heads, Scores
@@ -17,7 +19,7 @@ from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
 from worker.adapters.onnx.streamed_network import StreamedNetwork
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import EngineError, FatalError
-from worker.ports.engine import EngineModel, EngineWork
+from worker.ports.engine import Engine, EngineModel, EngineWork
 
 __all__ = ["OnnxEngine"]
 
@@ -28,7 +30,7 @@ _MAX_KEPT_BYTES = 512 * 2**20
 _WARM_UP_WORDS = ("so", "this", "is", "a", "warm", "up")
 
 
-class OnnxEngine:
+class OnnxEngine(Engine):
     """``worker.ports.engine.Engine`` over the models of a folder. Not thread-safe: one loop owns it."""
 
     def __init__(
@@ -67,13 +69,13 @@ class OnnxEngine:
         self.threads = chosen
 
     @property
+    @override
     def models(self) -> Sequence[EngineModel]:
-        """The models loaded, by name."""
         return tuple(self._models)
 
     @property
+    @override
     def work(self) -> EngineWork:
-        """What was done so far, and what is kept."""
         networks = self._networks.values()
         return EngineWork(
             layer_rows=sum(network.layer_rows for network in networks),
@@ -83,6 +85,7 @@ class OnnxEngine:
             kept_bytes=self._cache.nbytes,
         )
 
+    @override
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label each request, in their order; EngineError where an inference fails, FatalError for an unknown model."""
         scored = self.score(requests)
@@ -106,12 +109,12 @@ class OnnxEngine:
                 answers[place] = scores
         return answers
 
+    @override
     def forget(self, session: str) -> None:
-        """Drop what is kept of a session."""
         self._cache.forget(session)
 
+    @override
     def warm_up(self) -> None:
-        """Run each model once on a small batch; FatalError where it cannot."""
         for name in self._networks:
             requests = [
                 LabelRequest(session=f"warm-up-{n}", model_id=name, buffer_start=0, words=_WARM_UP_WORDS * n)

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import cast
 
 from redis.exceptions import NoScriptError
+from typing_extensions import override
 
 from worker.adapters.redis.client import RedisClient, make_client, ping
 from worker.adapters.redis.errors import storing
 from worker.adapters.redis.settings import RedisSettings
-from worker.ports.session_store import Claimed, StoreWrite
+from worker.ports.session_store import Claimed, SessionStore, StoreWrite
 
 __all__ = ["RedisSessionStore", "connect", "partition_key"]
 
@@ -60,7 +61,7 @@ def _field(session: str) -> bytes:
     return _SESSION + session.encode(errors="surrogateescape")
 
 
-class RedisSessionStore:
+class RedisSessionStore(SessionStore):
     """``worker.ports.session_store.SessionStore`` over redis-py."""
 
     def __init__(self, settings: RedisSettings, *, deployment: str, topic: str) -> None:
@@ -78,15 +79,15 @@ class RedisSessionStore:
     def _key(self, partition: int) -> str:
         return partition_key(self._deployment, self._topic, partition)
 
+    @override
     def claim(self, partition: int, above: int) -> Claimed:
-        """Raise the partition's token to one more than the larger of the stored one and ``above``. StoreError."""
         with storing(f"claiming partition {partition}"):
             answer = _CLAIM.run(self._client(), self._key(partition), [above])
         token, manifest, stored_id = cast("tuple[int, bytes | None, bytes | None]", answer)
         return Claimed(token=int(token), manifest=manifest, id=stored_id)
 
+    @override
     def load(self, partition: int) -> Iterator[tuple[str, bytes]]:
-        """Yield every session's field, each once. StoreError."""
         seen: set[bytes] = set()
         cursor = 0
         while True:
@@ -101,8 +102,8 @@ class RedisSessionStore:
             if not cursor:
                 return
 
+    @override
     def write(self, partition: int, write: StoreWrite) -> bool:
-        """Write all or nothing; False where token or manifest are not the expected ones. StoreError: unknown."""
         arguments: list[bytes | str | int] = [
             write.token,
             write.follows_bytes,
@@ -116,23 +117,23 @@ class RedisSessionStore:
         with storing(f"writing partition {partition}"):
             return _WRITE.run(self._client(), self._key(partition), arguments) == 1
 
+    @override
     def release(self, partition: int) -> None:
-        """Ask whoever has parked the partition to claim it again. StoreError."""
         with storing(f"releasing partition {partition}"):
             self._client().execute_command("HSET", self._key(partition), _RELEASE, 1)
 
+    @override
     def take_release(self, partition: int) -> bool:
-        """Tell whether an operator asked for it, and forget that he did. StoreError."""
         with storing(f"asking whether partition {partition} was released"):
             return self._client().execute_command("HDEL", self._key(partition), _RELEASE) == 1
 
+    @override
     def ping(self) -> None:
-        """Ask for a sign of life. StoreError."""
         with storing("asking Redis for a sign of life"):
             ping(self._client(), self._settings)
 
+    @override
     def close(self) -> None:
-        """Close the connections."""
         if self._made is not None:
             made, self._made = self._made, None
             with storing("closing the connections to Redis"):
