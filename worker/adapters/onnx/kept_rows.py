@@ -40,7 +40,7 @@ class KeptRows:
         self.done_words: int | None = None
         per_head = width // attention_heads
         self.keys: Rows = np.zeros((layers, attention_heads, per_head, 0), dtype=np.float32)
-        self.values: Rows = np.empty((layers, attention_heads, 0, per_head), dtype=np.float32)
+        self.values: Rows = np.zeros((layers, attention_heads, 0, per_head), dtype=np.float32)
         self.waiting: list[Rows] = []
 
     @property
@@ -82,7 +82,7 @@ class KeptRows:
             return
         capacity = -(-rows // _ROWS_AT_ONCE) * _ROWS_AT_ONCE
         keys = np.zeros((layers, heads, per_head, capacity), dtype=np.float32)
-        values = np.empty((layers, heads, capacity, per_head), dtype=np.float32)
+        values = np.zeros((layers, heads, capacity, per_head), dtype=np.float32)
         keys[..., :held] = self.keys
         values[:, :, :held] = self.values
         self.keys, self.values = keys, values

@@ -5,14 +5,15 @@ Rules:
 1. Every session's product is taken by itself, straight from its kept keys and values: nothing is copied together, and
    nothing depends on who shares the batch. Only the softmax runs over all of them at once.
 2. A row comes out the same to the last bit however many rows are asked for beside it, so that a word that is computed
-   again (after an eviction, in another worker) says what it said before. With AVX-512 kernels that takes three things:
-   keys in whole vectors of 16, no product of a single row, and sums over a multiple of ``_PADDED_TO`` shares. On other
-   processors the last bit may differ, with it an activation's rounding, and now and then a close label (ADR 0024).
+   again (after an eviction, in another worker) says what it said before. A product's kernel is chosen by its shape, and
+   adds up in an order of its own. So every product here has ``_BLOCK`` rows, those of a session filled up with its last
+   one; keys and values are taken in whole vectors of 16, and a softmax is summed over a multiple of ``_PADDED_TO``
+   shares: what is beyond a row's sight adds zeros.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ __all__ = ["RowAttention"]
 
 _PADDED_TO = 64
 _VECTOR = 16
-_FEWEST_ROWS = 2
+_BLOCK = 8
 
 Rows = NDArray[np.float32]
 
@@ -49,8 +50,7 @@ class RowAttention:
         place = 0
         for kept, visible in sessions:
             if visible:
-                padded = -(-visible[-1] // _PADDED_TO) * _PADDED_TO
-                by_length.setdefault(padded, []).append((place, kept, visible))
+                by_length.setdefault(_whole(visible[-1], _PADDED_TO), []).append((place, kept, visible))
                 place += len(visible)
         for padded, alike in by_length.items():
             self._mix_alike(k, queries, mixed, padded, alike)
@@ -59,33 +59,30 @@ class RowAttention:
     def _mix_alike(
         self, k: int, queries: Rows, mixed: Rows, padded: int, alike: Sequence[tuple[int, KeptRows, Sequence[int]]]
     ) -> None:
-        heads, per_head = self._heads, queries.shape[1] // self._heads
-        total = heads * sum(max(len(visible), _FEWEST_ROWS) for _, _, visible in alike)
-        scores = self._room(total * padded).reshape(total, padded)
-        seen = np.empty((total, 1), dtype=np.int32)
-        start = 0
-        for place, kept, visible in alike:
-            rows, keys = max(len(visible), _FEWEST_ROWS), -(-visible[-1] // _VECTOR) * _VECTOR
-            stop = start + heads * rows
-            seen[start:stop].reshape(heads, rows)[:] = visible
-            asked = queries[place : place + len(visible)].reshape(len(visible), heads, per_head)
-            if len(visible) < rows:
-                asked = np.repeat(asked, rows, axis=0)
-            block = scores[start:stop].reshape(heads, rows, padded)[:, :, :keys]
-            np.matmul(asked.transpose(1, 0, 2), kept.keys[k, :, :, :keys], out=block)
-            start = stop
-        (shares,) = self._weighing.run(None, {"scores": scores, "visible": seen, "columns": self._up_to(padded)})
-        start = 0
-        for place, kept, visible in alike:
-            rows, keys = max(len(visible), _FEWEST_ROWS), visible[-1]
-            stop = start + heads * rows
-            share = shares[start:stop].reshape(heads, rows, padded)[:, :, :keys]
-            out = mixed[place : place + len(visible)].reshape(len(visible), heads, per_head).transpose(1, 0, 2)
-            if len(visible) < rows:
-                out[:] = np.matmul(share, kept.values[k, :, :keys])[:, :1]
-            else:
-                np.matmul(share, kept.values[k, :, :keys], out=out)
-            start = stop
+        heads = self._heads
+        asked_rows: list[int] = []
+        asked_sight: list[int] = []
+        for place, _, visible in alike:
+            missing = -len(visible) % _BLOCK
+            asked_rows += [*range(place, place + len(visible)), *[place + len(visible) - 1] * missing]
+            asked_sight += [*visible, *[visible[-1]] * missing]
+        rows = np.array(asked_rows)
+        blocks = len(rows) // _BLOCK
+        # By block, head, row of the block: what one product reads and writes lies together.
+        asked = queries[rows].reshape(blocks, _BLOCK, heads, -1).transpose(0, 2, 1, 3)
+        sight = np.array(asked_sight, dtype=np.int32).reshape(blocks, 1, _BLOCK).repeat(heads, axis=1).reshape(-1, 1)
+        scores = self._room(len(sight) * padded).reshape(blocks, heads, _BLOCK, padded)
+        for own, kept, keys in _of_session(alike):
+            np.matmul(asked[own], kept.keys[k, :, :, :keys], out=scores[own, :, :, :keys])
+        (weighed,) = self._weighing.run(
+            None, {"scores": scores.reshape(-1, padded), "visible": sight, "columns": self._up_to(padded)}
+        )
+        shares = weighed.reshape(scores.shape)
+        out = np.empty((blocks, _BLOCK, heads, asked.shape[-1]), dtype=np.float32)
+        by_head = out.transpose(0, 2, 1, 3)
+        for own, kept, keys in _of_session(alike):
+            np.matmul(shares[own, :, :, :keys], kept.values[k, :, :keys], out=by_head[own])
+        mixed[rows] = out.reshape(len(rows), -1)
 
     def _room(self, size: int) -> Rows:
         if len(self._scratch) < size:
@@ -96,3 +93,16 @@ class RowAttention:
         if self._columns.shape[1] < padded:
             self._columns = np.arange(padded, dtype=np.int32)[None]
         return self._columns[:, :padded]
+
+
+def _of_session(alike: Sequence[tuple[int, KeptRows, Sequence[int]]]) -> Iterator[tuple[slice, KeptRows, int]]:
+    """Yield each session's blocks, its rows, and how many of its keys are taken."""
+    start = 0
+    for _, kept, visible in alike:
+        stop = start + -(-len(visible) // _BLOCK)
+        yield slice(start, stop), kept, _whole(visible[-1], _VECTOR)
+        start = stop
+
+
+def _whole(count: int, of: int) -> int:
+    return -(-count // of) * of
