@@ -19,7 +19,7 @@ from tests.chaos.poison import POISON
 from tests.chaos.said import Run, Said
 from tests.harness.checker import Findings, Output, Violation
 from worker.ports.records import CommittedOffset, Record
-from worker.runtime.output_records import REFUSED_KEY
+from worker.runtime.output_records import REFUSED_HEADER, parse_refused
 
 __all__ = ["Kept", "check_kept"]
 
@@ -54,9 +54,13 @@ def check_kept(said: Said, found: Output, kept: Kept, timers: Timers | None = No
         _check_session(run, segments.get((name, run.since), []), stored, latest, findings, timers)
     for name in stored.keys() - last.keys():
         findings.add("foreign", f"{name} is in Redis, and never spoke")
+    refused = {
+        (one.partition, offset)
+        for one in kept.ledger
+        for offset in parse_refused(dict(one.headers).get(REFUSED_HEADER) or b"")
+    }
     for letter in found.letters:
-        key = REFUSED_KEY % letter.offset
-        if letter.reason == POISON and (key not in latest or latest[key] is not None):
+        if letter.reason == POISON and letter[:2] not in refused:
             findings.add("lost", f"the ledger does not hold that {letter[:2]} was refused")
     return findings.found
 

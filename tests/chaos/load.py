@@ -93,7 +93,7 @@ class Load:
     def start(self) -> None:
         self._thread.start()
 
-    def finish(self, timeout_s: float = 120.0) -> None:
+    def finish(self, timeout_s: float = 600.0) -> None:
         """Open no more sessions, bring those that are open to their end, and wait until the brokers have it all."""
         self._finishing.set()
         self._thread.join(timeout_s)

@@ -27,7 +27,7 @@ from worker.ports.records import Record
 __all__ = ["OperatorAtWork"]
 
 _Answer = TypeVar("_Answer")
-_WITHIN_S = 90.0
+_WITHIN_S = 240.0
 _ASK_S = 5.0
 _LOOK_EVERY_S = 0.2
 _RELEASE_AGAIN_S = 6.0

@@ -1,13 +1,17 @@
 """A partition that begins at an offset that somebody set: its ledger forgets what it knew, so that no rebuild does.
 
 Without that, a later loss of Redis would bring sessions back that the adoption gave up, and pass over records that it
-read again: those refused before, and those of sessions forgotten before.
+read again because they were refused before.
+
+It never begins where a session may have begun that has published: that one would begin there again, under the same
+``since``, and its segments would come a second time under the same names (ADR 0033).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from worker.ports.reasons import ParkReason
 from worker.runtime.claim import Parked
 from worker.runtime.ledger_reading import LedgerReading, UnreadableLedgerError
 from worker.runtime.loaded_partition import LoadedPartition
@@ -19,7 +23,7 @@ _DONE = object()
 
 
 class Adoption:
-    """Reads the ledger, a chunk a turn. parked: what to say where it cannot be read."""
+    """Reads the ledger, a chunk a turn. parked: what to say where it cannot be read, or forbids to begin there."""
 
     announces = False
     announced = False
@@ -32,7 +36,7 @@ class Adoption:
         timeout_s: float,
         stall_s: float,
         finish: Callable[[list[str]], LoadedPartition],
-        parked: Callable[[str], Parked],
+        parked: Callable[[ParkReason, str], Parked],
     ) -> None:
         self._ledger = ledger
         self._next_offset = next_offset
@@ -46,5 +50,12 @@ class Adoption:
             if next(self._steps, _DONE) is not _DONE:
                 return None
         except UnreadableLedgerError as error:
-            return self._parked(str(error))
+            return self._parked(ParkReason.LEDGER_UNREADABLE, str(error))
+        begun = self._ledger.begun_through
+        if self._next_offset <= begun:
+            detail = (
+                f"the offset is {self._next_offset}, and sessions that published began as late as {begun}: their "
+                f"segments would come again under the same names; free is {begun + 1}; see docs/operations.md"
+            )
+            return self._parked(ParkReason.OFFSET_FROM_OUTSIDE, detail)
         return self._finish(self._ledger.keys_from(self._next_offset))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from schemas.state import LedgerState, decode_ledger
 from worker.ports.log_reader import LogReader
 from worker.ports.records import Record
-from worker.runtime.output_records import REFUSED_HEADER, REFUSED_KEY, THROUGH_HEADER
+from worker.runtime.output_records import REFUSED_HEADER, THROUGH_HEADER, parse_refused
 
 __all__ = ["LedgerReading", "UnreadableLedgerError"]
 
@@ -33,6 +33,7 @@ class LedgerReading:
         self.states: dict[str, LedgerState] = {}
         self.forgotten_through: dict[str, int] = {}
         self.refused: set[int] = set()
+        self._refused_under: dict[str, set[int]] = {}
 
     def run(self, *, chunk_records: int, timeout_s: float, stall_s: float) -> Iterator[None]:
         """Yield after every chunk. BrokerError; UnreadableLedgerError."""
@@ -53,19 +54,24 @@ class LedgerReading:
             if count % chunk_records == 0:
                 yield
 
+    @property
+    def begun_through(self) -> int:
+        """The last input offset at which a session that it knows, or knew, can have begun; -1 where there is none."""
+        return max((*(state.since for state in self.states.values()), *self.forgotten_through.values()), default=-1)
+
     def keys_from(self, next_offset: int) -> list[str]:
         """Return the keys of who lives, and of what a rebuild would pass over from this input offset on."""
-        forgotten = (session for session, through in self.forgotten_through.items() if through >= next_offset)
-        refused = (REFUSED_KEY % offset for offset in self.refused if offset >= next_offset)
-        return sorted({*self.states, *forgotten, *refused})
+        refused = (key for key, offsets in self._refused_under.items() if max(offsets, default=-1) >= next_offset)
+        return sorted({*self.states, *refused})
 
     def _forget(self, record: Record) -> None:
         headers = dict(record.headers)
-        if (refused := headers.get(REFUSED_HEADER)) is not None:
-            self.refused.add(int(refused))
-            return
-        session = (record.key or b"").decode(errors="replace")  # a name that is none forgets nobody
-        self.forgotten_through[session] = int(headers.get(THROUGH_HEADER) or -1)
+        key = (record.key or b"").decode(errors="replace")  # a name that is none forgets nobody
+        if refused := headers.get(REFUSED_HEADER):
+            self._refused_under[key] = parse_refused(refused)
+            self.refused |= self._refused_under[key]
+        else:
+            self.forgotten_through[key] = int(headers.get(THROUGH_HEADER) or -1)
 
     def _know(self, record: Record, value: bytes) -> None:
         state = decode_ledger(value)

@@ -70,6 +70,7 @@ class LoadedPartition:
         self._next_offset = state.next_offset
         self._committed_offset = state.next_offset
         self._notes: list[OutMessage] = []
+        self._refused: list[int] = []
         # A first start commits our id at once, so that a restart goes on from here and nowhere else; a rebuild saves
         # what it made. After a roll-back to a commit nothing is owed, and must not be: an empty commit between two
         # claims would hide that they end without one.
@@ -196,7 +197,7 @@ class LoadedPartition:
     def _refuse(self, record: Record, error: BadEventError) -> None:
         self._notes.append(self._dead_letters.letter(record, error))
         if error.reason in REMEMBERED_REFUSALS:
-            self._notes.append(self._publishing.refused(self.partition, record.offset))
+            self._refused.append(record.offset)
         self._observer.note(EventRefused(partition=self.partition, offset=record.offset, reason=error.reason))
 
     def reached_end(self, next_offset: int) -> None:
@@ -288,7 +289,7 @@ class LoadedPartition:
         through = self._next_offset - 1
         for name, record in self.sessions.ledger_states(sorted(spoken.union(self.sessions.replaced))).items():
             messages.append(self._publishing.ledger(self.partition, name, record, through=through))
-        return messages
+        return messages + self._publishing.refused(self.partition, self._refused)
 
     def adopt(self, staged: Staged) -> None:
         """Make a staged checkpoint the committed one. BrokerError: the partition must be claimed again."""
@@ -296,6 +297,7 @@ class LoadedPartition:
         self._uncommitted_ms = None
         self._owes_checkpoint = False
         self._notes.clear()
+        self._refused.clear()
         self._stored.adopt(staged.id, staged.slots)
         for span in staged.spans:
             span.end(self._clock.wall_ms())

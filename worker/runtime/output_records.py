@@ -5,6 +5,7 @@ Every record goes to its input's partition number, keyed by session, so that a s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from schemas.codec import encode_segment, encode_translation
@@ -16,16 +17,42 @@ from worker.core.segment_writer import OutSegment
 from worker.ports.records import OutMessage
 from worker.runtime.settings import Route, RuntimeSettings
 
-__all__ = ["REFUSED_HEADER", "REFUSED_KEY", "THROUGH_HEADER", "OutputRecords"]
+__all__ = ["REFUSED_HEADER", "THROUGH_HEADER", "OutputRecords", "parse_refused"]
 
 THROUGH_HEADER = "caesura.through"
 """Header of a ledger tombstone: the last input offset that the forgotten session, or one before it, can have seen."""
 
 REFUSED_HEADER = "caesura.refused"
-"""Header of a ledger tombstone of its own: the input offset of a record that went to the dead letters for good."""
+"""Header of a ledger tombstone of its own: input offsets of records that went to the dead letters for good.
 
-REFUSED_KEY = "\x00refused:%d"
-"""No session has such a name: control characters are forbidden in it."""
+Ranges in their order, ``5 7-19``: a flood of refusals is one record a checkpoint.
+"""
+
+_REFUSED_KEY = "\x00refused:%d"
+"""With the first of the offsets. No session has such a name: control characters are forbidden in it."""
+
+
+_LONGEST_RANGE = 1_000_000
+
+
+def parse_refused(header: bytes) -> set[int]:
+    """Return the offsets of a header; ValueError where it is none of ours."""
+    found: set[int] = set()
+    for text in header.split():
+        first, _, last = text.partition(b"-")
+        offsets = range(int(first), int(last or first) + 1)
+        if len(offsets) > _LONGEST_RANGE:
+            raise ValueError("more refusals than a checkpoint can hold")
+        found.update(offsets)
+    return found
+
+
+def _ranges(offsets: Sequence[int]) -> str:
+    """Return ascending offsets as ``parse_refused`` reads them."""
+    starts = [place for place in range(len(offsets)) if place == 0 or offsets[place - 1] != offsets[place] - 1]
+    ends = [*(place - 1 for place in starts[1:]), len(offsets) - 1]
+    pairs = ((offsets[start], offsets[end]) for start, end in zip(starts, ends, strict=True))
+    return " ".join(str(first) if first == last else f"{first}-{last}" for first, last in pairs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,15 +97,18 @@ class OutputRecords:
             topic=self.settings.ledger, partition=partition, key=session.encode(), value=value, headers=headers
         )
 
-    def refused(self, partition: int, offset: int) -> OutMessage:
-        """Return the ledger's note that the record at an input offset was refused: a rebuild must pass over it.
+    def refused(self, partition: int, offsets: Sequence[int]) -> list[OutMessage]:
+        """Return the note in the ledger that the records at these input offsets were refused, if there are any.
 
-        A tombstone, so that compaction drops it once the input is gone (``delete.retention.ms``), and a release that
-        does not know it takes it for a session forgotten that there never was.
+        A rebuild passes over them. A tombstone, so that compaction drops it once the input is gone
+        (``delete.retention.ms``), and a release that does not know it takes it for a session forgotten that there
+        never was.
         """
-        headers = ((REFUSED_HEADER, b"%d" % offset),)
-        key = (REFUSED_KEY % offset).encode()
-        return OutMessage(topic=self.settings.ledger, partition=partition, key=key, value=None, headers=headers)
+        if not offsets:
+            return []
+        headers = ((REFUSED_HEADER, _ranges(offsets).encode()),)
+        key = (_REFUSED_KEY % offsets[0]).encode()
+        return [OutMessage(topic=self.settings.ledger, partition=partition, key=key, value=None, headers=headers)]
 
     def _translation(self, segment: Segment, route: Route, previous_index: int | None) -> TranslationSegment:
         rendered = render_segment(

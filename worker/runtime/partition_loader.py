@@ -15,7 +15,6 @@ from worker.ports.clock import Clock
 from worker.ports.engine import Engine
 from worker.ports.log_reader import LogReader
 from worker.ports.observer import Observer, PartitionRebuilt
-from worker.ports.reasons import ParkReason
 from worker.ports.records import NextOffset
 from worker.ports.tracer import Tracer
 from worker.ports.word_source import WordSource
@@ -121,7 +120,7 @@ class PartitionLoader:
             timeout_s=self.settings.claim_timeout_s,
             stall_s=self.settings.rebuild_stall_s,
             finish=finish,
-            parked=lambda detail: Parked(partition=state.partition, reason=ParkReason.LEDGER_UNREADABLE, detail=detail),
+            parked=lambda reason, detail: Parked(partition=state.partition, reason=reason, detail=detail),
         )
 
     def _rebuilding(

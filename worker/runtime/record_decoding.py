@@ -17,10 +17,15 @@ from worker.runtime.settings import Partitioner
 
 __all__ = ["REMEMBERED_REFUSALS", "DeadLetters", "MalformedLimit", "read_event"]
 
-REMEMBERED_REFUSALS = frozenset(
-    {DeadLetterReason.POISON, DeadLetterReason.TOO_MANY_SESSIONS, DeadLetterReason.WRONG_PARTITION}
-)
-"""Reasons that neither a record's bytes nor its session decide: a rebuild could decide otherwise, so they are kept."""
+REMEMBERED_REFUSALS = frozenset(DeadLetterReason) - {
+    DeadLetterReason.LATE,
+    DeadLetterReason.STALE_EPOCH,
+    DeadLetterReason.SESSION_ENDED,
+}
+"""Reasons that a record's session does not decide, which a rebuild has again: they are kept.
+
+A rebuild could decide otherwise: by other settings or, of the bytes, by the limits of another release.
+"""
 
 _MAX_KEY_BYTES = 1024
 _PARTITION_OF = {Partitioner.MURMUR2: murmur2_partition, Partitioner.CRC32: crc32_partition}

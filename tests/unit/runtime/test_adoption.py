@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -85,8 +86,9 @@ def test_what_was_refused_before_is_taken_for_good_where_the_adoption_reads_it_a
     assert said(world.segments()) == ["one", "two"]
 
 
-def test_a_session_that_was_forgotten_before_comes_back_for_good_where_the_adoption_reads_it_again() -> None:
-    world = World(rules=replace(PATIENT, forget_after_ms=0))
+def _forgotten(world: World) -> None:
+    """Have a session begin, publish, and be forgotten."""
+    world.rules = replace(PATIENT, forget_after_ms=0)
     world.send(event("ann", 0, "one"))
     before = world.worker(0)
     before.settle()
@@ -95,10 +97,59 @@ def test_a_session_that_was_forgotten_before_comes_back_for_good_where_the_adopt
     assert list(before.worker.assignment.loaded[0].sessions.names()) == []
     before.worker.drain()
     world.rules = PATIENT
-    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata=""))
+
+
+def _living(world: World) -> None:
+    world.rules = PATIENT
+    world.send(event("ann", 0, "one", utterance_end=True))
+    before = world.worker(0)
+    before.settle()
+    before.worker.drain()
+
+
+@pytest.mark.parametrize("published", [_living, _forgotten])
+@pytest.mark.parametrize("offset", [NextOffset(next_offset=0, metadata=""), None], ids=["set back", "deleted"])
+def test_where_a_session_that_published_would_begin_again_it_parks_and_nothing_comes_under_the_same_name(
+    published: Callable[[World], None], offset: NextOffset | None
+) -> None:
+    world = World()
+    published(world)
+    world.broker.set_offset("caesura", "asr.words", 0, offset)
     adopting = world.worker(1, adopt_foreign_offsets=True)
     adopting.settle()
-    world.redis.lose_everything()
+    (parked,) = adopting.worker.assignment.parked.values()
+    assert parked.reason == "offset_from_outside"
+    assert "began as late as 0" in parked.detail
+    names = [(one.session, one.since, one.index) for one in world.segments()]
+    assert len(names) == len(set(names))
+
+
+def test_the_offset_set_back_with_its_metadata_is_good_again_after_such_an_attempt() -> None:
+    world = World()
+    _living(world)
+    committed = world.broker.last_committed("caesura", "asr.words", 0)
+    assert committed is not None
+    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata=""))
+    attempt = world.worker(1, adopt_foreign_offsets=True)
+    attempt.settle()
+    attempt.worker.drain()
+    right = NextOffset(next_offset=committed.next_offset, metadata=committed.metadata)
+    world.broker.set_offset("caesura", "asr.words", 0, right)
     world.send(event("ann", 1, "two", session_end=True))
-    adopting.turn(100)
-    assert said(world.segments()) == ["one", "one", "two"]
+    world.worker(2).settle()
+    assert [(one.since, one.index, said([one])) for one in world.segments()] == [(0, 0, ["one"]), (0, 1, ["two"])]
+
+
+def test_beyond_where_it_began_its_later_words_come_again_under_another_name() -> None:
+    world = World(rules=PATIENT)
+    world.send(event("ann", 0, "one", utterance_end=True), event("ann", 1, "two", utterance_end=True))
+    before = world.worker(0)
+    before.settle()
+    before.worker.drain()
+    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=1, metadata=""))
+    world.worker(1, adopt_foreign_offsets=True).settle()
+    assert [(one.since, one.index, said([one])) for one in world.segments()] == [
+        (0, 0, ["one"]),
+        (0, 1, ["two"]),
+        (1, 0, ["two"]),
+    ]

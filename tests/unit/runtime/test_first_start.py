@@ -9,6 +9,7 @@ from tests.harness.speech import event, said
 from tests.harness.twin_world import World
 from worker.errors import BrokerError
 from worker.ports.observer import SeamStep
+from worker.runtime.settings import StartAt
 
 
 def test_an_offset_that_was_deleted_with_redis_does_not_publish_everything_again() -> None:
@@ -48,10 +49,12 @@ def test_an_offset_that_was_deleted_after_the_very_first_checkpoint_publishes_no
 def test_the_same_is_adopted_where_the_setting_allows_it() -> None:
     world = World()
     _one_checkpoint(world)
-    second = world.worker(1, adopt_foreign_offsets=True)
+    second = world.worker(1, adopt_foreign_offsets=True, start_at=StartAt.LATEST)
     second.settle()
     assert second.worker.unready() == ()
-    assert said(world.segments()) == ["one", "two"] * 2
+    world.send(event("ann", 0, "three", session_end=True))
+    second.settle()
+    assert [(one.since, said([one])) for one in world.segments()] == [(0, ["one", "two"]), (1, ["three"])]
 
 
 def test_a_first_checkpoint_that_was_aborted_begins_again_without_anybodys_help() -> None:

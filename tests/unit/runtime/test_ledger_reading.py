@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
+from schemas import events, limits
 from schemas.codec import encode_event
 from tests.harness.speech import event, said
 from tests.harness.twin_world import TwinWorker, World
@@ -21,6 +24,7 @@ _UNREADABLE = [
     (None, b"\x80", ()),
     (b"ann", None, ((THROUGH_HEADER, b"no number"),)),
     (b"\x00refused:x", None, ((REFUSED_HEADER, b"no number"),)),
+    (b"\x00refused:x", None, ((REFUSED_HEADER, b"0-9999999999999"),)),
 ]
 
 
@@ -95,3 +99,45 @@ def test_an_event_that_only_a_newer_release_reads_parks_a_rebuild() -> None:
     assert committed is not None
     world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=end, metadata=committed.metadata))
     assert [one.reason for one in _rebuilt(world).worker.assignment.parked.values()] == ["newer_event"]
+
+
+def test_a_flood_of_refusals_is_a_record_a_checkpoint_and_all_of_them_stay_refused() -> None:
+    world = World(rules=replace(_PATIENT, max_open_sessions=1))
+    worker = world.worker()
+    world.send(event("ann", 0, "one"))
+    world.send(*(event(f"ben-{number}", 0, "no", "room", session_end=True) for number in range(500)))
+    worker.settle()
+    notes = [one for one in world.records("caesura.ledger") if (one.key or b"").startswith(b"\x00")]
+    assert len(world.records("asr.words.dead")) == 500
+    assert 1 <= len(notes) <= 40
+    worker.worker.drain()
+    world.rules = _PATIENT
+    world.send(event("ann", 1, "two", session_end=True))
+    _rebuilt(world)
+    assert said(world.segments()) == ["one", "two"]
+
+
+def test_what_a_release_refused_stays_refused_where_another_ones_limits_would_take_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World(rules=_PATIENT)
+    worker = world.worker()
+    monkeypatch.setattr(limits, "MAX_EVENT_BYTES", 90)
+    world.send(event("ann", 0, "one"), event("ann", 1, *["long"] * 20), event("ann", 2, "two"))
+    worker.settle()
+    assert [dict(one.headers)["caesura.reason"] for one in world.records("asr.words.dead")] == [b"oversized"]
+    monkeypatch.setattr(limits, "MAX_EVENT_BYTES", 1_000_000)
+    world.send(event("ann", 3, "three", session_end=True))
+    worker.worker.drain()
+    _rebuilt(world)
+    assert said(world.segments()) == ["one", "two", "three"]
+
+
+def test_limits_of_an_event_are_never_lowered_within_a_major_version() -> None:
+    """A rebuild reads again what a former release took: it must be able to."""
+    assert limits.MAX_EVENT_BYTES >= 1_000_000
+    assert limits.MAX_SESSION_BYTES >= 128
+    assert limits.MAX_ATTRIBUTES_BYTES >= 1024
+    assert events.MAX_WORD_CHARACTERS >= 64
+    assert events.MAX_EVENT_WORDS >= 2000
+    assert events.MAX_TARGETS >= 32

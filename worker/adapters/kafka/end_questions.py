@@ -110,6 +110,8 @@ class EndQuestions:
                     failure = "no answer" if place.error is None else place.error.str()
         except KafkaException as exception:
             failure = error_of(exception).str()
+        except Exception as exception:  # noqa: BLE001 (or the thread ends, and this leader is never asked again)
+            failure = type(exception).__name__
         if len(ends) < len(questions):
             self._drop(client)
         return [
