@@ -1,7 +1,7 @@
 """The worker end to end on a real Apache Kafka and a real Redis, with the shipped model.
 
-    python bench/end_to_end.py delay        live sessions at the pace of speech: how long until a segment can be read
-    python bench/end_to_end.py throughput   a backlog read as fast as it goes: words a second, CPU-seconds a million
+    python -m bench.end_to_end delay        live sessions at the pace of speech: how long until a segment can be read
+    python -m bench.end_to_end throughput   a backlog read as fast as it goes: words a second, CPU-seconds a million
 
 Delay is told twice. ``word``: from the append of a segment's last word to the segment being readable; look-ahead is in
 it, so it follows the pace of speech. ``system``: from the append of the event that let the segment freeze, the last of
@@ -11,13 +11,7 @@ its session before the freeze; that is what the worker, Kafka and Redis add. All
 from __future__ import annotations
 
 import argparse
-import datetime as dt
-import json
-import os
 import random
-import resource
-import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -25,6 +19,9 @@ from bisect import bisect_right
 from collections import defaultdict
 from pathlib import Path
 
+from bench.live_load import EVENT_WORDS, WORDS_A_SECOND, percentiles
+from bench.machine import write_result
+from bench.worker_process import ROOT, WorkerProcess
 from schemas.codec import decode_event, decode_segment
 from schemas.events import WordsEvent
 from schemas.segments import Segment
@@ -34,9 +31,6 @@ from tests.harness.real_world import RealWorld
 from tests.harness.speech import speech, talk
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
-
-EVENT_WORDS = 2
-WORDS_A_SECOND = 2.5
 
 
 class Reader(threading.Thread):
@@ -58,38 +52,6 @@ class Reader(threading.Thread):
                 self._left -= segment.session_end
                 if self._left == 0:
                     return
-
-
-def worker_process(world: RealWorld) -> subprocess.Popen[bytes]:
-    """Start ``caesura worker`` on the world's topics."""
-    settings = {
-        "kafka.bootstrap_servers": world.kafka.bootstrap,
-        "redis.addresses": world.redis_url.partition("//")[2].partition("/")[0],
-        "worker.deployment": world.deployment,
-        "worker.input_topic": world.words_topic,
-        "worker.segment_topic": world.segments_topic,
-        "worker.dead_letter_topic": world.dead_topic,
-        "worker.http_port": "0",
-    }
-    flags = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
-    command = [str(Path(sys.executable).with_name("caesura")), "worker", *flags]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - our own command
-
-
-def finish(process: subprocess.Popen[bytes]) -> float:
-    """Stop the worker and return its CPU seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    process.terminate()
-    process.wait(60)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
-
-
-def percentiles(values: list[float]) -> dict[str, float]:
-    """Return p50, p99 and the largest, in milliseconds."""
-    ordered = sorted(values)
-    at = {"p50": 0.5, "p99": 0.99, "max": 1.0}
-    return {name: round(ordered[min(len(ordered) - 1, int(part * len(ordered)))], 1) for name, part in at.items()}
 
 
 def send_at_the_pace_of_speech(world: RealWorld, talks: list[list[WordsEvent]]) -> None:
@@ -120,8 +82,8 @@ def delays(world: RealWorld, reader: Reader) -> dict[str, dict[str, float]]:
     return {"word_ms": percentiles(word), "system_ms": percentiles(system)}
 
 
-def measure(world: RealWorld, options: argparse.Namespace) -> dict[str, object]:
-    """Run one measurement."""
+def measure(world: RealWorld, options: argparse.Namespace, *, code: Path = ROOT) -> dict[str, object]:
+    """Run one measurement; code: the root of the sources that the worker runs."""
     rng = random.Random(options.seed)  # noqa: S311 - the same speech in every run is wanted
     talks = [
         speech(f"session-{number}", talk(options.words, rng), a_time=EVENT_WORDS) for number in range(options.sessions)
@@ -131,7 +93,7 @@ def measure(world: RealWorld, options: argparse.Namespace) -> dict[str, object]:
     live = options.what == "delay"
     if not live:
         world.send(*(one for turn in zip(*talks, strict=True) for one in turn))
-    process = worker_process(world)
+    worker = WorkerProcess(world, code=code)
     began_s = time.monotonic()
     reader.start()
     if live:
@@ -139,18 +101,12 @@ def measure(world: RealWorld, options: argparse.Namespace) -> dict[str, object]:
         send_at_the_pace_of_speech(world, talks)
     reader.join(options.timeout_s)
     wall_s = time.monotonic() - began_s
-    cpu_s = finish(process)
+    cpu_s = worker.finish()
     published = sum(len(one.words) for one, _ in reader.read)
     assert published == words, f"{published} of {words} words came out"
     result: dict[str, object] = {"sessions": options.sessions, "words": words, "cpu_s": round(cpu_s, 2)}
     result["cpu_s_per_million_words"] = round(cpu_s / words * 1e6, 1)
     return result | (delays(world, reader) if live else {"words_per_second": round(words / wall_s, 1)})
-
-
-def cpu_name() -> str:
-    """Return what the machine calls its processor."""
-    with Path("/proc/cpuinfo").open(encoding="ascii") as lines:
-        return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
 def main() -> None:
@@ -169,13 +125,8 @@ def main() -> None:
     finally:
         redis.close()
         kafka.close()
-    machine = {"cpu": cpu_name(), "cores": os.cpu_count()}
-    result = {"what": options.what, "at": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), **machine, **measured}
-    text = json.dumps(result, indent=2)
-    print(text)
-    folder = Path(__file__).parent / "results"
-    folder.mkdir(exist_ok=True)
-    (folder / f"end_to_end_{options.what}.json").write_text(text + "\n", encoding="utf-8")
+    command = f"python -m bench.end_to_end {options.what} --sessions {options.sessions} --words {options.words}"
+    write_result(f"end_to_end_{options.what}", command, measured)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from bench.end_to_end import cpu_name
+from bench.machine import cpu_name
 from models.data.prepare import held_out
 from models.decoding.streamed import WatchedEngine, run_stream
 from models.evaluation.sweeps import SWEEP_CORPORA

@@ -20,7 +20,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.end_to_end import cpu_name
+from bench.machine import cpu_name
 from tests.harness.clusters import Member
 from tests.harness.parts.kafka_part import find_kafka, unique
 from tests.harness.speech import event

@@ -47,7 +47,10 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 
 
 class Speakers(threading.Thread):
-    """Sessions that speak until ``stop``, then end. appended_ms: when each session's events were appended."""
+    """Sessions that speak until ``stop``, then end. appended_ms: when each session's events were appended.
+
+    first_words: in each session's first event, so that buffers are full at once.
+    """
 
     def __init__(
         self,
@@ -57,6 +60,7 @@ class Speakers(threading.Thread):
         name: str = "s",
         words_a_second: float = WORDS_A_SECOND,
         event_words: int = EVENT_WORDS,
+        first_words: int | None = None,
         seed: int = 1,
     ) -> None:
         super().__init__(daemon=True)
@@ -68,6 +72,7 @@ class Speakers(threading.Thread):
         self._places = [world.partition_of(one) for one in self.names]
         self._talk = talk(_TALK_WORDS, random.Random(seed))  # noqa: S311 - the same speech in every run is wanted
         self._event_words = event_words
+        self._first_words = first_words or event_words
         self._step_s = event_words / words_a_second
         self._stopping = threading.Event()
         self.appended_ms: dict[str, list[int]] = defaultdict(list)
@@ -110,8 +115,9 @@ class Speakers(threading.Thread):
             return WordsEvent(
                 version="1.0", session=self.names[session], seq=seq, lang="en", words=(), session_end=True
             )
-        spoken, word_ms = self._event_words, self._step_s * 1000 / self._event_words
-        first = seq * spoken
+        word_ms = self._step_s * 1000 / self._event_words
+        first = self._first_words + (seq - 1) * self._event_words if seq else 0
+        spoken = self._event_words if seq else self._first_words
         self.words += spoken
         words = tuple(
             Word(

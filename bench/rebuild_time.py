@@ -19,7 +19,7 @@ import time
 import uuid
 from pathlib import Path
 
-from bench.end_to_end import cpu_name
+from bench.machine import cpu_name
 from tests.harness.parts.kafka_part import Kafka, find_kafka
 from tests.harness.parts.redis_part import RedisServer, find_redis
 from tests.harness.pipeline import build

@@ -1,0 +1,190 @@
+"""Live sessions handed over: how long their output pauses, what it costs; and the memory of a session.
+
+    python -m bench.hand_over --sessions 1000
+
+Two workers, a core each, on a real Apache Kafka, a real Redis and the shipped model. ``--sessions`` sessions have said
+``--first-words`` words and speak on (``bench.live_load``); then one worker is told to stop. It finishes what it has
+read and leaves, the other claims its partitions, loads their sessions and computes their buffers anew.
+
+``pause_ms``: of the partitions that moved, the longest time between two readable segments around the stop; and of those
+that stayed, and of all of them in as many seconds before it. ``extra_cpu_s``: what the one that stays spends in
+``--seconds`` after the stop, less what both spent in as many before it. Bytes a session are of both workers' resident
+memory, and of Redis, before the sessions and with them; what an engine takes for its first batches is in the former.
+What Redis takes in and spends a word is counted after the stop, the claims included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import redis as redis_client
+
+from bench.live_load import Heard, Listener, Speakers, own_delays, percentiles
+from bench.machine import write_result
+from bench.worker_process import WorkerProcess
+from tests.harness.parts.kafka_part import find_kafka
+from tests.harness.parts.redis_part import RedisServer, find_redis
+from tests.harness.real_world import RealWorld
+
+_PARTITIONS = 8
+_ENDED_S = 300.0
+_SETTLED_S = 120.0
+
+
+def longest_gaps(heard: Sequence[Heard], partitions: Collection[int]) -> dict[str, float]:
+    """Return the longest times between two readable segments, a partition each: the median one, and the longest."""
+    times: dict[int, list[float]] = defaultdict(list)
+    for one in heard:
+        if one.partition in partitions:
+            times[one.partition].append(one.read_ms)
+    gaps = sorted(
+        max((after - before for before, after in pairwise(sorted(read))), default=0.0) for read in times.values()
+    )
+    return {"median": round(gaps[len(gaps) // 2]), "longest": round(gaps[-1])} if gaps else {}
+
+
+def partitions_of(world: RealWorld, client_id: str) -> set[int]:
+    """Return the partitions that a member of the group holds."""
+    asked = world.kafka.admin.describe_consumer_groups([world.deployment], request_timeout=5)
+    return {
+        place.partition
+        for member in asked[world.deployment].result(30).members
+        if member.client_id == client_id and member.assignment is not None
+        for place in member.assignment.topic_partitions
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedisUse:
+    """What Redis says of itself: memory used, bytes that came in, processor seconds."""
+
+    used_bytes: int
+    input_bytes: int
+    cpu_s: float
+
+    @classmethod
+    def of(cls, server: RedisServer) -> RedisUse:
+        """Ask it."""
+        with redis_client.Redis.from_url(server.url) as client:
+            told = client.info()
+        assert isinstance(told, dict)
+        return cls(
+            used_bytes=int(told["used_memory"]),
+            input_bytes=int(told["total_net_input_bytes"]),
+            cpu_s=float(told["used_cpu_user"]) + float(told["used_cpu_sys"]),
+        )
+
+
+def kafka_bytes_a_word(world: RealWorld, words: int) -> dict[str, float]:
+    """Return the bytes of keys and values, a published word, that each topic has taken."""
+    topics = {"words": world.words_topic, "segments": world.segments_topic, "ledger": f"{world.deployment}.ledger"}
+    sizes = {
+        name: sum(len(one.key or b"") + len(one.value or b"") for one in world.records(topic))
+        for name, topic in topics.items()
+    }
+    return {name: round(size / words, 1) for name, size in sizes.items()}
+
+
+def measure(world: RealWorld, server: RedisServer, options: argparse.Namespace) -> dict[str, object]:
+    """Run two workers, stop one, and watch."""
+    cores = sorted(os.sched_getaffinity(0))
+    workers = [
+        WorkerProcess(
+            world,
+            ordinal=n,
+            cpus={cores[n % len(cores)]},
+            settings={"worker.engine_memory_mib": 4096},
+        )
+        for n in range(2)
+    ]
+    world.wait_for_members(2)
+    listener = Listener(world)
+    listener.start()
+    empty_bytes, empty_redis = sum(one.resident_bytes for one in workers), RedisUse.of(server)
+    speakers = Speakers(world, options.sessions, words_a_second=options.words_a_second, first_words=options.first_words)
+    speakers.start()
+    _wait_until_level(listener, options.sessions)
+    leaving, staying = workers
+    moved = partitions_of(world, f"{world.deployment}-0")
+    before_ms, before_s = time.time() * 1000, sum(one.cpu_s for one in workers)
+    time.sleep(options.seconds)
+    before_s = sum(one.cpu_s for one in workers) - before_s
+    held_bytes, held_redis = sum(one.resident_bytes for one in workers), RedisUse.of(server)
+    stopped_ms, stayed_s = time.time() * 1000, staying.cpu_s
+    leaving.finish()
+    left_ms = time.time() * 1000
+    time.sleep(max(0.0, options.seconds - (left_ms - stopped_ms) / 1000))
+    after_ms, after_s = time.time() * 1000, staying.cpu_s - stayed_s
+    last_redis, spoken = RedisUse.of(server), max(1, sum(one.words for one in listener.since(stopped_ms, after_ms)))
+    speakers.stop()
+    listener.wait_for_ended(options.sessions, _ENDED_S)
+    staying.finish()
+    listener.stop()
+    before, after = listener.since(before_ms, stopped_ms), listener.since(stopped_ms, after_ms)
+    everywhere = set(range(_PARTITIONS))
+    return {
+        "sessions": options.sessions,
+        "words_a_second": options.words_a_second,
+        "moved_partitions": len(moved),
+        "stopped_within_ms": round(left_ms - stopped_ms),
+        "pause_ms": {
+            "moved": longest_gaps(after, moved),
+            "stayed": longest_gaps(after, everywhere - moved),
+            "before": longest_gaps(before, everywhere),
+        },
+        "own_delay_ms": {
+            "before": percentiles(own_delays(before, speakers.appended_ms)),
+            "after": percentiles(own_delays(after, speakers.appended_ms)),
+        },
+        "cpu_s": {"both_before": round(before_s, 2), "the_other_after": round(after_s, 2)},
+        "extra_cpu_s": round(after_s - before_s, 2),
+        "words": {"before": sum(one.words for one in before), "after": sum(one.words for one in after)},
+        "resident_bytes_a_session": round((held_bytes - empty_bytes) / options.sessions),
+        "redis_bytes_a_session": round((held_redis.used_bytes - empty_redis.used_bytes) / options.sessions),
+        "redis_input_bytes_a_word": round((last_redis.input_bytes - held_redis.input_bytes) / spoken),
+        "redis_cpu_s_per_million_words": round((last_redis.cpu_s - held_redis.cpu_s) / spoken * 1e6, 1),
+        "kafka_bytes_a_word": kafka_bytes_a_word(world, sum(one.words for one in listener.heard)),
+    }
+
+
+def _wait_until_level(listener: Listener, sessions: int) -> None:
+    """Wait until each session has been heard of, and for a few seconds more."""
+    until_s = time.monotonic() + _SETTLED_S
+    while len({one.session for one in list(listener.heard)}) < sessions and time.monotonic() < until_s:
+        time.sleep(0.5)
+    time.sleep(3.0)
+
+
+def main() -> None:
+    """Measure, print, and write the result beside this file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, default=1000)
+    parser.add_argument(
+        "--words-a-second", type=float, default=0.5, help="of a session: 1,000 of them at 2.5 want 2 cores"
+    )
+    parser.add_argument("--first-words", type=int, default=40, help="that each session has said before")
+    parser.add_argument("--seconds", type=float, default=12.0, help="before the stop, and after it")
+    options = parser.parse_args()
+    kafka, server = find_kafka(), find_redis()
+    try:
+        world = RealWorld(kafka, server.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=_PARTITIONS)
+        measured = measure(world, server, options)
+    finally:
+        server.close()
+        kafka.close()
+    command = (
+        f"python -m bench.hand_over --sessions {options.sessions} --words-a-second {options.words_a_second:g} "
+        f"--first-words {options.first_words} --seconds {options.seconds:g}"
+    )
+    write_result("hand_over", command, measured)
+
+
+if __name__ == "__main__":
+    main()
