@@ -6,11 +6,11 @@ Two workers, a core each, on a real Apache Kafka, a real Redis and the shipped m
 ``--first-words`` words and speak on (``bench.live_load``); then one worker is told to stop. It finishes what it has
 read and leaves, the other claims its partitions, loads their sessions and computes their buffers anew.
 
-``pause_ms``: of the partitions that moved, the longest time between two readable segments around the stop; and of those
-that stayed, and of all of them in as many seconds before it. ``extra_cpu_s``: what the one that stays spends in
-``--seconds`` after the stop, less what both spent in as many before it. Bytes a session are of both workers' resident
-memory, and of Redis, before the sessions and with them; what an engine takes for its first batches is in the former.
-What Redis takes in and spends a word is counted after the stop, the claims included.
+``pause_ms``: of the partitions that moved, the longest time between two readable segments around the stop; and of
+those that stayed, and of all of them in as many seconds before it. ``extra_cpu_s``: what the one that stays spends in
+``--seconds`` after the stop, less what its words cost both in as many before it. Bytes a session are of both workers'
+resident memory, and of Redis, before the sessions and with them; what an engine takes for its first batches is in the
+former. What Redis takes in and spends a word is counted after the stop, the claims included.
 """
 
 from __future__ import annotations
@@ -128,6 +128,7 @@ def measure(world: RealWorld, server: RedisServer, options: argparse.Namespace) 
     staying.finish()
     listener.stop()
     before, after = listener.since(before_ms, stopped_ms), listener.since(stopped_ms, after_ms)
+    words = {"before": sum(one.words for one in before), "after": sum(one.words for one in after)}
     everywhere = set(range(_PARTITIONS))
     return {
         "sessions": options.sessions,
@@ -144,8 +145,8 @@ def measure(world: RealWorld, server: RedisServer, options: argparse.Namespace) 
             "after": percentiles(own_delays(after, speakers.appended_ms)),
         },
         "cpu_s": {"both_before": round(before_s, 2), "the_other_after": round(after_s, 2)},
-        "extra_cpu_s": round(after_s - before_s, 2),
-        "words": {"before": sum(one.words for one in before), "after": sum(one.words for one in after)},
+        "extra_cpu_s": round(after_s - before_s * words["after"] / max(1, words["before"]), 2),
+        "words": words,
         "resident_bytes_a_session": round((held_bytes - empty_bytes) / options.sessions),
         "redis_bytes_a_session": round((held_redis.used_bytes - empty_redis.used_bytes) / options.sessions),
         "redis_input_bytes_a_word": round((last_redis.input_bytes - held_redis.input_bytes) / spoken),
