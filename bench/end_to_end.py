@@ -5,7 +5,8 @@
 
 Delay is told twice. ``word``: from the append of a segment's last word to the segment being readable; look-ahead is in
 it, so it follows the pace of speech. ``system``: from the append of the event that let the segment freeze, the last of
-its session before the freeze; that is what the worker, Kafka and Redis add. All parts share this machine's cores.
+its session before the freeze; that is what the worker, Kafka and Redis add. All parts share this machine's cores. Live
+events say how far the audio was heard, as a recogniser's do: they come 800 ms apart, which is ``flush_after_ms``.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import threading
 import time
 import uuid
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
+
+import msgspec
 
 from bench.live_load import EVENT_WORDS, WORDS_A_SECOND, percentiles
 from bench.machine import write_result
@@ -52,6 +55,15 @@ class Reader(threading.Thread):
                 self._left -= segment.session_end
                 if self._left == 0:
                     return
+
+
+def heard_in_time(spoken: list[WordsEvent]) -> list[WordsEvent]:
+    """Return a session's events saying how far the audio was heard: else the pause between two of them is silence."""
+    step_ms, worded = round(EVENT_WORDS / WORDS_A_SECOND * 1000), sum(bool(one.words) for one in spoken)
+    return [
+        msgspec.structs.replace(one, heard_until_ms=min(place, worded) * step_ms)
+        for place, one in enumerate(spoken, start=1)
+    ]
 
 
 def send_at_the_pace_of_speech(world: RealWorld, talks: list[list[WordsEvent]]) -> None:
@@ -91,7 +103,9 @@ def measure(world: RealWorld, options: argparse.Namespace, *, code: Path = ROOT)
     words = options.words * options.sessions
     reader = Reader(world.kafka.bootstrap, world.segments_topic, options.sessions)
     live = options.what == "delay"
-    if not live:
+    if live:
+        talks = [heard_in_time(one) for one in talks]
+    else:
         world.send(*(one for turn in zip(*talks, strict=True) for one in turn))
     worker = WorkerProcess(world, code=code)
     began_s = time.monotonic()
@@ -106,6 +120,7 @@ def measure(world: RealWorld, options: argparse.Namespace, *, code: Path = ROOT)
     assert published == words, f"{published} of {words} words came out"
     result: dict[str, object] = {"sessions": options.sessions, "words": words, "cpu_s": round(cpu_s, 2)}
     result["cpu_s_per_million_words"] = round(cpu_s / words * 1e6, 1)
+    result["segments_by_cause"] = dict(Counter(str(one.cause) for one, _ in reader.read if one.words).most_common())
     return result | (delays(world, reader) if live else {"words_per_second": round(words / wall_s, 1)})
 
 

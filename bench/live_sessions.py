@@ -63,7 +63,11 @@ def stage(
     wall_s, end_ms = time.monotonic() - began_s, time.time() * 1000
     spent_s = sum(one.cpu_s for one in workers) - spent_s
     speakers.stop()
-    listener.wait_for_ended(ended + sessions, _ENDED_S)
+    caught_up = True
+    try:
+        listener.wait_for_ended(ended + sessions, _ENDED_S)
+    except TimeoutError:
+        caught_up = False
     heard = listener.since(began_ms, end_ms)
     words = sum(one.words for one in heard)
     return {
@@ -73,6 +77,7 @@ def stage(
         "cpu_s_per_million_words": round(spent_s / max(1, words) * 1e6, 1),
         "of_the_workers_cores": round(spent_s / wall_s / len(workers), 3),
         "resident_mib": round(sum(one.resident_bytes for one in workers) / 2**20),
+        "caught_up": caught_up,
         "sent_late_ms": round(speakers.late_s * 1000, 1),
         "segments_by_cause": causes(heard),
         "load_average": round(os.getloadavg()[0], 1),
@@ -102,6 +107,8 @@ def measure(world: RealWorld, options: argparse.Namespace) -> dict[str, object]:
         stages.append(stage(world, workers, listener, sessions, options))
         passed[sessions] = passes(stages[-1])
         print(f"{sessions} sessions: {stages[-1]}", flush=True)
+        if not stages[-1]["caught_up"]:
+            break  # the next stage would begin with what this one left
     for one in workers:
         one.finish()
     listener.stop()

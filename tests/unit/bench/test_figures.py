@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from bench.cost_split import split
+from bench.end_to_end import heard_in_time
 from bench.hand_over import longest_gaps
 from bench.live_load import Heard, own_delays, percentiles
 from bench.live_sessions import rise
 from bench.staged_worker import STAGES, StageClock
 from schemas.segments import Cause
+from tests.harness.speech import speech
 
 
 def heard(session: str, read_ms: float, *, frozen_ms: int = 0, partition: int = 0, words: int = 5) -> Heard:
@@ -95,3 +97,8 @@ def test_the_split_is_a_price_a_word_and_keeps_the_start_apart() -> None:
     assert made["cpu_s_per_million_words"] == 1000.0
     assert made["around"] == 1.25
     assert made["unaccounted_cpu_s"] == 0.5
+
+
+def test_live_events_say_how_far_was_heard_and_their_end_hears_no_more() -> None:
+    spoken = heard_in_time(speech("a", 6, a_time=2))
+    assert [one.heard_until_ms for one in spoken] == [800, 1600, 2400, 2400]
