@@ -13,6 +13,7 @@ from msgspec import Meta
 
 __all__ = [
     "MAX_EVENT_WORDS",
+    "MAX_OWN_PHRASES",
     "MAX_TARGETS",
     "MAX_WORD_CHARACTERS",
     "Emission",
@@ -25,10 +26,14 @@ __all__ = [
 MAX_WORD_CHARACTERS = 64
 MAX_EVENT_WORDS = 2000
 MAX_TARGETS = 32
+MAX_OWN_PHRASES = 64
 
 # The largest integer that every language's JSON and most of its numbers hold exactly.
 _Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 _Name = Annotated[str, Meta(max_length=128)]
+Phrase = Annotated[str, Meta(min_length=1, max_length=64)]
+"""A word or some words, as a session wants them left out or kept."""
+
 Target = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 """What a translation route may be called, by producers and by the operator."""
 
@@ -54,13 +59,19 @@ class Word(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SessionOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a session may choose in its first event, within the operator's bounds; null takes the operator's value."""
+    """What a session may choose in its first event, within the operator's bounds; null takes the operator's value.
+
+    own_fillers, kept_phrases (1.2): phrases that the fluent rendering leaves out, or never does, besides the
+    operator's own; together at most 1 KiB of UTF-8.
+    """
 
     emission: Emission | None = None
     look_ahead_words: _Count | None = None
     flush_after_ms: Annotated[int, Meta(ge=1, le=2**53 - 1)] | None = None
     max_buffer_words: Annotated[int, Meta(ge=1, le=2**53 - 1)] | None = None
     punctuation: bool | None = None
+    own_fillers: Annotated[tuple[Phrase, ...], Meta(max_length=MAX_OWN_PHRASES)] | None = None
+    kept_phrases: Annotated[tuple[Phrase, ...], Meta(max_length=MAX_OWN_PHRASES)] | None = None
 
 
 class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -7,15 +7,23 @@ from collections.abc import Sequence
 
 from schemas.dead_letters import DeadLetterReason as Reason
 from schemas.errors import InvalidEventError
-from schemas.events import WordsEvent
+from schemas.events import SessionOptions, WordsEvent
 
-__all__ = ["MAX_ATTRIBUTES_BYTES", "MAX_EVENT_BYTES", "MAX_SESSION_BYTES", "check_event", "check_event_bytes"]
+__all__ = [
+    "MAX_ATTRIBUTES_BYTES",
+    "MAX_EVENT_BYTES",
+    "MAX_OWN_WORDS_BYTES",
+    "MAX_SESSION_BYTES",
+    "check_event",
+    "check_event_bytes",
+]
 
 MAX_EVENT_BYTES = 1_000_000
 """A little below a broker's default ``message.max.bytes``, which counts the record's frame too."""
 
 MAX_SESSION_BYTES = 128
 MAX_ATTRIBUTES_BYTES = 1024
+MAX_OWN_WORDS_BYTES = 1024
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _WHITE_SPACE_OR_CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
@@ -48,6 +56,20 @@ def check_event(event: WordsEvent) -> None:
         _check_targets(event.targets)
     if event.attributes is not None:
         _check_attributes(event.attributes)
+    for name in ("options", "configure"):
+        _check_own_words(name, getattr(event, name))
+
+
+def _check_own_words(name: str, options: SessionOptions | None) -> None:
+    if options is None:
+        return
+    phrases = (*(options.own_fillers or ()), *(options.kept_phrases or ()))
+    if sum(len(phrase.encode()) for phrase in phrases) > MAX_OWN_WORDS_BYTES:
+        detail = f"{name}: expected at most {MAX_OWN_WORDS_BYTES} bytes of UTF-8 in own_fillers and kept_phrases"
+        raise InvalidEventError(Reason.OVERSIZED, detail)
+    if any(_CONTROL.search(phrase) for phrase in phrases):
+        detail = f"{name}: expected no control characters in own_fillers and kept_phrases"
+        raise InvalidEventError(Reason.FORBIDDEN_CHARACTER, detail)
 
 
 def _check_targets(targets: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ __all__ = [
     "DisfluencyTag",
     "Gap",
     "ModelRef",
+    "Pause",
     "Piece",
     "PunctuationName",
     "Segment",
@@ -73,6 +74,19 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     before_word: int
 
 
+class Pause(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The silence that ended a segment, since 1.2, in milliseconds without a word after its last one.
+
+    clock: ``audio`` where the session says how far it has heard, from the end of the last word (its start, where it
+    has no end); else ``arrival``, by the times of the records. ended: the next word has begun, so ``ms`` is all of the
+    pause; else it was at least so long when the segment froze.
+    """
+
+    ms: int
+    clock: Literal["audio", "arrival"]
+    ended: bool = False
+
+
 class ModelRef(msgspec.Struct, frozen=True, kw_only=True):
     """The model that labelled a segment."""
 
@@ -103,7 +117,8 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     first_word: the session's count of published words (pieces) before it. sentence: number of the sentence;
     pieces of one sentence share it. sentence_end: true exactly if the last word's frozen mark ends a sentence.
     ``words`` may be empty where the segment only says that the session closed (``session_end``). model: None where the
-    words are unlabelled. punctuated: false where the session wants no marks of ours.
+    words are unlabelled. punctuated: false where the session wants no marks of ours. Since 1.2: pause, where the cause
+    is ``silence``; own_fillers, kept_phrases: the session's own, as of these words, for whoever renders them.
     """
 
     version: str
@@ -127,6 +142,9 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     speaker: str | None = None
     attributes: dict[str, str] | None = None
     punctuated: bool = True
+    pause: Pause | None = None
+    own_fillers: tuple[str, ...] = ()
+    kept_phrases: tuple[str, ...] = ()
 
 
 class TranslationSegment(Segment, frozen=True, kw_only=True, omit_defaults=True):

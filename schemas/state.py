@@ -32,13 +32,13 @@ __all__ = [
     "encode_state",
 ]
 
-StateVersion = Literal["1.0", "1.1", "1.2"]
+StateVersion = Literal["1.0", "1.1", "1.2", "1.3"]
 """The versions that this release can write; it reads every minor of the major.
 
-1.1: a snapshot may hold ``traces``. 1.2: labels may have ``casing``.
+1.1: a snapshot may hold ``traces``. 1.2: labels may have ``casing``. 1.3: options may have the session's own words.
 """
 
-STATE_VERSION: StateVersion = "1.2"
+STATE_VERSION: StateVersion = "1.3"
 """What is written unless another is asked for."""
 
 
@@ -96,14 +96,24 @@ class HeldBack(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     given_code_points: int = 0
 
 
-class ChosenOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """A session's options after its first event: its choices within the operator's bounds, else the operator's own."""
+class ChosenOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A session's options after its first event: its choices within the operator's bounds, else the operator's own.
+
+    own_fillers, kept_phrases: the session's own wishes, which are no words that were said.
+    """
 
     emission: Emission
     look_ahead_words: int
     flush_after_ms: int
     max_buffer_words: int
     punctuation: bool
+    own_fillers: tuple[str, ...] = ()
+    kept_phrases: tuple[str, ...] = ()
+
+    @property
+    def own_words(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The session's own fillers, and its phrases that are never left out."""
+        return self.own_fillers, self.kept_phrases
 
 
 class SessionStatus(StrEnum):

@@ -58,7 +58,7 @@ class Driver:
     """One partition's sessions, fed by hand and labelled by a scripted engine; keeps every segment and request.
 
     lazy: events are queued and labelled only when ``work`` is called. traced: each event has a trace context, its
-    offset in digits.
+    offset in digits. looks_ahead: see ``DecodingContext``.
     """
 
     rules: DecodingRules = field(default_factory=DecodingRules)
@@ -66,6 +66,7 @@ class Driver:
     segmenters: SegmenterFactory = whitespace_segmenters
     lazy: bool = False
     traced: bool = False
+    looks_ahead: bool = False
     out: list[OutSegment] = field(default_factory=list)
     requests: list[LabelRequest] = field(default_factory=list)
     offset: int = 0
@@ -78,6 +79,7 @@ class Driver:
             rules=self.rules,
             models=ModelTable.of(self.engine.models),
             segmenters=self.segmenters,
+            looks_ahead=self.looks_ahead,
         )
         self.sessions = PartitionSessions(self.context)
 
@@ -142,10 +144,10 @@ def texts(segments: Iterable[Segment]) -> list[str]:
 
 
 def untimed(segments: Iterable[Segment]) -> list[Segment]:
-    """Return segments without what depends on how words were grouped into records: offsets and times of handling."""
+    """Return segments without what depends on how words were grouped into records: offsets, times, known pauses."""
     source = Source(topic="", partition=0, first_offset=0, last_offset=0)
     timing = Timing(appended_ms=0, polled_ms=0, frozen_ms=0)
-    return [msgspec.structs.replace(segment, source=source, timing=timing) for segment in segments]
+    return [msgspec.structs.replace(segment, source=source, timing=timing, pause=None) for segment in segments]
 
 
 class PairSegmenter:

@@ -99,6 +99,7 @@ def comparable(segments: Iterable[Segment]) -> list[Segment]:
             one,
             timing=Timing(appended_ms=0, polled_ms=0, frozen_ms=0),
             source=msgspec.structs.replace(one.source, topic=""),
+            pause=None,
         )
         for one in segments
     ]

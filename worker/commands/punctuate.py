@@ -18,7 +18,7 @@ from worker.commands.language import LanguageOfText, unserved
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
-from worker.core.cleaning import Cleaning, CleaningLevel, phrases
+from worker.core.cleaning import Cleaning, CleaningLevel
 from worker.core.rendering import Style, render_segment
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
@@ -81,11 +81,7 @@ def punctuate(
         style=None if output is Output.JSONL else Style(output.value),
         keep_fillers=keep_fillers,
         keep_reparanda=keep_reparanda,
-        cleaning=Cleaning(
-            level=level,
-            fillers=phrases(settings.worker.own_fillers),
-            kept=phrases(settings.worker.kept_phrases),
-        ),
+        cleaning=settings.worker.cleaning(level),
     )
     given = read_lines(file)
     if file != "-" and not sys.stdout.isatty():  # else the text itself shows how far it has come

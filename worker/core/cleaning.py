@@ -1,4 +1,4 @@
-"""Which words the fluent rendering leaves out: how much of what the labels say, and an operator's own words. Pure.
+"""Which words the fluent rendering leaves out: how much of what the labels say, and words of one's own. Pure.
 
 The levels, each leaving out what the one before does:
 
@@ -7,8 +7,9 @@ The levels, each leaving out what the one before does:
 ``medium``  all fillers, and what is said again in the same words ("we we", "to the to the").
 ``full``    all fillers and all that the speaker took back.
 
-An operator's own fillers go at every level but ``off``, whatever their label; an operator's kept phrases stay at every
-level. Both are compared without case, marks and spaces, so that one list serves languages with and without spaces.
+Own fillers, the operator's and the session's, go at every level but ``off``, whatever their label; kept phrases of
+either stay at every level. Both are compared without case, marks and spaces, so that one list serves languages with and
+without spaces.
 """
 
 from __future__ import annotations
@@ -69,6 +70,13 @@ class Cleaning:
     level: CleaningLevel = CleaningLevel.FULL
     fillers: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
+
+    def joined(self, own_fillers: tuple[str, ...], kept_phrases: tuple[str, ...]) -> Cleaning:
+        """Return this with a session's own fillers and kept phrases besides, as ``segments`` carry them."""
+        if not own_fillers and not kept_phrases:
+            return self
+        fillers, kept = self.fillers | phrases(own_fillers), self.kept | phrases(kept_phrases)
+        return Cleaning(level=self.level, fillers=fillers, kept=kept)
 
     def left_out(self, words: Sequence[SegmentWord]) -> list[bool]:
         """Return for each word of a segment whether it is left out."""

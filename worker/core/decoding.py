@@ -24,44 +24,30 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 
 from schemas.events import Emission, WordsEvent
 from schemas.labels import Disfluency
-from schemas.segments import Cause
+from schemas.segments import Cause, Pause
 from schemas.state import ChosenOptions, ModelWord
-from worker.core.admission import PassedGap
+from worker.core.applied_event import AppliedEvent
 from worker.core.buffer import Buffer
-from worker.core.context import DecodingContext, Origin
+from worker.core.context import DecodingContext
 from worker.core.labelling import LabelRequest, Labels
+from worker.core.outlook import Outlook
 from worker.core.rules import primary_language
 from worker.core.segment_writer import SegmentWriter
 from worker.core.words import HeldBack, WordSegmenter
 
-__all__ = ["AppliedEvent", "Decoder", "Work"]
+__all__ = ["Decoder", "Work"]
 
 Work = Generator[LabelRequest, Labels | None, None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppliedEvent:
-    """An admitted event. hears: whether the session's silence is counted on its audio clock, as of this event.
-
-    restarted: it is the first of a new run of the producer, which may have lost its audio clock with its count.
-    """
-
-    event: WordsEvent
-    origin: Origin
-    gap: PassedGap | None
-    hears: bool
-    restarted: bool
 
 
 class Decoder:
     """The part of a session's state that words pass through; ``schemas.state`` says what each field is."""
 
-    __slots__ = ("audio_end_ms", "buffer", "context", "lang", "model", "now_ms", "options", "segmenter", "tag",
-                 "unrecorded_offset", "writer")  # fmt: skip
+    __slots__ = ("audio_end_ms", "buffer", "context", "lang", "model", "now_ms", "options", "outlook", "segmenter",
+                 "tag", "unrecorded_offset", "writer")  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - a session's state
         self,
@@ -87,6 +73,7 @@ class Decoder:
         self.tag = tag
         self.audio_end_ms = audio_end_ms
         self.unrecorded_offset = unrecorded_offset
+        self.outlook: Outlook | None = None
         self.now_ms = 0
 
     @property
@@ -122,7 +109,7 @@ class Decoder:
         if event.words or event.session_end:
             self.writer.note_trace(origin)
         for position, word in enumerate(event.words):
-            yield from self._hear(word.start_ms if applied.hears else None)
+            yield from self._hear(word.start_ms if applied.hears else None, speaking=True)
             yield from self._add(self.segmenter.push((origin.unit(word, position),)))
             self._note_audio(word.start_ms if word.end_ms is None else word.end_ms)
         if event.words and event.words[-1].start_ms is None and event.words[-1].end_ms is None:
@@ -136,24 +123,26 @@ class Decoder:
     def _configure(self, event: WordsEvent) -> Work:
         """Take the wishes of an event, from its first word on.
 
-        Marks of ours begin or end there exactly: what was said before freezes as it was wished. The other options say
-        how the next step decides, and freeze nothing.
+        Marks of ours begin or end there exactly, and the session's own words count from there: what was said before
+        freezes as it was wished. The other options say how the next step decides, and freeze nothing.
         """
         options = self.context.rules.reconfigure(self.options, event.configure)
+        if options.own_words != self.options.own_words:
+            yield from self.flush(Cause.UTTERANCE)
         if options.punctuation != self.options.punctuation:
             yield from self.flush(Cause.UTTERANCE)
             self.buffer.drop(len(self.buffer))  # labels with marks are no left context of words without, nor they of it
             self.tag = Disfluency.O.value
         self.options = options
 
-    def flush(self, cause: Cause, *, session_end: bool = False) -> Work:
-        """Freeze all that is there; the words stay as left context."""
+    def flush(self, cause: Cause, *, session_end: bool = False, pause: Pause | None = None) -> Work:
+        """Freeze all that is there; the words stay as left context. pause: of a silence, as far as it is known."""
         yield from self._settle_tail()
         if self.buffer.unfrozen and self.buffer.is_labelled:
-            self._cut_sentences()  # where its step had looked ahead, and had no other use for it
+            self._cut_sentences()
         elif self.buffer.unfrozen:
             yield from self._label_and_cut(to_the_end=True)
-        self._publish(len(self.buffer), cause, session_end=session_end)
+        self._publish(len(self.buffer), cause, session_end=session_end, pause=pause)
 
     def clear(self, cause: Cause, *, session_end: bool = False) -> Work:
         """Freeze all that is there, and begin anew with an empty buffer and a new sentence."""
@@ -165,12 +154,13 @@ class Decoder:
     def _unfrozen_words(self) -> list[ModelWord]:
         return self.buffer.words[self.buffer.frozen :]
 
-    def _hear(self, heard_ms: int | None) -> Work:
-        """Flush where the audio clock says that nothing was said for long enough."""
+    def _hear(self, heard_ms: int | None, *, speaking: bool = False) -> Work:
+        """Flush where the audio clock says that nothing was said for long enough. speaking: a word begins there."""
         if heard_ms is None or self.audio_end_ms is None:
             return
-        if heard_ms - self.audio_end_ms >= self.options.flush_after_ms:
-            yield from self.flush(Cause.SILENCE)
+        silent_ms = heard_ms - self.audio_end_ms
+        if silent_ms >= self.options.flush_after_ms:
+            yield from self.flush(Cause.SILENCE, pause=Pause(ms=silent_ms, clock="audio", ended=speaking))
 
     def _note_audio(self, end_ms: int | None) -> None:
         if end_ms is not None:
@@ -197,16 +187,16 @@ class Decoder:
         buffer = self.buffer
         look_ahead = self.context.models.look_ahead_of(self.model)
         first, end = buffer.known, len(buffer) if to_the_end else self._labels_end(look_ahead)
-        is_of_use = first < end
-        if not is_of_use and not self.context.looks_ahead:
+        if first >= end:
+            if self.context.looks_ahead and first < len(buffer):
+                yield from self._labels(first, first)
             return look_ahead
-        labels = yield from self._labels(first, len(buffer) if self.context.looks_ahead else end)
+        labels = yield from self._labels(first, end)
         if labels is None:
             self._fall_back()
             return look_ahead
         buffer.relabel(labels, first=first, look_ahead_words=look_ahead)
-        if is_of_use:
-            self._cut_sentences()
+        self._cut_sentences()
         return look_ahead
 
     def _cut_sentences(self) -> None:
@@ -228,6 +218,20 @@ class Decoder:
         return len(self.buffer) + self.context.rules.step_words - self.options.max_buffer_words
 
     def _labels(self, first: int, end: int) -> Generator[LabelRequest, Labels | None, Labels | None]:
+        """Return the labels of the words from ``first`` to ``end``; where it looks ahead, keep those behind apart."""
+        buffer, wanted = self.buffer, range(first, end)
+        known = None if self.outlook is None else self.outlook.answer(buffer, self.model, wanted)
+        if known is not None:
+            return known
+        labels = yield from self._ask(first, len(buffer) if self.context.looks_ahead else end)
+        if not self.context.looks_ahead or labels is None:
+            return labels
+        self.outlook = Outlook(
+            model=self.model, start=buffer.start, first=buffer.start + first, end=buffer.end, labels=labels
+        )
+        return labels.part(range(len(wanted)))
+
+    def _ask(self, first: int, end: int) -> Generator[LabelRequest, Labels | None, Labels | None]:
         none = bytes(end - first)
         if self.model is None:
             return Labels(punctuation=none, disfluency=none)
@@ -259,7 +263,7 @@ class Decoder:
     def _fall_back(self) -> None:
         """Freeze what could not be labelled, and let it go, so that the next step is not asked about it again."""
         none = bytes(self.buffer.unfrozen)
-        self.model = None
+        self.model = self.outlook = None
         self.buffer.relabel(Labels(punctuation=none, disfluency=none), first=self.buffer.frozen, look_ahead_words=0)
         self._cut(len(self.buffer), Cause.FALLBACK)
         self.context.counts.fallbacks += 1
@@ -290,7 +294,7 @@ class Decoder:
         self._publish(end, cause)
         self.buffer.drop(end)
 
-    def _publish(self, end: int, cause: Cause, *, session_end: bool = False) -> None:
+    def _publish(self, end: int, cause: Cause, *, session_end: bool = False, pause: Pause | None = None) -> None:
         """Freeze the words before ``end`` and write them, split where a sentence ends among them."""
         buffer, start = self.buffer, self.buffer.frozen
         if end <= start and not session_end:
@@ -308,7 +312,8 @@ class Decoder:
                 model=self.model,
                 frozen_ms=self.now_ms,
                 session_end=session_end and stop >= end,
-                punctuated=self.options.punctuation,
+                options=self.options,
+                pause=pause if stop >= end else None,
             )
             start = stop
         self.unrecorded_offset = None

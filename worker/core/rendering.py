@@ -90,7 +90,10 @@ def render_segment(
     keep_reparanda: bool = False,
     cleaning: Cleaning = _ALL,
 ) -> Rendered:
-    """Render a segment as published; without a model, or without marks of ours, the recogniser's own stay."""
+    """Render a segment as published; without a model, or without marks of ours, the recogniser's own stay.
+
+    What the session itself wants left out or kept is joined to ``cleaning``.
+    """
     return render(
         segment.words,
         segment.lang,
@@ -98,7 +101,7 @@ def render_segment(
         sentence_start=segment.sentence_start,
         keep_fillers=keep_fillers,
         keep_reparanda=keep_reparanda,
-        cleaning=cleaning,
+        cleaning=cleaning.joined(segment.own_fillers, segment.kept_phrases),
         replace_marks=segment.model is not None and segment.punctuated,
     )
 

@@ -14,7 +14,7 @@ from typing import Annotated, Protocol
 
 from msgspec import Meta
 
-from schemas.events import Emission, SessionOptions
+from schemas.events import MAX_OWN_PHRASES, Emission, SessionOptions
 from schemas.state import ChosenOptions
 from worker.errors import FatalError
 
@@ -59,7 +59,8 @@ class OptionBounds:
 
     emissions: the modes they may ask for; another keeps the operator's. look_ahead_words: T, the delay that buys
     better sentence ends. flush_after_ms: the silence. max_buffer_words: the longest buffer, so the longest segment.
-    punctuation_may_be_off: whether a session may do without marks.
+    punctuation_may_be_off: whether a session may do without marks. own_phrases: how many fillers of its own it may
+    name, and how many phrases that are never left out; those beyond are not taken.
     """
 
     emissions: frozenset[Emission] = frozenset(Emission)
@@ -67,6 +68,7 @@ class OptionBounds:
     flush_after_ms: Bounds = Bounds(least=200, most=10_000)
     max_buffer_words: Bounds = Bounds(least=40, most=300)
     punctuation_may_be_off: bool = True
+    own_phrases: Annotated[int, Meta(ge=0, le=MAX_OWN_PHRASES)] = MAX_OWN_PHRASES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +153,17 @@ class DecodingRules:
             flush_after_ms=_choose(wishes.flush_after_ms, options.flush_after_ms, bounds.flush_after_ms),
             max_buffer_words=_choose(wishes.max_buffer_words, options.max_buffer_words, bounds.max_buffer_words),
             punctuation=options.punctuation if wishes.punctuation is None else not unmarked,
+            own_fillers=_first(wishes.own_fillers, options.own_fillers, bounds.own_phrases),
+            kept_phrases=_first(wishes.kept_phrases, options.kept_phrases, bounds.own_phrases),
         )
 
 
 def _choose(wish: int | None, own: int, bounds: Bounds) -> int:
     return own if wish is None else bounds.clamp(wish)
+
+
+def _first(wish: tuple[str, ...] | None, own: tuple[str, ...], most: int) -> tuple[str, ...]:
+    return own if wish is None else wish[:most]
 
 
 class ServedModel(Protocol):

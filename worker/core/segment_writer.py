@@ -23,8 +23,8 @@ from msgspec.structs import replace
 
 from schemas.events import WordsEvent
 from schemas.labels import Casing, Disfluency, Punctuation
-from schemas.segments import CasingName, Cause, Gap, ModelRef, Piece, Segment, SegmentWord, Source, Timing
-from schemas.state import ModelWord, ModelWordPiece
+from schemas.segments import CasingName, Cause, Gap, ModelRef, Pause, Piece, Segment, SegmentWord, Source, Timing
+from schemas.state import ChosenOptions, ModelWord, ModelWordPiece
 from schemas.versions import SEGMENT_VERSION
 from worker.core.admission import PassedGap
 from worker.core.context import DecodingContext, Origin
@@ -130,8 +130,9 @@ class SegmentWriter:
         lang: str,
         model: str | None,
         frozen_ms: int,
+        options: ChosenOptions,
         session_end: bool = False,
-        punctuated: bool = True,
+        pause: Pause | None = None,
     ) -> None:
         """Write one numbered segment of frozen words, perhaps none where it only says that the session closed."""
         if session_end and words and any(name not in self.targets for name in self.routes):
@@ -144,7 +145,7 @@ class SegmentWriter:
                 lang=lang,
                 model=model,
                 frozen_ms=frozen_ms,
-                punctuated=punctuated,
+                options=options,
             )
             words, punctuation, disfluency, casing = (), b"", b"", b""
         pieces = [piece for word in words for piece in word.pieces]
@@ -181,7 +182,10 @@ class SegmentWriter:
             conversation=self.conversation,
             speaker=self.speaker,
             attributes=self.attributes,
-            punctuated=punctuated,
+            punctuated=options.punctuation,
+            pause=pause,
+            own_fillers=options.own_fillers,
+            kept_phrases=options.kept_phrases,
         )
         routes = {name: self.routes.get(name) for name in targets}
         self.written.append(OutSegment(segment=segment, routes=routes, traces=self._take_traces(segment)))

@@ -17,12 +17,13 @@ from __future__ import annotations
 from collections import deque
 
 from schemas.events import WordsEvent
-from schemas.segments import Cause
+from schemas.segments import Cause, Pause
 from schemas.state import LedgerState, SessionState, SessionStatus
 from schemas.tentative import Tentative
 from worker.core.admission import Admission, AdmissionDecision, OfferOutcome, Timer
+from worker.core.applied_event import AppliedEvent
 from worker.core.context import DecodingContext, Origin
-from worker.core.decoding import AppliedEvent, Decoder, Work
+from worker.core.decoding import Decoder, Work
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.segment_writer import OutSegment, SegmentWriter
 from worker.core.snapshot import ledger_record, replay_offset, restored, snapshot
@@ -51,7 +52,7 @@ class Session:
         self._admission = admission
         self._writer = writer
         self._decoder = decoder
-        self._queue: deque[AppliedEvent | Timer] = deque()
+        self._queue: deque[AppliedEvent | Pause | None] = deque()
         self._queued_words = 0
         self._work: Work | None = None
         self._request: LabelRequest | None = None
@@ -133,12 +134,13 @@ class Session:
         """Let every timer fire that is due at partition time ``now_ms``; return whether one did."""
         fired = False
         while (due_ms := self.due_ms) is not None and due_ms <= now_ms:
+            silence = Pause(ms=due_ms - self._admission.activity_ms, clock="arrival")
             timer = self._admission.fire()
             fired = True
             self._context.counts.closed += timer is Timer.IDLE
             self._context.counts.forgotten += timer is Timer.FORGET
             if timer is not Timer.FORGET:
-                self._queue.append(timer)
+                self._queue.append(silence if timer is Timer.SILENCE else None)
         return fired
 
     def request(self, now_ms: int) -> LabelRequest | None:
@@ -191,13 +193,14 @@ class Session:
         assert not self.is_busy, "a ledger record is taken between works"
         return ledger_record(self._admission, self._writer, self._decoder)
 
-    def _begin(self, item: AppliedEvent | Timer) -> Work:
+    def _begin(self, item: AppliedEvent | Pause | None) -> Work:
+        """Return the work of an event, of a silence (how long it is), or of idleness."""
         if isinstance(item, AppliedEvent):
             self._queued_words -= len(item.event.words)
             return self._decoder.apply(item)
-        if item is Timer.IDLE:
+        if item is None:
             return self._decoder.clear(Cause.IDLE, session_end=True)
-        return self._decoder.flush(Cause.SILENCE)
+        return self._decoder.flush(Cause.SILENCE, pause=item)
 
     def _go_on(self, labels: Labels | None, now_ms: int, *, starting: bool = False) -> None:
         assert self._work is not None, "labels answer work"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.state import LedgerState, SessionState, StateVersion
+from msgspec.structs import replace
+
+from schemas.state import ChosenOptions, LedgerState, SessionState, StateVersion
 from worker.core.admission import Admission
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
@@ -118,7 +120,7 @@ def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dic
         "since": writer.since,
         "status": admission.status,
         "lang": decoder.lang,
-        "options": admission.options,
+        "options": _options(writer.context.state_version, admission.options),
         "epoch": admission.epoch,
         "next_seq": admission.next_seq,
         "activity_ms": admission.activity_ms,
@@ -153,6 +155,11 @@ def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dic
         "disfluency": bytes(buffer.disfluency),
         "casing": _casing(writer.context.state_version, buffer),
     }
+
+
+def _options(version: StateVersion, options: ChosenOptions) -> ChosenOptions:
+    """Return the options; before 1.3 there is no place for a session's own words."""
+    return options if version == "1.3" else replace(options, own_fillers=(), kept_phrases=())
 
 
 def _casing(version: StateVersion, buffer: Buffer) -> bytes:

@@ -11,6 +11,7 @@ from schemas.tentative import Tentative
 from schemas.versions import TENTATIVE_VERSION
 from worker.core.buffer import consistent_tag
 from worker.core.decoding import Decoder
+from worker.core.outlook import labels_of
 from worker.core.segment_writer import model_ref, published_words
 from worker.core.words import cut_piece
 
@@ -21,10 +22,11 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
     """Return the session's unfrozen words, perhaps none. at_ms: wall clock."""
     buffer, writer = decoder.buffer, decoder.writer
     words = buffer.words[buffer.frozen :]
-    labelled = len(buffer.punctuation) - buffer.frozen
+    labels = labels_of(buffer) if decoder.outlook is None else decoder.outlook.over(buffer)
+    labelled = len(labels)
     unlabelled = len(words) - labelled
     tag, tags = decoder.tag, bytearray()
-    for found in buffer.disfluency[buffer.frozen :]:
+    for found in labels.disfluency:
         tag = consistent_tag(tag, found)
         tags.append(tag)
     tail = _tail(decoder)
@@ -40,9 +42,9 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
         words=tuple(
             published_words(
                 [*words, *tail],
-                bytes(buffer.punctuation[buffer.frozen :]) + bytes([Punctuation.NONE] * none),
+                labels.punctuation + bytes([Punctuation.NONE] * none),
                 bytes(tags) + bytes([Disfluency.O] * none),
-                bytes(buffer.casing[buffer.frozen :]).ljust(len(words) + len(tail), bytes([Casing.AS_GIVEN])),
+                labels.casing + bytes([Casing.AS_GIVEN] * none),
             )
         ),
         labelled_words=sum(len(word.pieces) for word in words[:labelled]),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from schemas.codec import encode_segment, encode_translation
 from schemas.segments import Segment, TranslationSegment
 from schemas.state import LedgerState, encode_ledger
-from worker.core.cleaning import Cleaning, phrases
+from worker.core.cleaning import Cleaning, CleaningLevel
 from worker.core.rendering import render_segment
 from worker.core.segment_writer import OutSegment
 from worker.ports.records import OutMessage
@@ -60,12 +60,10 @@ class OutputRecords:
     """Makes messages. Nothing in here can fail for what an event holds: routes are the operator's checked list."""
 
     settings: RuntimeSettings
-    _fillers: frozenset[str] = field(init=False)
-    _kept: frozenset[str] = field(init=False)
+    _cleaning: dict[CleaningLevel, Cleaning] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_fillers", phrases(self.settings.own_fillers))
-        object.__setattr__(self, "_kept", phrases(self.settings.kept_phrases))
+        object.__setattr__(self, "_cleaning", {level: self.settings.cleaning(level) for level in CleaningLevel})
 
     def segment(self, partition: int, out: OutSegment, headers: tuple[tuple[str, bytes], ...] = ()) -> list[OutMessage]:
         """Return a segment's records: one for the segments topic, and one for each route that it goes to."""
@@ -116,7 +114,7 @@ class OutputRecords:
             route.rendering,
             keep_fillers=route.keep_fillers,
             keep_reparanda=route.keep_reparanda,
-            cleaning=Cleaning(level=route.cleaning, fillers=self._fillers, kept=self._kept),
+            cleaning=self._cleaning[route.cleaning],
         )
         fields = {name: getattr(segment, name) for name in segment.__struct_fields__}
         return TranslationSegment(

@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from schemas.state import STATE_VERSION, StateVersion
 from schemas.wire import WireFormat
+from worker.core.cleaning import Cleaning, CleaningLevel, phrases
 from worker.runtime.choices import Partitioner, StartAt, Traces
 from worker.runtime.routes import Route, require_topic
 
@@ -66,15 +67,15 @@ class RuntimeSettings:
     own_fillers: Annotated[
         tuple[str, ...],
         Meta(
-            description="Words and phrases that `fluent` leaves out of routes, whatever their label, unless a route's "
-            "`cleaning` is `off`; compared without case and marks.",
+            description="Words and phrases that `fluent` leaves out, whatever their label, unless a route's `cleaning` "
+            "is `off`; compared without case and marks. Sessions may name more (`own_fillers` of their options).",
             extra={"change": "at a roll-out"},
         ),
     ] = ()
     kept_phrases: Annotated[
         tuple[str, ...],
         Meta(
-            description="Words and phrases that no rendering of a route leaves out, whatever their label.",
+            description="Words and phrases that no rendering leaves out, whatever their label. Sessions may name more.",
             extra={"change": "at a roll-out"},
         ),
     ] = ()
@@ -240,7 +241,8 @@ class RuntimeSettings:
         StateVersion,
         Meta(
             description="Version of the state that is written, to Redis and to the ledger; every one of them is read. "
-            "`1.0` holds no trace contexts, `1.1` no casing; each is what a release before wrote.",
+            "`1.0` holds no trace contexts, `1.1` no casing, `1.2` no words of a session's own; each is what a "
+            "release before wrote.",
             extra={"change": "at a roll-out; workers may differ"},
         ),
     ] = STATE_VERSION
@@ -281,6 +283,10 @@ class RuntimeSettings:
             raise ValueError("every topic has one purpose, and two settings name the same one")
         if len({route.target for route in self.routes}) != len(self.routes):
             raise ValueError("routes: a target is named twice")
+
+    def cleaning(self, level: CleaningLevel = CleaningLevel.FULL) -> Cleaning:
+        """Return what the fluent rendering leaves out at a level, the operator's own words with it."""
+        return Cleaning(level=level, fillers=phrases(self.own_fillers), kept=phrases(self.kept_phrases))
 
     @property
     def group(self) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from schemas.segments import Segment
 from schemas.tentative import Tentative
+from worker.core.cleaning import Cleaning
 from worker.core.rendering import Style, render, render_segment
 from worker.service.messages import SegmentMessage, TentativeMessage
 
 __all__ = ["segment_message", "tentative_message"]
 
 
-def segment_message(segment: Segment) -> SegmentMessage:
-    """Return a segment with its renderings."""
+def segment_message(segment: Segment, cleaning: Cleaning) -> SegmentMessage:
+    """Return a segment with its renderings. cleaning: what the fluent one leaves out."""
     marked = render_segment(segment, Style.MARKED)
-    fluent = render_segment(segment, Style.FLUENT)
+    fluent = render_segment(segment, Style.FLUENT, cleaning=cleaning)
     return SegmentMessage(text=fluent.text, marked=marked.text, spans=marked.spans, segment=segment)
 
 

@@ -11,6 +11,7 @@ from schemas.codec import decode_event, decode_segment, decode_tentative
 from schemas.errors import InvalidEventError, NewerVersionError
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.core.cleaning import Cleaning
 from worker.errors import BrokerError
 from worker.ports.clock import Clock
 from worker.ports.records import Record
@@ -37,7 +38,7 @@ class WatchedTopics:
 class TopicWatch:
     """Reads and tells. tell: takes a message, from this thread. on_fault: is told what ended it, if not ``stop``."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what to read, how to tell it, and to whom
         self,
         settings: KafkaSettings,
         topics: WatchedTopics,
@@ -45,6 +46,7 @@ class TopicWatch:
         start: Start,
         clock: Clock,
         interval_ms: int,
+        cleaning: Cleaning,
         tell: Callable[[ServerMessage], None],
         on_fault: Callable[[Exception], None],
     ) -> None:
@@ -52,6 +54,7 @@ class TopicWatch:
         self._start = start
         self._clock = clock
         self._interval_s = interval_ms / 1000
+        self._cleaning = cleaning
         self._tell = tell
         self._on_fault = on_fault
         self._words = WatchedWords()
@@ -114,7 +117,7 @@ class TopicWatch:
     def _take_segment(self, record: Record) -> None:
         segment = decode_segment(record.value or b"")
         self._words.freeze(segment)
-        self._tell(segment_message(segment))
+        self._tell(segment_message(segment, self._cleaning))
         self._news.add(segment.session)
 
     def _take_words(self, record: Record) -> None:

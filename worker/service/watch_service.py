@@ -80,6 +80,7 @@ class WatchService:
                 start=self.start,
                 clock=self.clock,
                 interval_ms=settings.tentative_interval_ms,
+                cleaning=self.settings.worker.cleaning(),
                 tell=tell,
                 on_fault=fault,
             )

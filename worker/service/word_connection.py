@@ -14,6 +14,7 @@ from schemas.events import WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
 from schemas.versions import EVENT_VERSION
+from worker.core.cleaning import Cleaning
 from worker.service.decoding_thread import DecodingThread
 from worker.service.messages import CloseCode, Ended, Opening, Refused
 from worker.service.pace import WordPace
@@ -36,7 +37,14 @@ class WordConnection:
     """A connection on ``/v1/words``; ``run`` lasts as long as it does. Its other methods are the ``Outlet``."""
 
     def __init__(
-        self, number: int, client: ClientSocket, opening: Opening, *, decoding: DecodingThread, settings: ServeSettings
+        self,
+        number: int,
+        client: ClientSocket,
+        opening: Opening,
+        *,
+        decoding: DecodingThread,
+        settings: ServeSettings,
+        cleaning: Cleaning,
     ) -> None:
         self._number = number
         self._client = client
@@ -44,6 +52,7 @@ class WordConnection:
         self._reader = frame_reader(opening)
         self._decoding = decoding
         self._settings = settings
+        self._cleaning = cleaning
         self._loop = asyncio.get_running_loop()
         self._pace = WordPace(settings.max_words_per_second, self._loop.time())
         self._waiting: Counter[str] = Counter()
@@ -146,7 +155,7 @@ class WordConnection:
 
     def frozen(self, segment: Segment) -> None:
         """Send a segment."""
-        self._loop.call_soon_threadsafe(self._outbox.put, segment_message(segment))
+        self._loop.call_soon_threadsafe(self._outbox.put, segment_message(segment, self._cleaning))
 
     def revisable(self, tentative: Tentative) -> None:
         """Send a session's unfrozen words, if there is nothing better to send."""

@@ -77,7 +77,8 @@ class WordService:
         )
         ready = Ready(version=PROTOCOL_VERSION, models=self._models(), limits=limits, state=_STATE)
         client.outbox.put(ready)
-        return WordConnection(number, client, opening, decoding=decoding, settings=settings)
+        cleaning = self.settings.worker.cleaning()
+        return WordConnection(number, client, opening, decoding=decoding, settings=settings, cleaning=cleaning)
 
     def _models(self) -> dict[str, str]:
         return {primary_language(model.language): model.name for model in self.engine.models if model.active}

@@ -1,4 +1,4 @@
-"""How much the fluent rendering leaves out, and an operator's own words."""
+"""How much the fluent rendering leaves out, and words of one's own."""
 
 from __future__ import annotations
 
@@ -67,6 +67,14 @@ def test_ones_own_fillers_go_and_kept_phrases_stay_whatever_their_label() -> Non
     own = Cleaning(fillers=phrases(["basically"]), kept=phrases(["I like"]))
     assert rendered(said, own) == "so I like it"
     assert rendered(said, Cleaning(level=CleaningLevel.OFF, fillers=phrases(["basically"]))).startswith("so Basically")
+
+
+def test_a_sessions_own_are_joined_to_the_operators_and_what_is_kept_wins() -> None:
+    said: Said = [("basically", "O"), ("like", "O"), ("um", "B-IM"), ("yes", "O")]
+    own = Cleaning(fillers=phrases(["basically"]), kept=phrases(["like"]))
+    assert rendered(said, own.joined(("like", "um"), ())) == "like yes"
+    assert rendered(said, own.joined((), ("um", "Basically!"))) == "basically like um yes"
+    assert own.joined((), ()) is own
 
 
 def test_a_phrase_is_whole_words_alone() -> None:

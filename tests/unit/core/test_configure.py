@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from schemas.events import Emission, SessionOptions
 from schemas.segments import Cause
 from tests.harness.partition_driver import Driver, event
+from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from worker.core.rendering import Style, render_segment
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 WORDS = "so we begin here and then we go on to the next one and the one after that until it is over now"
@@ -58,6 +60,32 @@ def test_settled_words_go_out_from_the_event_on_that_wishes_them() -> None:
     assert Cause.SETTLED in {one.cause for one in driver.segments[before:]}
 
 
+def test_own_fillers_and_kept_phrases_count_from_their_events_first_word_on() -> None:
+    driver = Driver(engine=ScriptedEngine(script=marked_words))
+    driver.give(event(0, "so it was like good"))
+    driver.give(event(1, "so it was like bad", configure=SessionOptions(own_fillers=("like",))))
+    driver.give(event(2, "um yes", configure=SessionOptions(own_fillers=("like", "um"), kept_phrases=("um",))))
+    driver.restart()
+    driver.give(event(3, "um like no", configure=SessionOptions(own_fillers=())))
+    driver.give(event(4, session_end=True))
+    heard: list[tuple[str, bool, bool]] = []
+    for one in driver.segments:
+        heard += [(word.text, "like" in one.own_fillers, one.kept_phrases == ("um",)) for word in one.words]
+    said = ["so", "it", "was", "like", "good", "so", "it", "was", "like", "bad", "um", "yes", "um", "like", "no"]
+    assert heard == [(word, 5 <= at < 12, at >= 10) for at, word in enumerate(said)]
+    fluent = [render_segment(one, Style.FLUENT).text.casefold() for one in driver.segments]
+    assert sum("like" in text for text in fluent) == 2
+    assert sum("um" in text for text in fluent) == 2
+
+
+def test_so_many_words_of_its_own_as_the_operator_allows() -> None:
+    many = tuple(f"filler{number}" for number in range(9))
+    some = DecodingRules(bounds=OptionBounds(own_phrases=3)).choose(SessionOptions(own_fillers=many))
+    assert some.own_fillers == many[:3]
+    none = DecodingRules(bounds=OptionBounds(own_phrases=0)).choose(SessionOptions(kept_phrases=many))
+    assert none.own_words == ((), ())
+
+
 def test_a_repeat_configures_nothing() -> None:
     driver = Driver()
     driver.give(event(0, "so"))
@@ -71,6 +99,7 @@ _WISHES = st.builds(
     look_ahead_words=st.none() | st.integers(0, 30),
     max_buffer_words=st.none() | st.integers(1, 400),
     punctuation=st.none() | st.booleans(),
+    own_fillers=st.none() | st.just(("like",)),
 )
 
 

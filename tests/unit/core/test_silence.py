@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.events import Word, WordsEvent
-from schemas.segments import Cause
+from schemas.segments import Cause, Pause, Segment
 from tests.harness.partition_driver import NOW_MS, Driver, event, texts, timed, untimed
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.rules import DecodingRules
@@ -25,6 +25,7 @@ def test_silence_freezes_what_is_there_and_invents_no_mark() -> None:
     driver.wait(1)
     (segment,) = driver.segments
     assert (segment.cause, segment.sentence_end, texts([segment])) == (Cause.SILENCE, False, ["one", "two"])
+    assert segment.pause == Pause(ms=800, clock="arrival")
 
 
 def test_a_flush_is_split_where_a_sentence_ends_in_it() -> None:
@@ -36,6 +37,7 @@ def test_a_flush_is_split_where_a_sentence_ends_in_it() -> None:
         (Cause.SENTENCE, 0, True, True),
         (Cause.SILENCE, 1, True, False),
     ]
+    assert [one.pause is not None for one in driver.segments] == [False, True]
 
 
 def test_pieces_of_one_sentence_share_its_number() -> None:
@@ -126,7 +128,7 @@ def test_a_session_that_says_how_far_it_heard_is_silent_by_its_audio_not_by_arri
     driver.give(_heard(1, [], 1_199))
     assert driver.segments == []
     driver.give(_heard(2, [], 1_200))
-    assert [one.cause for one in driver.segments] == [Cause.SILENCE]
+    assert [(one.cause, one.pause) for one in driver.segments] == [(Cause.SILENCE, Pause(ms=800, clock="audio"))]
 
 
 def test_a_session_that_says_how_far_it_heard_and_then_nothing_more_is_flushed_after_the_stall() -> None:
@@ -136,14 +138,16 @@ def test_a_session_that_says_how_far_it_heard_and_then_nothing_more_is_flushed_a
     driver.wait(3_999)
     assert driver.segments == []
     driver.wait(1)
-    assert [one.cause for one in driver.segments] == [Cause.SILENCE]
+    assert [(one.cause, one.pause) for one in driver.segments] == [(Cause.SILENCE, Pause(ms=4_000, clock="arrival"))]
 
 
 def test_a_pause_between_two_words_of_one_event_is_silence_on_the_audio_clock() -> None:
     driver = Driver(engine=MARKED)
     driver.give(_heard(0, [timed("one", 0, 400), timed("two", 1_200, 1_500), timed("three", 2_299, 2_400)], 2_400))
 
-    assert [texts([one]) for one in driver.segments] == [["one"]]
+    assert [(texts([one]), one.pause) for one in driver.segments] == [
+        (["one"], Pause(ms=800, clock="audio", ended=True))
+    ]
 
 
 def test_the_audio_clock_does_not_go_back_where_words_overlap() -> None:
@@ -200,4 +204,20 @@ def test_on_the_audio_clock_bursts_and_heartbeats_change_no_segment(data: st.Dat
         driver.give(event(seq, session_end=True))
         return driver
 
-    assert untimed(decode().segments) == untimed(decode().segments)
+    first, second = decode(), decode()
+    assert untimed(first.segments) == untimed(second.segments)
+    for segment in first.segments:
+        _check_pause(segment, spoken)
+
+
+def _check_pause(segment: Segment, spoken: list[Word]) -> None:
+    """Hold a segment's pause to what was spoken: exact where it had ended, else at least the flush, at most all."""
+    if segment.cause is not Cause.SILENCE:
+        assert segment.pause is None
+        return
+    assert segment.pause is not None
+    end = segment.first_word + len(segment.words)
+    if segment.pause.clock == "audio" and end < len(spoken):
+        whole_ms = (spoken[end].start_ms or 0) - (spoken[end - 1].end_ms or 0)
+        assert 800 <= segment.pause.ms <= whole_ms
+        assert segment.pause.ms == whole_ms or not segment.pause.ended

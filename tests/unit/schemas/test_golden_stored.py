@@ -92,11 +92,21 @@ def test_the_open_session_of_the_release_before_is_written_on_byte_for_byte_as_t
     of_1_1 = (STORED / "1.1" / "state.open.msgpack").read_bytes()
     assert written_on(decode_state(of_1_1), "1.1") == of_1_1
     assert written_on(decode_state(of_1_1), "1.2") != of_1_1
+    of_1_2 = (STORED / "1.2" / "state.open.msgpack").read_bytes()
+    assert written_on(decode_state(of_1_2), "1.2") == of_1_2
+    assert written_on(decode_state(of_1_2), "1.3") != of_1_2
 
 
 @pytest.mark.parametrize("path", sorted(STORED.glob("*/state.*.msgpack")), ids=lambda path: path.parent.name)
 def test_written_as_a_release_before_a_state_loses_what_was_new_after_it_and_nothing_else(path: Path) -> None:
     state = decode_state(path.read_bytes())
+    assert decode_state(written_on(state, "1.3")) == msgspec.structs.replace(state, version="1.3")
+    state = msgspec.structs.replace(
+        state, version="1.2", options=msgspec.structs.replace(state.options, own_fillers=(), kept_phrases=())
+    )
+    written = written_on(decode_state(path.read_bytes()), "1.2")
+    assert decode_state(written) == state
+    assert b"own_fillers" not in written
     written = written_on(state, "1.1")
     assert decode_state(written) == msgspec.structs.replace(state, version="1.1", casing=b"")
     assert set(msgspec.msgpack.decode(written)) <= FIELDS_OF_1_1

@@ -1,0 +1,25 @@
+"""An event on its way from admission to decoding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schemas.events import WordsEvent
+from worker.core.admission import PassedGap
+from worker.core.context import Origin
+
+__all__ = ["AppliedEvent"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedEvent:
+    """An admitted event. hears: whether the session's silence is counted on its audio clock, as of this event.
+
+    restarted: it is the first of a new run of the producer, which may have lost its audio clock with its count.
+    """
+
+    event: WordsEvent
+    origin: Origin
+    gap: PassedGap | None
+    hears: bool
+    restarted: bool
