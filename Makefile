@@ -28,7 +28,7 @@ setup-train: $(VENV)/.train ## Also what training needs (torch)
 $(VENV)/bin/python:
 	@found=; \
 	fits='import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'; \
-	for candidate in $${PYTHON:-python3.12 python3.11 python3.13 python3 python}; do \
+	for candidate in $${PYTHON:-python3.11 python3.12 python3.13 python3 python}; do \
 	  if "$$candidate" -c "$$fits" >/dev/null 2>&1; then found="$$candidate"; break; fi; \
 	done; \
 	if [ -z "$$found" ]; then \
@@ -68,7 +68,7 @@ demo-web: setup ## Show it on a page in your browser: the same embedded parts, u
 	@$(BIN)/caesura demo --web
 
 # --- tests and checks ------------------------------------------------------------------------------------------------
-.PHONY: test test-long test-fast train-smoke test-deploy check format lint types contracts audit
+.PHONY: test test-long test-fast test-pythons train-smoke test-deploy check format lint types contracts audit
 PROCESSES ?= 2
 test: setup-train ## The tests, on a real Kafka and Redis found or started (in CI a missing one is a failure; PROCESSES=2); test-long has the rest
 	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal -m "not long"
@@ -78,6 +78,9 @@ test-long: setup-train ## The tests that take minutes: faults on three brokers, 
 
 test-fast: setup-dev ## Tests that need neither torch nor a real Kafka or Redis
 	@$(BIN)/python -m pytest -q -m "$(FAST)"
+
+test-pythons: setup-dev ## The unit tests on the other Pythons that are found (3.12, 3.13); says which it ran and which it could not
+	@.ci/pythons
 
 train-smoke: setup-train ## Train, export, parity gate and a stream through the core; each of the papers' systems for seconds (part of make test, so of CI)
 	@$(BIN)/python -m pytest -q tests/models/training/test_train_to_engine.py tests/models/evaluation/test_papers.py
@@ -165,13 +168,13 @@ docs: setup ## Write docs/settings.md and docs/metrics.md anew from settings and
 .PHONY: site
 site: setup-dev ## The documentation with search, in build/site/html; fails on a broken link
 	@rm -rf build/site && mkdir -p build/site/pages
-	@git ls-files -z --cached --others --exclude-standard -- '*.md' '*.svg' '*.png' '*.csv' '*.ipynb' 'schemas/json/*' LICENSE NOTICE | \
+	@git ls-files -z --cached --others --exclude-standard -- '*.md' '*.svg' '*.png' '*.csv' '*.ipynb' 'schemas/json/*' 'docs/clients/*' LICENSE NOTICE | \
 	  while IFS= read -r -d '' file; do [ ! -f "$$file" ] || cp --parents "$$file" build/site/pages; done
 	@PYTHONWARNINGS=ignore NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lock: ## Pin requirements/*.txt anew (needs uv: pipx install uv, or UV=/path/to/uv)
 	@$(LOCK) requirements/build.in -o requirements/build.txt
-	@$(LOCK) pyproject.toml -o requirements/runtime.txt
+	@$(LOCK) pyproject.toml --extra web -o requirements/runtime.txt
 	@$(LOCK) pyproject.toml --extra demo --extra web -c requirements/runtime.txt -o requirements/demo.txt
 	@$(LOCK) pyproject.toml --extra dev -c requirements/demo.txt -o requirements/dev.txt
 	@$(LOCK) pyproject.toml --extra dev --extra train -c requirements/dev.txt -o requirements/train.txt

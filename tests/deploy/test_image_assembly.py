@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import urllib.error
@@ -13,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from websockets.sync.client import connect
 
 from tests.deploy.assembled import WHY_NOT, assemble, confined, environment
 from tests.deploy.served import families, families_served
@@ -83,6 +85,25 @@ def ready(port: int) -> bool:
 
 def wait_until_ready(port: int) -> None:
     wait_until(lambda: ready(port), "not ready", within_s=_READY_S)
+
+
+def test_words_are_served_and_a_page_is_shown_from_the_image(image: Path) -> None:
+    serve = confined(image, "serve", "--port", "0")
+    with subprocess.Popen(serve, env=environment(image, {}), stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            address = re.search(r"http://\S+/", process.stderr.readline())
+            assert address is not None
+            with urllib.request.urlopen(address[0], timeout=30) as answer:  # noqa: S310 - our own
+                assert b"<title>" in answer.read()
+            with connect(f"ws{address[0].removeprefix('http')}v1/words", proxy=None) as client:
+                client.send("{}")
+                client.send(json.dumps({"words": "so um can you hear me", "session_end": True}))
+                told = [json.loads(client.recv(timeout=60)) for _ in range(3)]
+        finally:
+            process.terminate()
+    assert [one["type"] for one in told] == ["ready", "segment", "ended"]
+    assert told[1]["text"] == "So, can you hear me?"
 
 
 def test_the_bill_of_materials_names_every_library_and_the_model_and_nothing_that_builds_or_trains(image: Path) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
+import tomllib
 
 import pytest
 
+from tests.harness.parts.lookup import in_ci
 from tests.harness.places import DEPLOY, ROOT, tool
 
 _IMAGE = DEPLOY / "image"
@@ -18,6 +21,20 @@ def instructions(of_stage: int) -> list[str]:
     text = re.sub(r"\\\n", " ", re.sub(r"^#.*\n", "", _RECIPE.read_text(), flags=re.MULTILINE))
     stages = re.split(r"^(?=FROM )", text, flags=re.MULTILINE)[1:]
     return [line for line in stages[of_stage].splitlines() if line]
+
+
+def test_the_images_python_is_the_one_that_is_tested() -> None:
+    image = re.search(r"python:(\d+\.\d+)-", _RECIPE.read_text())
+    makefile = (ROOT / "Makefile").read_text()
+    chosen = re.search(r"PYTHON:-python(\d+\.\d+) ", makefile)
+    locked = re.search(r"--python-version (\d+\.\d+) ", makefile)
+    typed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["python_version"]
+    assert image is not None
+    assert chosen is not None
+    assert locked is not None
+    assert image[1] == chosen[1] == locked[1] == typed
+    if in_ci():
+        assert image[1] == ".".join(map(str, sys.version_info[:2]))
 
 
 def test_the_last_stage_runs_as_somebody_without_rights_and_by_number() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -21,18 +19,14 @@ from schemas.versions import TENTATIVE_VERSION
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import event
+from tests.harness.watching import ANSWER_WITHIN_S, messages, watching
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
-from worker.adapters.kafka.topic_reader import Start
-from worker.adapters.system_clock import SystemClock
 from worker.errors import FatalError
 from worker.runtime.settings import RuntimeSettings
-from worker.service.server import listening
-from worker.service.watch_service import WatchService, readable_topics
+from worker.service.watch_service import readable_topics
 from worker.settings.serving import ServeSettings
 from worker.settings.tree import BrokerSettings
-
-ANSWER_WITHIN_S = 60.0
 
 
 def settings_of(world: RealWorld) -> BrokerSettings:
@@ -41,39 +35,6 @@ def settings_of(world: RealWorld) -> BrokerSettings:
         kafka=KafkaSettings(bootstrap_servers=world.kafka.bootstrap, group_id=f"{world.deployment}-watcher"),
         serve=ServeSettings(port=0),
     )
-
-
-@contextmanager
-def watching(settings: BrokerSettings) -> Iterator[str]:
-    listener = listening(settings.serve)
-    ready, stops = threading.Event(), list[Callable[[], None]]()
-    service = WatchService(
-        settings=settings, topics=readable_topics(settings), clock=SystemClock(), start=Start(at_end=True)
-    )
-
-    def take(stop: Callable[[], None]) -> None:
-        stops.append(stop)
-        ready.set()
-
-    thread = threading.Thread(target=lambda: service.run(listener, stop=take), name="view", daemon=True)
-    thread.start()
-    assert ready.wait(ANSWER_WITHIN_S)
-    try:
-        yield listener.url.replace("http", "ws", 1) + "v1/watch"
-    finally:
-        stops[0]()
-        thread.join(ANSWER_WITHIN_S)
-        listener.socket.close()
-
-
-def messages(address: str, done: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
-    """Connect, and return the messages up to the one that is looked for."""
-    with connect(address, proxy=None) as page:
-        page.send("{}")
-        found: list[dict[str, Any]] = []
-        while not found or not done(found[-1]):
-            found.append(json.loads(page.recv(timeout=ANSWER_WITHIN_S)))
-        return found
 
 
 def test_words_are_shown_before_and_after_they_freeze_and_no_group_is_left_behind(

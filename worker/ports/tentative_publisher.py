@@ -14,6 +14,10 @@ class TentativePublisher(Protocol):
         """Queue a record, or drop it and return False: whatever is wrong. Never blocks, never raises."""
         ...
 
+    def take_dropped(self) -> int:
+        """Return how many records were dropped, before or after they were queued, since the last call."""
+        ...
+
     def close(self) -> None:
         """Drop what is queued and let go. Never raises."""
         ...

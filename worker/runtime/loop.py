@@ -81,6 +81,7 @@ class Worker:
             clock=parts.clock,
             interval_ms=settings.tentative_interval_ms,
             wire=settings.wire_format,
+            observer=parts.observer,
         )
         self._poll_budget = PollBudget(settings.max_poll_records)
         self._checkpoint = Checkpoint(

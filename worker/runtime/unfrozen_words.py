@@ -16,6 +16,8 @@ from schemas.codec import encode_tentative
 from schemas.wire import WireFormat
 from worker.core.partition import PartitionSessions
 from worker.ports.clock import Clock
+from worker.ports.observer import Observer
+from worker.ports.service_events import UnfrozenTold
 from worker.ports.tentative_publisher import TentativePublisher
 
 __all__ = ["UnfrozenWords"]
@@ -32,6 +34,7 @@ class UnfrozenWords:
     clock: Clock
     interval_ms: int
     wire: WireFormat
+    observer: Observer
     _told_at_s: dict[_Key, float] = field(default_factory=dict)
     _news: dict[_Key, None] = field(default_factory=dict)
 
@@ -42,14 +45,17 @@ class UnfrozenWords:
         self._news.update(((number, name), None) for number, one in partitions.items() for name in one.touched)
         began_s = self.clock.monotonic_s()
         self._told_at_s = {key: at_s for key, at_s in self._told_at_s.items() if self._is_recent(at_s, began_s)}
+        offered, passed_over = 0, 0
         if behind:
+            passed_over = len(self._news)
             self._news.clear()
-            return
         for key in [key for key in self._news if key not in self._told_at_s]:
             del self._news[key]
-            self._look(self.publisher, key, partitions)
+            offered += self._look(self.publisher, key, partitions)
             if self.clock.monotonic_s() - began_s > _BUDGET_S:
-                return
+                break
+        dropped = self.publisher.take_dropped()
+        self.observer.note(UnfrozenTold(offered=offered, dropped=dropped, passed_over=passed_over))
 
     def close(self) -> None:
         """Let go of the producer."""
@@ -59,10 +65,11 @@ class UnfrozenWords:
     def _is_recent(self, at_s: float, now_s: float) -> bool:
         return now_s - at_s < self.interval_ms / 1000
 
-    def _look(self, publisher: TentativePublisher, key: _Key, partitions: Mapping[int, PartitionSessions]) -> None:
+    def _look(self, publisher: TentativePublisher, key: _Key, partitions: Mapping[int, PartitionSessions]) -> bool:
         number, name = key
         sessions = partitions.get(number)
         tentative = None if sessions is None else sessions.tentative(name, self.clock.wall_ms())
         if tentative is not None and tentative.words:
             self._told_at_s[key] = self.clock.monotonic_s()
-            publisher.offer(number, name.encode(), encode_tentative(tentative, self.wire))
+            return publisher.offer(number, name.encode(), encode_tentative(tentative, self.wire))
+        return False

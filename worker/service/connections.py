@@ -8,6 +8,8 @@ from typing import Protocol
 
 from starlette.websockets import WebSocket
 
+from worker.ports.observer import Observer
+from worker.ports.service_events import ClientRefused, ClientsConnected
 from worker.service.messages import CloseCode, Opening
 from worker.service.socket import ClientGoneError, ClientSocket
 from worker.settings.serving import ServeSettings
@@ -31,10 +33,14 @@ class Connections:
     """Lets clients in while there is room. make: of a connection's number, socket and opening."""
 
     def __init__(
-        self, settings: ServeSettings, make: Callable[[int, ClientSocket, Opening], Awaitable[Connection]]
+        self,
+        settings: ServeSettings,
+        make: Callable[[int, ClientSocket, Opening], Awaitable[Connection]],
+        observer: Observer,
     ) -> None:
         self._settings = settings
         self._make = make
+        self._observer = observer
         self._count = 0
         self._number = 0
         self._running: set[Connection] = set()
@@ -46,16 +52,17 @@ class Connections:
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve a client from its first byte to its last."""
-        client = ClientSocket(socket, self._settings)
+        client = ClientSocket(socket, self._settings, self._observer)
         if self._draining or self._count >= self._settings.max_connections:
             await socket.accept()
+            self._observer.note(ClientRefused(reason="draining" if self._draining else "too_many_connections"))
             if self._draining:
                 await client.close(CloseCode.RESTART, "draining", "the service stops; try again")
             else:
                 detail = f"{self._settings.max_connections} clients are connected, the most there may be; try again"
                 await client.close(CloseCode.TRY_AGAIN, "too_many_connections", detail)
             return
-        self._count += 1
+        self._counted(1)
         self._empty.clear()
         try:
             opening = await client.open()
@@ -64,9 +71,13 @@ class Connections:
         except ClientGoneError:
             return
         finally:
-            self._count -= 1
+            self._counted(-1)
             if not self._count:
                 self._empty.set()
+
+    def _counted(self, more: int) -> None:
+        self._count += more
+        self._observer.note(ClientsConnected(count=self._count))
 
     async def _run(self, client: ClientSocket, opening: Opening) -> None:
         self._number += 1

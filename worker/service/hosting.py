@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from worker.app import ExitStatus
@@ -12,6 +12,7 @@ from worker.service.connections import Connection, Connections
 from worker.service.messages import About, Opening
 from worker.service.server import Listener, serve_until_stopped
 from worker.service.socket import ClientSocket
+from worker.service.telemetry import ServiceTelemetry
 from worker.service.web_app import web_app
 from worker.settings.serving import ServeSettings
 
@@ -37,7 +38,7 @@ class Source(Protocol):
 class Hosted:
     """A service. path: of its WebSocket. source: made in the event loop, of what to tell of a fault.
 
-    connect: makes a connection of its number, its socket and its opening.
+    connect: makes a connection of its number, its socket and its opening. telemetry: what is served on ``/metrics``.
     """
 
     settings: ServeSettings
@@ -45,6 +46,7 @@ class Hosted:
     path: str
     source: Callable[[Callable[[Exception], None]], Source]
     connect: Callable[[int, ClientSocket, Opening], Awaitable[Connection]]
+    telemetry: ServiceTelemetry = field(default_factory=ServiceTelemetry)
 
 
 async def host(hosted: Hosted, listener: Listener, stop: StopTaker | None) -> int:
@@ -62,13 +64,14 @@ async def host(hosted: Hosted, listener: Listener, stop: StopTaker | None) -> in
     if stop is not None:
         stop(stop_from_anywhere)
     source = hosted.source(fault)
-    connections = Connections(hosted.settings, hosted.connect)
+    connections = Connections(hosted.settings, hosted.connect, hosted.telemetry.observer)
     app = web_app(
         hosted.settings,
         about=hosted.about,
         path=hosted.path,
         serve=connections.serve,
         ready=lambda: not stopping.is_set(),
+        metrics=hosted.telemetry.metrics.registry,
     )
     source.start()
     try:

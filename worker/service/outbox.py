@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
 from worker.service.messages import ServerMessage, TentativeMessage
 
@@ -16,10 +17,14 @@ __all__ = ["Outbox"]
 
 
 class Outbox:
-    """Messages on their way to a client. limit: so many, and there is no room for more."""
+    """Messages on their way to a client. limit: so many, and there is no room for more.
 
-    def __init__(self, limit: int) -> None:
+    on_give_way: is told how many looks at unfrozen words give way to something else.
+    """
+
+    def __init__(self, limit: int, on_give_way: Callable[[int], None] = lambda _: None) -> None:
         self._limit = limit
+        self._on_give_way = on_give_way
         self._firm: deque[ServerMessage] = deque()
         self._looks: dict[str, TentativeMessage] = {}
         self._changed = asyncio.Event()
@@ -35,12 +40,16 @@ class Outbox:
     def put(self, message: ServerMessage) -> None:
         """Take a message; tentative words replace those of their session, or give way."""
         if isinstance(message, TentativeMessage):
+            name = message.tentative.session
+            if name in self._looks or not self._room.is_set():
+                self._on_give_way(1)
             if self._room.is_set():
-                self._looks[message.tentative.session] = message
+                self._looks[name] = message
         else:
             self._firm.append(message)
             if len(self._firm) >= self._limit:
                 self._room.clear()
+                self._on_give_way(len(self._looks))
                 self._looks.clear()
         self._changed.set()
 

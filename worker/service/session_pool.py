@@ -21,7 +21,8 @@ from worker.core.rules import DecodingRules, ModelTable
 from worker.core.words import SegmenterFactory, whitespace_segmenters
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
-from worker.ports.observer import SilentObserver
+from worker.ports.observer import Observer, SilentObserver
+from worker.ports.service_events import SessionsServed
 from worker.runtime.deadline import Deadline
 from worker.runtime.labelling import Labelling
 from worker.runtime.watchdog import InferenceWatchdog
@@ -47,7 +48,7 @@ class PoolTurn:
 class SessionPool:
     """Sessions by name; a name is free again once its session has ended or was closed for its silence."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - its parts
         self,
         engine: Engine,
         *,
@@ -57,9 +58,11 @@ class SessionPool:
         limits: BatchLimits | None = None,
         inference_deadline_s: float = 10.0,
         on_overrun: Callable[[], None] = lambda: None,
+        observer: Observer | None = None,
     ) -> None:
         self._engine = engine
         self._clock = clock
+        self._observer = observer or SilentObserver()
         context = DecodingContext(
             topic=_SOURCE,
             partition=_PARTITION,
@@ -73,7 +76,7 @@ class SessionPool:
         self._labelling = Labelling(
             engine=engine,
             clock=clock,
-            observer=SilentObserver(),
+            observer=self._observer,
             watchdog=self.watchdog,
             limits=limits or BatchLimits(),
         )
@@ -117,6 +120,7 @@ class SessionPool:
         for name in ended:
             self.drop(name)
         self._sessions.settle()
+        self._observer.note(SessionsServed(count=len(self)))
         return PoolTurn(segments=segments, at_rest=at_rest, ended=ended)
 
     def tentative(self, name: str) -> Tentative | None:

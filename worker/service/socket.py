@@ -8,6 +8,8 @@ import msgspec
 from starlette.datastructures import Headers
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from worker.ports.observer import Observer
+from worker.ports.service_events import ClientRefused, UnfrozenTold
 from worker.service.admittance import admits_host, admits_origin, admits_token
 from worker.service.messages import CloseCode, Closing, Opening, Refused, ServerMessage, Wire
 from worker.service.outbox import Outbox
@@ -34,11 +36,12 @@ class _RefusedOpeningError(Exception):
 class ClientSocket:
     """A client's end. ``open`` comes first; ``write_all`` runs beside whoever reads."""
 
-    def __init__(self, socket: WebSocket, settings: ServeSettings) -> None:
+    def __init__(self, socket: WebSocket, settings: ServeSettings, observer: Observer) -> None:
         self._socket = socket
         self._settings = settings
         self._wire = Wire.JSON
-        self.outbox = Outbox(settings.max_unsent_messages)
+        self.observer = observer
+        self.outbox = Outbox(settings.max_unsent_messages, lambda looks: observer.note(UnfrozenTold(dropped=looks)))
 
     async def open(self) -> Opening | None:
         """Accept the connection and read its opening; None where it was refused and closed. ClientGoneError."""
@@ -46,6 +49,7 @@ class ClientSocket:
         try:
             opening = await self._admitted_opening(self._socket.headers)
         except _RefusedOpeningError as refusal:
+            self.observer.note(ClientRefused(reason=refusal.reason))
             await self._send(Refused(message=0, reason=refusal.reason, detail=refusal.detail))
             await self.close(refusal.code, refusal.reason, refusal.detail)
             return None

@@ -9,14 +9,16 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from worker.service.admittance import admits_host
-from worker.service.messages import About
+from worker.service.admittance import admits_host, admits_token
+from worker.service.messages import About, Opening
 from worker.settings.serving import ServeSettings
 
 __all__ = ["page", "policy_of", "web_app"]
@@ -61,8 +63,12 @@ def web_app(
     path: str,
     serve: Callable[[WebSocket], Awaitable[None]],
     ready: Callable[[], bool],
+    metrics: CollectorRegistry,
 ) -> Starlette:
-    """Return the application. path: of the WebSocket that ``serve`` serves. ready: whether clients may come."""
+    """Return the application. path: of the WebSocket that ``serve`` serves. ready: whether clients may come.
+
+    metrics: for who may reach the service, and shows its token where it has one.
+    """
     html = page()
     headers = {
         "Content-Security-Policy": policy_of(html),
@@ -90,10 +96,17 @@ def web_app(
     async def tell_ready(_: Request) -> Response:
         return JSONResponse({"ready": ready()}, 200 if ready() else 503)
 
+    async def tell_metrics(request: Request) -> Response:
+        if not admits_host(request.headers, settings) or not admits_token(request.headers, Opening(), settings):
+            return Response("show the token, as `Authorization: Bearer ...`\n", 403)
+        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+        return Response(encode(metrics), headers={"Content-Type": content_type})
+
     return Starlette(
         routes=[
             Route("/", show_page),
             Route("/v1/about", tell_about),
+            Route("/metrics", tell_metrics),
             Route("/live", live),
             Route("/ready", tell_ready),
             WebSocketRoute(path, serve),

@@ -15,6 +15,7 @@ from schemas.segments import Segment
 from schemas.tentative import Tentative
 from schemas.versions import EVENT_VERSION
 from worker.core.cleaning import Cleaning
+from worker.ports.service_events import ClientRefused, ClientWordsTaken, UnfrozenTold
 from worker.service.decoding_thread import DecodingThread
 from worker.service.messages import CloseCode, Ended, Opening, Refused
 from worker.service.pace import WordPace
@@ -135,10 +136,12 @@ class WordConnection:
     def _offer(self, number: int, event: WordsEvent) -> None:
         self._open[event.session] = event
         self._waiting[event.session] += len(event.words)
+        self._client.observer.note(ClientWordsTaken(words=len(event.words)))
         self._decoding.offer(self._number, number, event)
 
     def _refuse(self, number: int, reason: str, detail: str) -> None:
         self._refusals += 1
+        self._client.observer.note(ClientRefused(reason=reason))
         self._outbox.put(Refused(message=number, reason=reason, detail=detail))
 
     async def _until(self, holds: Callable[[], bool]) -> None:
@@ -159,6 +162,7 @@ class WordConnection:
 
     def revisable(self, tentative: Tentative) -> None:
         """Send a session's unfrozen words, if there is nothing better to send."""
+        self._client.observer.note(UnfrozenTold(offered=1))
         self._loop.call_soon_threadsafe(self._outbox.put, tentative_message(tentative))
 
     def refused(self, number: int, reason: str) -> None:

@@ -14,12 +14,14 @@ from worker.core.rules import primary_language
 from worker.core.segmentation import segmenters
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
+from worker.ports.observer import Observer
 from worker.service.decoding_thread import DecodingThread
 from worker.service.hosting import Hosted, StopTaker, host
 from worker.service.messages import PROTOCOL_VERSION, About, Limits, Opening, Ready
 from worker.service.server import Listener
 from worker.service.session_pool import SessionPool
 from worker.service.socket import ClientSocket
+from worker.service.telemetry import ServiceTelemetry
 from worker.service.word_connection import WordConnection
 from worker.settings.tree import LocalSettings
 
@@ -42,19 +44,27 @@ class WordService:
 
     async def _run(self, listener: Listener, stop: StopTaker | None) -> int:
         decoding: list[DecodingThread] = []
+        telemetry = ServiceTelemetry()
 
         def source(fault: Callable[[Exception], None]) -> DecodingThread:
-            decoding.append(DecodingThread(self._pool(), clock=self.clock, on_fault=fault))
+            decoding.append(DecodingThread(self._pool(telemetry.observer), clock=self.clock, on_fault=fault))
             return decoding[0]
 
         async def connect(number: int, client: ClientSocket, opening: Opening) -> WordConnection:
             return self._connection(decoding[0], number, client, opening)
 
         settings = self.settings.serve
-        hosted = Hosted(settings=settings, about=self._about(), path="/v1/words", source=source, connect=connect)
+        hosted = Hosted(
+            settings=settings,
+            about=self._about(),
+            path="/v1/words",
+            source=source,
+            connect=connect,
+            telemetry=telemetry,
+        )
         return await host(hosted, listener, stop)
 
-    def _pool(self) -> SessionPool:
+    def _pool(self, observer: Observer) -> SessionPool:
         worker = self.settings.worker
         return SessionPool(
             self.engine,
@@ -64,6 +74,7 @@ class WordService:
             limits=BatchLimits(max_sessions=worker.max_batch_sessions, max_words=worker.max_batch_words),
             inference_deadline_s=worker.inference_deadline_ms / 1000,
             on_overrun=lambda: os._exit(ExitStatus.INFERENCE_HUNG),
+            observer=observer,
         )
 
     def _connection(

@@ -138,6 +138,18 @@ PARTITIONS: Final = _gauge("caesura_partitions", "Partitions held, by phase: cla
 PARTITION_PARKED: Final = _gauge(
     "caesura_partition_parked", "1 for a partition that waits for an operator.", "partition", "reason"
 )
+# words before they freeze, and clients over WebSocket
+TENTATIVE_LOOKS: Final = _counter(
+    "caesura_tentative_looks_total",
+    "Looks at unfrozen words: offered, dropped on their way (a newer one, a queue, a broker), passed_over under load.",
+    "outcome",
+)
+SERVE_CONNECTIONS: Final = _gauge("caesura_serve_connections", "Clients connected to `caesura serve` or `view`.")
+SERVE_SESSIONS: Final = _gauge("caesura_serve_sessions", "Sessions in the memory of `caesura serve`.")
+SERVE_WORDS: Final = _counter("caesura_serve_words_total", "Words that clients have sent to `caesura serve`.")
+SERVE_REFUSED: Final = _counter(
+    "caesura_serve_refused_total", "Messages, openings and connections that were refused, by reason.", "reason"
+)
 # the process
 LOOP_TURNS: Final = _counter("caesura_loop_turns_total", "Turns of the loop; one that stands still is not alive.")
 READY: Final = _gauge("caesura_ready", "1 where this worker counts as ready.")

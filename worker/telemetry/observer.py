@@ -13,6 +13,7 @@ from typing_extensions import override
 from schemas.segments import Segment
 from worker.core.decoding_counts import DecodingCounts
 from worker.ports import observer as told
+from worker.ports import service_events as served
 from worker.ports.observer import Observer
 from worker.ports.reasons import CheckpointOutcome
 from worker.telemetry import metric_table as table
@@ -115,6 +116,18 @@ class TelemetryObserver(Observer):
             case told.EngineFailed():
                 self._log.error("engine_failed", sessions=event.sessions)
                 add(table.ENGINE_FAILURES)
+            case served.UnfrozenTold():
+                for outcome in ("offered", "dropped", "passed_over"):
+                    if looks := getattr(event, outcome):
+                        add(table.TENTATIVE_LOOKS, looks, outcome=outcome)
+            case served.ClientsConnected():
+                self._metrics.set(table.SERVE_CONNECTIONS, event.count)
+            case served.SessionsServed():
+                self._metrics.set(table.SERVE_SESSIONS, event.count)
+            case served.ClientWordsTaken():
+                add(table.SERVE_WORDS, event.words)
+            case served.ClientRefused():
+                add(table.SERVE_REFUSED, reason=event.reason)
             case told.SessionsFlooding():
                 self._floods(event.queued_words)
             case told.CallFailed():

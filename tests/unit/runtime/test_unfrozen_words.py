@@ -12,6 +12,8 @@ from schemas.tentative import Tentative
 from tests.harness.speech import speech, untimed
 from tests.harness.twin_world import World
 from worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
+from worker.ports.observer import Event, SilentObserver
+from worker.ports.service_events import UnfrozenTold
 
 NAMES = ("ann", "ben", "cy")
 
@@ -28,6 +30,19 @@ def spoken(publisher: MemoryTentativePublisher | None, topic: str = "") -> World
     worker.settle()
     worker.worker.drain()
     return world
+
+
+class Looks(SilentObserver):
+    """Adds up what is told of looks."""
+
+    def __init__(self) -> None:
+        self.offered = self.dropped = self.passed_over = 0
+
+    def note(self, event: Event) -> None:
+        if isinstance(event, UnfrozenTold):
+            self.offered += event.offered
+            self.dropped += event.dropped
+            self.passed_over += event.passed_over
 
 
 def looks(publisher: MemoryTentativePublisher) -> dict[str, list[Tentative]]:
@@ -90,9 +105,24 @@ def test_a_session_is_told_of_at_most_once_in_the_interval() -> None:
 def test_a_worker_that_is_behind_tells_nothing() -> None:
     publisher = MemoryTentativePublisher()
     world = World()
-    worker = world.worker(tentative=publisher, max_poll_records=1)
+    looked = Looks()
+    worker = world.worker(tentative=publisher, max_poll_records=1, observer=looked)
     worker.settle()
     for name in NAMES:
         world.send(*speech(name, 30))
     worker.settle()
     assert publisher.records == []
+    assert (looked.offered, looked.dropped) == (0, 0)
+    assert looked.passed_over > 0
+
+
+def test_what_is_offered_and_what_gives_way_is_counted() -> None:
+    for failing in (False, True):
+        publisher, looked = MemoryTentativePublisher(failing=failing), Looks()
+        world = World()
+        worker = world.worker(tentative=publisher, observer=looked)
+        worker.settle()
+        world.send(*speech("ann", 30))
+        worker.turn(6)
+        assert looked.offered == len(publisher.records)
+        assert bool(looked.dropped) is failing

@@ -11,6 +11,7 @@ from contextlib import closing, suppress
 
 import msgspec
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -98,6 +99,39 @@ def test_unfrozen_words_are_told_before_they_freeze_and_never_after() -> None:
     assert look["tentative"]["labelled_words"] == 3
     assert [word["text"] for word in look["tentative"]["words"]] == ["one", "uh", "two-comma", "three"]
     assert after[-2]["type"] == "segment"
+
+
+def test_what_it_does_is_counted_on_a_page_for_prometheus() -> None:
+    def told(served: Served) -> dict[str, float]:
+        status, _, text = fetched(served, "/metrics")
+        assert status == 200
+        samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+        return {f"{one.name}{sorted(one.labels.values())}": one.value for one in samples if one.value}
+
+    with serving() as served, opened(served, {"tentative": True}) as client:
+        client.send(json.dumps({"words": "one uh two three"}))
+        received(client, "tentative")
+        client.send(json.dumps({"words": 7}))
+        received(client, "error")
+        during = told(served)
+        client.send(json.dumps({"session_end": True}))
+        received(client, "ended")
+        after = told(served)
+    assert during["caesura_serve_connections[]"] == during["caesura_serve_sessions[]"] == 1
+    assert during["caesura_serve_words_total[]"] == 4
+    assert during["caesura_tentative_looks_total['offered']"] >= 1
+    assert [name for name in during if name.startswith("caesura_serve_refused_total")] == [
+        "caesura_serve_refused_total['wrong_type']"
+    ]
+    assert during["caesura_inference_seconds_count[]"] >= 1
+    assert "caesura_serve_sessions[]" not in after
+
+
+def test_metrics_are_for_those_who_show_the_token() -> None:
+    with serving(ServeSettings(port=0, token="open-sesame", drain_timeout_s=5)) as served:
+        assert fetched(served, "/metrics")[0] == 403
+        status, _, text = fetched(served, "/metrics", Authorization="Bearer open-sesame")
+        assert (status, "caesura_serve_connections" in text) == (200, True)
 
 
 def test_sessions_of_many_connections_share_batches() -> None:

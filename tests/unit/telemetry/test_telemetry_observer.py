@@ -42,6 +42,13 @@ from worker.ports.observer import (
     TookOver,
 )
 from worker.ports.reasons import CheckpointOutcome, ParkReason
+from worker.ports.service_events import (
+    ClientRefused,
+    ClientsConnected,
+    ClientWordsTaken,
+    SessionsServed,
+    UnfrozenTold,
+)
 from worker.telemetry.health import Health
 from worker.telemetry.log import make_log
 from worker.telemetry.metric_table import METRICS
@@ -257,6 +264,11 @@ def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watc
         )
     )
     told.note(BatchQueued(oldest_s=0.5))
+    told.note(UnfrozenTold(offered=1))
+    told.note(ClientsConnected(count=1))
+    told.note(SessionsServed(count=1))
+    told.note(ClientWordsTaken(words=1))
+    told.note(ClientRefused(reason="idle"))
     told.note(EngineFailed(sessions=8))
     told.note(CallFailed(part="broker", call="poll", error="BrokerError"))
     told.note(EventRefused(partition=0, offset=77, reason="malformed"))

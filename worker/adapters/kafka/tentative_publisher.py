@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from typing_extensions import override
 
 from worker.adapters.kafka.errors import consuming
@@ -28,17 +28,29 @@ class KafkaTentativePublisher(TentativePublisher):
 
     def __init__(self, settings: KafkaSettings, topic: str) -> None:
         self._topic = topic
+        self._dropped = 0
         with consuming("making the producer of unfrozen words"):
             self._producer = Producer(settings.client_options() | _FORGETFUL)
 
     @override
     def offer(self, partition: int, key: bytes, value: bytes) -> bool:
         try:
-            self._producer.produce(self._topic, value, key, partition)
+            self._producer.produce(self._topic, value, key, partition, on_delivery=self._delivered)
             self._producer.poll(0)
         except (BufferError, KafkaException):
+            self._dropped += 1
             return False
         return True
+
+    @override
+    def take_dropped(self) -> int:
+        self._producer.poll(0)
+        dropped, self._dropped = self._dropped, 0
+        return dropped
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        del message
+        self._dropped += error is not None
 
     @override
     def close(self) -> None:

@@ -16,14 +16,21 @@ class MemoryTentativePublisher(TentativePublisher):
         self.failing = failing
         self.records: list[tuple[int, bytes, bytes]] = []
         self.closed = False
+        self._dropped = 0
 
     @override
     def offer(self, partition: int, key: bytes, value: bytes) -> bool:
         """Keep a record, or drop it and return False."""
         if self.failing:
+            self._dropped += 1
             return False
         self.records.append((partition, key, value))
         return True
+
+    @override
+    def take_dropped(self) -> int:
+        dropped, self._dropped = self._dropped, 0
+        return dropped
 
     @override
     def close(self) -> None:
