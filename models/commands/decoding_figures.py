@@ -14,10 +14,10 @@ from rich.progress import Progress
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.data.prepare import held_out
 from models.decoding.streamed import WatchedEngine, active_model
-from models.evaluation.decoding_tables import changes_table, decodings_tables, stability_tables
+from models.evaluation.decoding_tables import changes_table, decodings_tables, revisions_table, stability_tables
 from models.evaluation.figures_page import put
 from models.evaluation.position_plot import drawn
-from models.evaluation.stability import detections, growing_input, stabilities, streams_of
+from models.evaluation.stability import detections, growing_input, revisions, stabilities, streams_of
 from models.evaluation.sweeps import (
     SWEEP_CORPORA,
     Decoding,
@@ -99,7 +99,9 @@ def stability(
         advance = partial(bar.advance, bar.add_task("words", total=2 * words))
         streams = streams_of(WatchedEngine(engine), documents, progress=advance)
     rows, found = list(stabilities(streams, documents)), list(detections(streams, documents))
-    put(page, "stability", stability_tables(active_model(engine, "en"), words, rows, found), max_words=max_words)
+    model = active_model(engine, "en")
+    put(page, "stability", stability_tables(model, words, rows, found), max_words=max_words)
+    put(page, "revisions", revisions_table(model, words, list(revisions(streams, documents))), max_words=max_words)
 
 
 def sweep_decoding(

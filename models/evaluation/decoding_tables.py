@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from models.evaluation.stability import DELAYS_WORDS, Detection, Stability
+from models.evaluation.stability import DELAYS_WORDS, Detection, Revision, Stability
 from models.evaluation.sweeps import DecodingFigures, figures_table
 
 __all__ = ["changes_table", "decodings_tables", "stability_tables"]
@@ -48,6 +48,24 @@ def stability_tables(model: str, words: int, rows: Sequence[Stability], found: S
         ],
     )
     return f"{stable}\n\nTime to detection, {detected}"
+
+
+def revisions_table(model: str, words: int, rows: Sequence[Revision]) -> str:
+    """Return by the words after a word how many of the labels shown before they froze were others than the frozen."""
+    by_place = {(row.kind, row.words_after): row for row in rows}
+    return _table(
+        model,
+        words,
+        "| words after it | marks that froze otherwise | tags that froze otherwise |",
+        [
+            f"| {words_after} | {_share(by_place['marks', words_after])} | {_share(by_place['tags', words_after])} |"
+            for words_after in sorted({row.words_after for row in rows})
+        ],
+    )
+
+
+def _share(row: Revision) -> str:
+    return f"{row.changed:,} of {row.shown:,} ({100 * row.changed / max(row.shown, 1):.1f} %)"
 
 
 def decodings_tables(model: str, texts: Sequence[Sequence[DecodingFigures]]) -> str:

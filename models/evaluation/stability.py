@@ -27,17 +27,23 @@ from worker.ports.engine import Engine
 
 __all__ = [
     "DELAYS_WORDS",
+    "REVISION_WORDS",
     "Detection",
+    "Revision",
     "Stability",
     "Streams",
     "detections",
     "growing_input",
+    "revisions",
     "runs_of",
     "stabilities",
     "streams_of",
 ]
 
 DELAYS_WORDS = (0, 3, 6, 9, 12, 15)
+
+REVISION_WORDS = range(11)
+"""Words after a word at which its unfrozen label is compared; the network sees nine ahead."""
 
 _TAGGED = ("rev16", "disfl_qa")
 
@@ -76,6 +82,16 @@ class Detection:
     p95_words: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """One row: of the words shown with a label when so many words stood after them, how many froze with another."""
+
+    kind: str
+    words_after: int
+    shown: int
+    changed: int
+
+
 def streams_of(
     engine: WatchedEngine, documents: Sequence[AlignedDocument], *, progress: Progress = lambda _: None
 ) -> Streams:
@@ -111,6 +127,21 @@ def detections(streams: Streams, documents: Sequence[AlignedDocument]) -> Iterat
                 ]
                 if found:
                     yield _detection(name, label, sum(map(len, runs)), found)
+
+
+def revisions(streams: Streams, documents: Sequence[AlignedDocument]) -> Iterator[Revision]:
+    """Yield, by the words heard after a word, how many of the labels that a screen shows then froze otherwise."""
+    for kind in ("marks", "tags"):
+        _, shown = _shown(streams, documents, kind)
+        for words_after in REVISION_WORDS:
+            now = [
+                (label, final)
+                for history in shown.get("screen", ())
+                for place, final in enumerate(history.final)
+                if (label := history.at(place, place + 1 + words_after)) is not None
+            ]
+            changed = sum(label != final for label, final in now)
+            yield Revision(kind=kind, words_after=words_after, shown=len(now), changed=changed)
 
 
 def runs_of(labels: Sequence[int], wanted: frozenset[int], *, kind: str) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,9 @@ __all__ = ["LanguageOfText", "unserved"]
 _NAMES = {"english": "en", "chinese": "zh", "mandarin": "zh", "putonghua": "zh", "german": "de", "french": "fr"}
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]")
-_ENOUGH = 8
+_ENOUGH_LATIN = 8
+_ENOUGH_HAN = 2
+"""A character is a word, or half of one."""
 
 
 def unserved(lang: str, served: Collection[str]) -> str | None:
@@ -40,10 +42,11 @@ class LanguageOfText:
         for text in texts:
             self._han += len(_HAN.findall(text))
             self._latin += len(_LATIN.findall(text))
-        if self._said or self._han + self._latin < _ENOUGH:
-            return None
-        wrong = self._latin > 9 * self._han if self._chinese else self._han > self._latin
-        if not wrong:
+        if self._chinese:
+            wrong = self._latin >= _ENOUGH_LATIN and self._latin > 9 * self._han
+        else:
+            wrong = self._han >= _ENOUGH_HAN and self._han > self._latin
+        if self._said or not wrong:
             return None
         self._said = True
         script, other = ("Latin letters", "en") if self._chinese else ("Chinese characters", "zh")

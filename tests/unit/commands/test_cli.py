@@ -174,8 +174,9 @@ def test_a_language_that_nobody_serves_is_said_with_what_there_is(
     assert ("did you mean en?" in done.err) == (lang == "english")
 
 
-def test_text_in_another_script_than_its_languages_is_said(terminal: Terminal, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("大家早上好我刚刚到办公室\n" * 2)
+@pytest.mark.parametrize("said", ["你好吗\n", "大家早上好我刚刚到办公室\n" * 2])
+def test_text_in_another_script_than_its_languages_is_said(terminal: Terminal, tmp_path: Path, said: str) -> None:
+    (tmp_path / "a.txt").write_text(said)
     done = terminal.run("punctuate", str(tmp_path / "a.txt"))
     assert done.err.count("did you mean --lang zh?") == 1
     done = terminal.run("replay", str(tmp_path / "a.txt"), "--dry-run")

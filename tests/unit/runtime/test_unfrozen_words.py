@@ -9,11 +9,15 @@ import pytest
 
 from schemas.codec import decode_tentative
 from schemas.tentative import Tentative
+from schemas.wire import WireFormat
+from tests.harness.partition_driver import Driver, event
 from tests.harness.speech import speech, untimed
 from tests.harness.twin_world import World
 from worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
+from worker.adapters.system_clock import SystemClock
 from worker.ports.observer import Event, SilentObserver
 from worker.ports.service_events import UnfrozenTold
+from worker.runtime.unfrozen_words import UnfrozenWords
 
 NAMES = ("ann", "ben", "cy")
 
@@ -33,16 +37,13 @@ def spoken(publisher: MemoryTentativePublisher | None, topic: str = "") -> World
 
 
 class Looks(SilentObserver):
-    """Adds up what is told of looks."""
+    """Keeps what is told of looks."""
 
     def __init__(self) -> None:
-        self.offered = self.dropped = self.passed_over = 0
+        self.told: list[Event] = []
 
     def note(self, event: Event) -> None:
-        if isinstance(event, UnfrozenTold):
-            self.offered += event.offered
-            self.dropped += event.dropped
-            self.passed_over += event.passed_over
+        self.told += [event] if isinstance(event, UnfrozenTold) else []
 
 
 def looks(publisher: MemoryTentativePublisher) -> dict[str, list[Tentative]]:
@@ -105,24 +106,28 @@ def test_a_session_is_told_of_at_most_once_in_the_interval() -> None:
 def test_a_worker_that_is_behind_tells_nothing() -> None:
     publisher = MemoryTentativePublisher()
     world = World()
-    looked = Looks()
-    worker = world.worker(tentative=publisher, max_poll_records=1, observer=looked)
+    worker = world.worker(tentative=publisher, max_poll_records=1)
     worker.settle()
     for name in NAMES:
         world.send(*speech(name, 30))
     worker.settle()
     assert publisher.records == []
-    assert (looked.offered, looked.dropped) == (0, 0)
-    assert looked.passed_over > 0
 
 
-def test_what_is_offered_and_what_gives_way_is_counted() -> None:
-    for failing in (False, True):
-        publisher, looked = MemoryTentativePublisher(failing=failing), Looks()
-        world = World()
-        worker = world.worker(tentative=publisher, observer=looked)
-        worker.settle()
-        world.send(*speech("ann", 30))
-        worker.turn(6)
-        assert looked.offered == len(publisher.records)
-        assert bool(looked.dropped) is failing
+@pytest.mark.parametrize(
+    ("behind", "failing", "told"),
+    [
+        (False, False, UnfrozenTold(offered=1)),
+        (False, True, UnfrozenTold(dropped=1)),
+        (True, False, UnfrozenTold(passed_over=1)),
+    ],
+)
+def test_what_is_offered_and_what_gives_way_is_counted(behind: bool, failing: bool, told: UnfrozenTold) -> None:
+    driver, heard = Driver(), Looks()
+    driver.give(event(0, "so we begin"))
+    publisher = MemoryTentativePublisher(failing=failing)
+    unfrozen = UnfrozenWords(
+        publisher=publisher, clock=SystemClock(), interval_ms=300, wire=WireFormat.MSGPACK, observer=heard
+    )
+    unfrozen.tell({3: driver.sessions}, behind=behind)
+    assert heard.told == [told]

@@ -98,7 +98,7 @@ class KafkaTopics:
     def forbidden(self, names: Sequence[str]) -> dict[str, tuple[bool, bool]]:
         """Return for each topic whether ACLs keep us from reading, and from writing; where they are not told, no.
 
-        A topic that there is not is left out.
+        A topic that there is not is left out, unless they keep us from seeing that, too: then it is closed both ways.
         """
         if not names:
             return {}
@@ -119,6 +119,8 @@ class KafkaTopics:
         except KafkaException as exception:
             if error_of(exception).code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                 return []
+            if error_of(exception).code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                return [AclOperation.UNKNOWN]  # some, of which reading and writing are none
             raise
 
     def create(self, topic: WantedTopic, *, replication: int, options: Mapping[str, str]) -> None:
