@@ -169,7 +169,7 @@ class KafkaProcess:
             timeout=60,
         )
 
-    def start(self, timeout_s: float = 60.0) -> None:
+    def start(self, timeout_s: float = 180.0) -> None:
         """Start the broker and wait until it answers."""
         self.launch()
         self.await_answer(timeout_s)
