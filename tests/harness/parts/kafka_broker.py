@@ -166,7 +166,7 @@ class KafkaProcess:
             self._command("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties), *known),
             check=True,
             capture_output=True,
-            timeout=60,
+            timeout=180,
         )
 
     def start(self, timeout_s: float = 180.0) -> None:

@@ -22,6 +22,9 @@ from worker.ports.records import PartitionEnd, Record
 __all__ = ["KafkaReader", "Start"]
 
 _EOF = KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's own code
+_NO_GROUP = KafkaError.GROUP_AUTHORIZATION_FAILED
+"""librdkafka looks for a group's coordinator whether the group is used or not; a reader needs no right to any."""
+
 _POLL_S = 0.2
 
 
@@ -70,6 +73,8 @@ class KafkaReader:
         if message is None:
             return None
         error, partition, offset = message.error(), message.partition(), message.offset()
+        if error is not None and error.code() == _NO_GROUP:
+            return None
         if error is not None and error.code() != _EOF:
             raise consumer_error(error, f"reading {self._topic}")
         if partition is None or offset is None:
