@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.data.recipes import RECIPES
 from models.decoding.labelling_runs import label_streams
+from models.languages.registry import LANGUAGES
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
@@ -108,7 +108,7 @@ class ComparedEngine:
 
 def sessions(corpora: Path, language: str, agreement: Agreement) -> Iterator[list[str]]:
     """Yield texts of ``SESSION_WORDS`` words, the corpora by turns."""
-    recipe = RECIPES[language]
+    recipe = LANGUAGES[language].recipe
     readers = {name: recipe.documents(corpora, name, training=True) for name in TEXTS[language]}
     while readers:
         for name in list(readers):

@@ -33,6 +33,7 @@ from models.decoding.streamed import WatchedEngine, run_stream
 from models.evaluation.sweeps import SWEEP_CORPORA
 from models.export.parity import encode
 from models.export.starting_model import starting_model
+from models.languages.english import ENGLISH
 from models.networks.blstm import BLSTM, BLSTMConfig
 from models.networks.ct_transformer import CTConfig, CTTransformer
 from models.networks.full_transformer import FullTransformer
@@ -154,7 +155,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("bench/results/inference_time.json"))
     options = parser.parse_args()
     torch.set_num_threads(1)
-    documents = [one for name in SWEEP_CORPORA for one in held_out(options.corpora, name, max_words=options.max_words)]
+    documents = [
+        one
+        for name in SWEEP_CORPORA
+        for one in held_out(ENGLISH.recipe, options.corpora, name, max_words=options.max_words)
+    ]
     vocabulary = starting_model(options.models, "en").vocabulary()
     buffers = list(buffers_of([document.words for document in documents], options.models, vocabulary))
     pieces = sum(buffer.pieces.shape[1] for buffer in buffers)

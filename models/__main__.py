@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 from rich.progress import Progress
 
 from models.commands import capitals, decoding_figures, label_figures, packed_figures, papers, training
+from models.commands.option_groups import grouped
 from models.commands.options import (
     CHECKPOINT,
     CORPORA,
@@ -21,15 +23,15 @@ from models.commands.options import (
     Language,
     Vocabulary,
 )
+from models.commands.tuning import tune
 from models.data.benchmark_corpora import BENCHMARK_MIX
 from models.data.prepare import held_out as held_out_documents
 from models.data.prepare import prepare, prepare_held_out
-from models.data.recipes import DEV_TALKS, RECIPES
+from models.data.recipes import DEV_TALKS
 from models.data.recogniser_errors import ERROR_RATE
-from models.languages import LANGUAGES
+from models.languages.registry import LANGUAGES
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from models.training import averaging
-from models.tuning.command import tune
 from worker.adapters.onnx.wordpiece import WordPiece
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -41,8 +43,6 @@ training.register(app)
 packed_figures.register(app)
 papers.register(app)
 averaging.register(app)
-
-_PARITY_CORPORA = {"en": ("changelog", "earnings22", "ami"), "zh": ("audreyt_train", "kdconv", "cs2w")}
 
 
 @app.command("dequantise")
@@ -60,49 +60,69 @@ def dequantise_start(
     print(f"{write_dequantised(source, tokenizer, weights, vocabulary, whole=whole)} pieces")
 
 
-@app.command("prepare")
-def prepare_text(  # noqa: PLR0913 - a command's options
-    *,
-    vocabulary: Vocabulary,
-    language: Language = "en",
-    corpora: Corpora = CORPORA,
-    data: Data = DATA,
-    corpus: Corpus = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What ``prepare`` is told."""
+
+    vocabulary: Vocabulary
+    language: Language = "en"
+    corpora: Corpora = CORPORA
+    data: Data = DATA
+    corpus: Corpus = None
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="TED and Switchboard instead: for figures, never for what is shipped.")
-    ] = False,
+    ] = False
     held_out: Annotated[
         bool, typer.Option("--held-out", help="The documents that nothing learns from, --max-words of each corpus.")
-    ] = False,
-    max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 20_000,
-    error_rate: Annotated[float, typer.Option(help="A recogniser's errors a word, in held-out text.")] = ERROR_RATE,
+    ] = False
+    max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 20_000
+    error_rate: Annotated[float, typer.Option(help="A recogniser's errors a word, in held-out text.")] = ERROR_RATE
     errors: Annotated[
         float, typer.Option(help="Share of the documents that carry a recogniser's errors, simulated (English).")
-    ] = 0.0,
-    scale: float = 1.0,
-    seed: int = 1,
-) -> None:
+    ] = 0.0
+    scale: float = 1.0
+    seed: int = 1
+
+
+@app.command("prepare")
+@grouped
+def prepare_text(asked: Prepared) -> None:
     """Read the open corpora of a language into packed training text, and print what was read and what was dropped.
 
     scale multiplies the number of words taken of each corpus. What is there already is kept.
     """
-    if errors and language != "en":
-        raise typer.BadParameter("there are rules of what sounds alike for English alone", param_hint="--errors")
-    tokenizer = WordPiece(read_vocabulary(vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
-    if held_out:
-        names = corpus or [*RECIPES[language].mix, DEV_TALKS]
+    if asked.errors and not LANGUAGES[asked.language].misheard:
+        raise typer.BadParameter(f"there are no rules of what sounds alike in {asked.language}", param_hint="--errors")
+    tokenizer = WordPiece(read_vocabulary(asked.vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
+    if asked.held_out:
+        names = asked.corpus or [*LANGUAGES[asked.language].recipe.mix, DEV_TALKS]
         for counts in prepare_held_out(
-            corpora, data, tokenizer, names, max_words=max_words, errors=errors, rate=error_rate
+            LANGUAGES[asked.language].recipe,
+            asked.corpora,
+            asked.data,
+            tokenizer,
+            names,
+            max_words=asked.max_words,
+            errors=asked.errors,
+            rate=asked.error_rate,
         ):
             print(f"{counts.corpus}: {counts.documents} documents, {counts.words} words")
         return
-    taken = BENCHMARK_MIX if benchmark else RECIPES[language].mix
-    if unknown := set(corpus or ()) - set(taken):
+    taken = BENCHMARK_MIX if asked.benchmark else LANGUAGES[asked.language].recipe.mix
+    if unknown := set(asked.corpus or ()) - set(taken):
         raise typer.BadParameter(f"{', '.join(sorted(unknown))}: not among {', '.join(taken)}", param_hint="--corpus")
-    mix = {name: int(words * scale) for name, words in taken.items() if name in (corpus or taken)}
+    mix = {name: int(words * asked.scale) for name, words in taken.items() if name in (asked.corpus or taken)}
     with Progress() as bar:
         task = bar.add_task("corpora", total=len(mix))
-        for counts in prepare(corpora, data, tokenizer, mix, seed=seed, language=language, errors=errors):
+        for counts in prepare(
+            LANGUAGES[asked.language].recipe,
+            asked.corpora,
+            asked.data,
+            tokenizer,
+            mix,
+            seed=asked.seed,
+            errors=asked.errors,
+        ):
             bar.advance(task)
             bar.print(
                 f"{counts.corpus}: {counts.documents} documents, {counts.words} words and {counts.inserted_words} "
@@ -131,15 +151,15 @@ def export_network(  # noqa: PLR0913 - a command's options
 
     pieces = read_vocabulary(vocabulary)
     network = load_network(checkpoint)
-    mix = RECIPES[language].mix
+    mix = LANGUAGES[language].recipe.mix
     learnt = learnt_from(checkpoint) or tuple(mix)
     if (closed := [corpus for corpus in learnt if corpus not in mix]) and not benchmark:
         raise SystemExit(f"{checkpoint} learnt from {', '.join(closed)}, which no shipped model may: --benchmark")
     card = ModelCard(
-        id=f"{LANGUAGES[language].id}-benchmark" if benchmark else LANGUAGES[language].id,
+        id=f"{LANGUAGES[language].model.id}-benchmark" if benchmark else LANGUAGES[language].model.id,
         version=version,
         language=language,
-        licence=LANGUAGES[language].licence,
+        licence=LANGUAGES[language].model.licence,
         trained_on=learnt,
     )
     small = export(network, pieces, shipped / language, card, int8=True)
@@ -163,8 +183,8 @@ def _parity_buffers(corpora: Path, language: str) -> list[list[str]]:
     from models.export.parity import mixed_buffers  # noqa: PLC0415 - the other commands run without torch
 
     buffers: list[list[str]] = []
-    for corpus in _PARITY_CORPORA[language]:
-        documents = held_out_documents(corpora, corpus, max_words=4000, language=language)
+    for corpus in LANGUAGES[language].parity_corpora:
+        documents = held_out_documents(LANGUAGES[language].recipe, corpora, corpus, max_words=4000)
         buffers += mixed_buffers([word for document in documents for word in document.words][:4000])
     return buffers
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +13,10 @@ import typer
 from rich.progress import Progress
 
 from models.commands.label_figures import JsonFile, OneCheckpoint, Pieces, Threads, opened_engine
+from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.evaluation.capitals import CAPITAL_TEXTS, CapitalFigure, evaluate_capitals
+from models.languages.english import ENGLISH
 
 __all__ = ["capitals_table", "register"]
 
@@ -24,32 +26,45 @@ def register(app: typer.Typer) -> None:
     app.command("casing")(casing)
 
 
-def casing(  # noqa: PLR0913 - a command's options
-    *,
-    models: Models = SHIPPED,
-    corpora: Corpora = CORPORA,
-    corpus: Annotated[list[str] | None, typer.Option(help="A corpus's name, again and again.")] = None,
-    max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 20_000,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapitalsScored:
+    """What ``casing`` is told."""
+
+    models: Models = SHIPPED
+    corpora: Corpora = CORPORA
+    corpus: Annotated[list[str] | None, typer.Option(help="A corpus's name, again and again.")] = None
+    max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 20_000
     table_words: Annotated[
         int, typer.Option(help="Words of a corpus's training text that the likeliest forms are learnt from.")
-    ] = 1_000_000,
-    checkpoint: OneCheckpoint = None,
-    vocabulary: Pieces = Path("build/vocab.txt"),
-    threads: Threads = None,
-    json_file: JsonFile = None,
-) -> None:
+    ] = 1_000_000
+    checkpoint: OneCheckpoint = None
+    vocabulary: Pieces = Path("build/vocab.txt")
+    threads: Threads = None
+    json_file: JsonFile = None
+
+
+@grouped
+def casing(asked: CapitalsScored) -> None:
     """Print P, R and F1 of capitals inside sentences with 95 % intervals, names apart, streaming (F=3, T=6)."""
-    engine = opened_engine(models, "en", checkpoint, vocabulary, threads)
+    engine = opened_engine(asked.models, ENGLISH.code, asked.checkpoint, asked.vocabulary, asked.threads)
     figures: list[CapitalFigure] = []
     with Progress() as bar:
-        for name in corpus or CAPITAL_TEXTS:
+        for name in asked.corpus or CAPITAL_TEXTS:
             told = partial(bar.advance, bar.add_task(f"{name}: words", total=None))
-            figures += evaluate_capitals(engine, corpora, name, limit=max_words, table_words=table_words, progress=told)
-    print(checkpoint or ", ".join(model.name for model in engine.models))
+            figures += evaluate_capitals(
+                engine,
+                asked.corpora,
+                name,
+                recipe=ENGLISH.recipe,
+                limit=asked.max_words,
+                table_words=asked.table_words,
+                progress=told,
+            )
+    print(asked.checkpoint or ", ".join(model.name for model in engine.models))
     print(capitals_table(figures))
-    if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps([asdict(one) for one in figures], indent=2) + "\n", encoding="utf-8")
+    if asked.json_file is not None:
+        asked.json_file.parent.mkdir(parents=True, exist_ok=True)
+        asked.json_file.write_text(json.dumps([asdict(one) for one in figures], indent=2) + "\n", encoding="utf-8")
 
 
 def capitals_table(figures: Sequence[CapitalFigure]) -> str:

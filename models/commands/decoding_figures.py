@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
+from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.data.prepare import held_out
 from models.decoding.streamed import WatchedEngine, active_model
@@ -29,6 +31,7 @@ from models.evaluation.sweeps import (
     stream,
     sweep,
 )
+from models.languages.english import ENGLISH
 from models.networks.pieces import read_vocabulary
 from schemas.events import Emission
 from worker.adapters.onnx.engine import OnnxEngine
@@ -54,29 +57,42 @@ def register(app: typer.Typer) -> None:
     app.command("spread")(compare_spreads)
 
 
-def position_change(  # noqa: PLR0913 - a command's options
-    *,
-    models: Models = SHIPPED,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrowingInput:
+    """What ``position-change`` is told."""
+
+    models: Models = SHIPPED
     also: Annotated[
         list[str] | None, typer.Option(help="Another network to draw: NAME=CHECKPOINT (.pt); again and again.")
-    ] = None,
-    vocabulary: Annotated[Path, typer.Option(help="The word pieces of those.")] = Path("build/vocab.txt"),
-    unmasked: Annotated[bool, typer.Option(help="Draw the model's weights with their mask taken away, too.")] = False,
-    corpora: Corpora = CORPORA,
-    max_words: MaxWords = 1_500,
-    text_words: Annotated[int, typer.Option(help="Words of one growing input.")] = 80,
-    plot: Annotated[Path, typer.Option(help="Where the plot goes.")] = Path("docs/position-change.svg"),
-    page: Page = None,
-) -> None:
+    ] = None
+    vocabulary: Annotated[Path, typer.Option(help="The word pieces of those.")] = Path("build/vocab.txt")
+    unmasked: Annotated[bool, typer.Option(help="Draw the model's weights with their mask taken away, too.")] = False
+    corpora: Corpora = CORPORA
+    max_words: MaxWords = 1_500
+    text_words: Annotated[int, typer.Option(help="Words of one growing input.")] = 80
+    plot: Annotated[Path, typer.Option(help="Where the plot goes.")] = Path("docs/position-change.svg")
+    page: Page = None
+
+
+@grouped
+def position_change(asked: GrowingInput) -> None:
     """Feed texts word by word, and draw how far back the raw marks still change (the paper's figure 2)."""
-    documents = [document.words for name in SWEEP_CORPORA for document in held_out(corpora, name, max_words=max_words)]
-    texts = [words[start : start + text_words] for words in documents for start in range(0, len(words), text_words)]
+    documents = [
+        document.words
+        for name in SWEEP_CORPORA
+        for document in held_out(ENGLISH.recipe, asked.corpora, name, max_words=asked.max_words)
+    ]
+    texts = [
+        words[start : start + asked.text_words]
+        for words in documents
+        for start in range(0, len(words), asked.text_words)
+    ]
     total = sum(map(len, texts))
     by_word: dict[str, Counter[int]] = {}
     by_moment: dict[str, Counter[int]] = {}
     drawn_models: list[str] = []
     with Progress() as bar:
-        for name, engine in _drawn_networks(models, also or [], vocabulary, unmasked=unmasked):
+        for name, engine in _drawn_networks(asked.models, asked.also or [], asked.vocabulary, unmasked=asked.unmasked):
             drawn_models.append(active_model(engine, "en"))
             advance = partial(bar.advance, bar.add_task(f"{name}: words", total=total))
             by_word[name], by_moment[name] = growing_input(engine, drawn_models[-1], texts, progress=advance)
@@ -84,15 +100,22 @@ def position_change(  # noqa: PLR0913 - a command's options
         "Words whose mark changed after they were heard: where it last changed (per cent)": by_word,
         "Moments at which a mark changed: the farthest one (per cent)": by_moment,
     }
-    plot.write_text(drawn(panels), encoding="utf-8")
-    put(page, "position-change", changes_table(drawn_models[0], total, by_word, by_moment), max_words=max_words)
+    asked.plot.write_text(drawn(panels), encoding="utf-8")
+    put(
+        asked.page,
+        "position-change",
+        changes_table(drawn_models[0], total, by_word, by_moment),
+        max_words=asked.max_words,
+    )
 
 
 def stability(
     *, models: Models = SHIPPED, corpora: Corpora = CORPORA, max_words: MaxWords = 3_000, page: Page = None
 ) -> None:
     """Print how stable and how late the labels are that are published, and that a screen would show."""
-    documents = [document for name in SWEEP_CORPORA for document in held_out(corpora, name, max_words=max_words)]
+    documents = [
+        document for name in SWEEP_CORPORA for document in held_out(ENGLISH.recipe, corpora, name, max_words=max_words)
+    ]
     words = sum(len(document.words) for document in documents)
     engine = OnnxEngine(models, threads=1)
     with Progress() as bar:
@@ -108,7 +131,7 @@ def sweep_decoding(
     *, models: Models = SHIPPED, corpora: Corpora = CORPORA, max_words: MaxWords = 3_000, page: Page = None
 ) -> None:
     """Print F1, delay and cost of the stream with F, T and the left context varied, on held-out open text."""
-    text, engine = held_out_text(corpora, max_words=max_words), OnnxEngine(models, threads=1)
+    text, engine = held_out_text(ENGLISH.recipe, corpora, max_words=max_words), OnnxEngine(models, threads=1)
     _measure(page, max_words, "sweep", active_model(engine, "en"), [(text, [(way, engine) for way in sweep()])])
 
 
@@ -123,7 +146,7 @@ def compare_chunks(
     """Print F1, delay and cost of the stream beside those of overlapped chunks, split and merged."""
     engine = OnnxEngine(models, threads=1)
     ways: Ways = [(way, engine) for way in against_chunks()]
-    texts = [(held_out_text(corpora, max_words=max_words), ways)]
+    texts = [(held_out_text(ENGLISH.recipe, corpora, max_words=max_words), ways)]
     texts += [(benchmark_text(corpora, name), [ways[0], ways[-1]]) for name in (("REF", "ASR") if benchmark else ())]
     _measure(page, max_words, "chunks", active_model(engine, "en"), texts)
 
@@ -138,7 +161,9 @@ def ablate_look_ahead(
     for look_ahead in ablation.shortened(ablation.trained_look_ahead(models)):
         ways.append((_settled(look_ahead), ablation.masked_otherwise(models, look_ahead)))
     model = active_model(OnnxEngine(models, threads=1), "en")
-    _measure(page, max_words, "look-ahead", model, [(held_out_text(corpora, max_words=max_words), ways)])
+    _measure(
+        page, max_words, "look-ahead", model, [(held_out_text(ENGLISH.recipe, corpora, max_words=max_words), ways)]
+    )
 
 
 def compare_spreads(
@@ -158,7 +183,13 @@ def compare_spreads(
     ways: Ways = [
         (_settled(network.config.look_ahead), CheckpointEngine(network, pieces, threads=1)) for network in networks
     ]
-    _measure(page, max_words, "spread", "each trained for its L", [(held_out_text(corpora, max_words=max_words), ways)])
+    _measure(
+        page,
+        max_words,
+        "spread",
+        "each trained for its L",
+        [(held_out_text(ENGLISH.recipe, corpora, max_words=max_words), ways)],
+    )
 
 
 def _settled(look_ahead: tuple[int, ...]) -> Decoding:

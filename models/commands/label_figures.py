@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -11,16 +12,13 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
+from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.data.chinese_corpora import CHINESE_TEST
-from models.evaluation.chinese import CHINESE_HELD_OUT, CHINESE_TESTS, evaluate_chinese
+from models.data.prepare import held_out
 from models.evaluation.english import (
-    DEV_HALVES,
-    HELD_OUT,
     Evaluation,
     Figure,
-    evaluate_benchmark,
-    evaluate_held_out,
     pairs,
     pairs_table,
     table,
@@ -28,7 +26,7 @@ from models.evaluation.english import (
 from models.evaluation.false_stops import Stops, stops_on, stops_table
 from models.evaluation.regression.cases import write_known_failures
 from models.evaluation.regression.runs import report, run_list
-from models.evaluation.switchboard import SWDA_TESTS, evaluate_swda
+from models.languages.registry import LANGUAGES
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.ports.engine import Engine
 
@@ -53,49 +51,58 @@ def register(app: typer.Typer) -> None:
     app.command("regression")(regression)
 
 
-def evaluate(  # noqa: PLR0913 - a command's options
-    *,
-    models: Models = SHIPPED,
-    language: Language = None,
-    corpora: Corpora = CORPORA,
-    benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR, and the Chinese test sets.")] = True,
-    switchboard: Annotated[bool, typer.Option(help="Score disfluencies on Switchboard's test part.")] = True,
-    open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True,
-    offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming, and compare.")] = True,
-    max_words: Annotated[int, typer.Option(help="Held-out words a corpus; Chinese characters likewise.")] = 8_000,
-    max_test_characters: Annotated[int, typer.Option(help="Characters of the Chinese spoken test.")] = 30_000,
-    only: Annotated[list[str] | None, typer.Option("--text", help="Score this text alone; again and again.")] = None,
-    checkpoint: OneCheckpoint = None,
-    vocabulary: Pieces = Path("build/vocab.txt"),
-    threads: Threads = None,
-    json_file: JsonFile = None,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """What ``evaluate`` is told: the model or a checkpoint, which texts, and how much of them."""
+
+    models: Models = SHIPPED
+    language: Language = None
+    corpora: Corpora = CORPORA
+    benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR, and the Chinese test sets.")] = True
+    switchboard: Annotated[bool, typer.Option(help="Score disfluencies on Switchboard's test part.")] = True
+    open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True
+    offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming, and compare.")] = True
+    max_words: Annotated[int, typer.Option(help="Held-out words a corpus; Chinese characters likewise.")] = 8_000
+    max_test_characters: Annotated[int, typer.Option(help="Characters of the Chinese spoken test.")] = 30_000
+    only: Annotated[list[str] | None, typer.Option("--text", help="Score this text alone; again and again.")] = None
+    checkpoint: OneCheckpoint = None
+    vocabulary: Pieces = Path("build/vocab.txt")
+    threads: Threads = None
+    json_file: JsonFile = None
+
+
+@grouped
+def evaluate(asked: Evaluated) -> None:
     """Print P, R and F1 with 95 % intervals: test sets and held-out open text, streaming (F=3, T=6) and offline."""
-    engine = opened_engine(models, language or "en", checkpoint, vocabulary, threads)
+    engine = opened_engine(asked.models, asked.language or "en", asked.checkpoint, asked.vocabulary, asked.threads)
     figures: list[Figure] = []
-    limits = {CHINESE_TEST: max_test_characters}
-    chosen = {"benchmark": benchmark, "switchboard": switchboard, "open_text": open_text}
-    texts = list(_texts(_served(engine, language), {name for name, wanted in chosen.items() if wanted}, only))
+    limits = {CHINESE_TEST: asked.max_test_characters}
+    chosen = {"benchmark": asked.benchmark, "switchboard": asked.switchboard, "open_text": asked.open_text}
+    texts = list(
+        _texts(_served(engine, asked.language), {name for name, wanted in chosen.items() if wanted}, asked.only)
+    )
     with Progress() as bar:
-        for way in (False, True) if offline else (False,):
+        for way in (False, True) if asked.offline else (False,):
             for name, scored in texts:
                 task = bar.add_task(f"{name}, {'offline' if way else 'streaming'}: words", total=None)
-                limit = limits.get(name, max_words)
-                found = scored(engine, corpora, name, offline=way, limit=limit, progress=partial(bar.advance, task))
+                limit = limits.get(name, asked.max_words)
+                found = scored(
+                    engine, asked.corpora, name, offline=way, limit=limit, progress=partial(bar.advance, task)
+                )
                 bar.print(_in_brief(found))  # a text may take half an hour, and nothing else is seen of it in a log
                 figures += found
-    print(checkpoint or ", ".join(model.name for model in engine.models))
+    print(asked.checkpoint or ", ".join(model.name for model in engine.models))
     print(table(figures))
     if compared := pairs(figures):
         print("\nStreaming less offline, same weights and mask, paired bootstrap over blocks:\n")
         print(pairs_table(compared))
-    if json_file is not None:
+    if asked.json_file is not None:
         rows = {
             "figures": [one.as_json() for one in figures],
             "streaming_less_offline": [p.as_json() for p in compared],
         }
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+        asked.json_file.parent.mkdir(parents=True, exist_ok=True)
+        asked.json_file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 
 
 def _in_brief(figures: Sequence[Figure]) -> str:
@@ -130,7 +137,8 @@ def _texts(languages: list[str], chosen: set[str], only: list[str] | None) -> It
     if only is None:
         yield from texts.items()
         return
-    texts |= dict.fromkeys(DEV_HALVES, evaluate_benchmark)
+    for language in languages:
+        texts |= LANGUAGES[language].scored_by_name
     for name in only:
         if name not in texts:
             raise typer.BadParameter(f"there is no text {name!r}; there are {', '.join(texts)}")
@@ -138,13 +146,9 @@ def _texts(languages: list[str], chosen: set[str], only: list[str] | None) -> It
 
 
 def _groups(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, Evaluation]]:
-    if "en" in languages:
-        yield from ((name, evaluate_benchmark) for name in (("REF", "ASR") if "benchmark" in chosen else ()))
-        yield from ((name, evaluate_swda) for name in (SWDA_TESTS if "switchboard" in chosen else ()))
-        yield from ((name, evaluate_held_out) for name in (HELD_OUT if "open_text" in chosen else ()))
-    if "zh" in languages:
-        names = (CHINESE_TESTS if "benchmark" in chosen else ()) + (CHINESE_HELD_OUT if "open_text" in chosen else ())
-        yield from ((name, evaluate_chinese) for name in names)
+    for language in languages:
+        for group, texts in LANGUAGES[language].scored.items():
+            yield from texts.items() if group in chosen else ()
 
 
 def false_stops(
@@ -159,13 +163,16 @@ def false_stops(
 ) -> None:
     """Print how often a flush inside a sentence freezes a sentence mark, and how often one at its end does."""
     engine = opened_engine(models, language or "en", checkpoint, vocabulary, threads)
-    corpus_names = {"en": HELD_OUT, "zh": CHINESE_HELD_OUT}
     rows: list[Stops] = []
     with Progress() as bar:
         for served in _served(engine, language):
-            for corpus in corpus_names[served]:
+            recipe = LANGUAGES[served].recipe
+            for corpus in LANGUAGES[served].scored["open_text"]:
                 count = partial(bar.advance, bar.add_task(f"{corpus}: words", total=None))
-                rows.append(stops_on(engine, corpora, corpus, language=served, sentences=sentences, progress=count))
+                documents = held_out(recipe, corpora, corpus, max_words=40 * sentences)
+                rows.append(
+                    stops_on(engine, documents, text=corpus, language=served, sentences=sentences, progress=count)
+                )
     print(f"{checkpoint or ', '.join(model.name for model in engine.models)}\n{stops_table(rows)}")
 
 

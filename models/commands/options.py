@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from models.languages import LANGUAGES
+from models.languages.registry import LANGUAGES
 
 __all__ = [
     "CHECKPOINT",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, Corpora, Vocabulary
 
 if TYPE_CHECKING:  # the other commands run without torch
@@ -57,25 +58,30 @@ def pack_papers(
         print(line, flush=True)
 
 
-def train_papers(  # noqa: PLR0913 - a command's options
-    *,
-    vocabulary: Vocabulary,
-    start: Start,
-    layers: Layers = 10,
-    heads: Heads = None,
-    plan: PlanNames = None,
-    folder: Folder = _FOLDER,
-    seeds: int = 3,
-    scale: Annotated[float, typer.Option(help="Of the words that each run learns from.")] = 1.0,
-    learning_rate: Annotated[float, typer.Option(help="Of the runs that begin at the encoder.")] = 1e-4,
-    max_pieces: Annotated[int, typer.Option(help="Padded pieces a step.")] = 3072,
-    width: Width = 384,
-    only: Annotated[str, typer.Option(help="A part of the names of the runs that are wanted.")] = "",
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    processes: Annotated[int, typer.Option(help="Runs side by side.")] = 1,
-    threads: int = 1,
-    begin_minutes: Annotated[float, typer.Option(help="No run begins once so many minutes are over.")] = 1e6,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PapersTrained:
+    """What ``papers-train`` is told."""
+
+    vocabulary: Vocabulary
+    start: Start
+    layers: Layers = 10
+    heads: Heads = None
+    plan: PlanNames = None
+    folder: Folder = _FOLDER
+    seeds: int = 3
+    scale: Annotated[float, typer.Option(help="Of the words that each run learns from.")] = 1.0
+    learning_rate: Annotated[float, typer.Option(help="Of the runs that begin at the encoder.")] = 1e-4
+    max_pieces: Annotated[int, typer.Option(help="Padded pieces a step.")] = 3072
+    width: Width = 384
+    only: Annotated[str, typer.Option(help="A part of the names of the runs that are wanted.")] = ""
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu"
+    processes: Annotated[int, typer.Option(help="Runs side by side.")] = 1
+    threads: int = 1
+    begin_minutes: Annotated[float, typer.Option(help="No run begins once so many minutes are over.")] = 1e6
+
+
+@grouped
+def train_papers(asked: PapersTrained) -> None:
     """Train and label: task dependency (joint), discriminative self-training, SAPR with Word-CNN and T-BRNN (sapr).
 
     A run that is done is not done again, so the command may be stopped and started as you like.
@@ -83,22 +89,24 @@ def train_papers(  # noqa: PLR0913 - a command's options
     from models.evaluation.papers.runs import Workplace  # noqa: PLC0415 - the other commands run without torch
     from models.evaluation.papers.schedule import Pace, work_through  # noqa: PLC0415
 
-    if wrong := set(plan or ()) - set(_PLANS):
+    if wrong := set(asked.plan or ()) - set(_PLANS):
         raise typer.BadParameter(f"{', '.join(sorted(wrong))}: not among {', '.join(_PLANS)}", param_hint="--plan")
     place = Workplace(
-        vocabulary=vocabulary,
-        start=start,
-        data=folder / "data",
-        tests=folder / "tests",
-        out=folder / "out",
-        device=device,
-        threads=threads,
+        vocabulary=asked.vocabulary,
+        start=asked.start,
+        data=asked.folder / "data",
+        tests=asked.folder / "tests",
+        out=asked.folder / "out",
+        device=asked.device,
+        threads=asked.threads,
     )
     place.out.mkdir(parents=True, exist_ok=True)
-    begun: dict[str, Any] = {"learning_rate": learning_rate, "max_pieces": max_pieces}
-    scope = replace(_scope(start, layers, heads, width), seeds=seeds, scale=scale, **begun)
-    pace = Pace(processes=processes, begin_s=begin_minutes * 60, only=only)
-    work_through(plan or _PLANS, scope, place, pace)
+    begun: dict[str, Any] = {"learning_rate": asked.learning_rate, "max_pieces": asked.max_pieces}
+    scope = replace(
+        _scope(asked.start, asked.layers, asked.heads, asked.width), seeds=asked.seeds, scale=asked.scale, **begun
+    )
+    pace = Pace(processes=asked.processes, begin_s=asked.begin_minutes * 60, only=asked.only)
+    work_through(asked.plan or _PLANS, scope, place, pace)
 
 
 def papers_tables(

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
-from models.commands.options import CHECKPOINT, DATA, SHIPPED, Checkpoint, Corpus, Data, Language, Models, Vocabulary
+from models.commands.option_groups import grouped
+from models.commands.options import SHIPPED, Language, Models
+from models.commands.training_settings import Labelling, LearntText, NetworkChoice, TrainingCourse
 from models.data.packing import PackedText
-from models.data.recipes import RECIPES
 from models.data.taught import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
 from models.export.starting_model import starting_model
-from models.languages import LANGUAGES
+from models.languages.registry import LANGUAGES
 from models.networks.pieces import LEADING, read_vocabulary
 from schemas.labels import Casing, Disfluency
 
@@ -24,127 +25,69 @@ if TYPE_CHECKING:  # the other commands run without torch
 
 __all__ = ["register"]
 
-Device = Annotated[str, typer.Option(help="cpu or cuda.")]
-
 _TAGS, _CASINGS = len(Disfluency), len(Casing)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("train")(train_network)
-    app.command("label")(label_text)
+    app.command("train")(grouped(train_network))
+    app.command("label")(grouped(label_text))
     app.command("restore")(restore_checkpoint)
 
 
-def train_network(  # noqa: PLR0913 - a command's options
-    *,
-    vocabulary: Vocabulary,
-    network: Annotated[
-        str,
-        typer.Option(
-            help="ct, full, mpnet or task-dependency (no mask unless --look-ahead), blstm, word-cnn, t-brnn, sapr."
-        ),
-    ] = "ct",
-    order: Annotated[
-        str, typer.Option(help="Of task-dependency: fs (feature sharing), dp (marks after tags), pd (the other way).")
-    ] = "pd",
-    start: Annotated[
-        Path | None,
-        typer.Option(
-            help="safetensors of a BERT of the same shape to start from, or a checkpoint (.pt).",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
-    start_shape: Annotated[
-        bool, typer.Option("--start-shape", help="Take the start's width, layers, positions.")
-    ] = False,
-    start_vocabulary: Annotated[
-        Path | None,
-        typer.Option(help="The start's own vocabulary, where its pieces are in another order.", exists=True),
-    ] = None,
-    heads: Annotated[int | None, typer.Option(help="Attention heads, if not the usual.")] = None,
-    fresh_layers: Annotated[int, typer.Option(help="Top layers that begin at random, not as the start's.")] = 0,
-    data: Data = DATA,
-    corpus: Corpus = None,
-    checkpoint: Checkpoint = CHECKPOINT,
-    language: Language = "en",
-    look_ahead: Annotated[str | None, typer.Option(help="L_i of each layer, in words, if not the usual.")] = None,
-    positions: Annotated[str | None, typer.Option(help="sinusoidal or learned, if not the usual")] = None,
-    dropout: float = 0.0,
-    casing: Annotated[bool, typer.Option("--casing", help="With the third head, for capitals.")] = False,
-    shorter_look_ahead: Annotated[float, typer.Option(help="Share of the steps that see less far than L.")] = 0.0,
-    left_context: Annotated[float, typer.Option(help="Share of the samples that begin before their sentence.")] = 0.0,
-    casing_alone: Annotated[
-        bool, typer.Option("--casing-alone", help="Leave all but the third head as the start has it.")
-    ] = False,
-    tails: Annotated[float, typer.Option(help="Share of the samples that end inside a sentence.")] = 0.5,
-    longest_words: Annotated[int, typer.Option(help="Words of a sample at most.")] = 150,
-    taught: Annotated[Path | None, typer.Option(help="Folder of a teacher's labels of the same text (label).")] = None,
-    taught_share: Annotated[
-        float, typer.Option(help="a: the teacher's share of the loss of a word it labelled.")
-    ] = 0.5,
-    pseudo: Annotated[
-        list[str] | None,
-        typer.Option(help="A corpus whose own labels are forgotten for the teacher's; again and again."),
-    ] = None,
-    pseudo_weight: Annotated[float, typer.Option(help="alpha: the weight of a word with the teacher's label.")] = 1.0,
-    smoothing: Annotated[float, typer.Option(help="beta of human labels.")] = 0.0,
-    pseudo_smoothing: Annotated[float, typer.Option(help="beta of the teacher's labels.")] = 0.0,
-    max_words: Annotated[int, typer.Option(help="Words to train on.")] = 6_000_000,
-    max_minutes: Annotated[float, typer.Option(help="Minutes of training, if they end sooner.")] = 600.0,
-    max_pieces: Annotated[int, typer.Option(help="Padded pieces a step.")] = 4096,
-    learning_rate: float = 3e-4,
-    device: Device = "cpu",
-    threads: int = 2,
-    seed: int = 1,
-) -> None:
+def train_network(choice: NetworkChoice, learnt: LearntText, course: TrainingCourse) -> None:
     """Train a network on the packed text, with a teacher's labels if there are any; stop and start it as you like."""
     import torch  # noqa: PLC0415 - the other commands run without it
 
     from models.training.loop import TrainingPlan, train  # noqa: PLC0415
     from models.training.objective import Objective  # noqa: PLC0415
 
-    pieces = read_vocabulary(vocabulary)
-    leading = pieces.index(LEADING)
-    torch.manual_seed(seed)
-    asked = {"heads": heads, "positions": positions, "look_ahead": _numbers(look_ahead)}
-    if network == "task-dependency":
-        asked["order"] = order
-    fields = _fields(network, language, start if start_shape else None, asked)
-    if casing:
-        fields["casing_classes"] = _CASINGS
-    made = _built(network, fields | {"vocabulary_size": len(pieces), "dropout": dropout})
-    if start is not None:
-        rows = None if start_vocabulary is None else _rows(pieces, read_vocabulary(start_vocabulary))
-        _begin(made, start, leading, fresh_layers, rows)
-    if casing_alone:
-        _freeze_all_but_casing(made)
-    chosen = corpus or list(RECIPES[language].mix)
-    text, said = _load(data, chosen, language, taught, pseudo or [], _CASINGS if casing else 0)
+    pieces = read_vocabulary(choice.vocabulary)
+    torch.manual_seed(course.seed)
+    made = _made(choice, pieces)
+    corpora = learnt.corpus or list(LANGUAGES[choice.language].recipe.mix)
+    text, said = _load(learnt, corpora, choice.language, _CASINGS if choice.casing else 0)
     print(f"{text.words} words, {len(text.pieces)} pieces")
     plan = TrainingPlan(
-        max_words=max_words,
-        max_s=max_minutes * 60,
-        leading=leading,
-        learning_rate=learning_rate,
-        max_pieces=max_pieces,
-        threads=threads,
-        seed=seed,
-        device=device,
-        shorter_look_ahead=shorter_look_ahead,
-        left_context=left_context,
-        tails=tails,
-        longest=longest_words,
-        corpora=_with_what_the_start_learnt(chosen, start),
+        max_words=course.max_words,
+        max_s=course.max_minutes * 60,
+        leading=pieces.index(LEADING),
+        learning_rate=course.learning_rate,
+        max_pieces=course.max_pieces,
+        threads=course.threads,
+        seed=course.seed,
+        device=course.device,
+        shorter_look_ahead=course.shorter_look_ahead,
+        left_context=course.left_context,
+        tails=course.tails,
+        longest=course.longest_words,
+        corpora=_with_what_the_start_learnt(corpora, choice.start),
         objective=Objective(
-            taught_share=taught_share,
-            pseudo_weight=pseudo_weight,
-            smoothing=smoothing,
-            pseudo_smoothing=pseudo_smoothing,
+            taught_share=learnt.taught_share,
+            pseudo_weight=learnt.pseudo_weight,
+            smoothing=learnt.smoothing,
+            pseudo_smoothing=learnt.pseudo_smoothing,
         ),
     )
-    train(made, text, plan, checkpoint, taught=said)
+    train(made, text, plan, course.checkpoint, taught=said)
+
+
+def _made(choice: NetworkChoice, pieces: Sequence[str]) -> Network:
+    """Return the network, with the start's weights where there is one."""
+    asked = {"heads": choice.heads, "positions": choice.positions, "look_ahead": _numbers(choice.look_ahead)}
+    if choice.network == "task-dependency":
+        asked["order"] = choice.order
+    fields = _fields(choice.network, choice.language, choice.start if choice.start_shape else None, asked)
+    if choice.casing:
+        fields["casing_classes"] = _CASINGS
+    made = _built(choice.network, fields | {"vocabulary_size": len(pieces), "dropout": choice.dropout})
+    if choice.start is not None:
+        other = choice.start_vocabulary
+        rows = None if other is None else _rows(pieces, read_vocabulary(other))
+        _begin(made, choice.start, pieces.index(LEADING), choice.fresh_layers, rows)
+    if choice.casing_alone:
+        _freeze_all_but_casing(made)
+    return made
 
 
 def _with_what_the_start_learnt(corpora: Sequence[str], start: Path | None) -> tuple[str, ...]:
@@ -163,7 +106,7 @@ def _fields(network: str, language: str, shape_from: Path | None, asked: dict[st
     from models.networks.full_transformer import UNLIMITED  # noqa: PLC0415
     from models.networks.pretrained import shape_of  # noqa: PLC0415
 
-    model = LANGUAGES[language]
+    model = LANGUAGES[language].model
     fields: dict[str, Any] = {
         "width": model.width,
         "heads": model.heads,
@@ -223,11 +166,10 @@ def _begin(network: Network, start: Path, leading: int, fresh_layers: int, rows:
         start_from_bert(network, start, leading, fresh_layers=fresh_layers, rows=rows)
 
 
-def _load(
-    data: Path, corpora: Sequence[str], language: str, taught: Path | None, pseudo: Sequence[str], casing: int
-) -> tuple[PackedText, Taught | None]:
+def _load(learnt: LearntText, corpora: Sequence[str], language: str, casing: int) -> tuple[PackedText, Taught | None]:
     """Return the text of the corpora one after the other, and what the teacher says of each word."""
-    parts = {corpus: PackedText.load(path) for corpus, path in _packed(data, corpora).items()}
+    taught, pseudo = learnt.taught, learnt.pseudo or []
+    parts = {corpus: PackedText.load(path) for corpus, path in _packed(learnt.data, corpora).items()}
     wrong = [corpus for corpus in pseudo if corpus not in parts or taught is None]
     if wrong:
         raise typer.BadParameter(
@@ -236,7 +178,7 @@ def _load(
     text = PackedText.joined([forget_labels(part) if name in pseudo else part for name, part in parts.items()])
     if taught is None:
         return text, None
-    marks = LANGUAGES[language].punctuation_classes
+    marks = LANGUAGES[language].model.punctuation_classes
     said = load_taught(taught, {name: part.words for name, part in parts.items()}, marks + _TAGS + casing)
     return with_pseudo_sentences(text, said, marks), said
 
@@ -251,43 +193,29 @@ def _packed(data: Path, corpora: Sequence[str]) -> dict[str, Path]:
     return files
 
 
-def label_text(  # noqa: PLR0913 - a command's options
-    *,
-    vocabulary: Vocabulary,
-    teacher: Annotated[
-        Path, typer.Option(help="The teacher's checkpoint, of any network.", exists=True, dir_okay=False)
-    ],
-    taught: Annotated[Path, typer.Option(help="Folder that its labels go to, a file a corpus.")],
-    data: Data = DATA,
-    corpus: Corpus = None,
-    language: Language = "en",
-    only: Annotated[str, typer.Option(help="both heads, or punctuation or disfluency alone.")] = "both",
-    windows: Annotated[int, typer.Option(help="Windows of 200 words a batch.")] = 16,
-    device: Device = "cpu",
-    threads: int = 2,
-) -> None:
+def label_text(asked: Labelling) -> None:
     """Write a teacher's class probabilities for every word of the packed text; stop and start it as you like."""
     import torch  # noqa: PLC0415 - the other commands run without it
 
     from models.networks.checkpoints import load_any_network  # noqa: PLC0415
     from models.training.soft_labelling import HEADS, Teacher, label_softly  # noqa: PLC0415
 
-    chosen = next((heads for heads in HEADS if heads == only), None)
+    chosen = next((heads for heads in HEADS if heads == asked.only), None)
     if chosen is None:
-        raise typer.BadParameter(f"{only!r} is none of {', '.join(HEADS)}")
-    packed = _packed(data, corpus or list(RECIPES[language].mix))
-    torch.set_num_threads(threads)
-    network = load_any_network(teacher)
+        raise typer.BadParameter(f"{asked.only!r} is none of {', '.join(HEADS)}")
+    packed = _packed(asked.data, asked.corpus or list(LANGUAGES[asked.language].recipe.mix))
+    torch.set_num_threads(asked.threads)
+    network = load_any_network(asked.teacher)
     config = network.config
     classes = config.punctuation_classes + config.disfluency_classes + getattr(config, "casing_classes", 0)
-    leading = read_vocabulary(vocabulary).index(LEADING)
-    asked = Teacher(network=network, leading=leading, heads=chosen, device=device, windows=windows)
+    leading = read_vocabulary(asked.vocabulary).index(LEADING)
+    teacher = Teacher(network=network, leading=leading, heads=chosen, device=asked.device, windows=asked.windows)
     with Progress() as bar:
         for name, path in packed.items():
             text = PackedText.load(path)
-            file = TaughtFile(taught / f"{name}.npy", text.words, classes)
+            file = TaughtFile(asked.taught / f"{name}.npy", text.words, classes)
             told = partial(bar.advance, bar.add_task(f"{name}: words", total=text.words))
-            label_softly(asked, text, file, progress=told)
+            label_softly(teacher, text, file, progress=told)
 
 
 def restore_checkpoint(

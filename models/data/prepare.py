@@ -15,7 +15,7 @@ from models.data.aligned import AlignedDocument
 from models.data.contamination import MAX_SHARED, SharedText
 from models.data.corpora import place
 from models.data.packing import pack
-from models.data.recipes import RECIPES, Recipe
+from models.data.recipes import Recipe
 from models.data.recogniser_errors import ERROR_RATE, MisheardWords
 from worker.adapters.onnx.wordpiece import WordPiece
 
@@ -64,10 +64,10 @@ def _misheard(
         yield misheard.heard(document, rng, rate=rate) if rng.random() < share else document
 
 
-def held_out(corpora: Path, corpus: str, *, max_words: int, language: str = "en") -> list[AlignedDocument]:
+def held_out(recipe: Recipe, corpora: Path, corpus: str, *, max_words: int) -> list[AlignedDocument]:
     """Return the first ``max_words`` words of a corpus's held-out documents."""
     kept: list[AlignedDocument] = []
-    for document in RECIPES[language].documents(corpora, corpus, training=False):
+    for document in recipe.documents(corpora, corpus, training=False):
         if max_words <= 0:
             break
         kept.append(document.first(max_words))
@@ -75,7 +75,8 @@ def held_out(corpora: Path, corpus: str, *, max_words: int, language: str = "en"
     return kept
 
 
-def prepare_held_out(
+def prepare_held_out(  # noqa: PLR0913 - what is read, whence, whither
+    recipe: Recipe,
     corpora: Path,
     out: Path,
     tokenizer: WordPiece,
@@ -85,13 +86,13 @@ def prepare_held_out(
     errors: float = 0.0,
     rate: float = ERROR_RATE,
 ) -> Iterator[CorpusCounts]:
-    """Pack the held-out documents of English corpora, ``max_words`` of each; yield what was read of each.
+    """Pack the held-out documents of some corpora, ``max_words`` of each; yield what was read of each.
 
     errors: the share of the documents with a recogniser's errors, ``rate`` of them a word.
     """
     misheard = MisheardWords(tokenizer.vocabulary) if errors else None
     for corpus in corpora_names:
-        documents = held_out(corpora, corpus, max_words=max_words)
+        documents = held_out(recipe, corpora, corpus, max_words=max_words)
         counts = CorpusCounts(corpus, len(documents), sum(len(document.words) for document in documents))
         heard = documents if misheard is None else _misheard(documents, misheard, errors, 1, rate)
         pack(heard, tokenizer).save(out / f"{corpus}.npz")
@@ -99,20 +100,19 @@ def prepare_held_out(
 
 
 def prepare(
+    recipe: Recipe,
     corpora: Path,
     out: Path,
     tokenizer: WordPiece,
     mix: dict[str, int],
     *,
     seed: int,
-    language: str = "en",
     errors: float = 0.0,
 ) -> Iterator[CorpusCounts]:
     """Pack each corpus of ``mix`` to ``out/<corpus>.npz`` unless that is there; yield the counts of each.
 
     errors: the share of the documents that carry a recogniser's errors (``models.data.recogniser_errors``).
     """
-    recipe = RECIPES[language]
     misheard = MisheardWords(tokenizer.vocabulary) if errors else None
     tests = SharedText(recipe.tests(corpora))
     for corpus, max_words in mix.items():

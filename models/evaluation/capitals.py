@@ -20,7 +20,7 @@ import numpy as np
 
 from models.data.aligned import UNKNOWN, AlignedDocument
 from models.data.prepare import held_out
-from models.data.recipes import RECIPES
+from models.data.recipes import Recipe
 from models.decoding.labelling_runs import Progress, published_words
 from models.evaluation.scoring import Counts, Score, count_blocks, scored
 from schemas.labels import Casing
@@ -80,6 +80,7 @@ def evaluate_capitals(
     corpora: Path,
     corpus: str,
     *,
+    recipe: Recipe,
     limit: int,
     table_words: int,
     progress: Progress = lambda _: None,
@@ -88,8 +89,8 @@ def evaluate_capitals(
 
     limit: held-out words. table_words: how many words of the corpus's training text the forms are learnt from.
     """
-    documents = held_out(corpora, corpus, max_words=limit)
-    forms = Forms(_training(corpora, corpus, table_words))
+    documents = held_out(recipe, corpora, corpus, max_words=limit)
+    forms = Forms(_training(recipe, corpora, corpus, table_words))
     written = published_words(engine, [document.words for document in documents], language="en", progress=progress)
     network = [_NUMBERS[word.casing] for words in written for word in words]
     return list(figures_of(corpus, documents, network, forms))
@@ -119,8 +120,8 @@ def _counted(gold: _Gold, labels: Sequence[int]) -> dict[str, Counts]:
     return {label: one for label, one in counts.items() if np.any(one[:, 2])}
 
 
-def _training(corpora: Path, corpus: str, words: int) -> Iterator[AlignedDocument]:
-    for document in RECIPES["en"].documents(corpora, corpus, training=True):
+def _training(recipe: Recipe, corpora: Path, corpus: str, words: int) -> Iterator[AlignedDocument]:
+    for document in recipe.documents(corpora, corpus, training=True):
         if words <= 0:
             return
         words -= len(document.words)

@@ -16,6 +16,7 @@ from models.data.aligned import AlignedDocument
 from models.data.dev_talks import dev_half
 from models.data.iwslt import read_iwslt
 from models.data.prepare import held_out
+from models.data.recipes import Recipe
 from models.decoding.labelling_runs import Labelled, Progress, label_offline, label_streams
 from models.decoding.streamed import active_model
 from models.evaluation.scoring import Counts, Difference, Score, count_blocks, difference, scored
@@ -117,6 +118,7 @@ def evaluate_held_out(
     corpora: Path,
     corpus: str,
     *,
+    recipe: Recipe,
     offline: bool,
     limit: int,
     progress: Progress = lambda _: None,
@@ -125,7 +127,7 @@ def evaluate_held_out(
 
     Each document is one session. Tags are scored where gold ones exist: rev16 (verbatim against clean) and Disfl-QA.
     """
-    documents = held_out(corpora, corpus, max_words=limit)
+    documents = held_out(recipe, corpora, corpus, max_words=limit)
     labelled = label_texts(
         engine, [document.words for document in documents], language="en", offline=offline, progress=progress
     )

@@ -13,10 +13,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 from models.data.aligned import UNKNOWN, AlignedDocument
-from models.data.prepare import held_out
 from models.decoding.labelling_runs import Progress, label_streams
 from models.evaluation.shares import Share
 from schemas.labels import Punctuation
@@ -73,19 +71,18 @@ def flush_points(documents: Sequence[AlignedDocument], rng: random.Random, *, se
 
 def stops_on(
     engine: Engine,
-    corpora: Path,
-    corpus: str,
+    documents: Sequence[AlignedDocument],
     *,
+    text: str,
     language: str,
     sentences: int,
     seed: int = 1,
     progress: Progress = lambda _: None,
 ) -> Stops:
-    """Measure on held-out documents of an open corpus."""
-    documents = held_out(corpora, corpus, max_words=40 * sentences, language=language)
+    """Measure on documents; text: what they are called."""
     points = flush_points(documents, random.Random(seed), sentences=sentences)
     labelled = label_streams(engine, [point.words for point in points], language=language, progress=progress)
-    return count_stops(f"{language}, {corpus}", points, [marks[-1] for marks, _ in labelled])
+    return count_stops(f"{language}, {text}", points, [marks[-1] for marks, _ in labelled])
 
 
 def count_stops(text: str, points: Sequence[FlushPoint], frozen: Sequence[int]) -> Stops:

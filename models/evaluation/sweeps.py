@@ -16,6 +16,7 @@ import numpy as np
 from models.data.aligned import AlignedDocument
 from models.data.iwslt import read_iwslt
 from models.data.prepare import held_out
+from models.data.recipes import Recipe
 from models.decoding.chunked import label_chunks
 from models.decoding.labelling_runs import Progress
 from models.decoding.streamed import WatchedEngine, active_model, run_stream
@@ -93,11 +94,11 @@ class DecodingFigures:
     counts: Counts
 
 
-def held_out_text(corpora: Path, *, max_words: int, names: Sequence[str] = SWEEP_CORPORA) -> GoldText:
+def held_out_text(recipe: Recipe, corpora: Path, *, max_words: int, names: Sequence[str] = SWEEP_CORPORA) -> GoldText:
     """Return the first words of the held-out documents of several corpora, so many of each."""
     documents: list[AlignedDocument] = []
     for name in names:
-        documents += held_out(corpora, name, max_words=max_words)
+        documents += held_out(recipe, corpora, name, max_words=max_words)
     gold = [mark for document in documents for mark in document.punctuation]
     return GoldText(name="held-out", texts=[document.words for document in documents], gold=gold)
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from models.decoding.labelling_runs import Progress, label_streams
-from models.evaluation.chinese import CHINESE_MARK_CLASSES, CharacterText
-from models.evaluation.english import MARK_CLASSES, Figure, figures_of
+from models.evaluation.chinese import CharacterText
+from models.evaluation.english import Figure, figures_of
 from models.evaluation.scoring import count_blocks
+from models.languages.registry import LANGUAGES
 from worker.adapters.onnx.engine import OnnxEngine
 
 __all__ = ["Streamed", "changed_tags", "figures", "streamed"]
@@ -46,8 +47,7 @@ def streamed(
 def figures(name: str, sessions: Sequence[CharacterText], labels: Streamed, language: str) -> list[Figure]:
     """Score marks by class and overall; words whose mark the text leaves open are not scored."""
     gold = [mark for session in sessions for mark in session.marks]
-    classes = CHINESE_MARK_CLASSES if language == "zh" else MARK_CLASSES
-    counts = count_blocks(gold, labels.marks, classes)
+    counts = count_blocks(gold, labels.marks, LANGUAGES[language].mark_classes)
     return list(figures_of(name, offline=False, kind="punctuation", counts=counts))
 
 

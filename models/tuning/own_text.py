@@ -16,11 +16,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.data.aligned import UNKNOWN, AlignedDocument, move_marks
-from models.data.chinese_marks import add_turn, read_chinese_marks
-from models.data.english_corpora import add_line
-from models.data.marks import read_marks
-from models.evaluation.chinese import CharacterText, by_character
+from models.data.aligned import UNKNOWN, AlignedDocument
+from models.evaluation.chinese import CharacterText
+from models.languages.registry import LANGUAGES
 from worker.core.dictionary import HAN
 from worker.errors import FatalError
 
@@ -28,8 +26,6 @@ __all__ = ["OwnFile", "aligned", "read_folder", "session_of", "unmarked_lines"]
 
 _HAN = re.compile(rf"[{HAN}]")
 _LETTER = re.compile(r"[^\W\d_]")
-_CHINESE_SHARE = {"en": (0.0, 0.2), "zh": (0.3, 1.0)}
-_JOINT = {"en": " ", "zh": ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +62,7 @@ def _read_file(path: Path, name: str, language: str, *, wrapped: bool) -> OwnFil
     except UnicodeDecodeError as error:
         at = error.start
         raise FatalError(f"{name} is not UTF-8: byte {at} is 0x{error.object[at]:02x} ({error.reason})") from error
-    file = OwnFile(name=name, paragraphs=_paragraphs(text, _JOINT[language] if wrapped else None))
+    file = OwnFile(name=name, paragraphs=_paragraphs(text, LANGUAGES[language].own_text.joiner if wrapped else None))
     _check_language(file, language)
     marks = [mark for paragraph in _marks(file, language) for mark in paragraph]
     if not marks:
@@ -94,35 +90,22 @@ def _check_language(file: OwnFile, language: str) -> None:
     text = "".join(file.paragraphs)
     letters = len(_LETTER.findall(text))
     chinese = len(_HAN.findall(text)) / max(letters, 1)
-    low, high = _CHINESE_SHARE[language]
+    low, high = LANGUAGES[language].own_text.han_share
     if letters and not low <= chinese <= high:
         raise FatalError(f"{file.name}: {chinese:.0%} of its letters are Chinese characters; is it in {language}?")
 
 
 def aligned(file: OwnFile, language: str, *, fluent: bool = False) -> AlignedDocument:
     """Return the words of a document with their marks; tags are unknown unless the text is said to be fluent."""
-    document = AlignedDocument("own", file.name)
-    for paragraph in file.paragraphs:
-        if language == "zh":
-            add_turn(document, read_chinese_marks(paragraph))
-        else:
-            add_line(document, paragraph, verbatim=not fluent)
-    if language != "zh":
-        move_marks(document)
+    document = LANGUAGES[language].own_text.document(file.name, file.paragraphs, fluent=fluent)
     if not fluent:
         document.disfluency = [UNKNOWN] * len(document.words)
     return document
 
 
 def session_of(file: OwnFile, language: str) -> CharacterText:
-    """Return a document as a recogniser would send it, with gold marks: what a figure is computed on.
-
-    Chinese comes in single characters, so that a figure does not depend on how words are cut.
-    """
-    if language == "zh":
-        return by_character(unit for paragraph in file.paragraphs for unit in read_chinese_marks(paragraph))
-    document = aligned(file, language)
-    return CharacterText(document.words, document.punctuation, document.disfluency)
+    """Return a document as a recogniser would send it, with gold marks: what a figure is computed on."""
+    return LANGUAGES[language].own_text.session(file.paragraphs)
 
 
 def unmarked_lines(file: OwnFile, language: str) -> float:
@@ -133,6 +116,4 @@ def unmarked_lines(file: OwnFile, language: str) -> float:
 
 def _marks(file: OwnFile, language: str) -> list[list[int]]:
     """Return the marks of each paragraph, one a word of the text; Chinese is not cut into words for it."""
-    if language == "zh":
-        return [[unit.mark for unit in read_chinese_marks(paragraph)] for paragraph in file.paragraphs]
-    return [[word.mark for word in read_marks(paragraph)] for paragraph in file.paragraphs]
+    return [LANGUAGES[language].own_text.marks(paragraph) for paragraph in file.paragraphs]

@@ -20,7 +20,6 @@ from rich.progress import Progress, TaskID
 from models.data.aligned import AlignedDocument
 from models.data.corpora import place
 from models.data.packing import PackedText, pack
-from models.data.recipes import RECIPES
 from models.data.resident import ResidentText, batches
 from models.evaluation.chinese import CharacterText
 from models.evaluation.english import Figure
@@ -28,6 +27,7 @@ from models.export.folder import ModelCard
 from models.export.parity import Parity
 from models.export.starting_model import wordpiece_of
 from models.export.stored_network import read_network
+from models.languages.registry import LANGUAGES
 from models.networks.checkpoints import load_network
 from models.training.averaging import mix
 from models.training.loop import TrainingPlan, train
@@ -200,7 +200,7 @@ def to_learn(file: OwnFile, plan: TuningPlan) -> AlignedDocument:
     document = aligned(file, plan.language, fluent=plan.fluent)
     if not plan.fluent:
         return document
-    return RECIPES[plan.language].disfluent(document, random.Random(plan.seed ^ place(file.name)))
+    return LANGUAGES[plan.language].recipe.disfluent(document, random.Random(plan.seed ^ place(file.name)))
 
 
 def _first_words(documents: Sequence[AlignedDocument]) -> list[AlignedDocument]:

@@ -14,6 +14,7 @@ from models.data.packing import PackedText
 from models.data.prepare import held_out, prepare
 from models.evaluation.chinese import by_character, evaluate_chinese
 from models.evaluation.scoring import Score
+from models.languages.chinese import CHINESE
 from schemas.labels import Disfluency, Punctuation
 from tests.harness.models.corpora import write_archive, write_corpus
 from worker.adapters.memory.engine import ScriptedEngine
@@ -30,8 +31,8 @@ def talk(name: str, lines: int = 6) -> str:
 def made_up_corpora(folder: Path) -> Path:
     documents = {f"talk-{k}": talk(f"第{k}次") for k in range(80)}
     documents["leak"] = talk("又") + "\n" + LEAKED
-    write_corpus(folder, "kdconv", documents, language="zh")
-    write_corpus(folder, CHINESE_TEST, {"test": LEAKED}, language="zh")
+    write_corpus(folder, "kdconv", documents)
+    write_corpus(folder, CHINESE_TEST, {"test": LEAKED})
     records = [
         {"id": 1, "content": "我我们，嗯走吧", "disfluency_label": "2000100"},
         {"id": 2, "content": "太短", "disfluency_label": "0"},
@@ -49,8 +50,8 @@ def tokenizer() -> WordPiece:
 
 def test_no_document_is_both_held_out_and_trained_on_and_a_leak_of_the_test_is_dropped(tmp_path: Path) -> None:
     folder = made_up_corpora(tmp_path)
-    (counts,) = prepare(folder, tmp_path / "out", tokenizer(), {"kdconv": 10**6}, seed=1, language="zh")
-    kept = held_out(folder, "kdconv", max_words=10**6, language="zh")
+    (counts,) = prepare(CHINESE.recipe, folder, tmp_path / "out", tokenizer(), {"kdconv": 10**6}, seed=1)
+    kept = held_out(CHINESE.recipe, folder, "kdconv", max_words=10**6)
     assert kept
     assert (counts.documents + len(kept), counts.dropped) == (80, 1)
     assert PackedText.load(tmp_path / "out" / "kdconv.npz").words == counts.words + counts.inserted_words
@@ -58,7 +59,7 @@ def test_no_document_is_both_held_out_and_trained_on_and_a_leak_of_the_test_is_d
 
 def test_asides_and_links_are_no_words(tmp_path: Path) -> None:
     line = "我们[去过](http://a.example)那个（笑）仓库，【音乐】箱子都在那里。"
-    write_corpus(tmp_path, "tatoeba", {"one": "\n".join([line] * 8)}, language="zh")
+    write_corpus(tmp_path, "tatoeba", {"one": "\n".join([line] * 8)})
     (document,) = read_chinese_corpus(tmp_path, "tatoeba", lambda _: True)
     assert "".join(document.words) == "我们去过那个仓库箱子都在那里" * 8
 

@@ -15,6 +15,7 @@ from models.data.iwslt import read_iwslt
 from models.data.packing import PackedText
 from models.data.prepare import CorpusCounts, held_out, prepare, prepare_held_out
 from models.data.recipes import is_held_out
+from models.languages.english import ENGLISH
 from schemas.labels import Disfluency, Punctuation
 from tests.harness.models.corpora import write_archive, write_corpus
 from tests.harness.models.networks import VOCABULARY, tokenizer
@@ -38,19 +39,19 @@ def made_up_corpora(folder: Path, *, documents: int = 120) -> Path:
 
 
 def prepared(folder: Path, out: Path, *, max_words: int = 1_000_000) -> CorpusCounts:
-    (counts,) = prepare(folder, out, tokenizer(), {"changelog": max_words}, seed=1)
+    (counts,) = prepare(ENGLISH.recipe, folder, out, tokenizer(), {"changelog": max_words}, seed=1)
     return counts
 
 
 def test_a_document_with_text_of_a_test_set_is_dropped_and_a_short_quotation_reported(tmp_path: Path) -> None:
     counts = prepared(made_up_corpora(tmp_path), tmp_path / "out")
     assert (counts.dropped, counts.shared) == (1, 1)
-    assert counts.documents + len(held_out(tmp_path, "changelog", max_words=10**6)) == 121
+    assert counts.documents + len(held_out(ENGLISH.recipe, tmp_path, "changelog", max_words=10**6)) == 121
 
 
 def test_no_document_is_both_held_out_and_trained_on(tmp_path: Path) -> None:
     folder = made_up_corpora(tmp_path)
-    kept = {document.name for document in held_out(folder, "changelog", max_words=10**6)}
+    kept = {document.name for document in held_out(ENGLISH.recipe, folder, "changelog", max_words=10**6)}
     trained = {document.name for document in read_corpus(folder, "changelog", lambda name: name not in kept)}
     assert kept
     assert not kept & trained
@@ -60,7 +61,9 @@ def test_no_document_is_both_held_out_and_trained_on(tmp_path: Path) -> None:
 def test_a_share_of_the_documents_carries_a_recognisers_errors(tmp_path: Path) -> None:
     folder = made_up_corpora(tmp_path)
     prepared(folder, tmp_path / "plain")
-    (counts,) = prepare(folder, tmp_path / "half", tokenizer(), {"changelog": 10**6}, seed=1, errors=0.5)
+    (counts,) = prepare(
+        ENGLISH.recipe, folder, tmp_path / "half", tokenizer(), {"changelog": 10**6}, seed=1, errors=0.5
+    )
     plain, half = (PackedText.load(tmp_path / name / "changelog.npz") for name in ("plain", "half"))
     assert counts.words + counts.inserted_words == plain.words
     assert 0.9 < half.words / plain.words < 1.1
@@ -93,8 +96,12 @@ def test_the_corpora_that_are_named_are_prepared_and_an_unknown_one_is_refused(t
 def test_held_out_documents_are_packed_clean_and_misheard(tmp_path: Path) -> None:
     folder = made_up_corpora(tmp_path)
     clean, misheard = tmp_path / "clean", tmp_path / "misheard"
-    (counts,) = prepare_held_out(folder, clean, tokenizer(), ["changelog"], max_words=200)
-    list(prepare_held_out(folder, misheard, tokenizer(), ["changelog"], max_words=200, errors=1.0, rate=0.5))
+    (counts,) = prepare_held_out(ENGLISH.recipe, folder, clean, tokenizer(), ["changelog"], max_words=200)
+    list(
+        prepare_held_out(
+            ENGLISH.recipe, folder, misheard, tokenizer(), ["changelog"], max_words=200, errors=1.0, rate=0.5
+        )
+    )
     read, heard = PackedText.load(clean / "changelog.npz"), PackedText.load(misheard / "changelog.npz")
     assert counts.words == read.words == 200
     assert read.pieces.tolist() != heard.pieces.tolist()

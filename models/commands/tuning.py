@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -11,11 +12,11 @@ from typing import Annotated
 import typer
 
 import models as package
+from models.commands.option_groups import grouped
 from models.export.starting_model import starting_model
-from models.languages import LANGUAGES
+from models.languages.registry import LANGUAGES
 from models.tuning.own_text import OwnFile, read_folder, session_of, unmarked_lines
 from models.tuning.parts import TextParts, split
-from schemas.labels import Punctuation
 from worker.adapters.onnx.model_folder import StoredModel
 from worker.errors import CaesuraError, FatalError
 
@@ -26,72 +27,76 @@ _NEEDED = ("torch", "onnx", "safetensors")
 _WRAPPED_SHARE = 0.5
 
 
-def tune(  # noqa: PLR0913 - a command's options
-    folder: Annotated[Path, typer.Argument(help="Folder of plain punctuated text: .txt files, UTF-8.")],
-    *,
-    language: Annotated[str, typer.Option(help=f"Language of the text: {' or '.join(LANGUAGES)}.")],
-    out: Annotated[Path, typer.Option(help="Folder of the tune; one that was stopped goes on there.")] = Path("tuned"),
-    model_id: Annotated[str | None, typer.Option("--id", help="The new model's id, else the start's and -own.")] = None,
-    version: Annotated[str, typer.Option(help="The new model's version.")] = "1",
-    models: Annotated[Path, typer.Option(help="Models folder to begin at.", show_default="shipped")] = _SHIPPED,
-    wrapped: Annotated[bool, typer.Option("--wrapped", help="Only blank lines end a paragraph.")] = False,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuneSettings:
+    """What ``tune`` is told."""
+
+    folder: Annotated[Path, typer.Argument(help="Folder of plain punctuated text: .txt files, UTF-8.")]
+    language: Annotated[str, typer.Option(help=f"Language of the text: {' or '.join(LANGUAGES)}.")]
+    out: Annotated[Path, typer.Option(help="Folder of the tune; one that was stopped goes on there.")] = Path("tuned")
+    model_id: Annotated[str | None, typer.Option("--id", help="The new model's id, else the start's and -own.")] = None
+    version: Annotated[str, typer.Option(help="The new model's version.")] = "1"
+    models: Annotated[Path, typer.Option(help="Models folder to begin at.", show_default="shipped")] = _SHIPPED
+    wrapped: Annotated[bool, typer.Option("--wrapped", help="Only blank lines end a paragraph.")] = False
     fluent: Annotated[
         bool, typer.Option("--fluent", help="The text has no fillers and repairs: put some in, to keep them known.")
-    ] = False,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the text at most.")] = 4,
-    patience: Annotated[int, typer.Option(min=1, help="Looks without a gain, two a pass, that end it.")] = 4,
-    max_minutes: Annotated[float, typer.Option(min=0.01, help="Minutes of training at most.")] = 60.0,
-    learning_rate: Annotated[float, typer.Option(min=1e-7, max=0.1)] = 1e-4,
+    ] = False
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the text at most.")] = 4
+    patience: Annotated[int, typer.Option(min=1, help="Looks without a gain, two a pass, that end it.")] = 4
+    max_minutes: Annotated[float, typer.Option(min=0.01, help="Minutes of training at most.")] = 60.0
+    learning_rate: Annotated[float, typer.Option(min=1e-7, max=0.1)] = 1e-4
     kept: Annotated[
         float, typer.Option(min=0.0, max=0.9, help="Share of the shipped weights in those exported: forgets less.")
-    ] = 0.0,
-    threads: Annotated[int, typer.Option(min=1)] = 2,
-    seed: int = 1,
-) -> None:
+    ] = 0.0
+    threads: Annotated[int, typer.Option(min=1)] = 2
+    seed: int = 1
+
+
+@grouped
+def tune(asked: TuneSettings) -> None:
     """Train the shipped model further on text of your own, compare before and after, and export what came of it."""
     try:
-        start, parts = _prepared(folder, language, models, wrapped=wrapped)
+        start, parts = _prepared(asked)
         from models.tuning import tuning  # noqa: PLC0415 - text is read, and refused, without torch
         from models.tuning.report import report  # noqa: PLC0415
 
         plan = tuning.TuningPlan(
-            language=language,
-            epochs=epochs,
-            patience=patience,
-            learning_rate=learning_rate,
-            max_minutes=max_minutes,
-            fluent=fluent,
-            threads=threads,
-            seed=seed,
-            kept=kept,
+            language=asked.language,
+            epochs=asked.epochs,
+            patience=asked.patience,
+            learning_rate=asked.learning_rate,
+            max_minutes=asked.max_minutes,
+            fluent=asked.fluent,
+            threads=asked.threads,
+            seed=asked.seed,
+            kept=asked.kept,
         )
-        card = tuning.card_of(start, model_id or f"{start.manifest.id}-own", version)
-        print(report(tuning.tune(parts, start, card, plan, out), out))
+        card = tuning.card_of(start, asked.model_id or f"{start.manifest.id}-own", asked.version)
+        print(report(tuning.tune(parts, start, card, plan, asked.out), asked.out))
     except CaesuraError as error:
         raise SystemExit(f"tune: {error}") from error
 
 
-def _prepared(folder: Path, language: str, models: Path, *, wrapped: bool) -> tuple[StoredModel, TextParts]:
+def _prepared(asked: TuneSettings) -> tuple[StoredModel, TextParts]:
     """Return where to begin and the parts of the text, and print what was read."""
+    language = asked.language
     if language not in LANGUAGES:
         raise FatalError(f"language {language} is none of {', '.join(LANGUAGES)}")
-    start = starting_model(models, language)
-    files = read_folder(folder, language, wrapped=wrapped)
+    start = starting_model(asked.models, language)
+    files = read_folder(asked.folder, language, wrapped=asked.wrapped)
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise FatalError(
             f"training needs {', '.join(missing)}: pip install 'caesura[train]', or make setup-train in a checkout"
         )
     parts = split(files)
-    _print_what_was_read(files, parts, language, wrapped=wrapped)
+    _print_what_was_read(files, parts, language, wrapped=asked.wrapped)
     return start, parts
 
 
 def _print_what_was_read(files: Sequence[OwnFile], parts: TextParts, language: str, *, wrapped: bool) -> None:
-    marks = [Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION]
-    if language == "zh":
-        marks.append(Punctuation.ENUMERATION_COMMA)
-    unit, whole = "characters" if language == "zh" else "words", "files" if parts.whole_files else "stretches"
+    marks, unit = LANGUAGES[language].marks, LANGUAGES[language].own_text.unit
+    whole = "files" if parts.whole_files else "stretches"
     print(f"| part | {whole} | {unit} | {' | '.join(mark.published for mark in marks)} |")
     print("|---" * (3 + len(marks)) + "|")
     for name, part in (("training", parts.training), ("watched", parts.watched), ("scored", parts.scored)):

@@ -1,0 +1,109 @@
+"""What ``python -m models train`` is told, in three groups: the network, what it learns from, and how long and fast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from models.commands.options import CHECKPOINT, DATA, Checkpoint, Corpus, Data, Language, Vocabulary
+
+__all__ = ["Device", "Labelling", "LearntText", "NetworkChoice", "TrainingCourse"]
+
+Device = Annotated[str, typer.Option(help="cpu or cuda.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkChoice:
+    """The network and where its weights begin."""
+
+    vocabulary: Vocabulary
+    language: Language = "en"
+    network: Annotated[
+        str,
+        typer.Option(
+            help="ct, full, mpnet or task-dependency (no mask unless --look-ahead), blstm, word-cnn, t-brnn, sapr."
+        ),
+    ] = "ct"
+    order: Annotated[
+        str, typer.Option(help="Of task-dependency: fs (feature sharing), dp (marks after tags), pd (the other way).")
+    ] = "pd"
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            help="safetensors of a BERT of the same shape to start from, or a checkpoint (.pt).",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None
+    start_shape: Annotated[bool, typer.Option("--start-shape", help="Take the start's width, layers, positions.")] = (
+        False
+    )
+    start_vocabulary: Annotated[
+        Path | None,
+        typer.Option(help="The start's own vocabulary, where its pieces are in another order.", exists=True),
+    ] = None
+    heads: Annotated[int | None, typer.Option(help="Attention heads, if not the usual.")] = None
+    fresh_layers: Annotated[int, typer.Option(help="Top layers that begin at random, not as the start's.")] = 0
+    look_ahead: Annotated[str | None, typer.Option(help="L_i of each layer, in words, if not the usual.")] = None
+    positions: Annotated[str | None, typer.Option(help="sinusoidal or learned, if not the usual")] = None
+    dropout: float = 0.0
+    casing: Annotated[bool, typer.Option("--casing", help="With the third head, for capitals.")] = False
+    casing_alone: Annotated[
+        bool, typer.Option("--casing-alone", help="Leave all but the third head as the start has it.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearntText:
+    """What is learnt from, and what a teacher says of it."""
+
+    data: Data = DATA
+    corpus: Corpus = None
+    taught: Annotated[Path | None, typer.Option(help="Folder of a teacher's labels of the same text (label).")] = None
+    taught_share: Annotated[float, typer.Option(help="a: the teacher's share of the loss of a word it labelled.")] = 0.5
+    pseudo: Annotated[
+        list[str] | None,
+        typer.Option(help="A corpus whose own labels are forgotten for the teacher's; again and again."),
+    ] = None
+    pseudo_weight: Annotated[float, typer.Option(help="alpha: the weight of a word with the teacher's label.")] = 1.0
+    smoothing: Annotated[float, typer.Option(help="beta of human labels.")] = 0.0
+    pseudo_smoothing: Annotated[float, typer.Option(help="beta of the teacher's labels.")] = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingCourse:
+    """How long, how fast, on what samples, and where it is kept."""
+
+    checkpoint: Checkpoint = CHECKPOINT
+    shorter_look_ahead: Annotated[float, typer.Option(help="Share of the steps that see less far than L.")] = 0.0
+    left_context: Annotated[float, typer.Option(help="Share of the samples that begin before their sentence.")] = 0.0
+    tails: Annotated[float, typer.Option(help="Share of the samples that end inside a sentence.")] = 0.5
+    longest_words: Annotated[int, typer.Option(help="Words of a sample at most.")] = 150
+    max_words: Annotated[int, typer.Option(help="Words to train on.")] = 6_000_000
+    max_minutes: Annotated[float, typer.Option(help="Minutes of training, if they end sooner.")] = 600.0
+    max_pieces: Annotated[int, typer.Option(help="Padded pieces a step.")] = 4096
+    learning_rate: float = 3e-4
+    device: Device = "cpu"
+    threads: int = 2
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelling:
+    """What ``label`` is told: a teacher, the text, and where its labels go."""
+
+    vocabulary: Vocabulary
+    teacher: Annotated[
+        Path, typer.Option(help="The teacher's checkpoint, of any network.", exists=True, dir_okay=False)
+    ]
+    taught: Annotated[Path, typer.Option(help="Folder that its labels go to, a file a corpus.")]
+    data: Data = DATA
+    corpus: Corpus = None
+    language: Language = "en"
+    only: Annotated[str, typer.Option(help="both heads, or punctuation or disfluency alone.")] = "both"
+    windows: Annotated[int, typer.Option(help="Windows of 200 words a batch.")] = 16
+    device: Device = "cpu"
+    threads: int = 2

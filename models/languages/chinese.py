@@ -1,0 +1,122 @@
+"""Chinese."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from models.data.aligned import AlignedDocument
+from models.data.chinese_corpora import (
+    CHINESE_CORPORA,
+    CHINESE_SPEECH,
+    CHINESE_TEST,
+    read_chinese_corpus,
+    read_cs2w,
+    read_everything,
+)
+from models.data.chinese_marks import add_turn, cut_again, read_chinese_marks
+from models.data.disfluencies import insert_disfluencies
+from models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
+from models.evaluation.chinese import (
+    CHINESE_HELD_OUT,
+    CHINESE_MARK_CLASSES,
+    CHINESE_TESTS,
+    CharacterText,
+    by_character,
+    evaluate_chinese,
+)
+from models.languages.language import Language, LanguageModel, OwnText
+from schemas.labels import Punctuation
+
+__all__ = ["CHINESE"]
+
+_CS2W_TIMES = 5
+_MIX = {
+    "audreyt_train": 12_000_000,
+    "ly_gazette_8": 10_000_000,
+    "tw1999_conference": 300_000,
+    "crosswoz": 400_000,
+    "kdconv": 400_000,
+    "smilechat": 1_500_000,
+    "tatoeba": 250_000,
+    "lctt": 1_500_000,
+    "cmrc2018": 250_000,
+    "vcsum": 300_000,
+    "cs2w": 400_000,
+}
+"""It leans towards speech; two CPU cores read a part of it (``prepare --scale``)."""
+
+
+def _documents(corpora: Path, corpus: str, *, training: bool) -> Iterator[AlignedDocument]:
+    if corpus == "cs2w":
+        return _cs2w(corpora, training=training)
+    return read_chinese_corpus(corpora, corpus, lambda name: is_held_out(corpus, name) != training)
+
+
+def _cs2w(corpora: Path, *, training: bool) -> Iterator[AlignedDocument]:
+    """Yield a document a sentence; in training again and again, for there is little that real people labelled."""
+    for time in range(_CS2W_TIMES if training else 1):
+        for name, units in read_cs2w(corpora, "train" if training else "test"):
+            document = AlignedDocument("cs2w", f"{name}-{time}")
+            add_turn(document, units)
+            yield document
+
+
+def _disfluent(document: AlignedDocument, rng: random.Random) -> AlignedDocument:
+    return cut_again(insert_disfluencies(document, rng, share=DISFLUENT_SHARE, habits=CHINESE_SPEECH))
+
+
+def _tests(corpora: Path) -> Iterator[Sequence[str]]:
+    for document in read_everything(corpora, CHINESE_TEST):
+        yield document.words
+    yield from (document.words for document in _cs2w(corpora, training=False))
+
+
+def _own_document(name: str, paragraphs: Sequence[str], *, fluent: bool) -> AlignedDocument:  # noqa: ARG001 - tags are O
+    document = AlignedDocument("own", name)
+    for paragraph in paragraphs:
+        add_turn(document, read_chinese_marks(paragraph))
+    return document
+
+
+def _session(paragraphs: Sequence[str]) -> CharacterText:
+    """Come in single characters, so that a figure does not depend on how words are cut."""
+    return by_character(unit for paragraph in paragraphs for unit in read_chinese_marks(paragraph))
+
+
+CHINESE = Language(
+    code="zh",
+    model=LanguageModel(
+        id="zh-ct-4x512",
+        width=512,
+        heads=8,
+        inner_width=2048,
+        look_ahead=(2, 2, 2, 3),
+        positions="learned",
+        punctuation_classes=5,
+    ),
+    recipe=Recipe(
+        mix=_MIX,
+        documents=_documents,
+        fluent=frozenset(name for name, rules in CHINESE_CORPORA.items() if not rules.verbatim),
+        disfluent=_disfluent,
+        tests=_tests,
+    ),
+    own_text=OwnText(
+        joiner="",
+        han_share=(0.3, 1.0),
+        unit="characters",
+        marks=lambda paragraph: [unit.mark for unit in read_chinese_marks(paragraph)],
+        document=_own_document,
+        session=_session,
+    ),
+    marks=(Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION, Punctuation.ENUMERATION_COMMA),
+    mark_classes=CHINESE_MARK_CLASSES,
+    parity_corpora=("audreyt_train", "kdconv", "cs2w"),
+    scored={
+        "benchmark": dict.fromkeys(CHINESE_TESTS, evaluate_chinese),
+        "open_text": dict.fromkeys(CHINESE_HELD_OUT, evaluate_chinese),
+    },
+    scored_by_name={},
+)

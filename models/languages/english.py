@@ -1,0 +1,155 @@
+"""English."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from models.data.aligned import UNKNOWN, AlignedDocument, move_marks
+from models.data.benchmark_corpora import BENCHMARK_MIX, read_benchmark_corpus
+from models.data.calls import call_documents
+from models.data.dev_talks import dev_half
+from models.data.disfluencies import insert_disfluencies
+from models.data.disfluent_pairs import read_disfl_qa, read_rev16
+from models.data.english_corpora import ENGLISH_CORPORA, add_line, read_corpus
+from models.data.iwslt import read_iwslt
+from models.data.marks import read_marks
+from models.data.recipes import DEV_TALKS, DISFLUENT_SHARE, Recipe, is_held_out
+from models.data.spoken_patterns import pattern_documents
+from models.evaluation.chinese import CharacterText
+from models.evaluation.english import (
+    BENCHMARKS,
+    DEV_HALVES,
+    HELD_OUT,
+    MARK_CLASSES,
+    evaluate_benchmark,
+    evaluate_held_out,
+)
+from models.evaluation.switchboard import SWDA_TESTS, evaluate_swda
+from models.languages.language import Language, LanguageModel, OwnText
+from schemas.labels import Punctuation
+from worker.core.normalisation import model_view
+
+__all__ = ["ENGLISH"]
+
+_OF_OUR_OWN: dict[str, Callable[[], Iterator[AlignedDocument]]] = {
+    "patterns": pattern_documents,
+    "calls": call_documents,
+}
+_MIX = {
+    "changelog": 8_000_000,
+    "crd3": 2_500_000,
+    "cabnc": 1_900_000,
+    "earnings21": 350_000,
+    "earnings22": 1_100_000,
+    "ami": 950_000,
+    "bitcointranscripts": 3_000_000,
+    "eltec_novels_fifth": 400_000,
+    "rev16": 200_000,
+    "disfl_qa": 150_000,
+    "patterns": 280_000,
+    "calls": 400_000,
+    "us_congress_hearings": 5_000_000,
+    "whitehouse_briefings": 5_000_000,
+    "audreyt_english": 3_600_000,
+    "inquiry_covid": 2_500_000,
+    "inquiry_pohi": 2_500_000,
+    "inquiry_lampard": 600_000,
+    "president_news_conferences": 2_500_000,
+    "president_speeches_miller": 1_900_000,
+    "europarl_debates": 1_200_000,
+    "un_general_debate": 500_000,
+    "gutenberg_lectures": 800_000,
+    "uk_commons_hansard": 600_000,
+}
+"""It leans towards speech; two CPU cores read a part of it (``prepare --scale``)."""
+
+
+def _documents(corpora: Path, corpus: str, *, training: bool) -> Iterator[AlignedDocument]:
+    def keep(document_name: str) -> bool:
+        return is_held_out(corpus, document_name) != training
+
+    if corpus == "rev16":
+        return read_rev16(corpora, keep)
+    if corpus == "disfl_qa":
+        return read_disfl_qa(corpora, "train" if training else "test")
+    if corpus in _OF_OUR_OWN:
+        return (document for document in _OF_OUR_OWN[corpus]() if keep(document.name))
+    if corpus == DEV_TALKS:
+        return iter(()) if training else _dev_talks(corpora)
+    if corpus in BENCHMARK_MIX:
+        return read_benchmark_corpus(corpora, corpus, keep)
+    return read_corpus(corpora, corpus, keep)
+
+
+def _dev_talks(corpora: Path) -> Iterator[AlignedDocument]:
+    """Yield the talks of dev2012's tuning half, word by word: a joined word has the mark of its last token."""
+    for number, talk in enumerate(dev_half(corpora, tunes=True)):
+        document = AlignedDocument(DEV_TALKS, f"{DEV_TALKS}-{number}")
+        for word, token in zip(talk.words, talk.last_tokens, strict=True):
+            document.add(model_view(word), talk.marks[token], UNKNOWN)
+        yield document
+
+
+def _disfluent(document: AlignedDocument, rng: random.Random) -> AlignedDocument:
+    return insert_disfluencies(document, rng, share=DISFLUENT_SHARE)
+
+
+def _tests(corpora: Path) -> Iterator[Sequence[str]]:
+    for name in ("test2011", "test2011asr", "dev2012"):
+        yield [model_view(word) for word in read_iwslt(corpora, name).words]
+
+
+def _own_document(name: str, paragraphs: Sequence[str], *, fluent: bool) -> AlignedDocument:
+    document = AlignedDocument("own", name)
+    for paragraph in paragraphs:
+        add_line(document, paragraph, verbatim=not fluent)
+    move_marks(document)
+    return document
+
+
+def _session(paragraphs: Sequence[str]) -> CharacterText:
+    document = _own_document("session", paragraphs, fluent=False)
+    return CharacterText(document.words, document.punctuation, [UNKNOWN] * len(document.words))
+
+
+_RECIPE = Recipe(
+    mix=_MIX,
+    documents=_documents,
+    fluent=frozenset(name for name, rules in ENGLISH_CORPORA.items() if not rules.verbatim),
+    disfluent=_disfluent,
+    tests=_tests,
+)
+ENGLISH = Language(
+    code="en",
+    model=LanguageModel(
+        id="en-ct-6x384",
+        width=384,
+        heads=12,
+        inner_width=1536,
+        look_ahead=(1, 1, 1, 2, 2, 2),
+        positions="sinusoidal",
+        punctuation_classes=4,
+    ),
+    recipe=_RECIPE,
+    own_text=OwnText(
+        joiner=" ",
+        han_share=(0.0, 0.2),
+        unit="words",
+        marks=lambda paragraph: [word.mark for word in read_marks(paragraph)],
+        document=_own_document,
+        session=_session,
+    ),
+    marks=(Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION),
+    mark_classes=MARK_CLASSES,
+    parity_corpora=("changelog", "earnings22", "ami"),
+    scored={
+        "benchmark": dict.fromkeys(BENCHMARKS, evaluate_benchmark),
+        "switchboard": dict.fromkeys(SWDA_TESTS, evaluate_swda),
+        "open_text": dict.fromkeys(HELD_OUT, partial(evaluate_held_out, recipe=_RECIPE)),
+    },
+    scored_by_name=dict.fromkeys(DEV_HALVES, evaluate_benchmark),
+    misheard=True,
+)
