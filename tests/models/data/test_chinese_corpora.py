@@ -31,8 +31,8 @@ def talk(name: str, lines: int = 6) -> str:
 def made_up_corpora(folder: Path) -> Path:
     documents = {f"talk-{k}": talk(f"第{k}次") for k in range(80)}
     documents["leak"] = talk("又") + "\n" + LEAKED
-    write_corpus(folder, "kdconv", documents)
-    write_corpus(folder, CHINESE_TEST, {"test": LEAKED})
+    write_corpus(folder, "kdconv", documents, language="zh")
+    write_corpus(folder, CHINESE_TEST, {"test": LEAKED}, language="zh")
     records = [
         {"id": 1, "content": "我我们，嗯走吧", "disfluency_label": "2000100"},
         {"id": 2, "content": "太短", "disfluency_label": "0"},
@@ -59,7 +59,7 @@ def test_no_document_is_both_held_out_and_trained_on_and_a_leak_of_the_test_is_d
 
 def test_asides_and_links_are_no_words(tmp_path: Path) -> None:
     line = "我们[去过](http://a.example)那个（笑）仓库，【音乐】箱子都在那里。"
-    write_corpus(tmp_path, "tatoeba", {"one": "\n".join([line] * 8)})
+    write_corpus(tmp_path, "tatoeba", {"one": "\n".join([line] * 8)}, language="zh")
     (document,) = read_chinese_corpus(tmp_path, "tatoeba", lambda _: True)
     assert "".join(document.words) == "我们去过那个仓库箱子都在那里" * 8
 
