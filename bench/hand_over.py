@@ -6,8 +6,8 @@ Two workers, a core each, on a real Apache Kafka, a real Redis and the shipped m
 ``--first-words`` words and speak on (``bench.live_load``); then one worker is told to stop. It finishes what it has
 read and leaves, the other claims its partitions, loads their sessions and computes their buffers anew.
 
-``pause_ms``: of the partitions that moved, the longest time between two readable segments around the stop; and of
-those that stayed, and of all of them in as many seconds before it. ``extra_cpu_s``: what the one that stays spends in
+``pause_ms``: of the partitions that moved, the longest time without a readable segment from the stop on; and of those
+that stayed, and of all of them in as many seconds before it. ``extra_cpu_s``: what the one that stays spends in
 ``--seconds`` after the stop, less what its words cost both in as many before it. Bytes a session are of both workers'
 resident memory, and of Redis, before the sessions and with them; what an engine takes for its first batches is in the
 former. What Redis takes in and spends a word is counted after the stop, the claims included.
@@ -19,7 +19,6 @@ import argparse
 import os
 import time
 import uuid
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -38,15 +37,18 @@ _ENDED_S = 300.0
 _SETTLED_S = 120.0
 
 
-def longest_gaps(heard: Sequence[Heard], partitions: Collection[int]) -> dict[str, float]:
-    """Return the longest times between two readable segments, a partition each: the median one, and the longest."""
-    times: dict[int, list[float]] = defaultdict(list)
+def longest_gaps(
+    heard: Sequence[Heard], partitions: Collection[int], start_ms: float, end_ms: float
+) -> dict[str, float]:
+    """Return each partition's longest time without a readable segment: the median one, and the longest.
+
+    start_ms, end_ms: when the listening began and ended; they bound the first and the last gap.
+    """
+    times: dict[int, list[float]] = {partition: [start_ms, end_ms] for partition in partitions}
     for one in heard:
-        if one.partition in partitions:
+        if one.partition in times:
             times[one.partition].append(one.read_ms)
-    gaps = sorted(
-        max((after - before for before, after in pairwise(sorted(read))), default=0.0) for read in times.values()
-    )
+    gaps = sorted(max(after - before for before, after in pairwise(sorted(read))) for read in times.values())
     return {"median": round(gaps[len(gaps) // 2]), "longest": round(gaps[-1])} if gaps else {}
 
 
@@ -136,9 +138,9 @@ def measure(world: RealWorld, server: RedisServer, options: argparse.Namespace) 
         "moved_partitions": len(moved),
         "stopped_within_ms": round(left_ms - stopped_ms),
         "pause_ms": {
-            "moved": longest_gaps(after, moved),
-            "stayed": longest_gaps(after, everywhere - moved),
-            "before": longest_gaps(before, everywhere),
+            "moved": longest_gaps(after, moved, stopped_ms, after_ms),
+            "stayed": longest_gaps(after, everywhere - moved, stopped_ms, after_ms),
+            "before": longest_gaps(before, everywhere, before_ms, stopped_ms),
         },
         "own_delay_ms": {
             "before": percentiles(own_delays(before, speakers.appended_ms)),

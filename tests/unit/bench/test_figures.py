@@ -38,9 +38,10 @@ def test_percentiles_of_nothing_are_none() -> None:
 
 def test_a_pause_is_the_longest_time_between_two_segments_of_a_partition() -> None:
     came = [heard("a", at, partition=0) for at in (0, 100, 900)] + [heard("b", at, partition=1) for at in (0, 50, 100)]
-    assert longest_gaps(came, {0, 1}) == {"median": 800, "longest": 800}
-    assert longest_gaps(came, {1}) == {"median": 50, "longest": 50}
-    assert longest_gaps(came, {7}) == {}
+    assert longest_gaps(came, {0, 1}, 0, 1000) == {"median": 900, "longest": 900}
+    assert longest_gaps(came, {0}, 0, 1000) == {"median": 800, "longest": 800}
+    assert longest_gaps(came, {7}, 0, 1000) == {"median": 1000, "longest": 1000}, "nothing was heard of it at all"
+    assert longest_gaps(came, set(), 0, 1000) == {}
 
 
 @pytest.mark.parametrize("most", [90, 330, 10_000])
