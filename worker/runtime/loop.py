@@ -18,6 +18,7 @@ from worker.runtime.checkpoint import Checkpoint, CheckpointResult
 from worker.runtime.claim import Claim, ClaimedState, Parked
 from worker.runtime.deadline import Deadline
 from worker.runtime.faults import Faults
+from worker.runtime.gathering import Gathering
 from worker.runtime.labelling import Labelling
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.own_producer import OwnProducer
@@ -84,6 +85,9 @@ class Worker:
             observer=parts.observer,
         )
         self._poll_budget = PollBudget(settings.max_poll_records)
+        self._gathering = Gathering(
+            clock=parts.clock, most_records=settings.max_batch_sessions, longest_s=settings.gather_ms / 1000.0
+        )
         self._checkpoint = Checkpoint(
             store=parts.store,
             source=parts.source,
@@ -140,10 +144,13 @@ class Worker:
             elif not self.assignment.claiming:
                 self._faults.cleared("claim")
             fired = self._timer_sweep.tick(self.assignment.loaded, self._poll_budget.max_records)
-            began_s = self._clock.monotonic_s()
-            self._label()
-            self._poll_budget.worked(records + fired, self._clock.monotonic_s() - began_s)
-            if self._due():
+            due = self._due()
+            if self._gathering.is_over(records + fired, at_most=self._poll_budget.max_records) or due:
+                began_s = self._clock.monotonic_s()
+                self._label()
+                self._poll_budget.worked(self._gathering.waiting, self._clock.monotonic_s() - began_s)
+                self._gathering.labelled(took_s=self._clock.monotonic_s() - began_s)
+            if due:
                 loaded = {number: one.sessions for number, one in self.assignment.loaded.items()}
                 self._unfrozen.tell(loaded, behind=records >= self._poll_budget.max_records)
                 self.checkpoint()
@@ -271,7 +278,7 @@ class Worker:
         return self._labelling.run({number: one.sessions for number, one in loaded}, deadline)
 
     def _due(self) -> bool:
-        """Tell whether the commit interval since the first uncheckpointed change has passed."""
+        """Tell whether the commit interval since the first uncheckpointed change has passed, labelling included."""
         now_s = self._clock.monotonic_s()
         if any(held.isolating for held in self.assignment.loaded.values()):
             return True
@@ -280,7 +287,7 @@ class Worker:
                 self._staged_since_s = now_s
             else:
                 return False
-        return now_s - self._staged_since_s >= self._settings.commit_interval_ms / 1000.0
+        return self._gathering.ends(self._staged_since_s, self._settings.commit_interval_ms / 1000.0)
 
     def _probe(self) -> None:
         partitions = self._faults.probe(self.assignment.loaded, [*self.assignment.claiming, *self.assignment.parked])

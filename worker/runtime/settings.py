@@ -123,6 +123,17 @@ class RuntimeSettings:
         int,
         Meta(ge=1, le=1_000_000, description="Words of all buffers in a batch.", extra={"change": "at a roll-out"}),
     ] = 4096
+    gather_ms: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1000,
+            description="Longest that words wait for those of other sessions, to be labelled with them: a small batch "
+            "costs twice as much a word. Labels are made before every checkpoint, so from `commit_interval_ms` on it "
+            "changes nothing; 0 labels at every turn.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 100
     engine_memory_mib: Annotated[
         int,
         Meta(
