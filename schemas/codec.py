@@ -18,6 +18,7 @@ from schemas.errors import InvalidEventError
 from schemas.events import WordsEvent
 from schemas.json_structure import check_json_structure
 from schemas.limits import check_event, check_event_bytes
+from schemas.plain_shape import is_plainly_sound
 from schemas.segments import Segment, TranslationSegment
 from schemas.structure import check_structure
 from schemas.tentative import Tentative
@@ -34,6 +35,7 @@ __all__ = [
     "encode_tentative",
     "encode_translation",
 ]
+
 
 _Decoded = TypeVar("_Decoded")
 
@@ -64,9 +66,24 @@ _JSON = msgspec.json.Encoder(order="deterministic")
 def decode_event(data: bytes) -> WordsEvent:
     """Read an event from outside, checking shape, version, types and limits in this order."""
     check_event_bytes(data)
-    (check_json_structure if is_json(data) else check_structure)(data)
-    event = _decode(_EVENT, data)
+    event = _decoded_at_once(data)
+    if event is None:
+        (check_json_structure if is_json(data) else check_structure)(data)
+        event = _decode(_EVENT, data)
     check_event(event)
+    return event
+
+
+def _decoded_at_once(data: bytes) -> WordsEvent | None:
+    """Return an event whose shape is plainly sound; None where something is wrong with it, or may be."""
+    decoder, encoder = (_EVENT.json, _JSON) if is_json(data) else (_EVENT.msgpack, _MSGPACK)
+    try:
+        event = decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    if encoder.encode(event) != data and not is_plainly_sound(data):
+        return None
+    check_version(event.version)
     return event
 
 

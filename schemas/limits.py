@@ -24,6 +24,8 @@ MAX_EVENT_BYTES = 1_000_000
 MAX_SESSION_BYTES = 128
 MAX_ATTRIBUTES_BYTES = 1024
 MAX_OWN_WORDS_BYTES = 1024
+_SHORT = MAX_SESSION_BYTES // 4
+"""So many characters never take more bytes."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _WHITE_SPACE_OR_CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
@@ -39,11 +41,40 @@ def check_event_bytes(data: bytes) -> None:
 
 def check_event(event: WordsEvent) -> None:
     """Refuse a well-typed event that breaks a limit; names the field, never its value."""
-    if len(event.session.encode()) > MAX_SESSION_BYTES:
+    if len(event.session) > _SHORT and len(event.session.encode()) > MAX_SESSION_BYTES:
         raise InvalidEventError(Reason.OVERSIZED, f"session: expected at most {MAX_SESSION_BYTES} bytes of UTF-8")
+    # What is printable has no control characters, and no white space but the space.
+    names = f"{event.session}{event.lang}{event.conversation}{event.speaker}"
+    if not names.isprintable():
+        _refuse_control_characters(event)
+    texts = "".join([word.text for word in event.words])
+    if not texts.isprintable() or " " in texts or _ends_too_soon(event):
+        _refuse_words(event)
+    if event.targets is not None:
+        _check_targets(event.targets)
+    if event.attributes is not None:
+        _check_attributes(event.attributes)
+    if event.options is not None:
+        _check_own_words("options", event.options)
+    if event.configure is not None:
+        _check_own_words("configure", event.configure)
+
+
+def _ends_too_soon(event: WordsEvent) -> bool:
+    for word in event.words:
+        if word.end_ms is not None and word.start_ms is not None and word.end_ms < word.start_ms:
+            return True
+    return False
+
+
+def _refuse_control_characters(event: WordsEvent) -> None:
     for name in ("session", "lang", "conversation", "speaker"):
         if _CONTROL.search(getattr(event, name) or ""):
             raise InvalidEventError(Reason.FORBIDDEN_CHARACTER, f"{name}: expected no control characters")
+
+
+def _refuse_words(event: WordsEvent) -> None:
+    """Name the first word that breaks a limit."""
     for position, word in enumerate(event.words):
         if _WHITE_SPACE_OR_CONTROL.search(word.text):
             raise InvalidEventError(
@@ -52,17 +83,9 @@ def check_event(event: WordsEvent) -> None:
             )
         if word.start_ms is not None and word.end_ms is not None and word.end_ms < word.start_ms:
             raise InvalidEventError(Reason.OUT_OF_RANGE, f"words[{position}].end_ms: expected none before start_ms")
-    if event.targets is not None:
-        _check_targets(event.targets)
-    if event.attributes is not None:
-        _check_attributes(event.attributes)
-    for name in ("options", "configure"):
-        _check_own_words(name, getattr(event, name))
 
 
-def _check_own_words(name: str, options: SessionOptions | None) -> None:
-    if options is None:
-        return
+def _check_own_words(name: str, options: SessionOptions) -> None:
     phrases = (*(options.own_fillers or ()), *(options.kept_phrases or ()))
     if sum(len(phrase.encode()) for phrase in phrases) > MAX_OWN_WORDS_BYTES:
         detail = f"{name}: expected at most {MAX_OWN_WORDS_BYTES} bytes of UTF-8 in own_fillers and kept_phrases"

@@ -8,6 +8,7 @@ A release reads a major N and N-1 and writes one; a newer major pauses the parti
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from schemas.dead_letters import DeadLetterReason as Reason
 from schemas.errors import InvalidEventError, NewerVersionError
@@ -29,6 +30,7 @@ READ_MAJORS = (1,)
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
 
 
+@lru_cache(maxsize=64)
 def check_version(version: str) -> None:
     """Accept a version of a major that this release reads.
 
