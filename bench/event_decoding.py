@@ -53,7 +53,8 @@ def in_other_order(data: bytes, wire: WireFormat) -> bytes:
             return {key: turned(value[key]) for key in reversed(value)}
         return [turned(one) for one in value] if isinstance(value, list) else value
 
-    return codec.encode(turned(codec.decode(data)))
+    written: bytes = codec.encode(turned(codec.decode(data)))
+    return written
 
 
 def walked(data: bytes, wire: WireFormat) -> None:

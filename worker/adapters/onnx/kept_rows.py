@@ -89,24 +89,37 @@ class KeptRows:
 
 
 class RowCache:
-    """The kept rows of sessions, at most ``max_bytes`` of them."""
+    """The kept rows of sessions, at most ``max_bytes`` of them.
+
+    nbytes: of what is kept and of what is held, that is taken out for a pass and not put back yet. A pass evicts others
+    before it grows beyond the bound; only what is held may itself be more.
+    """
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self.nbytes = 0
         self.evicted = 0
         self._kept: dict[str, tuple[str, KeptRows, int]] = {}
+        self._held: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def take(self, session: str, model: str) -> KeptRows | None:
-        """Take a session's rows out; None where there are none of this model."""
+        """Take a session's rows out, for ``hold``; None where there are none of this model."""
         found = self._kept.pop(session, None)
         if found is None:
             return None
         self.nbytes -= found[2]
         return found[1] if found[0] == model else None
+
+    def hold(self, session: str, kept: KeptRows) -> None:
+        """Count what a pass computes with until it is put back; others go where it is too much together."""
+        self._let_go(session)
+        size = self._held[session] = kept.nbytes
+        self.nbytes += size
+        if size <= self.max_bytes:
+            self._evict()
 
     def put(self, session: str, model: str, kept: KeptRows) -> None:
         """Put a session's rows in, as the last to go; what is too much goes, and first what alone is too much."""
@@ -117,12 +130,24 @@ class RowCache:
             return
         self._kept[session] = (model, kept, size)
         self.nbytes += size
-        while self.nbytes > self.max_bytes:
-            self.forget(next(iter(self._kept)))
-            self.evicted += 1
+        self._evict()
 
     def forget(self, session: str) -> None:
         """Drop a session's rows."""
+        self._let_go(session)
         found = self._kept.pop(session, None)
         if found is not None:
             self.nbytes -= found[2]
+
+    def release(self) -> None:
+        """Drop all that is held: its pass failed."""
+        for session in list(self._held):
+            self._let_go(session)
+
+    def _let_go(self, session: str) -> None:
+        self.nbytes -= self._held.pop(session, 0)
+
+    def _evict(self) -> None:
+        while self._kept and self.nbytes > self.max_bytes:
+            self.forget(next(iter(self._kept)))
+            self.evicted += 1

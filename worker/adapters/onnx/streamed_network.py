@@ -63,8 +63,12 @@ class StreamedNetwork:
         """Yield (place, scores) of each request, in any order."""
         waiting = requests
         while waiting:
-            jobs, waiting = self._next_pass(waiting)
-            scores = self._run([job.row_step for job in jobs])
+            try:
+                jobs, waiting = self._next_pass(waiting)
+                scores = self._run([job.row_step for job in jobs])
+            except BaseException:
+                self._cache.release()
+                raise
             start = 0
             for job in jobs:
                 self._cache.put(job.session, self._name, job.row_step.kept)
@@ -84,6 +88,7 @@ class StreamedNetwork:
                 continue
             sessions.add(request.session)
             step = self._begin_step(request)
+            self._cache.hold(request.session, step.kept)
             rows += step.step.layer_rows // layers + 1
             self.layer_rows += step.step.layer_rows
             jobs.append(_Job(place, request.session, step))

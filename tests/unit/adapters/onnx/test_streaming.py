@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tests.unit.adapters.onnx.streams import SHIPPED, a_request, same_scores, some_words
 from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.row_network import RowStep
 from worker.adapters.onnx.streamed_network import StreamedNetwork
 from worker.errors import EngineError
 
@@ -133,6 +135,30 @@ def test_kept_bytes_stay_within_their_bound_and_the_least_recently_used_session_
     begun = engine.work.begun_buffers
     engine.label([a_request(engine, some_words(20, 0), session="a", first=12)])
     assert engine.work.begun_buffers == begun, "the one used last is still there"
+
+
+def test_rows_are_counted_while_a_pass_computes_with_them_and_not_after_it_has_failed() -> None:
+    engine, words = streaming(max_kept_bytes=3 * 2**20), some_words(30, 9)
+    network = engine._networks[engine.models[0].name]
+    assert isinstance(network, StreamedNetwork)
+    engine.label([a_request(engine, words, session=name) for name in ("a", "b")])
+    alone, run, during = engine.work.kept_bytes // 2, network._network.run, []
+
+    def watched(steps: Sequence[RowStep]) -> list[NDArray[np.float32]]:
+        during.append(engine.work)
+        if len(during) > 1:
+            raise RuntimeError
+        return run(steps)
+
+    network._network.run = watched  # type: ignore[method-assign]
+    engine.label([a_request(engine, words, session=name) for name in ("c", "d")])
+    assert during[0].kept_sessions == 0, "two go for the two that are computed"
+    assert alone < during[0].kept_bytes <= 3 * 2**20 < 4 * alone
+    with pytest.raises(EngineError):
+        engine.label([a_request(engine, words, session="e")])
+    for name in ("c", "d"):
+        engine.forget(name)
+    assert engine.work.kept_bytes == 0, "what failed is not counted for ever"
 
 
 def test_a_session_that_alone_is_too_much_takes_no_room_from_the_others() -> None:
