@@ -144,11 +144,11 @@ def test_rows_are_counted_while_a_pass_computes_with_them_and_not_after_it_has_f
     engine.label([a_request(engine, words, session=name) for name in ("a", "b")])
     alone, run, during = engine.work.kept_bytes // 2, network._network.run, []
 
-    def watched(steps: Sequence[RowStep]) -> list[NDArray[np.float32]]:
+    def watched(batch: Sequence[RowStep]) -> list[NDArray[np.float32]]:
         during.append(engine.work)
         if len(during) > 1:
             raise RuntimeError
-        return run(steps)
+        return run(batch)
 
     network._network.run = watched  # type: ignore[method-assign]
     engine.label([a_request(engine, words, session=name) for name in ("c", "d")])
