@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from deploy.dashboard_rows import ROWS, Panel, Query
+from deploy.dashboard_rows import Panel, Query, rows
 
 __all__ = ["dashboard"]
 
@@ -60,7 +60,7 @@ def _variables() -> Iterator[dict[str, Any]]:
 
 def _panels() -> Iterator[dict[str, Any]]:
     number, top = 1, 0
-    for title, panels in ROWS:
+    for title, panels in rows():
         yield {
             "id": number,
             "type": "row",

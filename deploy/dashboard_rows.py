@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["ROWS", "Panel", "Query"]
+from worker.telemetry.metric_table import METRICS, Metric
+
+__all__ = ["ROWS", "Panel", "Query", "rows"]
 
 _BY = "by (deployment)"
 
@@ -233,3 +237,23 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
         ),
     ),
 )
+
+
+def rows() -> Iterator[tuple[str, tuple[Panel, ...]]]:
+    """Yield the rows, and after them one of the metrics that no panel of theirs names: a new one is seen at once."""
+    yield from ROWS
+    shown = " ".join(query.expression for _, panels in ROWS for panel in panels for query in panel.queries)
+    left = [one for one in METRICS if one.name not in re.findall(r"caesura_\w+?(?=_bucket|_count|_sum|\W)", shown)]
+    if left:
+        yield "Everything else", tuple(map(_plain, left))
+
+
+def _plain(metric: Metric) -> Panel:
+    """Return a panel of a metric by its kind, deployment by deployment and by its first label."""
+    title = metric.name.removeprefix("caesura_").removesuffix("_total").replace("_", " ")
+    by = metric.labels[0] if metric.labels else ""
+    if metric.kind == "histogram":
+        return _quantiles(title, metric.name, metric.help)
+    if metric.kind == "counter":
+        return _panel_of_rate(title, metric.name, metric.help, by)
+    return _gauge(title, f"max by (deployment) ({metric.name}{{$only}})", "{{deployment}}", metric.help)
