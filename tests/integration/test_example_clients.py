@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from schemas.codec import decode_event, decode_segment, decode_tentative, decode_translation
+from schemas.wire import WireFormat
 from tests.harness.parts.example_clients import ExampleClient, find_client
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import NotFound, missing
@@ -75,7 +76,7 @@ def test_what_a_client_says_comes_back_to_it_as_segments(
         assert {value[:1] == b"{" for value in values} == {wire == "json"}
         assert len(values) == len(SPOKEN.splitlines()) + 1
 
-    worker = world.worker(wire_format=written)
+    worker = world.worker(wire_format=WireFormat(written))
     worker.turn_until(lambda: {one.session for one in world.segments() if one.session_end} == set(sessions))
     worker.worker.drain()
     assert {(one.value or b"")[:1] == b"{" for one in world.records(world.segments_topic)} == {written == "json"}
