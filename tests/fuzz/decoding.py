@@ -17,7 +17,8 @@ from tests.fuzz.message import ACCEPTED, CANARY, NEWER, OUTCOMES, Message
 from worker.core.partitioning import murmur2_partition
 from worker.errors import BadEventError
 from worker.ports.records import Record
-from worker.runtime.record_decoding import DeadLetters, read_event
+from worker.runtime.dead_letters import DeadLetters
+from worker.runtime.record_decoding import read_event
 from worker.runtime.settings import Partitioner
 
 __all__ = ["PARTITIONS", "Decoding", "Reader", "placed"]

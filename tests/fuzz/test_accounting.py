@@ -17,7 +17,8 @@ from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import BadEventError
 from worker.ports.records import Record
-from worker.runtime.record_decoding import DeadLetters, read_event
+from worker.runtime.dead_letters import DeadLetters
+from worker.runtime.record_decoding import read_event
 from worker.runtime.settings import Partitioner
 
 _MAX_BYTES = 2000

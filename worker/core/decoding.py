@@ -32,15 +32,19 @@ from schemas.state import ChosenOptions, ModelWord
 from worker.core.applied_event import AppliedEvent
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
+from worker.core.decoding_progress import DecodingProgress
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.outlook import Outlook
 from worker.core.rules import primary_language
-from worker.core.segment_writer import SegmentWriter
+from worker.core.segment_writer import FrozenWords, SegmentWriter
 from worker.core.words import HeldBack, WordSegmenter
 
 __all__ = ["Decoder", "Work"]
 
 Work = Generator[LabelRequest, Labels | None, None]
+
+
+_BEGINNING = DecodingProgress()
 
 
 class Decoder:
@@ -49,7 +53,7 @@ class Decoder:
     __slots__ = ("audio_end_ms", "buffer", "context", "lang", "model", "now_ms", "options", "outlook", "segmenter",
                  "tag", "unrecorded_offset", "writer")  # fmt: skip
 
-    def __init__(  # noqa: PLR0913 - a session's state
+    def __init__(
         self,
         context: DecodingContext,
         writer: SegmentWriter,
@@ -57,22 +61,18 @@ class Decoder:
         *,
         lang: str,
         buffer: Buffer | None = None,
-        held: HeldBack | None = None,
-        model: str | None = None,
-        tag: int = Disfluency.O.value,
-        audio_end_ms: int | None = None,
-        unrecorded_offset: int | None = None,
+        progress: DecodingProgress = _BEGINNING,
     ) -> None:
         self.context = context
         self.writer = writer
         self.options = options
         self.lang = lang
         self.buffer = Buffer() if buffer is None else buffer
-        self.segmenter: WordSegmenter = context.segmenters(primary_language(lang), held or HeldBack())
-        self.model = model
-        self.tag = tag
-        self.audio_end_ms = audio_end_ms
-        self.unrecorded_offset = unrecorded_offset
+        self.segmenter: WordSegmenter = context.segmenters(primary_language(lang), progress.held)
+        self.model = progress.model
+        self.tag = progress.tag
+        self.audio_end_ms = progress.audio_end_ms
+        self.unrecorded_offset = progress.unrecorded_offset
         self.outlook: Outlook | None = None
         self.now_ms = 0
 
@@ -302,11 +302,14 @@ class Decoder:
         self.tag = buffer.freeze(end, self.tag)
         self._count_frozen(start, end, cause)
         for stop in (*buffer.sentence_ends(start, end - 1), max(start, end)):
-            self.writer.write(
+            frozen = FrozenWords(
                 buffer.words[start:stop],
                 bytes(buffer.punctuation[start:stop]),
                 bytes(buffer.disfluency[start:stop]),
                 bytes(buffer.casing[start:stop]),
+            )
+            self.writer.write(
+                frozen,
                 cause=cause if stop >= end else Cause.SENTENCE,
                 lang=self.lang,
                 model=self.model,

@@ -29,7 +29,7 @@ from schemas.versions import SEGMENT_VERSION
 from worker.core.admission import PassedGap
 from worker.core.context import DecodingContext, Origin
 
-__all__ = ["OutSegment", "SegmentWriter", "model_ref", "published_words"]
+__all__ = ["FrozenWords", "OutSegment", "SegmentWriter", "model_ref", "published_words"]
 
 _MARK_NAMES = tuple(mark.published for mark in Punctuation)
 _TAG_NAMES = tuple(tag.published for tag in Disfluency)
@@ -55,6 +55,16 @@ class OutSegment:
     segment: Segment
     routes: dict[str, int | None]
     traces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenWords:
+    """Words that froze together, with one label of each kind a word."""
+
+    words: Sequence[ModelWord] = ()
+    punctuation: bytes = b""
+    disfluency: bytes = b""
+    casing: bytes = b""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -119,12 +129,9 @@ class SegmentWriter:
         self.sentence += self.mid_sentence
         self.mid_sentence = False
 
-    def write(  # noqa: PLR0913 - a segment is made of these
+    def write(
         self,
-        words: Sequence[ModelWord],
-        punctuation: bytes,
-        disfluency: bytes,
-        casing: bytes,
+        frozen: FrozenWords,
         *,
         cause: Cause,
         lang: str,
@@ -135,22 +142,13 @@ class SegmentWriter:
         pause: Pause | None = None,
     ) -> None:
         """Write one numbered segment of frozen words, perhaps none where it only says that the session closed."""
-        if session_end and words and any(name not in self.targets for name in self.routes):
-            self.write(
-                words,
-                punctuation,
-                disfluency,
-                casing,
-                cause=cause,
-                lang=lang,
-                model=model,
-                frozen_ms=frozen_ms,
-                options=options,
-            )
-            words, punctuation, disfluency, casing = (), b"", b"", b""
+        if session_end and frozen.words and any(name not in self.targets for name in self.routes):
+            self.write(frozen, cause=cause, lang=lang, model=model, frozen_ms=frozen_ms, options=options)
+            frozen = FrozenWords()
+        words = frozen.words
         pieces = [piece for word in words for piece in word.pieces]
         last = pieces[-1] if pieces else None
-        ends = bool(words) and punctuation[-1] in _SENTENCE_ENDS
+        ends = bool(words) and frozen.punctuation[-1] in _SENTENCE_ENDS
         targets = self._targets(session_end=session_end)
         segment = Segment(
             version=SEGMENT_VERSION,
@@ -163,7 +161,7 @@ class SegmentWriter:
             sentence_end=ends,
             cause=cause,
             lang=lang,
-            words=tuple(published_words(words, punctuation, disfluency, casing)),
+            words=tuple(published_words(words, frozen.punctuation, frozen.disfluency, frozen.casing)),
             source=Source(
                 topic=self.context.topic,
                 partition=self.context.partition,

@@ -11,6 +11,7 @@ from worker.core.admission import Admission
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
 from worker.core.decoding import Decoder
+from worker.core.decoding_progress import DecodingProgress
 from worker.core.segment_writer import SegmentWriter
 
 __all__ = ["ledger_record", "replay_offset", "restored", "snapshot"]
@@ -67,11 +68,13 @@ def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, 
         state.options,
         lang=state.lang,
         buffer=buffer,
-        held=state.held,
-        model=state.model,
-        tag=state.tag,
-        audio_end_ms=state.audio_end_ms,
-        unrecorded_offset=state.unrecorded_offset,
+        progress=DecodingProgress(
+            held=state.held,
+            model=state.model,
+            tag=state.tag,
+            audio_end_ms=state.audio_end_ms,
+            unrecorded_offset=state.unrecorded_offset,
+        ),
     )
     return admission, writer, decoder
 

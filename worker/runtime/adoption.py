@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from worker.ports.reasons import ParkReason
-from worker.runtime.claim import Parked
 from worker.runtime.ledger_reading import LedgerReading, UnreadableLedgerError
 from worker.runtime.loaded_partition import LoadedPartition
+from worker.runtime.parking import Parked
 
 __all__ = ["Adoption"]
 

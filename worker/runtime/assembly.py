@@ -31,16 +31,5 @@ def assemble(
         watchdog=watchdog,
         limits=BatchLimits(max_sessions=settings.max_batch_sessions, max_words=settings.max_batch_words),
     )
-    loader = PartitionLoader(
-        settings=settings,
-        rules=rules,
-        segmenters=segmenters,
-        source=parts.source,
-        reader=parts.reader,
-        engine=parts.engine,
-        labelling=labelling,
-        clock=parts.clock,
-        observer=parts.observer,
-        tracer=parts.tracer,
-    )
+    loader = PartitionLoader(parts=parts, settings=settings, rules=rules, segmenters=segmenters, labelling=labelling)
     return Worker(parts, settings, loader=loader, labelling=labelling)

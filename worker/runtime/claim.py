@@ -33,25 +33,27 @@ from worker.runtime.found_state import (
     settled_manifest,
     without_checkpoint,
 )
+from worker.runtime.parking import Parked
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.poison_isolation import MAX_CLAIMS_WITHOUT_COMMIT, RetryHistory, claims_without_commit
 from worker.runtime.rebuild_isolation import RebuildTries, is_announcement
 from worker.runtime.settings import RuntimeSettings, StartAt
 from worker.runtime.verdict import ClaimVerdict, judge
 
-__all__ = ["Claim", "ClaimedState", "Parked"]
+__all__ = ["Claim", "ClaimedState"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedState:
     """What a claim hands over: a partition's sessions as of its committed offset.
 
-    id: what stands stored as the manifest's id now, None where nothing does. slots: session -> committed snapshot.
-    replay_offset: where in the input a rebuild begins. retry_history: of the next step. tries: how a rebuild is to be
-    tried. stale: sessions whose stored fields are worth nothing.
+    partitions: the input's partition count. id: what stands stored as the manifest's id now, None where nothing does.
+    slots: session -> committed snapshot. replay_offset: where in the input a rebuild begins. retry_history: of the
+    next step. tries: how a rebuild is to be tried. stale: sessions whose stored fields are worth nothing.
     """
 
     partition: int
+    partitions: int
     verdict: ClaimVerdict
     token: int
     nonce: str
@@ -67,15 +69,6 @@ class ClaimedState:
         """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt."""
         stale = (*self.slots, *self.stale)
         return replace(self, verdict=ClaimVerdict.BEHIND, slots={}, stale=stale)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parked:
-    """A claim that needs an operator: the reason is a stable name, the detail says what to do."""
-
-    partition: int
-    reason: ParkReason
-    detail: str
 
 
 class Claim:
@@ -206,6 +199,7 @@ class Claim:
         next_offset = committed.next_offset if committed else self._first_offset()
         state = ClaimedState(
             partition=self._partition,
+            partitions=self._partitions,
             verdict=verdict,
             token=self._held_token,
             nonce=self._nonce,
@@ -251,6 +245,7 @@ class Claim:
         self._write_manifest(self._nothing, None, {}, sessions, sessions=0, digest=0)
         return ClaimedState(
             partition=self._partition,
+            partitions=self._partitions,
             verdict=ClaimVerdict.FOREIGN,
             token=self._held_token,
             nonce=self._nonce,

@@ -38,8 +38,8 @@ class Positions:
         """
         for number, held in loaded.items():
             _, end_offset = self._source.watermarks(number, self._timeout_s)
-            next_offset, read_to_ms = held.unread_since
-            if not held.is_unread(end_offset):
+            next_offset, read_to_ms = held.position.unread_since
+            if not held.position.is_unread(end_offset):
                 read_to_ms = self._clock.wall_ms()
             self._tell(number, next_offset, end_offset, read_to_ms)
             by_status = {status.value: count for status, count in held.sessions.statuses().items()}

@@ -29,8 +29,9 @@ from worker.ports.log_reader import LogReader
 from worker.ports.observer import RebuildSummary
 from worker.ports.reasons import ParkReason
 from worker.ports.records import Record
-from worker.runtime.claim import ClaimedState, Parked
+from worker.runtime.claim import ClaimedState
 from worker.runtime.ledger_reading import LedgerReading, UnreadableLedgerError
+from worker.runtime.parking import Parked
 from worker.runtime.record_decoding import read_event
 from worker.runtime.settings import Partitioner, RuntimeSettings
 
@@ -78,7 +79,6 @@ class Rebuild:
         state: ClaimedState,
         context: DecodingContext,
         *,
-        partitions: int,
         reader: LogReader,
         clock: Clock,
         settings: RuntimeSettings,
@@ -87,7 +87,7 @@ class Rebuild:
         self._context = context
         self._replay_offset = state.replay_offset
         self._next_offset = state.next_offset
-        self._partitions = partitions
+        self._partitions = state.partitions
         self._reader = reader
         self._clock = clock
         self._settings = settings

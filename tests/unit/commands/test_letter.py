@@ -15,7 +15,7 @@ from worker.commands.dead_letters import _holds, _shown, hex_dump
 from worker.commands.letter import Letter
 from worker.errors import BadEventError
 from worker.ports.records import Record
-from worker.runtime.record_decoding import DeadLetters
+from worker.runtime.dead_letters import DeadLetters
 
 
 def record(

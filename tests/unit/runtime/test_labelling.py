@@ -88,7 +88,7 @@ def test_a_drain_that_would_take_too_long_ends_and_leaves_the_rest_to_the_next_o
     world.send(*events)
     batch_s = 3.0
     for record in first.source.poll(1000, 0.0):
-        first.worker._take(record, 1000)
+        first.worker._polling._take(record, 1000)
     began_s = world.clock.monotonic_s()
     first.worker.drain()
     assert world.clock.monotonic_s() - began_s < 20.0 + 3.0 + 1.0

@@ -1,0 +1,88 @@
+"""A partition's phases: every way that is in the table can be gone, no other one, and the page shows the table."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from worker.errors import FatalError
+from worker.ports.reasons import ParkReason
+from worker.runtime.parking import Parked
+from worker.runtime.phase_table import with_table
+from worker.runtime.phases import (
+    TRANSITIONS,
+    AwaitingTurn,
+    Claiming,
+    IllegalTransitionError,
+    Loaded,
+    Phase,
+    PhaseEvent,
+    Phases,
+    Rebuilding,
+)
+
+_PAGE = Path(__file__).parents[3] / "docs" / "seam.md"
+_NOTHING: Any = None  # what belongs to a phase is not looked at here
+_EXAMPLES: dict[type[Phase] | None, Phase | None] = {
+    None: None,
+    Claiming: Claiming(_NOTHING),
+    Rebuilding: Rebuilding(_NOTHING, _NOTHING),
+    AwaitingTurn: AwaitingTurn(_NOTHING, _NOTHING, 0.0),
+    Loaded: Loaded(_NOTHING),
+    Parked: Parked(partition=0, reason=ParkReason.NEWER_EVENT, detail=""),
+}
+_WAYS = {(one.before, one.event): one.after for one in TRANSITIONS}
+_WAY_TO: dict[type[Phase] | None, list[tuple[PhaseEvent, type[Phase]]]] = {
+    None: [],
+    Claiming: [(PhaseEvent.ASSIGNED, Claiming)],
+    Rebuilding: [(PhaseEvent.ASSIGNED, Claiming), (PhaseEvent.SESSIONS_LOST, Rebuilding)],
+    AwaitingTurn: [(PhaseEvent.ASSIGNED, Claiming), (PhaseEvent.STEP_SUSPECTED, AwaitingTurn)],
+    Loaded: [(PhaseEvent.ASSIGNED, Claiming), (PhaseEvent.READY, Loaded)],
+    Parked: [(PhaseEvent.ASSIGNED, Claiming), (PhaseEvent.OPERATOR_NEEDED, Parked)],
+}
+
+
+def _in(phase: type[Phase] | None) -> Phases:
+    phases = Phases()
+    for event, after in _WAY_TO[phase]:
+        phases.move(0, event, _EXAMPLES[after])
+    return phases
+
+
+def test_every_way_in_the_table_can_be_gone_and_no_other() -> None:
+    for before, event, after in itertools.product(_EXAMPLES, PhaseEvent, _EXAMPLES):
+        phases = _in(before)
+        if (before, event) in _WAYS and _WAYS[before, event] is after:
+            assert phases.move(0, event, _EXAMPLES[after]) is _EXAMPLES[before]
+            assert (0 in phases) is (after is not None)
+        else:
+            with pytest.raises(IllegalTransitionError):
+                phases.move(0, event, _EXAMPLES[after])
+
+
+def test_an_illegal_way_ends_the_process() -> None:
+    assert issubclass(IllegalTransitionError, FatalError)
+
+
+def test_from_every_phase_a_partition_can_be_let_go_and_each_phase_can_be_reached() -> None:
+    assert {before for before, event in _WAYS if event is PhaseEvent.LET_GO} == set(_EXAMPLES) - {None}
+    assert set(_WAYS.values()) == set(_EXAMPLES)
+
+
+def test_each_phase_is_seen_where_it_belongs() -> None:
+    loaded = _in(Loaded)
+    assert [list(one) for one in (loaded.loaded, loaded.coming, loaded.parked)] == [[0], [], []]
+    assert list(_in(Parked).parked) == [0]
+    assert [list(_in(one).coming) for one in (Claiming, Rebuilding, AwaitingTurn)] == [[0], [0], [0]]
+
+
+def test_no_two_lines_of_the_table_begin_alike() -> None:
+    assert len(_WAYS) == len(TRANSITIONS)
+
+
+def test_the_page_shows_the_table_as_it_is() -> None:
+    page = _PAGE.read_text(encoding="utf-8")
+    assert with_table(page) == page, "run python -m worker.runtime.phase_table"

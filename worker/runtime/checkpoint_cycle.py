@@ -1,0 +1,120 @@
+"""When a checkpoint is taken, of which partitions, and what becomes of each of them afterwards.
+
+``worker.runtime.checkpoint`` knows the order of writes; here a committed partition adopts what it staged, one that did
+not commit for sure is claimed again, and one that cannot go on is parked once nothing of it is left to commit.
+"""
+
+from __future__ import annotations
+
+from worker.errors import BrokerError, RetriableError
+from worker.ports.observer import DecodingCounted, SeamReached, SeamStep, SegmentsPublished
+from worker.ports.reasons import CheckpointOutcome
+from worker.runtime.assignment import Assignment
+from worker.runtime.checkpoint import Checkpoint, CheckpointResult
+from worker.runtime.deadline import Deadline
+from worker.runtime.faults import Faults
+from worker.runtime.gathering import Gathering
+from worker.runtime.own_producer import OwnProducer
+from worker.runtime.parts import RuntimeParts
+from worker.runtime.settings import RuntimeSettings
+from worker.runtime.staged import TransactionPart
+
+__all__ = ["CheckpointCycle"]
+
+
+class CheckpointCycle:
+    """One worker's checkpoints, one after another."""
+
+    def __init__(
+        self,
+        parts: RuntimeParts,
+        settings: RuntimeSettings,
+        *,
+        assignment: Assignment,
+        faults: Faults,
+        producer: OwnProducer,
+        gathering: Gathering,
+    ) -> None:
+        self._clock = parts.clock
+        self._observer = parts.observer
+        self._interval_s = settings.commit_interval_ms / 1000.0
+        self._assignment = assignment
+        self._faults = faults
+        self._producer = producer
+        self._gathering = gathering
+        self._checkpoint = Checkpoint(
+            store=parts.store,
+            source=parts.source,
+            publisher=parts.publisher,
+            clock=parts.clock,
+            observer=parts.observer,
+            timeout_s=settings.commit_timeout_s,
+        )
+        self._staged_since_s: float | None = None
+
+    @property
+    def due(self) -> bool:
+        """Tell whether the commit interval since the first uncheckpointed change has passed, labelling included.
+
+        Asked once a turn.
+        """
+        now_s = self._clock.monotonic_s()
+        loaded = self._assignment.loaded.values()
+        if any(one.isolating for one in loaded):
+            return True
+        if self._staged_since_s is None:
+            if not any(one.changed or one.parked is not None for one in loaded):
+                return False
+            self._staged_since_s = now_s
+        return self._gathering.ends(self._staged_since_s, self._interval_s)
+
+    def take(self, deadline: Deadline | None = None) -> None:
+        """Take a checkpoint over everything that is staged; nothing staged, nothing done. FatalError, FencedError."""
+        started_s = self._clock.monotonic_s()
+        staged = [part for one in self._assignment.loaded.values() if (part := one.stage()) is not None]
+        self._staged_since_s = None
+        stage_ms = (self._clock.monotonic_s() - started_s) * 1000.0
+        together = [one for one in staged if not one.alone]
+        for some in (together, *([one] for one in staged if one.alone)):
+            if some and self._producer.lost is None:  # else whatever is staged is claimed again already
+                self._adopt(self._checkpoint.take(some, stage_ms=stage_ms, deadline=deadline))
+        self._park()
+
+    def announce(self, part: TransactionPart) -> None:
+        """Commit that a rebuild is about to be tried. BrokerError where it did not commit for sure: claim again."""
+        reason, lost = self._checkpoint.announce(part)
+        if lost is not None:
+            self._lose_producer(lost)
+        if reason is not None:
+            raise BrokerError(f"a rebuild of partition {part.partition} could not be announced: {reason}")
+
+    def _adopt(self, result: CheckpointResult) -> None:
+        for one in result.committed:
+            loaded = self._assignment.loaded[one.partition]
+            self._observer.note(DecodingCounted(counts=loaded.counts.drain()))
+            self._observer.note(SegmentsPublished(partition=one.partition, segments=one.segments))
+            if one.onward:
+                self._assignment.went_well(one.partition)
+            try:
+                loaded.adopt(one)
+            except RetriableError as error:
+                self._assignment.claim_again(one.partition, type(error).__name__)
+        if result.committed:
+            self._observer.note(SeamReached(step=SeamStep.ADOPTED))
+            self._faults.cleared("checkpoint")
+        for partition, reason in result.dropped.items():
+            self._faults.dropped(reason)
+            self._assignment.claim_again(partition, reason)
+        if result.publisher_lost is not None:
+            self._lose_producer(result.publisher_lost)
+
+    def _park(self) -> None:
+        """Park partitions that cannot go on, once what they had staged is committed."""
+        for one in self._assignment.loaded.values():
+            if one.parked is not None and not one.changed:
+                self._assignment.park(one.parked)
+
+    def _lose_producer(self, reason: CheckpointOutcome) -> None:
+        for partition in self._assignment.loaded:  # paused: nothing piles up while there is nobody to publish it
+            self._assignment.claim_again(partition, reason)
+        self._producer.lose(reason)

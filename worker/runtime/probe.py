@@ -1,0 +1,87 @@
+"""A look now and then at Redis, the brokers and the parked partitions: a worker without words must know, too."""
+
+from __future__ import annotations
+
+from worker.errors import RetriableError
+from worker.ports.reasons import ParkReason
+from worker.runtime.assignment import Assignment
+from worker.runtime.faults import Faults
+from worker.runtime.parking import Parked
+from worker.runtime.parts import RuntimeParts
+from worker.runtime.positions import Positions
+from worker.runtime.settings import RuntimeSettings
+
+__all__ = ["Probe"]
+
+_EVERY_S = 5.0
+
+
+class Probe:
+    """Asks for signs of life, measures positions, and hears an operator's release of parked partitions."""
+
+    def __init__(
+        self, parts: RuntimeParts, settings: RuntimeSettings, *, assignment: Assignment, faults: Faults
+    ) -> None:
+        self._store = parts.store
+        self._source = parts.source
+        self._clock = parts.clock
+        self._assignment = assignment
+        self._faults = faults
+        self._timeout_s = settings.claim_timeout_s
+        self._positions = Positions(
+            source=parts.source,
+            reader=parts.reader,
+            clock=parts.clock,
+            observer=parts.observer,
+            timeout_s=settings.claim_timeout_s,
+        )
+        self._probed_at_s = float("-inf")
+
+    def run(self, partitions: int) -> None:
+        """Look, where it is time to. partitions: what was counted at the start; a change parks every partition."""
+        now_s = self._clock.monotonic_s()
+        if now_s - self._probed_at_s < _EVERY_S:
+            return
+        self._probed_at_s = now_s
+        counted = self._ask()
+        if counted is None:
+            return
+        self._faults.cleared("poll")
+        self._release()
+        if counted != partitions:
+            detail = f"{partitions} before, {counted} now; see docs/operations.md"
+            for partition in self._assignment.loaded:
+                parked = Parked(partition=partition, reason=ParkReason.PARTITION_COUNT_CHANGED, detail=detail)
+                self._assignment.park(parked)
+
+    def _ask(self) -> int | None:
+        """Ask Redis and the brokers; return the input's partition count, None where nobody answered."""
+        try:
+            self._store.ping()
+            self._faults.cleared("ping")
+        except RetriableError as error:
+            self._faults.failed("ping", error)
+        try:
+            partitions = self._source.partition_count(self._timeout_s)
+        except RetriableError as error:
+            self._faults.failed("probe", error)
+            return None
+        try:
+            waiting = [*self._assignment.claiming, *self._assignment.parked]
+            self._positions.measure(self._assignment.loaded, waiting)
+        except RetriableError as error:  # one partition's leader is away: that holds up nothing but the metrics
+            self._faults.failed("probe", error)
+        else:
+            self._faults.cleared("probe")
+        return partitions
+
+    def _release(self) -> None:
+        """Claim parked partitions again that an operator has released (``caesura unpark``)."""
+        for partition in self._assignment.parked:
+            try:
+                if self._store.take_release(partition):
+                    self._assignment.unpark(partition)
+            except RetriableError as error:
+                self._faults.failed("release", error)
+                return
+        self._faults.cleared("release")

@@ -1,0 +1,42 @@
+"""A rebuild on its way to a loaded partition: announced where it failed before, then read in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from worker.runtime.loaded_partition import LoadedPartition
+from worker.runtime.parking import Parked
+from worker.runtime.rebuild import Rebuild
+
+__all__ = ["RebuildRun"]
+
+
+class RebuildRun:
+    """A partition on its way back from the log. ``advance`` until it answers something other than None."""
+
+    def __init__(
+        self,
+        rebuild: Rebuild,
+        finish: Callable[[Rebuild], LoadedPartition],
+        announce: Callable[[], object] | None = None,
+    ) -> None:
+        self._rebuild = rebuild
+        self._finish = finish
+        self._announce = announce
+        self.announced = False
+
+    @property
+    def announces(self) -> bool:
+        """Tell whether its next step is to announce itself."""
+        return self._announce is not None
+
+    def advance(self) -> LoadedPartition | Parked | None:
+        """Announce it where that has to be, then do one chunk of the work. RetriableError: claim again."""
+        if self._announce is not None:
+            self._announce()
+            self._announce = None
+            self.announced = True
+            return None
+        if not self._rebuild.advance():
+            return None
+        return self._rebuild.parked or self._finish(self._rebuild)

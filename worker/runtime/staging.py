@@ -1,0 +1,119 @@
+"""Step 1 of a checkpoint, and its adoption: what has changed in one partition becomes bytes, messages and an offset."""
+
+from __future__ import annotations
+
+from schemas.checkpoint import CheckpointId, OffsetMetadata, Slot
+from worker.core.segment_writer import OutSegment
+from worker.ports.records import NextOffset, OutMessage
+from worker.ports.tracer import SegmentSpan
+from worker.runtime.claim import ClaimedState
+from worker.runtime.dead_letters import Refusals
+from worker.runtime.output_records import OutputRecords
+from worker.runtime.partition_state import PartitionState
+from worker.runtime.parts import RuntimeParts
+from worker.runtime.settings import RuntimeSettings
+from worker.runtime.staged import Staged
+from worker.runtime.verdict import ClaimVerdict
+
+__all__ = ["Staging"]
+
+
+class Staging:
+    """Stages one partition's checkpoints, and adopts those that have committed."""
+
+    def __init__(
+        self,
+        claimed: ClaimedState,
+        state: PartitionState,
+        parts: RuntimeParts,
+        settings: RuntimeSettings,
+        refusals: Refusals,
+    ) -> None:
+        self._state = state
+        self._parts = parts
+        self._settings = settings
+        self._refusals = refusals
+        self._output = OutputRecords(settings=settings)
+        self._forgotten: list[OutMessage] = []
+        # A first start commits our id at once, so that a restart goes on from here and nowhere else; a rebuild saves
+        # what it made. After a roll-back to a commit nothing is owed, and must not be: an empty commit between two
+        # claims would hide that they end without one.
+        in_doubt, found = claimed.verdict is ClaimVerdict.IN_DOUBT, claimed.id
+        rolled_back = in_doubt and isinstance(found, CheckpointId) and found.n > 0
+        self._owes_checkpoint = not (claimed.verdict is ClaimVerdict.GOOD or rolled_back)
+
+    @property
+    def changed(self) -> bool:
+        """Tell whether a checkpoint would have anything to write."""
+        state = self._state
+        owes = self._owes_checkpoint or state.isolation.owes_checkpoint or state.stored.owes_drop
+        return owes or state.position.has_moved or bool(state.sessions.touched)
+
+    def stage(self) -> Staged | None:
+        """Collect what has changed since the last checkpoint; None where nothing has. Every session is at rest."""
+        if not self.changed:
+            return None
+        state = self._state
+        checkpoint = state.stored.next_id()
+        out = state.sessions.take_segments()
+        spans = [self._parts.tracer.begin(one) for one in out]
+        slots = state.stored.new_slots(checkpoint, state.sessions.states(state.sessions.touched))
+        before = [*self._forgotten, *self._refusals.messages()]
+        return Staged(
+            partition=state.partition,
+            id=checkpoint,
+            alone=state.stored.unproven,
+            onward=bool(slots or out or before) or state.position.has_moved,
+            write=state.stored.write(checkpoint, slots),
+            messages=[*before, *self._messages(out, spans, slots)],
+            next=NextOffset(next_offset=state.position.next_offset, metadata=self._metadata(checkpoint).encode()),
+            slots=slots,
+            segments=[one.segment for one in out],
+            spans=spans,
+            dead_letters=self._refusals.letters,
+        )
+
+    def adopt(self, staged: Staged) -> None:
+        """Make a staged checkpoint the committed one."""
+        state = self._state
+        state.position.committed(staged.next.next_offset)
+        self._owes_checkpoint = False
+        self._forgotten.clear()
+        self._refusals.committed()
+        state.stored.adopt(staged.id, staged.slots)
+        for span in staged.spans:
+            span.end(self._parts.clock.wall_ms())
+        for name, slot in staged.slots.items():
+            if slot.state is None:
+                self._parts.engine.forget(name)
+        state.sessions.settle()
+        state.unlabelled = False
+
+    def forget_all(self, keys: list[str]) -> None:
+        """Have the next checkpoint forget what these keys say in the ledger: it is of before what was adopted."""
+        partition, through = self._state.partition, self._state.position.next_offset - 1
+        self._forgotten += [self._output.ledger(partition, key, None, through=through) for key in keys]
+
+    def _metadata(self, checkpoint: CheckpointId) -> OffsetMetadata:
+        state = self._state
+        replay_offset = state.sessions.replay_offset
+        isolated_until_offset, tries = state.isolation.noted(state.position.next_offset)
+        return OffsetMetadata(
+            id=checkpoint,
+            replay_offset=state.position.next_offset if replay_offset is None else replay_offset,
+            partitions=state.partitions,
+            isolated_until_offset=isolated_until_offset,
+            tries=tries,
+            transactional_id=self._settings.transactional_id,
+        )
+
+    def _messages(self, out: list[OutSegment], spans: list[SegmentSpan], slots: dict[str, Slot]) -> list[OutMessage]:
+        state = self._state
+        messages: list[OutMessage] = []
+        for one, span in zip(out, spans, strict=True):
+            messages += self._output.segment(state.partition, one, span.headers)
+        spoken = {one.segment.session for one in out} | {name for name, slot in slots.items() if slot.state is None}
+        through = state.position.next_offset - 1
+        for name, record in state.sessions.ledger_states(sorted(spoken.union(state.sessions.replaced))).items():
+            messages.append(self._output.ledger(state.partition, name, record, through=through))
+        return messages
