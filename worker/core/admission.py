@@ -27,7 +27,15 @@ from schemas.events import WordsEvent
 from schemas.state import ChosenOptions, SessionStatus
 from worker.core.rules import DecodingRules
 
-__all__ = ["Admission", "AdmissionDecision", "DeadLetterReason", "OfferOutcome", "PassedGap", "Timer"]
+__all__ = [
+    "Admission",
+    "AdmissionDecision",
+    "DeadLetterReason",
+    "OfferOutcome",
+    "PassedGap",
+    "Timer",
+    "forgotten_at_ms",
+]
 
 _MAX_KNOWN_GAPS = 64
 
@@ -56,6 +64,11 @@ class AdmissionDecision:
     outcome: OfferOutcome
     reason: DeadLetterReason | None = None
     gap: PassedGap | None = None
+
+
+def forgotten_at_ms(closed_ms: int | None, rules: DecodingRules) -> int:
+    """Return the partition time at which a session is forgotten that closed then."""
+    return (closed_ms or 0) + rules.forget_after_ms
 
 
 class Timer(Enum):
@@ -103,7 +116,7 @@ class Admission:
         if self.status is SessionStatus.FORGOTTEN:
             return None
         if self.status is not SessionStatus.OPEN:
-            return (self.closed_ms or 0) + self.rules.forget_after_ms, Timer.FORGET
+            return forgotten_at_ms(self.closed_ms, self.rules), Timer.FORGET
         idle_ms = self.activity_ms + self.rules.idle_after_ms
         silence_ms = self._silence_due_ms()
         if silence_ms is not None and silence_ms <= idle_ms:

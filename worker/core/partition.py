@@ -6,12 +6,14 @@ Rules:
 2. ``touched`` names every session whose stored state may have changed since the last ``settle``.
 3. A forgotten session is a tombstone until ``settle``; an event in between begins a new one under the same name, and
    the old one's work is finished before the new one's begins.
+4. A closed session that is as it is stored rests: only its snapshot is kept (``worker.core.resting``).
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
 
 from schemas.dead_letters import DeadLetterReason
 from schemas.events import WordsEvent
@@ -22,6 +24,7 @@ from worker.core.batching import PendingLabels
 from worker.core.context import DecodingContext, Origin
 from worker.core.labelling import Labels
 from worker.core.replay import ReplayOffsets
+from worker.core.resting import RestingSessions, can_rest
 from worker.core.segment_writer import OutSegment
 from worker.core.session import Session
 from worker.core.timers import Timers
@@ -35,6 +38,9 @@ class PartitionSessions:
     def __init__(self, context: DecodingContext) -> None:
         self._context = context
         self._sessions: dict[str, Session] = {}
+        self._resting = RestingSessions(context.rules)
+        self._woken: dict[str, bytes] = {}
+        self._loaded_latest_ms = 0
         self._open: set[str] = set()
         self._timers = Timers(self._due_of)
         self._working: dict[str, deque[Session]] = {}
@@ -47,12 +53,12 @@ class PartitionSessions:
 
     def __len__(self) -> int:
         """Count the sessions, tombstones not among them."""
-        return len(self._sessions) - len(self._tombstones)
+        return len(self._sessions) + len(self._resting) - len(self._tombstones)
 
     @property
     def latest_ms(self) -> int:
-        """Return the latest partition time that any session knows of; 0 where there is none. O(sessions)."""
-        return max((session.latest_ms for session in self._sessions.values()), default=0)
+        """Return the latest partition time that any session knows of; 0 where there is none. O(sessions awake)."""
+        return max(self._loaded_latest_ms, *(session.latest_ms for session in self._sessions.values()), 0)
 
     @property
     def next_due_ms(self) -> int | None:
@@ -71,6 +77,11 @@ class PartitionSessions:
         return self._touched
 
     @property
+    def forgotten(self) -> Collection[str]:
+        """Return the sessions that were forgotten since the last ``settle``: tombstones."""
+        return self._tombstones
+
+    @property
     def replaced(self) -> Collection[str]:
         """Return the sessions that were forgotten and began anew since the last ``settle``."""
         return self._replaced
@@ -87,16 +98,30 @@ class PartitionSessions:
 
     def names(self) -> Iterable[str]:
         """Return the sessions' names, tombstones among them."""
+        return chain(self._sessions, self._resting.names)
+
+    @property
+    def awake(self) -> Collection[str]:
+        """Return the names of the sessions that are more than a stored snapshot."""
         return self._sessions.keys()
 
     def statuses(self) -> Counter[SessionStatus]:
-        """Count the sessions by where they are in their life. O(sessions)."""
-        return Counter(session.status for session in self._sessions.values())
+        """Count the sessions by where they are in their life. O(sessions awake)."""
+        return Counter(session.status for session in self._sessions.values()) + self._resting.statuses()
 
     def load(self, states: Iterable[SessionState]) -> None:
-        """Take the partition's stored sessions; nothing is touched by it."""
+        """Take sessions as they are stored; nothing is touched by it."""
         for state in states:
             self.put_back(state.session, state)
+
+    def restore(self, state: SessionState, stored: bytes) -> None:
+        """Take a session as it is stored, the same as bytes; one that is closed is left at rest."""
+        if not can_rest(state):
+            self.put_back(state.session, state)
+            return
+        self._resting.put(state.session, state, stored)
+        self._loaded_latest_ms = max(self._loaded_latest_ms, state.event_ms, state.closed_ms or 0)
+        self._timers.update(state.session)
 
     def offer(self, event: WordsEvent, origin: Origin, *, admitted: bool = False) -> AdmissionDecision:
         """Let due timers fire, then decide about the event and queue it if it is accepted.
@@ -104,7 +129,7 @@ class PartitionSessions:
         admitted: it was read before, and there was room for its session then.
         """
         self.tick(origin.time_ms)
-        session = self._sessions.get(event.session)
+        session = self._awake(event.session)
         if session is None or session.status is SessionStatus.FORGOTTEN:
             if not admitted and len(self._open) >= self._context.rules.max_open_sessions:
                 return AdmissionDecision(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.TOO_MANY_SESSIONS)
@@ -127,7 +152,8 @@ class PartitionSessions:
         while (most is None or fired < most) and (due := self._timers.next()) is not None and due[0] <= now_ms:
             fired += 1
             due_ms, key = due
-            session = self._sessions[key]
+            session = self._awake(key)
+            assert session is not None, "who is due is there"
             session.fire(due_ms)
             if session.status is SessionStatus.FORGOTTEN:
                 self._tombstones.add(key)
@@ -183,24 +209,34 @@ class PartitionSessions:
 
     def states(self, keys: Iterable[str]) -> dict[str, SessionState | None]:
         """Return snapshots of sessions, None for a tombstone. Nothing may be queued."""
-        return {key: None if key in self._tombstones else self._sessions[key].snapshot() for key in keys}
+        return {key: None if key in self._tombstones else self._woken_up(key).snapshot() for key in keys}
 
     def ledger_states(self, keys: Iterable[str]) -> dict[str, LedgerState | None]:
         """Return ledger records of sessions, None for a tombstone. Nothing may be queued."""
-        return {key: None if key in self._tombstones else self._sessions[key].ledger_state() for key in keys}
+        return {key: None if key in self._tombstones else self._woken_up(key).ledger_state() for key in keys}
 
-    def settle(self) -> None:
-        """Take note that everything so far is committed: tombstones are dropped, nothing is touched."""
+    def settle(self, stored: Mapping[str, bytes] | None = None) -> list[str]:
+        """Take note that everything so far is committed: tombstones are dropped, nothing is touched.
+
+        stored: snapshots that are stored now, as bytes. Returns the sessions that rest from here on.
+        """
         for key in self._tombstones:
             del self._sessions[key]
             self._replay.set(key, None)
         self._tombstones.clear()
         self._replaced.clear()
         self._touched.clear()
+        woken, self._woken = self._woken, {}
+        return self._rest({**woken, **(stored or {})})
+
+    def settle_some(self, stored: Mapping[str, bytes]) -> list[str]:
+        """Take note that these sessions are stored as they are, as bytes; returns those that rest from here on."""
+        self._touched.difference_update(stored)
+        return self._rest(stored)
 
     def touch_all(self) -> None:
         """Take every session for changed: nothing of it is stored."""
-        self._touched.update(self._sessions)
+        self._touched.update(self.names())
 
     def put_back(self, key: str, state: SessionState | None) -> None:
         """Make a session what it was when last committed (None: there was none); its queued work is dropped.
@@ -211,6 +247,8 @@ class PartitionSessions:
         self._touched.discard(key)
         self._tombstones.discard(key)
         self._replaced.discard(key)
+        self._resting.drop(key)
+        self._woken.pop(key, None)
         self._segments = [one for one in self._segments if one.segment.session != key]
         self._moved.add(key)
         if state is None:
@@ -221,11 +259,41 @@ class PartitionSessions:
             self._count_open(key, self._sessions[key])
         self._timers.update(key)
 
+    def _awake(self, key: str) -> Session | None:
+        """Return a session, read from its snapshot where it rested; None: there is none of this name."""
+        if (rested := self._resting.take(key)) is not None:
+            state, self._woken[key] = rested
+            self._sessions[key] = Session.restore(state, self._context)
+        return self._sessions.get(key)
+
+    def _woken_up(self, key: str) -> Session:
+        session = self._awake(key)
+        if session is None:
+            raise KeyError(key)
+        return session
+
+    def _rest(self, stored: Mapping[str, bytes]) -> list[str]:
+        """Put closed sessions to rest that are as they are stored; return which."""
+        resting = []
+        for key, data in stored.items():
+            session = self._sessions.get(key)
+            open_or_gone = session is None or session.status in (SessionStatus.OPEN, SessionStatus.FORGOTTEN)
+            if session is None or open_or_gone or key in self._touched or key in self._working:
+                continue
+            state = session.snapshot()
+            if can_rest(state):
+                del self._sessions[key]
+                self._resting.put(key, state, data)
+                self._woken.pop(key, None)
+                resting.append(key)
+        return resting
+
     def _due_of(self, key: str) -> int | None:
         session = self._sessions.get(key)
-        return None if session is None else session.due_ms
+        return self._resting.due_ms(key) if session is None else session.due_ms
 
     def _note(self, key: str, session: Session) -> None:
+        self._woken.pop(key, None)  # its stored snapshot is no longer what it is
         self._touched.add(key)
         self._moved.add(key)
         self._timers.update(key)

@@ -129,7 +129,7 @@ class SegmentWriter:
         self.sentence += self.mid_sentence
         self.mid_sentence = False
 
-    def write(
+    def write(  # noqa: PLR0913 - a segment is made of these
         self,
         frozen: FrozenWords,
         *,

@@ -1,8 +1,7 @@
-"""When sessions of a partition are due, earliest first; a due time that moved on is corrected when it comes up."""
+"""When sessions of a partition are due, earliest first; one entry a session, whatever happens to it."""
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 
 __all__ = ["Timers"]
@@ -12,34 +11,74 @@ class Timers:
     """Due times of sessions. due_of: what a session is due at now, or None; asked when its entry comes up.
 
     A session's time mostly moves later, with each word. Its entry in the heap stays where it was, too early, and is
-    put right at the top: one entry a session, not one an event.
+    put right at the top. Where its time moves earlier, its entry moves up: ``_place`` says where each stands.
     """
 
-    __slots__ = ("_due_of", "_entry", "_heap")
+    __slots__ = ("_due_of", "_heap", "_place")
 
     def __init__(self, due_of: Callable[[str], int | None]) -> None:
         self._due_of = due_of
-        self._entry: dict[str, int] = {}
         self._heap: list[tuple[int, str]] = []
+        self._place: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        """Count the entries: at most one a session."""
+        return len(self._heap)
 
     def update(self, session: str) -> None:
-        """Take note that a session's due time may have changed."""
-        due_ms, entry_ms = self._due_of(session), self._entry.get(session)
-        if due_ms is not None and (entry_ms is None or due_ms < entry_ms):
-            self._entry[session] = due_ms
-            heapq.heappush(self._heap, (due_ms, session))
+        """Take note that a session's due time may have changed. O(log n) where it is earlier, else O(1)."""
+        due_ms, place = self._due_of(session), self._place.get(session)
+        if due_ms is None:
+            return
+        if place is None:
+            self._heap.append((due_ms, session))
+            self._move_up(len(self._heap) - 1)
+        elif due_ms < self._heap[place][0]:
+            self._heap[place] = (due_ms, session)
+            self._move_up(place)
 
     def next(self) -> tuple[int, str] | None:
         """Return the earliest due time and its session, by name among equals; None where nothing is due, ever."""
         while self._heap:
             entry_ms, session = self._heap[0]
-            if self._entry.get(session) != entry_ms:
-                heapq.heappop(self._heap)
-                continue
             due_ms = self._due_of(session)
             if due_ms == entry_ms:
-                return entry_ms, session
-            heapq.heappop(self._heap)
-            del self._entry[session]
-            self.update(session)
+                return self._heap[0]
+            if due_ms is None:
+                self._drop_first()
+            else:
+                self._heap[0] = (due_ms, session)
+                self._move_down()
         return None
+
+    def _drop_first(self) -> None:
+        del self._place[self._heap[0][1]]
+        last = self._heap.pop()
+        if self._heap:
+            self._heap[0] = last
+            self._move_down()
+
+    def _move_up(self, place: int) -> None:
+        heap, entry = self._heap, self._heap[place]
+        while place:
+            above = (place - 1) >> 1
+            if heap[above] <= entry:
+                break
+            self._put(place, heap[above])
+            place = above
+        self._put(place, entry)
+
+    def _move_down(self) -> None:
+        heap, entry, place = self._heap, self._heap[0], 0
+        while (below := 2 * place + 1) < len(heap):
+            if below + 1 < len(heap) and heap[below + 1] < heap[below]:
+                below += 1
+            if entry <= heap[below]:
+                break
+            self._put(place, heap[below])
+            place = below
+        self._put(place, entry)
+
+    def _put(self, place: int, entry: tuple[int, str]) -> None:
+        self._heap[place] = entry
+        self._place[entry[1]] = place

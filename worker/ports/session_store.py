@@ -58,7 +58,7 @@ class SessionStore(Protocol):
         ...
 
     def load(self, partition: int) -> Iterator[tuple[str, bytes]]:
-        """Yield every session's field, each once. StoreError."""
+        """Yield every session's field, each once, page by page: the caller may take its time. StoreError."""
         ...
 
     def write(self, partition: int, write: StoreWrite) -> bool:

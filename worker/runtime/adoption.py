@@ -27,6 +27,7 @@ class Adoption:
 
     announces = False
     announced = False
+    saves = False
 
     def __init__(
         self,

@@ -13,8 +13,10 @@ from worker.errors import RetriableError
 from worker.ports.observer import ClaimWaits, PartitionLetGo, PartitionParked, Rebalanced
 from worker.ports.reasons import CheckpointOutcome, ParkReason
 from worker.runtime.adoption import Adoption
-from worker.runtime.claim import Claim, ClaimedState
+from worker.runtime.claim import Claim
 from worker.runtime.claim_progress import ClaimProgress
+from worker.runtime.claimed_state import ClaimedState
+from worker.runtime.load_run import LoadRun
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.parking import Parked
 from worker.runtime.parts import RuntimeParts
@@ -36,7 +38,7 @@ class Assignment:
         parts: RuntimeParts,
         *,
         new_claim: Callable[[int], Claim],
-        load: Callable[[ClaimedState], LoadedPartition | RebuildRun | Adoption],
+        load: Callable[[ClaimedState], LoadRun | RebuildRun | Adoption],
     ) -> None:
         self._source = parts.source
         self._clock = parts.clock
@@ -66,6 +68,11 @@ class Assignment:
     def rebuilding(self) -> bool:
         """Tell whether a partition is on its way back from the log, and the next chunk of it can be done at once."""
         return self._progress.rebuilding
+
+    @property
+    def busy(self) -> bool:
+        """Tell whether a partition that is coming can go on at once: the next poll had better wait for nothing."""
+        return self._progress.busy
 
     def holds(self, partition: int) -> bool:
         """Tell whether the partition is assigned to this worker, in whatever phase."""

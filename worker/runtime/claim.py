@@ -14,61 +14,30 @@ refused save and every commit whose outcome nobody knows: there is no other way 
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 import msgspec
 
-from schemas.checkpoint import CheckpointId, OffsetMetadata, SessionField, Slot
-from worker.errors import BrokerError, ForeignStateError, StoreError
-from worker.ports.observer import SeamReached, SeamStep, TookOver
+from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata
+from worker.errors import ForeignStateError, StoreError
+from worker.ports.observer import SeamReached, SeamStep
 from worker.ports.reasons import ParkReason
 from worker.ports.records import CommittedOffset
 from worker.ports.session_store import StoreWrite
+from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.first_start import why_not_new
-from worker.runtime.found_state import (
-    FoundManifest,
-    holds_all,
-    newest_slots,
-    read_slots,
-    settled_manifest,
-    without_checkpoint,
-)
+from worker.runtime.found_sessions import FoundSessions
+from worker.runtime.found_state import FoundManifest, holds_all, settled_manifest
 from worker.runtime.parking import Parked
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.poison_isolation import MAX_CLAIMS_WITHOUT_COMMIT, RetryHistory, claims_without_commit
 from worker.runtime.rebuild_isolation import RebuildTries, is_announcement
 from worker.runtime.settings import RuntimeSettings, StartAt
+from worker.runtime.stable_offset import StableOffset
 from worker.runtime.verdict import ClaimVerdict, judge
 
-__all__ = ["Claim", "ClaimedState"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimedState:
-    """What a claim hands over: a partition's sessions as of its committed offset.
-
-    partitions: the input's partition count. id: what stands stored as the manifest's id now, None where nothing does.
-    slots: session -> committed snapshot. replay_offset: where in the input a rebuild begins. retry_history: of the
-    next step. tries: how a rebuild is to be tried. stale: sessions whose stored fields are worth nothing.
-    """
-
-    partition: int
-    partitions: int
-    verdict: ClaimVerdict
-    token: int
-    nonce: str
-    id: CheckpointId | bytes | None
-    next_offset: int
-    slots: dict[str, Slot]
-    replay_offset: int = 0
-    retry_history: RetryHistory = field(default_factory=RetryHistory)
-    tries: RebuildTries = field(default_factory=RebuildTries)
-    stale: tuple[str, ...] = ()
-
-    def without_store(self) -> ClaimedState:
-        """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt."""
-        stale = (*self.slots, *self.stale)
-        return replace(self, verdict=ClaimVerdict.BEHIND, slots={}, stale=stale)
+__all__ = ["Claim"]
 
 
 class Claim:
@@ -80,14 +49,14 @@ class Claim:
         self._store = parts.store
         self._source = parts.source
         self._parts = parts
-        self._clock = parts.clock
+        self._stable_offset = StableOffset(partition, parts, settings)
         self._observer = parts.observer
         self._settings = settings
         self._timeout_s = settings.claim_timeout_s
-        self._waiting_since_s: float | None = None
         self._nonce = secrets.token_hex(8)
         self._token: int | None = None
         self._found = FoundManifest(manifest=None, stored_id=None)
+        self._reading: tuple[FoundSessions, Callable[[FoundSessions], ClaimedState]] | None = None
         self._forgiven = False
         self._uncounted = False
 
@@ -99,14 +68,39 @@ class Claim:
         """Try a rebuild as if it had never failed: an operator has released the partition."""
         self._forgiven = True
 
-    def advance(self) -> ClaimedState | Parked:
-        """Try once, in short calls. RetriableError: not yet, try again later; what was reached is kept."""
+    @property
+    def reads(self) -> bool:
+        """Tell whether it is in the midst of the stored sessions, and can go on at once."""
+        return self._reading is not None
+
+    def start_over(self) -> None:
+        """Begin with another token: what was written under this one may have been refused, or land later."""
+        self._token = None
+
+    def advance(self) -> ClaimedState | Parked | None:
+        """Try once, in short calls; None: there is more to read. RetriableError: not yet, try again later.
+
+        What was reached before a fault is kept, but for the stored sessions: they are read from the first one again.
+        """
         try:
-            return self._advance()
+            if self._reading is None:
+                parked = self._judge()
+                if parked is not None:
+                    return parked
+            return self._read_on()
         except ForeignStateError as error:
             return self._park(ParkReason.STATE_UNREADABLE, str(error))
 
-    def _advance(self) -> ClaimedState | Parked:
+    def _read_on(self) -> ClaimedState | None:
+        assert self._reading is not None
+        (sessions, settle), self._reading = self._reading, None
+        if not sessions.read():
+            self._reading = (sessions, settle)
+            return None
+        return settle(sessions)
+
+    def _judge(self) -> Parked | None:
+        """Fence, compare ids, and begin to read the stored sessions; or say why an operator is needed."""
         partitions = self._source.partition_count(self._timeout_s)
         if partitions != self._partitions:
             return self._park(ParkReason.PARTITION_COUNT_CHANGED, f"{self._partitions} before, {partitions} now")
@@ -127,17 +121,40 @@ class Claim:
             manifest=self._found.manifest,
         )
         if reason is not None or verdict is ClaimVerdict.FOREIGN:
-            return self._settle_foreign(committed)
+            return self._adopt(committed)
         if verdict is ClaimVerdict.BEHIND and self._tries(metadata).exhausted:
             return self._park(ParkReason.REBUILD_FAILS, "its sessions' rebuild never commits; see docs/operations.md")
-        return self._settle(verdict, committed, metadata)
+        if verdict is ClaimVerdict.BEHIND or metadata is None:
+            self._begin(lambda found: self._settle_lost(verdict, committed, metadata, found), names_only=True)
+        else:
+            in_doubt = self._found.manifest if verdict is ClaimVerdict.IN_DOUBT else None
+            self._begin(lambda found: self._settle(verdict, committed, metadata, found), in_doubt=in_doubt)
+        return None
+
+    def _adopt(self, committed: CommittedOffset | None) -> Parked | None:
+        """Begin at an offset that somebody set, where the setting allows it."""
+        if not self._settings.adopt_foreign_offsets:
+            detail = "the committed offset is not one of ours; see docs/operations.md"
+            return self._park(ParkReason.OFFSET_FROM_OUTSIDE, detail)
+        self._begin(lambda found: self._settle_foreign(committed, found), names_only=True)
+        return None
+
+    def _begin(
+        self,
+        settle: Callable[[FoundSessions], ClaimedState],
+        *,
+        in_doubt: Manifest | None = None,
+        names_only: bool = False,
+    ) -> None:
+        fields = self._store.load(self._partition)
+        self._reading = FoundSessions(fields, in_doubt=in_doubt, names_only=names_only), settle
 
     def _fence(self) -> CommittedOffset | None:
         """Raise the token until it is above the committed one, and return the committed offset."""
         if self._token is None:
             self._raise_token(above=0)
         while True:
-            committed = self._read_committed()
+            committed = self._stable_offset.read()
             metadata = OffsetMetadata.decode(committed.metadata) if committed else None
             self._observer.note(SeamReached(step=SeamStep.CLAIM_OFFSET_READ))
             if metadata is None or self._is_above(metadata.id):
@@ -159,28 +176,6 @@ class Claim:
         """Tell whether our token is higher; it is not where Redis was lost, and with it the count of its tokens."""
         return committed.token < self._held_token
 
-    def _read_committed(self) -> CommittedOffset | None:
-        """Read the stable offset; who has waited long for another's open transaction ends it, and reads on."""
-        try:
-            committed = self._source.committed([self._partition], self._timeout_s)[self._partition]
-        except BrokerError:
-            now_s = self._clock.monotonic_s()
-            if self._waiting_since_s is None:
-                self._waiting_since_s = now_s
-            elif now_s - self._waiting_since_s >= self._settings.takeover_after_ms / 1000.0:
-                self._waiting_since_s = now_s
-                self._take_over()
-            raise
-        self._waiting_since_s = None
-        return committed
-
-    def _take_over(self) -> None:
-        metadata = OffsetMetadata.decode(self._parts.peers.committed_metadata(self._timeout_s).get(self._partition))
-        if metadata is None or metadata.transactional_id == self._settings.transactional_id:
-            return
-        self._parts.peers.end(metadata.transactional_id, self._settings.commit_timeout_s)
-        self._observer.note(TookOver(partition=self._partition, transactional_id=metadata.transactional_id))
-
     @property
     def _held_token(self) -> int:
         assert self._token is not None
@@ -193,56 +188,45 @@ class Claim:
         self._observer.note(SeamReached(step=SeamStep.CLAIM_TOKEN_RAISED))
 
     def _settle(
-        self, verdict: ClaimVerdict, committed: CommittedOffset | None, metadata: OffsetMetadata | None
+        self,
+        verdict: ClaimVerdict,
+        committed: CommittedOffset | None,
+        metadata: OffsetMetadata,
+        found: FoundSessions,
     ) -> ClaimedState:
-        fields = dict(self._store.load(self._partition))
-        next_offset = committed.next_offset if committed else self._first_offset()
-        state = ClaimedState(
-            partition=self._partition,
-            partitions=self._partitions,
-            verdict=verdict,
-            token=self._held_token,
-            nonce=self._nonce,
-            id=self._found.stored_id,
-            next_offset=next_offset,
-            slots={},
-            replay_offset=metadata.replay_offset if metadata else next_offset,
-            retry_history=self._retry_history(metadata, next_offset),
-            tries=self._tries(metadata),
-            stale=tuple(fields),
+        state = self._state(verdict, committed, metadata)
+        if not found.readable:
+            return replace(state, stale=tuple(found.names)).without_store()
+        if verdict is ClaimVerdict.IN_DOUBT:
+            self._roll_back(found, metadata.id)
+        state = replace(
+            state, id=self._found.stored_id, slots=found.slots, digest=found.digest, stale=tuple(found.stale)
         )
+        if not holds_all(len(found.slots), found.digest, self._found.manifest):
+            return state.without_store()
+        self._observer.note(SeamReached(step=SeamStep.CLAIM_LOADED))
+        return state
+
+    def _settle_lost(
+        self,
+        verdict: ClaimVerdict,
+        committed: CommittedOffset | None,
+        metadata: OffsetMetadata | None,
+        found: FoundSessions,
+    ) -> ClaimedState:
+        """Believe nothing that stands stored: rebuild, or start with no sessions where nothing was ever committed."""
+        state = replace(self._state(verdict, committed, metadata), stale=tuple(found.names))
         if verdict is ClaimVerdict.BEHIND:
             return state
-        if metadata is None:  # nothing was ever committed: whatever stands there counts for nothing
-            return self._settle_empty(state)
-        try:
-            slots = read_slots(fields)
-        except ValueError:
-            return state.without_store()
-        if verdict is ClaimVerdict.IN_DOUBT:
-            slots = self._roll_back(slots, metadata.id)
-        current = newest_slots(slots)
-        if not holds_all(current, self._found.manifest):
-            return replace(state, id=self._found.stored_id).without_store()
-        self._observer.note(SeamReached(step=SeamStep.CLAIM_LOADED))
-        return replace(state, id=self._found.stored_id, slots=current, stale=())
-
-    def _settle_empty(self, state: ClaimedState) -> ClaimedState:
-        """Start with no sessions; what an uncommitted first checkpoint left there is dropped."""
-        if state.verdict is not ClaimVerdict.FIRST_START:
+        if verdict is not ClaimVerdict.FIRST_START:  # what an uncommitted first checkpoint left there is dropped
             self._write_manifest(self._nothing, None, {}, list(state.stale), sessions=0, digest=0)
             self._observer.note(SeamReached(step=SeamStep.CLAIM_ROLLED_BACK))
             state = replace(state, id=self._found.stored_id, stale=())
         self._observer.note(SeamReached(step=SeamStep.CLAIM_LOADED))
         return state
 
-    def _settle_foreign(self, committed: CommittedOffset | None) -> ClaimedState | Parked:
-        if not self._settings.adopt_foreign_offsets:
-            return self._park(
-                ParkReason.OFFSET_FROM_OUTSIDE, "the committed offset is not one of ours; see docs/operations.md"
-            )
-        sessions = [session for session, _ in self._store.load(self._partition)]
-        self._write_manifest(self._nothing, None, {}, sessions, sessions=0, digest=0)
+    def _settle_foreign(self, committed: CommittedOffset | None, found: FoundSessions) -> ClaimedState:
+        self._write_manifest(self._nothing, None, {}, found.names, sessions=0, digest=0)
         return ClaimedState(
             partition=self._partition,
             partitions=self._partitions,
@@ -254,18 +238,37 @@ class Claim:
             slots={},
         )
 
-    def _roll_back(self, slots: dict[str, tuple[Slot, ...]], committed: CheckpointId) -> dict[str, tuple[Slot, ...]]:
+    def _state(
+        self, verdict: ClaimVerdict, committed: CommittedOffset | None, metadata: OffsetMetadata | None
+    ) -> ClaimedState:
+        next_offset = committed.next_offset if committed else self._first_offset()
+        return ClaimedState(
+            partition=self._partition,
+            partitions=self._partitions,
+            verdict=verdict,
+            token=self._held_token,
+            nonce=self._nonce,
+            id=self._found.stored_id,
+            next_offset=next_offset,
+            slots={},
+            replay_offset=metadata.replay_offset if metadata else next_offset,
+            retry_history=self._retry_history(metadata, next_offset),
+            tries=self._tries(metadata),
+        )
+
+    def _roll_back(self, found: FoundSessions, committed: CheckpointId) -> None:
         """Drop the slots that the uncommitted checkpoint wrote; the manifest becomes the committed one again."""
         manifest = self._found.manifest
         assert manifest is not None
-        before = without_checkpoint(slots, manifest)
-        put = {session: msgspec.msgpack.encode(SessionField(kept)) for session, kept in before.items() if kept}
-        drop = [session for session, kept in before.items() if not kept]
         self._write_manifest(
-            committed, committed, put, drop, sessions=manifest.sessions_before, digest=manifest.digest_before
+            committed,
+            committed,
+            found.put,
+            found.drop,
+            sessions=manifest.sessions_before,
+            digest=manifest.digest_before,
         )
         self._observer.note(SeamReached(step=SeamStep.CLAIM_ROLLED_BACK))
-        return {session: kept for session, kept in {**slots, **before}.items() if kept}
 
     @property
     def _nothing(self) -> CheckpointId:

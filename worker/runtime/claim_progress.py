@@ -1,4 +1,6 @@
-"""Takes partitions from claiming to loaded, a short piece a turn, so that those that are loaded go on.
+"""Takes partitions from claiming to loaded, a short piece of each a turn, so that those that are loaded go on.
+
+A turn begins a piece for so long as ``_PIECES_S`` is not over; the next one goes on with the partition after the last.
 
 One partition is rebuilt after another: a rebuild's step may block until a transaction has ended, and a turn that holds
 several of them would keep the loop from polling for too long.
@@ -11,7 +13,8 @@ from collections.abc import Callable
 from worker.errors import RetriableError
 from worker.ports.observer import ClaimWaits, PartitionClaimed
 from worker.runtime.adoption import Adoption
-from worker.runtime.claim import ClaimedState
+from worker.runtime.claimed_state import ClaimedState
+from worker.runtime.load_run import LoadRun
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.parking import Parked
 from worker.runtime.parts import RuntimeParts
@@ -31,6 +34,7 @@ __all__ = ["ClaimProgress"]
 
 _LONGEST_WAIT_S = 2.0
 _TURN_S = 10.0
+_PIECES_S = 0.05
 
 
 class ClaimProgress:
@@ -41,7 +45,7 @@ class ClaimProgress:
         phases: Phases,
         parts: RuntimeParts,
         *,
-        load: Callable[[ClaimedState], LoadedPartition | RebuildRun | Adoption],
+        load: Callable[[ClaimedState], LoadRun | RebuildRun | Adoption],
         park: Callable[[Parked], None],
     ) -> None:
         self._phases = phases
@@ -50,18 +54,29 @@ class ClaimProgress:
         self._observer = parts.observer
         self._load = load
         self._park = park
+        self._last = -1
 
     @property
     def rebuilding(self) -> bool:
         """Tell whether a partition is on its way back from the log, and the next chunk of it can be done at once."""
         return self._next_rebuilt() is not None
 
+    @property
+    def busy(self) -> bool:
+        """Tell whether a partition can go on at once, with its rebuild or with its stored sessions."""
+        attempts = (one.attempt for one in self._phases.coming.values())
+        return self.rebuilding or any(one.claim.reads or one.loading is not None for one in attempts)
+
     def advance(self) -> RetriableError | None:
         """Try the claims that are due. Returns the first fault met; the rest waits for the next turn then.
 
         A claim may block for its time-out, so at most one fails a turn.
         """
-        for partition in sorted(self._phases.coming):
+        began_s = self._clock.monotonic_s()
+        for partition in self._in_turn():
+            if self._clock.monotonic_s() - began_s > _PIECES_S:
+                break
+            self._last = partition
             attempt = self._phases.coming[partition].attempt
             if attempt.not_before_s > self._clock.monotonic_s():
                 continue
@@ -85,22 +100,41 @@ class ClaimProgress:
         if isinstance(phase, AwaitingTurn):
             return phase.ready
         if isinstance(phase, Claiming):
-            outcome = phase.attempt.claim.advance()
-            if isinstance(outcome, Parked):
-                return outcome
-            loaded = self._load(outcome)
-            if isinstance(loaded, LoadedPartition):
-                return loaded
-            phase = Rebuilding(phase.attempt, loaded)
+            reached = self._claim(phase.attempt)
+            if reached is None or isinstance(reached, LoadedPartition | Parked):
+                return reached
+            phase = Rebuilding(phase.attempt, reached)
             self._phases.move(partition, PhaseEvent.SESSIONS_LOST, phase)
         return phase.run.advance() if phase is self._next_rebuilt() else None
+
+    def _claim(self, attempt: ClaimAttempt) -> LoadedPartition | Parked | RebuildRun | Adoption | None:
+        """Go on with the claim, or with the sessions of what it read."""
+        if attempt.loading is None:
+            outcome = attempt.claim.advance()
+            if outcome is None or isinstance(outcome, Parked):
+                return outcome
+            loaded = self._load(outcome)
+            if not isinstance(loaded, LoadRun):
+                return loaded
+            attempt.loading = loaded
+        reached = attempt.loading.advance()
+        if reached is not None:
+            attempt.loading = None
+        return reached
+
+    def _in_turn(self) -> list[int]:
+        coming = sorted(self._phases.coming)
+        return [one for one in coming if one > self._last] + [one for one in coming if one <= self._last]
 
     def _failed(self, partition: int, attempt: ClaimAttempt, error: RetriableError) -> None:
         phase = self._phases.coming[partition]
         if isinstance(phase, Rebuilding):
             if phase.run.announced:
                 attempt.claim.uncount()  # what was tried is not at fault where the log could not be read
+            if phase.run.saves:
+                attempt.claim.start_over()
             self._phases.move(partition, PhaseEvent.FAULT, Claiming(attempt))
+        attempt.loading = None
         attempt.not_before_s = self._clock.monotonic_s() + attempt.wait_s
         attempt.wait_s = min(attempt.wait_s * 2.0, _LONGEST_WAIT_S)
         self._observer.note(ClaimWaits(partition=partition, reason=type(error).__name__))

@@ -7,23 +7,17 @@ its bytes in the manifest's digest, so one that is lost, cut, overwritten or tak
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-import msgspec
-
-from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot, digest_sum
+from schemas.checkpoint import CheckpointId, Manifest
 from worker.ports.session_store import Claimed
 
 __all__ = [
     "CHECKPOINT_MANIFEST_VERSION",
     "FoundManifest",
     "holds_all",
-    "newest_slots",
-    "read_slots",
     "settled_manifest",
-    "without_checkpoint",
 ]
 
 CHECKPOINT_MANIFEST_VERSION = "1.1"
@@ -54,25 +48,6 @@ class FoundManifest:
         return cls(manifest=manifest, stored_id=CheckpointId.parse(manifest.id))
 
 
-def read_slots(fields: Mapping[str, bytes]) -> dict[str, tuple[Slot, ...]]:
-    """Return each session's slots; ValueError where a field is none of ours."""
-    slots = {name: msgspec.msgpack.decode(stored, type=SessionField).slots for name, stored in fields.items()}
-    for found in slots.values():
-        if not found:
-            raise ValueError("a session without a slot")
-        for slot in found:
-            CheckpointId.parse(slot.id)
-    return slots
-
-
-def without_checkpoint(slots: Mapping[str, tuple[Slot, ...]], manifest: Manifest) -> dict[str, tuple[Slot, ...]]:
-    """Return the sessions that a checkpoint touched as they were before it; none: they were not there."""
-    return {
-        session: tuple(slot for slot in slots.get(session, ()) if slot.id != manifest.id)
-        for session in manifest.touched
-    }
-
-
 def settled_manifest(to: CheckpointId, follows: CheckpointId | None, *, sessions: int, digest: int | None) -> Manifest:
     """Return the manifest of a partition with nothing in doubt.
 
@@ -90,20 +65,11 @@ def settled_manifest(to: CheckpointId, follows: CheckpointId | None, *, sessions
     )
 
 
-def newest_slots(slots: Mapping[str, tuple[Slot, ...]]) -> dict[str, Slot]:
-    """Return each session's newest snapshot."""
-    return {session: max(found, key=_age) for session, found in slots.items()}
+def holds_all(living: int, digest: int, manifest: Manifest | None) -> bool:
+    """Tell whether these are the very sessions that the manifest counts, byte for byte where it has a digest.
 
-
-def holds_all(current: Mapping[str, Slot], manifest: Manifest | None) -> bool:
-    """Tell whether these are the very sessions that the manifest counts, byte for byte where it has a digest."""
-    living = sum(1 for slot in current.values() if slot.state is not None)
+    living, digest: how many sessions were found, and their ``digest_sum``.
+    """
     if manifest is None or living != manifest.sessions:
         return manifest is None and living == 0
-    digest = digest_sum(slot.digest(session) for session, slot in current.items())
     return manifest.digest is None or manifest.digest == digest
-
-
-def _age(slot: Slot) -> tuple[int, int]:
-    checkpoint = CheckpointId.parse(slot.id)
-    return checkpoint.token, checkpoint.n

@@ -13,7 +13,7 @@ from worker.core.decoding_counts import DecodingCounts
 from worker.core.partition import PartitionSessions
 from worker.core.timeline import PartitionTime
 from worker.ports.records import EndAnswer, Record
-from worker.runtime.claim import ClaimedState
+from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.dead_letters import Refusals
 from worker.runtime.parking import Parked
 from worker.runtime.partition_state import PartitionState
@@ -162,6 +162,10 @@ class LoadedPartition:
         """Collect what has changed since the last checkpoint; None where nothing has. Every session is at rest."""
         return self._staging.stage()
 
+    def save_piece(self) -> bool:
+        """Save the next sessions of a rebuild that made many; False where that is done. StoreError: begin again."""
+        return self._staging.save_piece()
+
     def adopt(self, staged: Staged) -> None:
         """Make a staged checkpoint the committed one. BrokerError: the partition must be claimed again."""
         self._staging.adopt(staged)
@@ -181,5 +185,5 @@ class LoadedPartition:
 
     def let_go(self) -> None:
         """Drop what the engine keeps: another member, or a new claim, goes on from what is committed."""
-        for name in self._state.stored.names:
+        for name in self.sessions.awake:
             self._parts.engine.forget(name)

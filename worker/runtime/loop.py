@@ -14,12 +14,13 @@ from worker.ports.observer import LoopMoved, ReadinessTold
 from worker.runtime.adoption import Adoption
 from worker.runtime.assignment import Assignment
 from worker.runtime.checkpoint_cycle import CheckpointCycle
-from worker.runtime.claim import Claim, ClaimedState
+from worker.runtime.claim import Claim
+from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.deadline import Deadline
 from worker.runtime.faults import Faults
 from worker.runtime.gathering import Gathering
 from worker.runtime.labelling import Labelling
-from worker.runtime.loaded_partition import LoadedPartition
+from worker.runtime.load_run import LoadRun
 from worker.runtime.own_producer import OwnProducer
 from worker.runtime.partition_loader import PartitionLoader
 from worker.runtime.parts import RuntimeParts
@@ -108,10 +109,10 @@ class Worker:
     def turn(self, timeout_s: float = _POLL_S) -> None:
         """Turn once: blocks for the poll's time-out and for whatever came of it.
 
-        A rebuild is done in chunks, one a turn: while there is one, the poll between two of them waits for nothing.
+        A claim is loaded, and a rebuild done, in pieces, one a turn: the poll between two of them waits for nothing.
         """
         self._observer.note(LoopMoved())
-        records = self._polling.poll(0.0 if self.assignment.rebuilding else timeout_s)
+        records = self._polling.poll(0.0 if self.assignment.busy else timeout_s)
         if self._producer.lost is not None:
             self._producer.rebuild()
         else:
@@ -175,5 +176,5 @@ class Worker:
     def _new_claim(self, partition: int) -> Claim:
         return Claim(partition, self._parts, self._settings, partitions=self._partitions)
 
-    def _load(self, state: ClaimedState) -> LoadedPartition | RebuildRun | Adoption:
+    def _load(self, state: ClaimedState) -> LoadRun | RebuildRun | Adoption:
         return self._loader.load(state, announce=self._checkpoints.announce)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from schemas.state import SessionState, decode_state
 from worker.core.context import DecodingContext
 from worker.core.partition import PartitionSessions
 from worker.core.rules import DecodingRules, ModelTable
@@ -14,9 +13,10 @@ from worker.core.words import SegmenterFactory
 from worker.ports.observer import PartitionRebuilt
 from worker.ports.records import NextOffset
 from worker.runtime.adoption import Adoption
-from worker.runtime.claim import ClaimedState
+from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.labelling import Labelling
 from worker.runtime.ledger_reading import LedgerReading
+from worker.runtime.load_run import LoadRun
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.parking import Parked
 from worker.runtime.parts import RuntimeParts
@@ -41,8 +41,8 @@ class PartitionLoader:
 
     def load(
         self, state: ClaimedState, *, announce: Callable[[TransactionPart], object]
-    ) -> LoadedPartition | RebuildRun | Adoption:
-        """Make sessions of a claimed partition's snapshots; a rebuild where they are lost or cannot be read.
+    ) -> LoadRun | RebuildRun | Adoption:
+        """Return what makes sessions of a claimed partition, piece by piece; a rebuild where its snapshots are lost.
 
         Where the offset was set from outside and is adopted there are none, and the ledger is to forget its own.
 
@@ -53,13 +53,17 @@ class PartitionLoader:
         if state.verdict is ClaimVerdict.FOREIGN:
             return self._adoption(state)
         context = self._context(state.partition)
-        sessions = PartitionSessions(context)
-        try:
-            sessions.load([_state_of(name, slot.state) for name, slot in state.slots.items() if slot.state is not None])
-        except ValueError:
-            return self._rebuilding(state.without_store(), announce)
-        time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
-        return self._loaded(state, context, sessions, time)
+
+        def finish(sessions: PartitionSessions) -> LoadedPartition:
+            time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
+            return self._loaded(state, context, sessions, time)
+
+        return LoadRun(
+            state,
+            PartitionSessions(context),
+            finish=finish,
+            rebuild=lambda lost: self._rebuilding(lost, announce),
+        )
 
     def _adoption(self, state: ClaimedState) -> Adoption:
         context = self._context(state.partition)
@@ -128,11 +132,3 @@ class PartitionLoader:
         self, state: ClaimedState, context: DecodingContext, sessions: PartitionSessions, time: PartitionTime
     ) -> LoadedPartition:
         return LoadedPartition(state, self.parts, self.settings, sessions=sessions, counts=context.counts, time=time)
-
-
-def _state_of(name: str, stored: bytes) -> SessionState:
-    """Read a session's snapshot; ValueError where it is none, or another session's."""
-    state = decode_state(stored)
-    if state.session != name:
-        raise ValueError("a snapshot under another session's name")
-    return state

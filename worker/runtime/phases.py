@@ -14,6 +14,7 @@ from typing import TypeAlias
 from worker.errors import FatalError
 from worker.runtime.adoption import Adoption
 from worker.runtime.claim import Claim
+from worker.runtime.load_run import LoadRun
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.parking import Parked
 from worker.runtime.rebuild_run import RebuildRun
@@ -44,7 +45,8 @@ class ClaimAttempt:
     """One claim of a partition, through all the phases before it is loaded.
 
     number: claims of a worker are counted, the first one goes first. since_s, not_before_s: monotonic clock. wait_s:
-    how long to wait after the next fault. released: an operator has unparked it.
+    how long to wait after the next fault. released: an operator has unparked it. loading: makes sessions of what the
+    claim has read.
     """
 
     number: int
@@ -53,6 +55,7 @@ class ClaimAttempt:
     not_before_s: float
     wait_s: float
     released: bool = False
+    loading: LoadRun | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from schemas.errors import NewerVersionError
+from schemas.state import encode_state
 from worker.core.context import DecodingContext, Origin
 from worker.core.partition import PartitionSessions
 from worker.core.recovery import Recovery
@@ -29,7 +30,7 @@ from worker.ports.log_reader import LogReader
 from worker.ports.observer import RebuildSummary
 from worker.ports.reasons import ParkReason
 from worker.ports.records import Record
-from worker.runtime.claim import ClaimedState
+from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.ledger_reading import LedgerReading, UnreadableLedgerError
 from worker.runtime.parking import Parked
 from worker.runtime.record_decoding import read_event
@@ -125,8 +126,10 @@ class Rebuild:
         stall_s, timeout_s = self._settings.rebuild_stall_s, self._settings.claim_timeout_s
         yield from self._ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
         self._rebuilt.ledger_records = self._ledger.records
-        for session, state in self._ledger.states.items():
+        for count, (session, state) in enumerate(self._ledger.states.items(), start=1):
             self._recoveries[session] = Recovery(state, self._context.segmenters)
+            if count % _CHUNK_RECORDS == 0:
+                yield
         self._ledger.states.clear()
         yield from self._read_input()
         for count, session in enumerate(list(self._recoveries), start=1):
@@ -185,4 +188,4 @@ class Rebuild:
             self._rebuilt.lost_sessions += 1
             self._rebuilt.lost_words += recovery.words - recovery.frozen_words
             state = recovery.bare_state()
-        self._rebuilt.sessions.put_back(session, state)
+        self._rebuilt.sessions.restore(state, encode_state(state))

@@ -1,4 +1,4 @@
-"""A rebuild on its way to a loaded partition: announced where it failed before, then read in chunks."""
+"""A rebuild on its way to a loaded partition: announced where it failed before, read in chunks, saved in pieces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ __all__ = ["RebuildRun"]
 
 
 class RebuildRun:
-    """A partition on its way back from the log. ``advance`` until it answers something other than None."""
+    """A partition on its way back from the log. ``advance`` until it answers something other than None.
+
+    saves: whether pieces of it may stand in Redis, so that a fault needs a new token.
+    """
 
     def __init__(
         self,
@@ -23,12 +26,18 @@ class RebuildRun:
         self._rebuild = rebuild
         self._finish = finish
         self._announce = announce
+        self._rebuilt: LoadedPartition | None = None
         self.announced = False
 
     @property
     def announces(self) -> bool:
         """Tell whether its next step is to announce itself."""
         return self._announce is not None
+
+    @property
+    def saves(self) -> bool:
+        """Tell whether it has read everything, so that pieces of it may stand in Redis."""
+        return self._rebuilt is not None
 
     def advance(self) -> LoadedPartition | Parked | None:
         """Announce it where that has to be, then do one chunk of the work. RetriableError: claim again."""
@@ -37,6 +46,10 @@ class RebuildRun:
             self._announce = None
             self.announced = True
             return None
-        if not self._rebuild.advance():
-            return None
-        return self._rebuild.parked or self._finish(self._rebuild)
+        if self._rebuilt is None:
+            if not self._rebuild.advance():
+                return None
+            if self._rebuild.parked is not None:
+                return self._rebuild.parked
+            self._rebuilt = self._finish(self._rebuild)
+        return None if self._rebuilt.save_piece() else self._rebuilt

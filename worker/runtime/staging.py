@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from schemas.checkpoint import CheckpointId, OffsetMetadata, Slot
 from worker.core.segment_writer import OutSegment
+from worker.errors import StoreError
 from worker.ports.records import NextOffset, OutMessage
 from worker.ports.tracer import SegmentSpan
-from worker.runtime.claim import ClaimedState
+from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.dead_letters import Refusals
+from worker.runtime.found_sessions import PIECE_SESSIONS
 from worker.runtime.output_records import OutputRecords
 from worker.runtime.partition_state import PartitionState
 from worker.runtime.parts import RuntimeParts
@@ -35,6 +39,7 @@ class Staging:
         self._refusals = refusals
         self._output = OutputRecords(settings=settings)
         self._forgotten: list[OutMessage] = []
+        self._piece_id: CheckpointId | None = None
         # A first start commits our id at once, so that a restart goes on from here and nowhere else; a rebuild saves
         # what it made. After a roll-back to a commit nothing is owed, and must not be: an empty commit between two
         # claims would hide that they end without one.
@@ -83,11 +88,30 @@ class Staging:
         state.stored.adopt(staged.id, staged.slots)
         for span in staged.spans:
             span.end(self._parts.clock.wall_ms())
-        for name, slot in staged.slots.items():
-            if slot.state is None:
-                self._parts.engine.forget(name)
-        state.sessions.settle()
+        stored = {name: slot.state for name, slot in staged.slots.items() if slot.state is not None}
+        resting = state.sessions.settle(stored)
+        for name in (*resting, *(name for name in staged.slots if name not in stored)):
+            self._parts.engine.forget(name)
         state.unlabelled = False
+
+    def save_piece(self) -> bool:
+        """Save the next sessions of a rebuild that made many; False where the first checkpoint can save what is left.
+
+        StoreError where it was refused, or nobody answered: the rebuild begins again, under another token.
+        """
+        state = self._state
+        if not state.stored.owes_piece(len(state.sessions.touched) - len(state.sessions.forgotten)):
+            return False
+        if self._piece_id is None:
+            self._piece_id = state.stored.next_id()
+        left = (name for name in state.sessions.touched if name not in state.sessions.forgotten)
+        names = list(islice(left, PIECE_SESSIONS))
+        slots = state.stored.new_slots(self._piece_id, state.sessions.states(names))
+        if not self._parts.store.write(state.partition, state.stored.write_piece(self._piece_id, slots)):
+            raise StoreError("a rebuild was overtaken by a newer claim")
+        state.stored.adopt_piece(self._piece_id, slots)
+        state.sessions.settle_some({name: slot.state for name, slot in slots.items() if slot.state is not None})
+        return True
 
     def forget_all(self, keys: list[str]) -> None:
         """Have the next checkpoint forget what these keys say in the ledger: it is of before what was adopted."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot, digest_sum
 from schemas.state import SessionState, encode_state
 from worker.ports.session_store import StoreWrite
-from worker.runtime.claim import ClaimedState
+from worker.runtime.claimed_state import ClaimedState
+from worker.runtime.found_sessions import PIECE_SESSIONS
 from worker.runtime.found_state import CHECKPOINT_MANIFEST_VERSION
 from worker.runtime.verdict import ClaimVerdict
 
@@ -25,22 +26,16 @@ class StoredSlots:
         self._n = 0
         self._manifest_id = state.id
         self._rebuilding = state.verdict is ClaimVerdict.BEHIND
-        self._committed = {name: slot for name, slot in state.slots.items() if slot.state is not None}
-        self._digests = {name: slot.digest(name) for name, slot in self._committed.items()}
-        self._digest = digest_sum(self._digests.values())
-        self._staged_digests: dict[str, int] = {}
+        self._committed = state.slots
+        self._digest = state.digest
+        self._staged_digest = state.digest
         # Fields to be dropped with the next write: of sessions whose tombstone is committed, or worth nothing.
-        self._dropping = [*(name for name, slot in state.slots.items() if slot.state is None), *state.stale]
+        self._dropping: Sequence[str] = state.stale
 
     @property
     def unproven(self) -> bool:
         """Tell whether the state was rebuilt, and no checkpoint of it has committed yet."""
         return self._rebuilding
-
-    @property
-    def names(self) -> list[str]:
-        """The sessions that have a committed snapshot."""
-        return list(self._committed)
 
     @property
     def owes_drop(self) -> bool:
@@ -65,7 +60,7 @@ class StoredSlots:
         A rebuild's replaces what was found, so there is nothing to roll back to: until it has committed its manifest
         follows none that can ever be committed, itself, and whoever claims next rebuilds again.
         """
-        self._staged_digests = {name: slot.digest(name) for name, slot in slots.items()}
+        self._staged_digest = self._digest_with(slots)
         change = sum((slot.state is not None) - (name in self._committed) for name, slot in slots.items())
         manifest = Manifest(
             version=CHECKPOINT_MANIFEST_VERSION,
@@ -74,36 +69,66 @@ class StoredSlots:
             touched=tuple(slots),
             sessions=len(self._committed) + change,
             sessions_before=-1 if self._rebuilding else len(self._committed),
-            digest=self._with_staged(),
+            digest=self._staged_digest,
             digest_before=self._digest,
         )
+        return self._guarded(checkpoint, manifest, slots, self._dropping)
+
+    def owes_piece(self, sessions: int) -> bool:
+        """Tell whether a rebuild that has so many sessions to save, saves some of them before its first checkpoint."""
+        return self._rebuilding and max(sessions, len(self._dropping)) > PIECE_SESSIONS
+
+    def write_piece(self, checkpoint: CheckpointId, slots: Mapping[str, Slot]) -> StoreWrite:
+        """Return the guarded write of a piece of what a rebuild made, and of the fields that are worth nothing.
+
+        Its manifest follows itself and counts nothing: it is as much in doubt as the checkpoint that comes after the
+        last piece, and ``checkpoint``, the same for all pieces, is never committed.
+        """
+        manifest = Manifest(
+            version=CHECKPOINT_MANIFEST_VERSION,
+            id=str(checkpoint),
+            follows=str(checkpoint),
+            touched=(),
+            sessions=-1,
+            sessions_before=-1,
+        )
+        return self._guarded(checkpoint, manifest, slots, self._dropping[:PIECE_SESSIONS])
+
+    def adopt_piece(self, checkpoint: CheckpointId, slots: Mapping[str, Slot]) -> None:
+        """Take note that a piece is saved."""
+        self._manifest_id = checkpoint
+        self._digest = self._digest_with(slots)
+        self._dropping = self._dropping[PIECE_SESSIONS:]
+        self._committed.update(slots)
+
+    def _guarded(
+        self, checkpoint: CheckpointId, manifest: Manifest, slots: Mapping[str, Slot], drop: Sequence[str]
+    ) -> StoreWrite:
         return StoreWrite(
             token=self._token,
             follows=self._manifest_id,
             id=checkpoint,
             manifest=msgspec.msgpack.encode(manifest),
             put={name: self._field(name, slot) for name, slot in slots.items()},
-            drop=[name for name in self._dropping if name not in slots],
+            drop=[name for name in drop if name not in slots and name not in self._committed],
         )
 
     def adopt(self, checkpoint: CheckpointId, slots: Mapping[str, Slot]) -> None:
         """Make a checkpoint's snapshots the committed ones."""
         self._manifest_id = checkpoint
         self._rebuilding = False
-        self._digest = self._with_staged()
+        self._digest = self._staged_digest
         self._dropping = [name for name, slot in slots.items() if slot.state is None]
         for name, slot in slots.items():
             if slot.state is None:
                 self._committed.pop(name, None)
-                self._digests.pop(name, None)
             else:
                 self._committed[name] = slot
-                self._digests[name] = self._staged_digests[name]
 
-    def _with_staged(self) -> int:
-        """Return the digest that the checkpoint leaves, from what it changes."""
-        changed = (new - self._digests.get(name, 0) for name, new in self._staged_digests.items())
-        return digest_sum((self._digest, *changed))
+    def _digest_with(self, slots: Mapping[str, Slot]) -> int:
+        """Return the digest that these snapshots leave, from what they change."""
+        gone = (-self._committed[name].digest(name) for name in slots if name in self._committed)
+        return digest_sum((self._digest, *gone, *(slot.digest(name) for name, slot in slots.items())))
 
     @property
     def _follows(self) -> str | None:

@@ -1,0 +1,205 @@
+"""What it costs to claim a partition of very many stored sessions, most of them ended: longest turn, CPU, memory.
+
+    python -m bench.claim_in_pieces
+
+A real Redis holds ``--sessions`` sessions of partition 0, one in a hundred open, the rest ended; partition 1 has a few
+live sessions that go on speaking while partition 0 is claimed. Kafka and the engine are the twins in this process, so
+what is measured is the claim. ``longest_turn_ms`` is the wall clock of one turn of the loop, ``longest_turn_cpu_ms``
+the processor's time of one: on a machine that others use, too, the second says more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import resource
+import time
+from pathlib import Path
+
+import msgspec
+
+from bench.machine import machine
+from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot, digest_sum
+from schemas.codec import encode_event
+from schemas.state import SessionState, decode_state, encode_state
+from tests.harness.parts.redis_part import RedisServer, find_redis
+from tests.harness.speech import event
+from worker.adapters.memory.broker import MemoryBroker
+from worker.adapters.memory.engine import ScriptedEngine
+from worker.adapters.memory.log_reader import MemoryLogReader
+from worker.adapters.memory.peer_transactions import MemoryPeerTransactions
+from worker.adapters.memory.publisher import MemoryPublisher
+from worker.adapters.memory.word_source import MemoryWordSource
+from worker.adapters.redis.session_store import RedisSessionStore, connect, partition_key
+from worker.adapters.redis.settings import RedisSettings
+from worker.adapters.system_clock import SystemClock
+from worker.core.partitioning import murmur2_partition
+from worker.core.rules import DecodingRules
+from worker.core.segmentation import segmenters
+from worker.ports.observer import SilentObserver
+from worker.runtime.assembly import assemble
+from worker.runtime.loop import Worker
+from worker.runtime.parts import RuntimeParts
+from worker.runtime.settings import Partitioner, RuntimeSettings
+from worker.runtime.watchdog import InferenceWatchdog
+
+TOPIC = "asr.words"
+RULES = DecodingRules(flush_after_ms=600_000, stall_after_ms=600_000, idle_after_ms=3_600_000)
+OPEN_EVERY = 100
+FILL_FIELDS = 5_000
+SPEAKERS = 5
+
+
+def main() -> None:
+    """Fill, claim, print, and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, nargs="+", default=[10_000, 1_000_000])
+    parser.add_argument("--out", type=Path, default=Path("bench/results/claim_in_pieces.json"))
+    given = parser.parse_args()
+    redis = find_redis()
+    try:
+        rows = [measure(redis, sessions) for sessions in given.sessions]
+    finally:
+        redis.close()
+    at = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    text = json.dumps({"what": "claim in pieces", "at": at, "machine": machine(), "rows": rows}, indent=2)
+    print(text)
+    given.out.write_text(text + "\n", encoding="utf-8")
+
+
+def measure(redis: RedisServer, sessions: int) -> dict[str, object]:
+    """Claim a partition that holds so many sessions, and time every turn until it is loaded."""
+    redis.flush()
+    clock = SystemClock()
+    broker = MemoryBroker(wall_ms=clock.wall_ms, wait=lambda _: None)
+    for topic in (TOPIC, "asr.segments", "asr.words.dead", "caesura.ledger"):
+        broker.create_topic(topic, 2)
+    first = _worker(broker, redis, 0)
+    for name in ("open", "ended"):
+        broker.append(
+            TOPIC, 0, encode_event(event(name, 0, "so", "it", session_end=name == "ended")), key=name.encode()
+        )
+    _turn_until_committed(first, broker, 2)
+    first.drain()
+    _fill(redis, broker, sessions)
+
+    before_mib = _resident_mib()
+    second = _worker(broker, redis, 1)
+    speakers = [name for name in (f"s{number}" for number in range(99)) if murmur2_partition(name.encode(), 2) == 1]
+    turns_ms: list[float] = []
+    turns_cpu_ms: list[float] = []
+    seq = 0
+    while 0 not in second.assignment.loaded:
+        for name in speakers[:SPEAKERS]:
+            broker.append(TOPIC, 1, encode_event(event(name, seq, "and", "so", "on")), key=name.encode())
+        seq += 1
+        began_s, began_cpu_s = time.monotonic(), time.process_time()
+        second.turn(0.0)
+        turns_ms.append((time.monotonic() - began_s) * 1000.0)
+        turns_cpu_ms.append((time.process_time() - began_cpu_s) * 1000.0)
+    loaded = second.assignment.loaded[0].sessions
+    assert len(loaded) == sessions
+    spoken = len(broker.records("asr.segments", 1))
+    row: dict[str, object] = {
+        "sessions": sessions,
+        "awake": len(loaded.awake),
+        "turns": len(turns_ms),
+        "longest_turn_ms": round(max(turns_ms), 1),
+        "longest_turn_cpu_ms": round(max(turns_cpu_ms), 1),
+        "claim_s": round(sum(turns_ms) / 1000.0, 1),
+        "claim_cpu_s": round(sum(turns_cpu_ms) / 1000.0, 1),
+        "cpu_us_a_session": round(sum(turns_cpu_ms) * 1000.0 / sessions, 1),
+        "segments_of_the_other_partition_meanwhile": spoken,
+        "memory_mib": round(_resident_mib() - before_mib),
+        "peak_memory_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0 - before_mib),
+        "redis_mib": round(_redis_mib(redis)),
+        "load_average": round(os.getloadavg()[0], 1),
+    }
+    second.drain()
+    return row
+
+
+def _worker(broker: MemoryBroker, redis: RedisServer, ordinal: int) -> Worker:
+    settings = RuntimeSettings(ordinal=ordinal, partitioner=Partitioner.UNCHECKED)
+    clock = SystemClock()
+    parts = RuntimeParts(
+        source=MemoryWordSource(broker, TOPIC, group_id=settings.group),
+        publisher=MemoryPublisher(broker, settings.transactional_id, TOPIC),
+        store=_store(redis),
+        reader=MemoryLogReader(broker),
+        peers=MemoryPeerTransactions(broker, TOPIC, group_id=settings.group),
+        engine=ScriptedEngine(),
+        clock=clock,
+        observer=SilentObserver(),
+    )
+    watchdog = InferenceWatchdog(deadline_s=60.0, clock=clock, on_overrun=lambda: None)
+    worker = assemble(parts, settings=settings, rules=RULES, segmenters=segmenters, watchdog=watchdog)
+    worker.start()
+    return worker
+
+
+def _store(redis: RedisServer) -> RedisSessionStore:
+    return connect(RedisSettings(addresses=(redis.url.split("/")[2],)), deployment="caesura", topic=TOPIC)
+
+
+def _turn_until_committed(worker: Worker, broker: MemoryBroker, next_offset: int) -> None:
+    while (committed := broker.committed("caesura", TOPIC, 0)) is None or committed.next_offset < next_offset:
+        worker.turn(0.02)
+
+
+def _fill(redis: RedisServer, broker: MemoryBroker, sessions: int) -> None:
+    """Put copies of the two stored sessions beside each other, as the committed checkpoint would have left them."""
+    committed = broker.committed("caesura", TOPIC, 0)
+    metadata = OffsetMetadata.decode(committed.metadata) if committed is not None else None
+    assert metadata is not None
+    found = {name: _newest(stored) for name, stored in _store(redis).load(0)}
+    key, digests = partition_key("caesura", TOPIC, 0), [0]
+    with redis.client() as client:
+        for name in found:
+            client.hdel(key, f"s:{name}")
+        for start in range(0, sessions, FILL_FIELDS):
+            fields = {}
+            for number in range(start, min(start + FILL_FIELDS, sessions)):
+                name = f"meeting-{number:08}"
+                state = msgspec.structs.replace(found["ended" if number % OPEN_EVERY else "open"], session=name)
+                slot = Slot(str(metadata.id), encode_state(state))
+                digests.append(slot.digest(name))
+                fields[f"s:{name}"] = msgspec.msgpack.encode(SessionField((slot,)))
+            client.hset(key, mapping=fields)
+        client.hset(key, "m", msgspec.msgpack.encode(_manifest(metadata.id, sessions, digest_sum(digests))))
+
+
+def _newest(stored: bytes) -> SessionState:
+    slots = msgspec.msgpack.decode(stored, type=SessionField).slots
+    state = max(slots, key=lambda slot: CheckpointId.parse(slot.id)[:2]).state
+    assert state is not None
+    return decode_state(state)
+
+
+def _manifest(checkpoint: CheckpointId, sessions: int, digest: int) -> Manifest:
+    return Manifest(
+        version="1.1",
+        id=str(checkpoint),
+        follows=str(checkpoint),
+        touched=(),
+        sessions=sessions,
+        sessions_before=sessions,
+        digest=digest,
+        digest_before=digest,
+    )
+
+
+def _resident_mib() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+def _redis_mib(redis: RedisServer) -> float:
+    with redis.client() as client:
+        return float(client.info("memory")["used_memory"]) / 2**20
+
+
+if __name__ == "__main__":
+    main()

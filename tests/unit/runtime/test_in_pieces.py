@@ -1,0 +1,230 @@
+"""Claims and rebuilds of many sessions: a bounded piece a turn, the others going on, and the seam's rules hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from schemas.events import WordsEvent
+from tests.harness.rebuilds import Rebuilds
+from tests.harness.speech import by_session, event, said
+from tests.harness.twin_world import TwinWorker, World
+from worker.adapters.memory.session_store import StoreFault
+from worker.core.partitioning import murmur2_partition
+from worker.core.rules import DecodingRules
+from worker.ports.observer import ClaimWaits, Event, PartitionClaimed, SilentObserver
+from worker.ports.session_store import StoreWrite
+from worker.runtime.found_sessions import PIECE_SESSIONS
+
+_PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
+_SESSIONS = 2 * PIECE_SESSIONS + 100
+
+
+@dataclass
+class _Watched(SilentObserver):
+    claimed: list[PartitionClaimed] = field(default_factory=list)
+    waits: list[str] = field(default_factory=list)
+
+    def note(self, event: Event) -> None:
+        if isinstance(event, PartitionClaimed):
+            self.claimed.append(event)
+        elif isinstance(event, ClaimWaits):
+            self.waits.append(event.reason)
+
+
+def _many(partition: int, partitions: int, count: int, *, open_ones: int) -> list[WordsEvent]:
+    """Return the events of ``count`` sessions of one partition, all but a few of them ended."""
+    names = (f"s{number}" for number in range(1_000_000))
+    chosen = [next(one for one in names if _place(one, partitions) == partition) for _ in range(count)]
+    return [event(name, 0, "so", "it", session_end=place >= open_ones) for place, name in enumerate(chosen)]
+
+
+def _place(name: str, partitions: int) -> int:
+    return murmur2_partition(name.encode(), partitions)
+
+
+def _filled(world: World, events: list[WordsEvent]) -> None:
+    first = world.worker()
+    world.send(*events)
+    while len(by_session(world.segments())) < sum(one.session_end for one in events):
+        first.turn(20)
+    first.settle()
+    first.worker.drain()
+
+
+def _writes(worker: TwinWorker) -> list[StoreWrite]:
+    """Note every write of a worker's store."""
+    seen: list[StoreWrite] = []
+    honest: Callable[[int, StoreWrite], bool] = worker.store.write
+
+    def write(partition: int, write: StoreWrite) -> bool:
+        seen.append(write)
+        return honest(partition, write)
+
+    worker.store.write = write  # type: ignore[method-assign]
+    return seen
+
+
+def _last_words(events: list[WordsEvent], open_ones: int) -> list[WordsEvent]:
+    return [event(one.session, 1, "there", session_end=True) for one in events[:open_ones]]
+
+
+def test_a_claim_takes_a_piece_a_turn_and_another_partition_goes_on_meanwhile() -> None:
+    world = World(partitions=2, rules=_PATIENT)
+    events = _many(0, 2, _SESSIONS, open_ones=3)
+    _filled(world, events)
+    other = next(one for one in (f"t{number}" for number in range(99)) if _place(one, 2) == 1)
+    watched = _Watched()
+    second = world.worker(1, observer=watched)
+    world.send(event(other, 0, "we", "go", "on", session_end=True))
+    turns = 0
+    while not any(one.partition == 0 for one in watched.claimed):
+        second.turn()
+        turns += 1
+        assert turns < 200
+    assert [one.sessions for one in watched.claimed if one.partition == 0] == [_SESSIONS]
+    assert turns > 2 * (_SESSIONS // PIECE_SESSIONS)  # read, then made
+    second.settle()
+    assert said(by_session(world.segments())[other]) == ["we", "go", "on"]
+    loaded = second.worker.assignment.loaded[0]
+    assert len(loaded.sessions) == _SESSIONS
+    assert len(loaded.sessions.awake) == 3  # of those that ended only what is stored is kept
+    world.send(*_last_words(events, 3))
+    second.settle()
+    found = by_session(world.segments())
+    assert [said(found[one.session]) for one in events[:3]] == [["so", "it", "there"]] * 3
+
+
+def test_a_claim_that_redis_interrupts_begins_again_and_finds_all() -> None:
+    world = World(rules=_PATIENT)
+    events = _many(0, 1, _SESSIONS, open_ones=3)
+    _filled(world, events)
+    watched = _Watched()
+    second = world.worker(1, observer=watched)
+    second.store.fail_next("load", StoreFault.NEVER)
+    world.send(*_last_words(events, 3))
+    second.settle()
+    assert watched.waits == ["StoreError"]
+    assert [one.sessions for one in watched.claimed] == [_SESSIONS]
+    assert {name: said(one)[-1] for name, one in by_session(world.segments()).items()} == {
+        one.session: "there" if place < 3 else "it" for place, one in enumerate(events)
+    }
+
+
+def _lost(world: World) -> list[WordsEvent]:
+    events = _many(0, 1, _SESSIONS, open_ones=3)
+    _filled(world, events)
+    world.redis.lose_everything()
+    return events
+
+
+def _all_is_there(world: World, worker: TwinWorker, events: list[WordsEvent]) -> None:
+    world.send(*_last_words(events, 3))
+    worker.turn(150)
+    assert worker.worker.unready() == ()
+    assert {name: " ".join(said(one)) for name, one in by_session(world.segments()).items()} == {
+        one.session: "so it there" if place < 3 else "so it" for place, one in enumerate(events)
+    }
+    assert len(world.redis.partition(0).sessions) == _SESSIONS
+
+
+def test_a_rebuild_is_saved_in_pieces_that_stay_in_doubt_until_its_checkpoint_has_committed() -> None:
+    world = World(rules=_PATIENT)
+    events = _lost(world)
+    heard = Rebuilds()
+    second = world.worker(1, observer=heard)
+    writes = _writes(second)
+    second.turn(60)
+    *pieces, checkpoint = (one for one in writes if one.put)
+    assert [len(one.put) for one in pieces] == [PIECE_SESSIONS] * (_SESSIONS // PIECE_SESSIONS)
+    assert len(checkpoint.put) == _SESSIONS % PIECE_SESSIONS
+    assert {str(one.id) for one in pieces} == {str(checkpoint.follows)}
+    third_heard = Rebuilds()
+    _all_is_there(world, second, events)
+    second.worker.drain()
+    third = world.worker(2, observer=third_heard)
+    third.settle()
+    assert (len(heard.summaries), third_heard.summaries) == (1, [])
+    assert len(third.worker.assignment.loaded[0].sessions) == _SESSIONS
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_an_owner_that_dies_between_two_pieces_leaves_a_partition_that_is_rebuilt_again(pieces: int) -> None:
+    world = World(rules=_PATIENT)
+    events = _lost(world)
+    dying = world.worker(1)
+    writes = _writes(dying)
+    while sum(bool(one.put) for one in writes) < pieces:
+        dying.turn()
+    assert len(world.redis.partition(0).sessions) == pieces * PIECE_SESSIONS
+    dying.source.close()  # it vanishes; nothing of it commits any more
+    heard = Rebuilds()
+    heir = world.worker(2, observer=heard)
+    heir.turn(100)
+    assert len(heard.summaries) == 1
+    _all_is_there(world, heir, events)
+
+
+@pytest.mark.parametrize("fault", StoreFault)
+@pytest.mark.parametrize("piece", [1, 2])
+def test_a_piece_that_is_not_answered_is_never_built_upon(fault: StoreFault, piece: int) -> None:
+    world = World(rules=_PATIENT)
+    events = _lost(world)
+    watched = _Watched()
+    second = world.worker(1, observer=watched)
+    writes = _writes(second)
+    while sum(bool(one.put) for one in writes) < piece - 1:
+        second.turn()
+    second.store.fail_next("write", fault)
+    second.turn(60)
+    assert "StoreError" in watched.waits
+    world.redis.land_late()  # what was on its way lands in the midst of the next try, and is refused
+    _all_is_there(world, second, events)
+    assert len({one.token for one in writes if one.put}) == 2
+
+
+def test_redis_lost_again_between_two_pieces_is_noticed_at_the_next_one() -> None:
+    world = World(rules=_PATIENT)
+    events = _lost(world)
+    second = world.worker(1)
+    writes = _writes(second)
+    while not any(one.put for one in writes):
+        second.turn()
+    world.redis.lose_everything()
+    second.turn(100)
+    _all_is_there(world, second, events)
+
+
+def test_a_fail_over_that_loses_one_piece_is_noticed_by_the_next_claim() -> None:
+    world = World(rules=_PATIENT)
+    events = _lost(world)
+    second = world.worker(1)
+    writes = _writes(second)
+    while not any(one.put for one in writes):
+        second.turn()
+    older = world.redis.copy()
+    while sum(bool(one.put) for one in writes) < 2:
+        second.turn()
+    world.redis.fail_over_to(older)  # the same token and the same id stand there: the next write is taken
+    second.turn(60)
+    second.worker.drain()
+    heard = Rebuilds()
+    third = world.worker(2, observer=heard)
+    third.turn(100)
+    assert len(heard.summaries) == 1
+    _all_is_there(world, third, events)
+
+
+def test_fields_that_are_worth_nothing_are_dropped_in_pieces_too() -> None:
+    world = World(rules=_PATIENT)
+    events = _many(0, 1, 10, open_ones=3)
+    _filled(world, events)
+    world.redis.spoil(0, lambda fields: fields.update({f"s:old-{number}": b"?" for number in range(_SESSIONS)}))
+    second = world.worker(1)
+    writes = _writes(second)
+    world.send(*_last_words(events, 3))
+    second.turn(150)
+    assert max(len(one.drop) for one in writes) <= PIECE_SESSIONS
+    assert sorted(world.redis.partition(0).sessions) == sorted(one.session for one in events)

@@ -1,0 +1,42 @@
+"""What a claim hands over to whoever makes sessions of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from schemas.checkpoint import CheckpointId, Slot
+from worker.runtime.poison_isolation import RetryHistory
+from worker.runtime.rebuild_isolation import RebuildTries
+from worker.runtime.verdict import ClaimVerdict
+
+__all__ = ["ClaimedState"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedState:
+    """What a claim hands over: a partition's sessions as of its committed offset.
+
+    partitions: the input's partition count. id: what stands stored as the manifest's id now, None where nothing does.
+    slots: session -> committed snapshot, of sessions that live; digest: ``digest_sum`` of these. replay_offset: where
+    in the input a rebuild begins. retry_history: of the next step. tries: how a rebuild is to be tried. stale: sessions
+    whose stored fields are worth nothing.
+    """
+
+    partition: int
+    partitions: int
+    verdict: ClaimVerdict
+    token: int
+    nonce: str
+    id: CheckpointId | bytes | None
+    next_offset: int
+    slots: dict[str, Slot]
+    digest: int = 0
+    replay_offset: int = 0
+    retry_history: RetryHistory = field(default_factory=RetryHistory)
+    tries: RebuildTries = field(default_factory=RebuildTries)
+    stale: tuple[str, ...] = ()
+
+    def without_store(self) -> ClaimedState:
+        """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt."""
+        stale = (*self.slots, *self.stale)
+        return replace(self, verdict=ClaimVerdict.BEHIND, slots={}, digest=0, stale=stale)
