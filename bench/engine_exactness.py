@@ -107,7 +107,7 @@ class ComparedEngine:
 
 
 def sessions(corpora: Path, language: str, agreement: Agreement) -> Iterator[list[str]]:
-    """Yield texts of ``SESSION_WORDS`` words, the corpora by turns."""
+    """Yield texts of ``SESSION_WORDS`` words, Chinese as characters, the corpora by turns."""
     recipe = LANGUAGES[language].recipe
     readers = {name: recipe.documents(corpora, name, training=True) for name in TEXTS[language]}
     while readers:
@@ -119,7 +119,9 @@ def sessions(corpora: Path, language: str, agreement: Agreement) -> Iterator[lis
             words = document.words[: 4 * SESSION_WORDS]
             agreement.words[name] = agreement.words.get(name, 0) + len(words)
             for start in range(0, len(words), SESSION_WORDS):
-                yield words[start : start + SESSION_WORDS]
+                said = words[start : start + SESSION_WORDS]
+                # Character by character, as recognisers may send them: who cuts them into words is the worker.
+                yield said if language == "en" else [*"".join(said)]
 
 
 def main() -> int:
