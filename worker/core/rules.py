@@ -9,13 +9,13 @@ clamped to the nearest bound, never refused: the producer that asked for too muc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Protocol
 
 from msgspec import Meta
 
 from schemas.events import MAX_OWN_PHRASES, Emission, SessionOptions
-from schemas.state import ChosenOptions
+from schemas.state import ChosenOptions, StateVersion
 from worker.errors import FatalError
 
 __all__ = [
@@ -128,6 +128,10 @@ class DecodingRules:
         for name in ("look_ahead_words", "flush_after_ms", "max_buffer_words"):
             limits: Bounds = getattr(bounds, name)
             yield limits.least <= limits.most, f"bounds.{name}.least is above its most"
+
+    def kept_in(self, version: StateVersion) -> DecodingRules:
+        """Return these rules without the wishes that a state of this version would lose at the next claim."""
+        return self if version == "1.3" else replace(self, bounds=replace(self.bounds, own_phrases=0))
 
     def choose(self, wishes: SessionOptions | None) -> ChosenOptions:
         """Return a session's options: its wishes clamped to the bounds, the operator's values for the rest."""

@@ -19,9 +19,10 @@ __all__ = ["ledger_record", "replay_offset", "restored", "snapshot"]
 
 def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, SegmentWriter, Decoder]:
     """Make a session's parts as they were when the snapshot was taken."""
+    options = _options(context.state_version, state.options)
     admission = Admission(
         rules=context.rules,
-        options=state.options,
+        options=options,
         activity_ms=state.activity_ms,
         event_ms=state.event_ms,
         status=state.status,
@@ -65,7 +66,7 @@ def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, 
     decoder = Decoder(
         context,
         writer,
-        state.options,
+        options,
         lang=state.lang,
         buffer=buffer,
         progress=DecodingProgress(

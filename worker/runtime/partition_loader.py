@@ -121,7 +121,7 @@ class PartitionLoader:
         return DecodingContext(
             topic=self.parts.source.topic,
             partition=partition,
-            rules=self.rules,
+            rules=self.rules.kept_in(self.settings.state_version),
             models=ModelTable.of(self.parts.engine.models),
             segmenters=self.segmenters,
             state_version=self.settings.state_version,
