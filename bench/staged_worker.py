@@ -25,7 +25,7 @@ from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.redis.session_store import RedisSessionStore
 from worker.cli import main as command_line
 from worker.ports.records import Record
-from worker.runtime import loaded_partition
+from worker.runtime import record_admission
 from worker.runtime.labelling import Labelling
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.telemetry.observer import TelemetryObserver
@@ -34,7 +34,7 @@ __all__ = ["STAGES", "StageClock"]
 
 STAGES: dict[str, tuple[tuple[object, str], ...]] = {
     "poll": ((KafkaWordSource, "poll"),),
-    "decode": ((loaded_partition, "read_event"),),
+    "decode": ((record_admission, "read_event"),),
     "core": ((LoadedPartition, "take"), (LoadedPartition, "tick"), (Labelling, "run")),
     "network": ((OnnxEngine, "label"),),
     "snapshots": ((LoadedPartition, "stage"), (LoadedPartition, "adopt")),

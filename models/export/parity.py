@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import onnxruntime
 import torch
 from numpy.typing import NDArray
 
 from models.networks.ct_transformer import CTTransformer
 from worker.adapters.onnx.full_network import PADDING_WORD
+from worker.adapters.onnx.inference_session import open_graph
 from worker.adapters.onnx.wordpiece import WordPiece
 
 __all__ = ["INT8_AGREEMENT", "SCORE_TOLERANCE", "Parity", "check_parity", "encode", "mixed_buffers"]
@@ -97,7 +98,7 @@ def check_parity(
     leading: int,
 ) -> Parity:
     """Compare the three on the same buffers of words, ``BATCH`` at a time."""
-    single, whole = _open(fp32), _open(int8)
+    single, whole = open_graph("exported", fp32, threads=1), open_graph("exported", int8, threads=1)
     words = compared = largest = outside = quantised = batched = 0.0
     for start in range(0, len(buffers), BATCH):
         pieces, word_index, last = encode(buffers[start : start + BATCH], tokenizer, leading)
@@ -131,11 +132,5 @@ def check_parity(
     )
 
 
-def _open(path: Path) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-
-def _run(session: onnxruntime.InferenceSession, pieces: NDArray[np.int64], word_index: NDArray[np.int64]) -> Scores:
+def _run(session: Any, pieces: NDArray[np.int64], word_index: NDArray[np.int64]) -> Scores:  # noqa: ANN401 - untyped
     return session.run(None, {"pieces": pieces, "word_index": word_index})  # type: ignore[no-any-return]
