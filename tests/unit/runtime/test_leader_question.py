@@ -1,0 +1,53 @@
+"""The question to a partition's leader: what its answer makes of the time, and what it makes nothing of."""
+
+from __future__ import annotations
+
+from tests.harness.twin_world import ManualClock
+from worker.core.timeline import PartitionTime
+from worker.ports.records import EndAnswer
+from worker.runtime.leader_question import LeaderQuestion
+from worker.runtime.settings import RuntimeSettings
+
+_READ_TO = 7
+
+
+def _asked() -> tuple[LeaderQuestion, PartitionTime, ManualClock]:
+    """Return a question that was asked three seconds after reading met the end at offset 7."""
+    clock, time = ManualClock(), PartitionTime(max_skew_ms=0, start_ms=1_000)
+    question = LeaderQuestion(time, clock, RuntimeSettings())
+    time.reached_end(clock.monotonic_s())
+    clock.pass_s(3.0)
+    assert question.ask(2_000)
+    return question, time, clock
+
+
+def _answer(*, at_end: bool | None, next_offset: int = _READ_TO) -> EndAnswer:
+    return EndAnswer(partition=0, next_offset=next_offset, at_end=at_end)
+
+
+def test_an_answer_that_nothing_more_is_there_brings_the_time_of_the_question_and_no_later_one() -> None:
+    question, time, clock = _asked()
+    clock.pass_s(5.0)
+    question.answered(_answer(at_end=True), _READ_TO)
+    assert time.said_ms == 4_000
+
+
+def test_an_answer_to_a_question_for_an_older_end_says_nothing() -> None:
+    question, time, _ = _asked()
+    question.answered(_answer(at_end=True), _READ_TO + 1)
+    assert time.said_ms == 1_000
+
+
+def test_an_answer_that_comes_after_something_was_read_says_nothing() -> None:
+    question, time, _ = _asked()
+    time.left_end()
+    question.answered(_answer(at_end=True), _READ_TO)
+    assert time.said_ms == 1_000
+
+
+def test_an_answer_that_more_is_there_or_none_at_all_brings_no_time() -> None:
+    for at_end in (False, None):
+        question, time, _ = _asked()
+        question.answered(_answer(at_end=at_end), _READ_TO)
+        assert time.said_ms == 1_000
+        assert time.is_at_end is (at_end is None)
