@@ -17,7 +17,7 @@ from tests.harness.models.networks import VOCABULARY, exported, tiny_config, tin
 
 pytestmark = pytest.mark.torch
 
-PLACES = ("position-change", "stability", "sweep", "look-ahead", "spread", "chunks")
+PLACES = ("position-change", "stability", "revisions", "sweep", "look-ahead", "spread", "chunks")
 SENTENCE = "Well, the dog saw a bird, and then we left today. Where is it? "
 
 
@@ -64,6 +64,10 @@ def test_stability_tells_of_marks_and_of_the_tags_that_have_gold_ones(folder: Pa
     assert "| published, sentence, marks | 0.000 | 0.0 % |" in text
     assert "| screen, tags |" in text
     assert "Time to detection" in text
+    page = (folder / "stability.md").read_text(encoding="utf-8")
+    revised = page.partition("<!-- revisions -->")[2].partition("<!-- end of revisions -->")[0]
+    assert "| words after it | marks that froze otherwise |" in revised
+    assert "\n| 0 | " in revised
 
 
 def test_the_sweep_has_a_row_a_setting(folder: Path) -> None:
