@@ -60,11 +60,11 @@ class WordSource(Protocol):
         ...
 
     def pause(self, partitions: Sequence[int]) -> None:
-        """Stop delivering these assigned partitions; pausing twice is harmless. Does not block."""
+        """Stop delivering these assigned partitions; pausing twice is harmless. Does not block; BrokerError."""
         ...
 
     def resume(self, partitions: Sequence[int]) -> None:
-        """Deliver these assigned partitions again. Does not block."""
+        """Deliver these assigned partitions again. Does not block; BrokerError."""
         ...
 
     def seek(self, partition: int, next_offset: int) -> None:

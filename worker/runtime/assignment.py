@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from worker.errors import RetriableError
-from worker.ports.observer import ClaimWaits, PartitionLetGo, PartitionParked, Rebalanced
+from worker.ports.observer import CallFailed, ClaimWaits, PartitionLetGo, PartitionParked, Rebalanced
 from worker.ports.reasons import CheckpointOutcome, ParkReason
 from worker.runtime.adoption import Adoption
 from worker.runtime.claim import Claim
@@ -28,6 +28,7 @@ __all__ = ["Assignment"]
 _FIRST_WAIT_S = 0.05
 _AFTER_FENCE_S = 0.5
 _MAX_REFUSALS = 20
+_PAUSING = (PhaseEvent.CLAIM_AGAIN, PhaseEvent.OPERATOR_NEEDED, PhaseEvent.RELEASED)
 
 
 class Assignment:
@@ -97,7 +98,6 @@ class Assignment:
         """Throw the memory of a loaded partition away and claim it anew; one that is not loaded is left alone."""
         if partition not in self.loaded or self._refused_too_often(partition, reason):
             return
-        self._source.pause([partition])
         # Where somebody newer stands in the way, the group may have news: hear it first, for a claim would fence them.
         fenced = isinstance(reason, CheckpointOutcome) and reason.fenced
         attempt = self._claim(partition, PhaseEvent.CLAIM_AGAIN, after_s=_AFTER_FENCE_S if fenced else 0.0)
@@ -125,13 +125,11 @@ class Assignment:
         if not self.holds(parked.partition):
             return
         self._move(parked.partition, PhaseEvent.OPERATOR_NEEDED, parked)
-        self._source.pause([parked.partition])
         self._observer.note(PartitionParked(partition=parked.partition, reason=parked.reason, detail=parked.detail))
 
     def unpark(self, partition: int) -> None:
         """Claim a parked partition again."""
         if partition in self.parked:
-            self._source.pause([partition])
             attempt = self._claim(partition, PhaseEvent.RELEASED)
             attempt.released = True
             attempt.claim.forgive()
@@ -167,3 +165,15 @@ class Assignment:
             self._refusals.pop(partition, None)
         elif isinstance(before, Loaded):
             before.partition.let_go()
+        if event in _PAUSING:
+            self._pause(partition)
+
+    def _pause(self, partition: int) -> None:
+        """Have nothing more of a partition delivered. Where that fails it costs no more than what is read in vain.
+
+        What comes of a partition that is not loaded is dropped, and it is sought to its offset before it is loaded.
+        """
+        try:
+            self._source.pause([partition])
+        except RetriableError as error:
+            self._observer.note(CallFailed(part="broker", call="pause", error=type(error).__name__))

@@ -85,14 +85,12 @@ class ClaimProgress:
                 if isinstance(reached, LoadedPartition):
                     if self._must_wait(partition, reached):
                         continue
-                    self._source.seek(partition, reached.next_offset)
+                    self._go_live(partition, attempt, reached)
             except RetriableError as error:
                 self._failed(partition, attempt, error)
                 return error
             if isinstance(reached, Parked):
                 self._park(reached)
-            elif reached is not None:
-                self._go_live(partition, attempt, reached)
         return None
 
     def _advance(self, partition: int, phase: Coming) -> LoadedPartition | Parked | None:
@@ -140,10 +138,12 @@ class ClaimProgress:
         self._observer.note(ClaimWaits(partition=partition, reason=type(error).__name__))
 
     def _go_live(self, partition: int, attempt: ClaimAttempt, reached: LoadedPartition) -> None:
+        """Read on and take records. BrokerError where it cannot be read: it is not loaded then, and claimed again."""
+        self._source.seek(partition, reached.next_offset)
+        self._source.resume([partition])
         if attempt.released:
             reached.forgive()
         self._phases.move(partition, PhaseEvent.READY, Loaded(reached))
-        self._source.resume([partition])
         took_s = self._clock.monotonic_s() - attempt.since_s
         self._observer.note(
             PartitionClaimed(

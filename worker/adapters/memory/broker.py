@@ -29,6 +29,8 @@ __all__ = ["Call", "MemoryBroker", "MemoryMembership"]
 Call = Literal[
     "partition_count",
     "poll",
+    "pause",
+    "resume",
     "committed",
     "watermarks",
     "ask_ends",

@@ -91,6 +91,7 @@ class MemoryWordSource(WordSource):
 
     @override
     def pause(self, partitions: Sequence[int]) -> None:
+        self._fail("pause")
         for partition in partitions:
             self._reading(partition).paused = True
 
@@ -100,6 +101,7 @@ class MemoryWordSource(WordSource):
         unsought = [partition for partition in partitions if self._reading(partition).next_offset is None]
         if unsought:
             raise FatalError(f"partitions {unsought} of {self._topic} were resumed before they were sought")
+        self._fail("resume")
         for partition in partitions:
             reading = self._reading(partition)
             reading.paused, reading.told = False, -1
