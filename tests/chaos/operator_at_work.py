@@ -18,6 +18,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from schemas.checkpoint import OffsetMetadata
 from tests.chaos.fleet import Member
+from tests.chaos.group_deletion import delete_group
 from tests.chaos.world import DEPLOYMENT, ChaosWorld
 from tests.harness.checker import Adopted
 from worker.errors import StoreError
@@ -46,9 +47,7 @@ class OperatorAtWork:
         """Delete the group, see every partition parked, and set the offsets back."""
         with self._all_stopped():
             before = self._committed()
-            self._retried(
-                lambda: self._world.kafka.admin.delete_consumer_groups([DEPLOYMENT])[DEPLOYMENT].result(_ASK_S)
-            )
+            delete_group(self._world.kafka.bootstrap, DEPLOYMENT, _WITHIN_S)
         self._await_parked(self._partitions, ParkReason.OFFSET_FROM_OUTSIDE)
         with self._all_stopped():
             self._commit(before)

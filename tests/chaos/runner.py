@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
@@ -13,6 +13,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from tests.chaos.actions import Actions, Strike
 from tests.chaos.changes import FIRST_VERSION, model_names
 from tests.chaos.kept import check_kept
+from tests.chaos.left import Left, left_by
 from tests.chaos.load import Load, all_sent
 from tests.chaos.oracle import check_models, check_said
 from tests.chaos.plan import Plan
@@ -111,33 +112,23 @@ def run(plan: Plan) -> Report:
             if not world.fleet.await_(lambda: _drained(world), _DRAINED_WITHIN_S):
                 complaints.append(f"not drained after {_DRAINED_WITHIN_S} s; {_ails(world)}")
             complaints += world.fleet.stop(_ENDED_WITHIN_S)
-        except RuntimeError as error:
+        except (RuntimeError, KafkaException) as error:
             complaints.append(f"{error}; {_ails(world)}")
         finally:
             samples.close()
             watch.close()
         complaints += world.fleet.tails
         happened = world.fleet.happened()
-        words = world.records("words")
-        output, kept = world.output(), world.kept()
-    places = _places(plan, load.sessions, world.partitions, actions.sent)
-    complaints += _check_load(words, places)
-    adopted = actions.operator.adopted
-    said_ = _said(words, places, output, adopted)
-    timers = TIMERS if plan.timed else None
-    violations = [*check_said(said_, output, timers), *check_kept(said_, output, kept, timers)]
-    violations += check_models(output, model_names(range(FIRST_VERSION, world.fleet.version + 1)))
-    if not plan.timed and not plan.changes:
-        poisonous = {Place(one.partition, one.key, one.value) for one in actions.sent if one.refused == POISON}
-        violations += check(undisturbed(words, world.partitions, poisonous, adopted), output)
+        left = left_by(world, complaints)
+    violations = [] if left is None else _check(plan, left, complaints, world=world, load=load, actions=actions)
     report = Report(
         strikes=actions.strikes,
         violations=violations,
         complaints=complaints,
         ends=dict(world.fleet.ends),
         happened=happened,
-        events=len(words),
-        words=_count_words(output),
+        events=0 if left is None else len(left.words),
+        words=0 if left is None else left.words_out,
         sessions=load.sessions,
         took_s=time.monotonic() - began_s,
         growth=samples.growth,
@@ -210,7 +201,26 @@ def _places(plan: Plan, sessions: int, partitions: int, more: Iterable[Sent]) ->
     return {Place(one.partition, one.key, one.value): one.refused for one in (*sent, *more)}
 
 
-def _check_load(words: list[Record], places: Mapping[Place, str | None]) -> list[str]:
+def _check(
+    plan: Plan, left: Left, complaints: list[str], *, world: ChaosWorld, load: Load, actions: Actions
+) -> list[Violation]:
+    """Return what the output and what is kept violate; complain where the input is not what was said."""
+    words, output, adopted = left.words, left.output, actions.operator.adopted
+    places = _places(plan, load.sessions, world.partitions, actions.sent)
+    complaints += _check_load(words, places)
+    said_ = _said(words, places, output, adopted)
+    timers = TIMERS if plan.timed else None
+    violations = check_said(said_, output, timers)
+    if left.kept is not None:
+        violations += check_kept(said_, output, left.kept, timers)
+    violations += check_models(output, model_names(range(FIRST_VERSION, world.fleet.version + 1)))
+    if not plan.timed and not plan.changes:
+        poisonous = {Place(one.partition, one.key, one.value) for one in actions.sent if one.refused == POISON}
+        violations += check(undisturbed(words, world.partitions, poisonous, adopted), output)
+    return violations
+
+
+def _check_load(words: Sequence[Record], places: Mapping[Place, str | None]) -> list[str]:
     """Check that the input topic holds what was said: else the reference would be run on something else.
 
     A record may stand there twice: a producer without transactions may repeat itself over the end of a broker, and
@@ -223,13 +233,11 @@ def _check_load(words: list[Record], places: Mapping[Place, str | None]) -> list
     return [f"the input topic is not what was said: {missing} records are missing, {foreign} are foreign"]
 
 
-def _said(words: list[Record], places: Mapping[Place, str | None], output: Output, adopted: Iterable[Adopted]) -> Said:
+def _said(
+    words: Sequence[Record], places: Mapping[Place, str | None], output: Output, adopted: Iterable[Adopted]
+) -> Said:
     refused = {place: reason for place, reason in places.items() if reason is not None}
     return said(words, refused, {(one.session, one.since) for one in output.segments}, adopted)
-
-
-def _count_words(output: Output) -> int:
-    return sum(len(segment.words) for segment in output.segments)
 
 
 def _measure(report: Report, watch: Watch) -> None:
