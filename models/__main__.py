@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands import capitals, decoding_figures, label_figures, packed_figures, papers, training
+from models.commands import balancing, capitals, decoding_figures, label_figures, packed_figures, papers, training
 from models.commands.option_groups import grouped
 from models.commands.options import (
     CHECKPOINT,
@@ -43,6 +43,7 @@ training.register(app)
 packed_figures.register(app)
 papers.register(app)
 averaging.register(app)
+balancing.register(app)
 
 
 @app.command("dequantise")

@@ -21,6 +21,7 @@ from models.decoding.checkpoint_engine import CheckpointEngine
 from models.decoding.chunked import CHUNK_WORDS, MIN_WORDS_CUT, WINDOW_WORDS, Chunk, split
 from models.decoding.constrained import labeller
 from models.decoding.labelling_runs import label_streams
+from models.networks.arithmetic import quick_arithmetic
 from models.networks.kinds import Network
 
 __all__ = ["CHUNKS", "DoubleOverlap", "label_test", "stream_test"]
@@ -71,7 +72,7 @@ def label_test(
     labels = np.zeros((2, test.text.words), dtype=np.int8)
     for group in _groups(windows):
         batch = text.batch([(window.start, window.end) for window in group])
-        with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16):
+        with torch.no_grad(), quick_arithmetic(device):
             scores = label(batch.pieces, batch.word_index)
         heads = [head.argmax(dim=-1).cpu().numpy() for head in scores[:2]]
         for row, window in enumerate(group):

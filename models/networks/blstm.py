@@ -11,10 +11,8 @@ Shapes: B samples, S pieces, D width, H hidden size.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 from torch.nn.utils import rnn
 
@@ -63,17 +61,9 @@ class BLSTM(nn.Module):
         hidden = self.embedding_norm(self.embedding(pieces))
         lengths = (word_index < PADDING_WORD).sum(dim=1).cpu()
         packed = rnn.pack_padded_sequence(hidden, lengths, batch_first=True, enforce_sorted=False)
-        with _as_it_can_be_computed(pieces.device.type):
-            for above, layer in enumerate(self.layers):
-                read, _ = layer(packed._replace(data=self.dropout(packed.data)))
-                packed = read._replace(data=read.data + packed.data) if above else read
+        for above, layer in enumerate(self.layers):
+            read, _ = layer(packed._replace(data=self.dropout(packed.data)))
+            packed = read._replace(data=read.data + packed.data) if above else read
         hidden, _ = rnn.pad_packed_sequence(packed, batch_first=True, total_length=pieces.shape[1])  # (B, S, 2 H)
         hidden = self.dropout(hidden)
         return self.punctuation(hidden), self.disfluency(hidden)
-
-
-def _as_it_can_be_computed(device: str) -> AbstractContextManager[object]:
-    """Leave bfloat16 where LSTMs cannot be computed in it: oneDNN has none on a CPU without AVX-512."""
-    if device != "cpu" or torch.ops.mkldnn._is_mkldnn_bf16_supported():  # noqa: SLF001 - nothing public tells
-        return nullcontext()
-    return torch.autocast(device, enabled=False)

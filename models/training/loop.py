@@ -22,6 +22,7 @@ from models.data.packing import PackedText
 from models.data.resident import Batch, ResidentText, batches
 from models.data.samples import LONGEST_WORDS, TAIL_SHARE
 from models.data.taught import Taught
+from models.networks.arithmetic import quick_arithmetic
 from models.networks.checkpoints import read_checkpoint, write_checkpoint
 from models.networks.ct_transformer import CTTransformer
 from models.networks.full_transformer import UNLIMITED
@@ -108,7 +109,7 @@ def losses(
     """
     if isinstance(network, SAPR):
         return sapr_losses(network, batch)
-    with torch.autocast(batch.pieces.device.type, dtype=torch.bfloat16):
+    with quick_arithmetic(batch.pieces.device.type):
         extra = () if look_ahead is None else (look_ahead,)
         scores = network(batch.pieces, batch.word_index, *extra)
     labels = (batch.punctuation, batch.disfluency, batch.casing)

@@ -7,12 +7,12 @@ copies words, so what the word softmax learns serves the labels alone.
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 from torch.nn import functional
 
 from models.data.punctuated_sequences import punctuated
 from models.data.resident import Batch
+from models.networks.arithmetic import quick_arithmetic
 from models.networks.sapr import SAPR
 
 __all__ = ["sapr_losses"]
@@ -21,7 +21,7 @@ __all__ = ["sapr_losses"]
 def sapr_losses(network: SAPR, batch: Batch) -> tuple[Tensor, Tensor]:
     """Return J_m and gamma J_s of a batch, each a mean over the steps of the targets whose label is known."""
     target = punctuated(batch.pieces, batch.word_index, batch.punctuation, network.config)
-    with torch.autocast(batch.pieces.device.type, dtype=torch.bfloat16):
+    with quick_arithmetic(batch.pieces.device.type):
         words, labels = network(batch.pieces, batch.word_index, target.words, target.labels)
     of_labels = functional.cross_entropy(labels.float().flatten(0, 1), target.next_labels.flatten())
     of_words = functional.cross_entropy(words.float().flatten(0, 1), target.next_words.flatten())

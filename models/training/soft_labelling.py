@@ -18,6 +18,7 @@ from models.data.resident import ResidentText
 from models.data.taught import TaughtFile
 from models.decoding.chunked import Chunk, split
 from models.decoding.labelling_runs import OFFLINE_STEP_WORDS, OFFLINE_WORDS, OFFLINE_WORDS_CUT
+from models.networks.arithmetic import quick_arithmetic
 from models.networks.kinds import Network
 
 __all__ = ["HEADS", "Heads", "Teacher", "label_softly", "soft_rows"]
@@ -70,7 +71,7 @@ def soft_rows(teacher: Teacher, text: PackedText, *, done: int = 0) -> Iterator[
 def _probabilities(teacher: Teacher, resident: ResidentText, windows: list[Chunk]) -> Iterator[Tensor]:
     """Yield the rows (words kept, classes of all heads) of each window, in half precision."""
     batch = resident.batch([(window.start, window.end) for window in windows])
-    with torch.no_grad(), torch.autocast(batch.pieces.device.type, dtype=torch.bfloat16):
+    with torch.no_grad(), quick_arithmetic(batch.pieces.device.type):
         scores = teacher.network(batch.pieces, batch.word_index)
     asked = [teacher.heads in ("both", head) for head in _ORDER]
     rows = torch.cat(

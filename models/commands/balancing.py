@@ -1,0 +1,64 @@
+"""The command that brings marks into balance: ``python -m models balance``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+
+from models.commands.options import Vocabulary
+from models.data.aligned import UNKNOWN
+from models.data.packing import PackedText
+from models.networks.pieces import LEADING, read_vocabulary
+from models.training.balancing import Labelled, balanced, mean_f1
+
+if TYPE_CHECKING:  # the other commands run without torch
+    from models.networks.ct_transformer import CTTransformer
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("balance")(balance_checkpoint)
+
+
+def balance_checkpoint(
+    *,
+    vocabulary: Vocabulary,
+    of: Annotated[Path, typer.Option(help="The checkpoint.", exists=True, dir_okay=False)],
+    checkpoint: Annotated[Path, typer.Option(help="The file to write.")],
+    data: Annotated[Path, typer.Option(help="Folder of held-out text, packed (prepare --held-out).")],
+    corpus: Annotated[list[str], typer.Option(help="A corpus whose held-out text counts; again and again.")],
+    threads: int = 2,
+) -> None:
+    """Write a checkpoint whose marks are in balance: constants that have the best mean F1 over the corpora."""
+    import torch  # noqa: PLC0415 - the other commands run without it
+
+    from models.networks.checkpoints import learnt_from, load_network, write_checkpoint  # noqa: PLC0415
+
+    if checkpoint.exists():
+        raise SystemExit(f"balance: {checkpoint} is there already")
+    torch.set_num_threads(threads)
+    network = load_network(of)
+    leading = read_vocabulary(vocabulary).index(LEADING)
+    texts = {name: _labelled(network, leading, data / f"{name}.npz") for name in corpus}
+    constants = balanced(texts)
+    before = mean_f1(texts, np.zeros(len(constants)))
+    print(f"{constants.tolist()}: mean F1 of the marks {before:.2f} -> {mean_f1(texts, constants):.2f}")
+    with torch.no_grad():
+        network.punctuation.bias.add_(torch.from_numpy(constants).float())
+    write_checkpoint(checkpoint, network, {"corpora": list(learnt_from(of))})
+
+
+def _labelled(network: CTTransformer, leading: int, path: Path) -> Labelled:
+    from models.training.soft_labelling import Teacher, soft_rows  # noqa: PLC0415 - see above
+
+    text = PackedText.load(path)
+    asked = Teacher(network=network, leading=leading, heads="punctuation")
+    rows = np.concatenate([rows.numpy() for _, rows in soft_rows(asked, text)])
+    known = text.punctuation != UNKNOWN
+    said = rows[known, : network.config.punctuation_classes].astype(np.float64)
+    return np.log(said + 1e-6), text.punctuation[known]
