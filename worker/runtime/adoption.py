@@ -45,6 +45,9 @@ class Adoption:
         self._finish = finish
         self._parked = parked
 
+    def let_go(self) -> None:
+        """Do nothing: no session has come of it."""
+
     def advance(self) -> LoadedPartition | Parked | None:
         """Do one chunk of the work; None: there is more. RetriableError: claim again."""
         try:

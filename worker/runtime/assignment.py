@@ -20,7 +20,16 @@ from worker.runtime.load_run import LoadRun
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.parking import Parked
 from worker.runtime.parts import RuntimeParts
-from worker.runtime.phases import ClaimAttempt, Claiming, Loaded, Phase, PhaseEvent, Phases
+from worker.runtime.phases import (
+    AwaitingTurn,
+    ClaimAttempt,
+    Claiming,
+    Loaded,
+    Phase,
+    PhaseEvent,
+    Phases,
+    Rebuilding,
+)
 from worker.runtime.rebuild_run import RebuildRun
 
 __all__ = ["Assignment"]
@@ -165,6 +174,10 @@ class Assignment:
             self._refusals.pop(partition, None)
         elif isinstance(before, Loaded):
             before.partition.let_go()
+        elif isinstance(before, AwaitingTurn):
+            before.ready.let_go()
+        elif isinstance(before, Rebuilding):
+            before.run.let_go()
         if event in _PAUSING:
             self._pause(partition)
 

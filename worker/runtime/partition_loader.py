@@ -105,7 +105,12 @@ class PartitionLoader:
             return self._loaded(state, context, rebuilt.sessions, rebuilt.time)
 
         part = self._announcement(state)
-        return RebuildRun(rebuild, finish, (lambda: announce(part)) if state.tries.announce else None)
+        return RebuildRun(
+            rebuild,
+            finish,
+            (lambda: announce(part)) if state.tries.announce else None,
+            forget=self.parts.engine.forget,
+        )
 
     def _announcement(self, state: ClaimedState) -> TransactionPart:
         metadata = state.tries.announcement(

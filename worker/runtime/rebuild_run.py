@@ -14,7 +14,8 @@ __all__ = ["RebuildRun"]
 class RebuildRun:
     """A partition on its way back from the log. ``advance`` until it answers something other than None.
 
-    saves: whether pieces of it may stand in Redis, so that a fault needs a new token.
+    saves: whether pieces of it may stand in Redis, so that a fault needs a new token. forget: drops what the engine
+    keeps of a session.
     """
 
     def __init__(
@@ -22,8 +23,11 @@ class RebuildRun:
         rebuild: Rebuild,
         finish: Callable[[Rebuild], LoadedPartition],
         announce: Callable[[], object] | None = None,
+        *,
+        forget: Callable[[str], object],
     ) -> None:
         self._rebuild = rebuild
+        self._forget = forget
         self._finish = finish
         self._announce = announce
         self._rebuilt: LoadedPartition | None = None
@@ -53,3 +57,8 @@ class RebuildRun:
                 return self._rebuild.parked
             self._rebuilt = self._finish(self._rebuild)
         return None if self._rebuilt.save_piece() else self._rebuilt
+
+    def let_go(self) -> None:
+        """Drop what the engine keeps: the partition goes to another member, or is claimed anew."""
+        for name in self._rebuild.rebuilt.sessions.awake:
+            self._forget(name)
