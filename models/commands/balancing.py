@@ -57,6 +57,8 @@ def _labelled(network: CTTransformer, leading: int, path: Path) -> Labelled:
     from models.training.soft_labelling import Teacher, soft_rows  # noqa: PLC0415 - see above
 
     text = PackedText.load(path)
+    if not text.words:
+        raise SystemExit(f"balance: {path} holds no words")
     asked = Teacher(network=network, leading=leading, heads="punctuation")
     rows = np.concatenate([rows.numpy() for _, rows in soft_rows(asked, text)])
     known = text.punctuation != UNKNOWN

@@ -45,7 +45,22 @@ __all__ = [
 
 BENCHMARKS = {"REF": "test2011", "ASR": "test2011asr"}
 DEV_HALVES = {"dev2012, tuning half": True, "dev2012, reported half": False}
-HELD_OUT = ("changelog", "crd3", "cabnc", "earnings22", "ami", "bitcointranscripts", "rev16", "disfl_qa")
+HELD_OUT = (
+    "changelog",
+    "crd3",
+    "cabnc",
+    "earnings22",
+    "ami",
+    "bitcointranscripts",
+    "rev16",
+    "disfl_qa",
+    "audreyt_english",
+    "us_congress_hearings",
+    "whitehouse_briefings",
+    "inquiry_covid",
+    "president_news_conferences",
+    "europarl_debates",
+)
 
 MARK_CLASSES = {
     "comma": frozenset((int(Punctuation.COMMA),)),

@@ -125,12 +125,12 @@ _RECIPE = Recipe(
 ENGLISH = Language(
     code="en",
     model=LanguageModel(
-        id="en-ct-6x384",
+        id="en-ct-12x384",
         width=384,
         heads=12,
         inner_width=1536,
-        look_ahead=(1, 1, 1, 2, 2, 2),
-        positions="sinusoidal",
+        look_ahead=(1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0),
+        positions="learned",
         punctuation_classes=4,
     ),
     recipe=_RECIPE,

@@ -100,7 +100,8 @@ def test_the_shipped_weights_come_back_and_label_as_the_worker_does(language: st
     ]
     same = total = 0
     for row, labels in enumerate(engine.label(requests)):
-        for ours, theirs in zip(scores, (labels.punctuation, labels.disfluency), strict=True):
+        heads = (labels.punctuation, labels.disfluency, *((labels.casing,) if labels.casing else ()))
+        for ours, theirs in zip(scores, heads, strict=True):
             wanted = ours[row, last[row]].argmax(-1).tolist()
             same += sum(one == other for one, other in zip(wanted, theirs, strict=True))
             total += len(wanted)

@@ -37,7 +37,7 @@ def test_every_cell_of_the_notebook_runs(capsys: pytest.CaptureFixture[str]) -> 
     namespace: dict[str, object] = {}
     values = [run_cell(cell, namespace) for cell in cells]
     assert values[0] == ["en", "zh"]
-    assert "we should ship it on friday" in capsys.readouterr().out
+    assert "we should ship it on Friday" in capsys.readouterr().out
     assert values[2] is not None
     assert str(values[4]).endswith("。")
     assert values[-1] == [["Can you all hear me?"], ["Yes, we can hear you."]]
@@ -48,4 +48,4 @@ def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None
     namespace: dict[str, object] = {}
     for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(compile(example, "library.md", "exec"), namespace)  # noqa: S102
-    assert capsys.readouterr().out == "So, I think we should ship it on friday.\nCan you all hear me?\n"
+    assert capsys.readouterr().out == "So I think we should ship it on Friday.\nCan you all hear me?\n"

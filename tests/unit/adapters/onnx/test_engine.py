@@ -54,7 +54,7 @@ class _Scores:
         shape = feed["pieces"].shape
         self.shapes.append(shape)
         punctuation = np.full((*shape, self._classes), self._punctuation, dtype=np.float32)
-        return [punctuation, np.zeros((*shape, 5), dtype=np.float32)]
+        return [punctuation, *(np.zeros((*shape, classes), dtype=np.float32) for classes in (5, 4))]
 
 
 def engine_that_scores(scores: _Scores, monkeypatch: pytest.MonkeyPatch, *, max_batch_pieces: int = 4096) -> OnnxEngine:
@@ -146,7 +146,7 @@ def test_the_engine_says_what_it_serves(engine: OnnxEngine) -> None:
     engine.warm_up()
     engine.forget("nobody")
     served = {model.language: model for model in engine.models}
-    assert (served["en"].active, served["en"].look_ahead_words) == (True, 9)
+    assert (served["en"].active, served["en"].look_ahead_words) == (True, 6)
     assert isinstance(engine.label([request(engine, ["yes"])])[0], Labels)
 
 
