@@ -95,35 +95,33 @@ def prepare_text(asked: Prepared) -> None:
     if asked.errors and not LANGUAGES[asked.language].misheard:
         raise typer.BadParameter(f"there are no rules of what sounds alike in {asked.language}", param_hint="--errors")
     tokenizer = WordPiece(read_vocabulary(asked.vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
-    if asked.held_out:
-        names = asked.corpus or [*LANGUAGES[asked.language].recipe.mix, DEV_TALKS]
-        for counts in prepare_held_out(
-            LANGUAGES[asked.language].recipe,
-            asked.corpora,
-            asked.data,
-            tokenizer,
-            names,
-            max_words=asked.max_words,
-            errors=asked.errors,
-            rate=asked.error_rate,
-        ):
-            print(f"{counts.corpus}: {counts.documents} documents, {counts.words} words")
-        return
-    taken = BENCHMARK_MIX if asked.benchmark else LANGUAGES[asked.language].recipe.mix
+    (_prepare_held_out if asked.held_out else _prepare_training)(asked, tokenizer)
+
+
+def _prepare_held_out(asked: Prepared, tokenizer: WordPiece) -> None:
+    recipe = LANGUAGES[asked.language].recipe
+    for counts in prepare_held_out(
+        recipe,
+        asked.corpora,
+        asked.data,
+        tokenizer,
+        asked.corpus or [*recipe.mix, DEV_TALKS],
+        max_words=asked.max_words,
+        errors=asked.errors,
+        rate=asked.error_rate,
+    ):
+        print(f"{counts.corpus}: {counts.documents} documents, {counts.words} words")
+
+
+def _prepare_training(asked: Prepared, tokenizer: WordPiece) -> None:
+    recipe = LANGUAGES[asked.language].recipe
+    taken = BENCHMARK_MIX if asked.benchmark else recipe.mix
     if unknown := set(asked.corpus or ()) - set(taken):
         raise typer.BadParameter(f"{', '.join(sorted(unknown))}: not among {', '.join(taken)}", param_hint="--corpus")
     mix = {name: int(words * asked.scale) for name, words in taken.items() if name in (asked.corpus or taken)}
     with Progress() as bar:
         task = bar.add_task("corpora", total=len(mix))
-        for counts in prepare(
-            LANGUAGES[asked.language].recipe,
-            asked.corpora,
-            asked.data,
-            tokenizer,
-            mix,
-            seed=asked.seed,
-            errors=asked.errors,
-        ):
+        for counts in prepare(recipe, asked.corpora, asked.data, tokenizer, mix, seed=asked.seed, errors=asked.errors):
             bar.advance(task)
             bar.print(
                 f"{counts.corpus}: {counts.documents} documents, {counts.words} words and {counts.inserted_words} "
@@ -162,6 +160,7 @@ def export_network(  # noqa: PLR0913 - a command's options
         language=language,
         licence=LANGUAGES[language].model.licence,
         trained_on=learnt,
+        dictionary=LANGUAGES[language].model.dictionary,
     )
     small = export(network, pieces, shipped / language, card, int8=True)
     large = export(network, pieces, fp32 / language, card, int8=False)

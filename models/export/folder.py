@@ -24,13 +24,14 @@ _VOCABULARY = "vocabulary.txt"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
-    """What a manifest says beyond the network's shape."""
+    """What a manifest says beyond the network's shape. dictionary: its words are cut by the packaged dictionary."""
 
     id: str
     version: str
     language: str
     licence: str
     trained_on: tuple[str, ...]
+    dictionary: bool = False
 
 
 def export(
@@ -64,7 +65,7 @@ def export(
         ),
         licence=card.licence,
         trained_on=card.trained_on,
-        dictionary_sha256=dictionary_sha256() if card.language == "zh" else None,
+        dictionary_sha256=dictionary_sha256() if card.dictionary else None,
         casing=tuple(Casing(k).published for k in range(config.casing_classes)),
     )
     text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)

@@ -95,6 +95,7 @@ CHINESE = Language(
         look_ahead=(2, 2, 2, 3),
         positions="learned",
         punctuation_classes=5,
+        dictionary=True,
     ),
     recipe=Recipe(
         mix=_MIX,

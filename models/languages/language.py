@@ -17,7 +17,10 @@ __all__ = ["Language", "LanguageModel", "OwnText"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageModel:
-    """What ``train`` builds and ``export`` names. look_ahead: L_i of each layer, in words."""
+    """What ``train`` builds and ``export`` names.
+
+    look_ahead: L_i of each layer, in words. dictionary: words are cut by the packaged dictionary.
+    """
 
     id: str
     width: int
@@ -27,6 +30,7 @@ class LanguageModel:
     positions: str
     punctuation_classes: int
     licence: str = "CC-BY-SA-4.0"
+    dictionary: bool = False
 
 
 class OwnDocument(Protocol):

@@ -94,6 +94,7 @@ def card_of(start: StoredModel, model_id: str, version: str) -> ModelCard:
         language=start.manifest.language,
         licence=start.manifest.licence,
         trained_on=(*start.manifest.trained_on, _OWN_TEXT),
+        dictionary=start.manifest.dictionary_sha256 is not None,
     )
 
 

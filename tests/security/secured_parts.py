@@ -16,6 +16,7 @@ from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import NotFound, missing
 from tests.harness.parts.redis_acl import worker_rule
 from tests.harness.session_stores import take_all_slots
+from worker.adapters.kafka.settings import KafkaSettings
 from worker.demo.embedded_redis import MAX_CLUSTER_PORT, EmbeddedRedis, find_redis_server
 from worker.demo.guarded_process import free_port
 
@@ -35,6 +36,17 @@ class SecuredKafka:
     secured: str
     user: str
     password: str
+
+    def settings(self, authority: Path) -> KafkaSettings:
+        """Return how the user comes in by the secured door. authority: the certificate that is trusted."""
+        return KafkaSettings(
+            bootstrap_servers=self.secured,
+            security_protocol="SASL_SSL",
+            sasl_mechanism="SCRAM-SHA-512",
+            sasl_username=self.user,
+            sasl_password=self.password,
+            ssl_ca_file=str(authority),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

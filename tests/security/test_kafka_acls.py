@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -13,14 +13,14 @@ from confluent_kafka.admin import AclBinding, AclBindingFilter, AclOperation, Ac
 from confluent_kafka.admin import ResourcePatternType as Pattern
 from confluent_kafka.admin import ResourceType as Kind
 
-from tests.harness.parts.certificates import Certificates, make_certificates
+from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_acls import Acl, worker_acls
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.places import ROOT
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.waiting import wait_until
-from tests.security.secured_parts import SecuredKafka, secured_kafka
+from tests.security.secured_parts import SecuredKafka
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
 from worker.adapters.kafka.publisher import KafkaPublisher
@@ -47,31 +47,10 @@ _OPERATIONS = {
 _PATIENCE_S = 20.0
 
 
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return make_certificates(tmp_path_factory.mktemp("certificates"))
-
-
-@pytest.fixture(scope="module")
-def guarded(certificates: Certificates) -> Iterator[SecuredKafka]:
-    """A broker that lets the test do everything, and the worker's user what ACLs say."""
-    with secured_kafka(certificates, user=USER, password=PASSWORD, authorizer=True) as secured:
-        yield secured
-
-
 @pytest.fixture
 def settings(guarded: SecuredKafka, certificates: Certificates, deployment: str) -> KafkaSettings:
-    return KafkaSettings(
-        bootstrap_servers=guarded.secured,
-        group_id=deployment,
-        client_id=f"{deployment}-0",
-        security_protocol="SASL_SSL",
-        sasl_mechanism="SCRAM-SHA-512",
-        sasl_username=USER,
-        sasl_password=PASSWORD,
-        ssl_ca_file=str(certificates.ca),
-        request_timeout_ms=5_000,
-    )
+    kafka = guarded.settings(certificates.ca)
+    return dataclasses.replace(kafka, group_id=deployment, client_id=f"{deployment}-0", request_timeout_ms=5_000)
 
 
 @pytest.fixture

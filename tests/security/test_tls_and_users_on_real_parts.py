@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from tests.harness.parts.certificates import Certificates, make_certificates
+from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_part import unique
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
@@ -27,11 +27,6 @@ pytestmark = [pytest.mark.kafka, pytest.mark.redis]
 KAFKA_PASSWORD = "kafka-canary-4711"
 REDIS_PASSWORD = "redis-canary-4712"
 USER = "caesura"
-
-
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return make_certificates(tmp_path_factory.mktemp("certificates"))
 
 
 @pytest.fixture(scope="module")
@@ -54,15 +49,7 @@ def redis_behind_tls(certificates: Certificates, deployment_of_the_module: str) 
 
 
 def _kafka_settings(secured: SecuredKafka, ca: Path, *, password: str = KAFKA_PASSWORD) -> KafkaSettings:
-    return KafkaSettings(
-        bootstrap_servers=secured.secured,
-        security_protocol="SASL_SSL",
-        sasl_mechanism="SCRAM-SHA-512",
-        sasl_username=USER,
-        sasl_password=password,
-        ssl_ca_file=str(ca),
-        request_timeout_ms=3_000,
-    )
+    return dataclasses.replace(secured.settings(ca), sasl_password=password, request_timeout_ms=3_000)
 
 
 def _redis_settings(secured: SecuredRedis, ca: Path, *, password: str = REDIS_PASSWORD) -> RedisSettings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,13 +16,12 @@ from confluent_kafka.admin import ResourceType as Kind
 from schemas.codec import encode_event, encode_segment
 from schemas.segments import Cause, Segment, SegmentWord, Source, Timing
 from schemas.versions import SEGMENT_VERSION
-from tests.harness.parts.certificates import Certificates, make_certificates
+from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.speech import event
 from tests.harness.waiting import wait_until
 from tests.harness.watching import ANSWER_WITHIN_S, messages, watching
-from tests.security.secured_parts import SecuredKafka, secured_kafka
-from worker.adapters.kafka.settings import KafkaSettings
+from tests.security.secured_parts import SecuredKafka
 from worker.errors import FatalError
 from worker.runtime.settings import RuntimeSettings
 from worker.service.watch_service import readable_topics
@@ -33,31 +32,12 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(400)]
 USER, PASSWORD = "watcher", "view-canary-2291"
 
 
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return make_certificates(tmp_path_factory.mktemp("certificates"))
-
-
-@pytest.fixture(scope="module")
-def guarded(certificates: Certificates) -> Iterator[SecuredKafka]:
-    with secured_kafka(certificates, user=USER, password=PASSWORD, authorizer=True) as secured:
-        yield secured
-
-
 @pytest.fixture
 def settings(guarded: SecuredKafka, certificates: Certificates, deployment: str) -> BrokerSettings:
     worker = RuntimeSettings(input_topic=f"{deployment}.words", segment_topic=f"{deployment}.segments")
     guarded.plain.create_topics_named({worker.input_topic: {}, worker.segment_topic: {}}, 2)
-    kafka = KafkaSettings(
-        bootstrap_servers=guarded.secured,
-        group_id=f"{deployment}-watcher",
-        security_protocol="SASL_SSL",
-        sasl_mechanism="SCRAM-SHA-512",
-        sasl_username=USER,
-        sasl_password=PASSWORD,
-        ssl_ca_file=str(certificates.ca),
-        request_timeout_ms=10_000,
-    )
+    kafka = guarded.settings(certificates.ca)
+    kafka = replace(kafka, group_id=f"{deployment}-watcher", request_timeout_ms=10_000)
     return BrokerSettings(worker=worker, kafka=kafka, serve=ServeSettings(port=0))
 
 

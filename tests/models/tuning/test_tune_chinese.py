@@ -37,7 +37,9 @@ def write_model(folder: Path) -> Path:
         max_positions=64,
         punctuation_classes=5,
     )
-    card = ModelCard(id="tiny-zh", version="1", language="zh", licence="CC0-1.0", trained_on=("made up",))
+    card = ModelCard(
+        id="tiny-zh", version="1", language="zh", licence="CC0-1.0", trained_on=("made up",), dictionary=True
+    )
     export(CTTransformer(shape), VOCABULARY, folder / "zh", card, int8=True)
     return folder
 
