@@ -81,6 +81,8 @@ def _no_tls(connection: socket.socket) -> str | None:
     context.verify_mode = ssl.CERT_NONE
     try:
         context.wrap_socket(connection).close()
+    except ssl.SSLZeroReturnError:  # as Python before 3.11.4 tells that the other side hung up
+        return _SPEAKS_NO_TLS
     except ssl.SSLError as error:
         return _SPEAKS_NO_TLS if error.reason in _NOT_TLS else None
     except ConnectionError:
