@@ -54,13 +54,13 @@ def balance_checkpoint(
 
 
 def _labelled(network: CTTransformer, leading: int, path: Path) -> Labelled:
-    from models.training.soft_labelling import Teacher, soft_rows  # noqa: PLC0415 - see above
+    from models.training.soft_labelling import Teacher, all_rows  # noqa: PLC0415 - see above
 
     text = PackedText.load(path)
     if not text.words:
         raise SystemExit(f"balance: {path} holds no words")
     asked = Teacher(network=network, leading=leading, heads="punctuation")
-    rows = np.concatenate([rows.numpy() for _, rows in soft_rows(asked, text)])
+    rows = all_rows(asked, text)
     known = text.punctuation != UNKNOWN
     said = rows[known, : network.config.punctuation_classes].astype(np.float64)
     return np.log(said + 1e-6), text.punctuation[known]

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from models.commands.options import Checkpoint, Corpus, Vocabulary
@@ -37,7 +36,7 @@ def score_packed(
     The words are read in the windows of offline decoding, under the network's own mask.
     """
     from models.networks.checkpoints import load_any_network  # noqa: PLC0415 - the other commands run without torch
-    from models.training.soft_labelling import Teacher, soft_rows  # noqa: PLC0415
+    from models.training.soft_labelling import Teacher, all_rows  # noqa: PLC0415
 
     network = load_any_network(checkpoint)
     asked = Teacher(network=network, leading=read_vocabulary(vocabulary).index(LEADING), device=device, windows=windows)
@@ -46,8 +45,7 @@ def score_packed(
         if corpus and path.stem not in corpus:
             continue
         text = PackedText.load(path)
-        rows = np.concatenate([rows.numpy() for _, rows in soft_rows(asked, text)])
-        figures[path.stem] = dict(packed_scores(text, rows))
+        figures[path.stem] = dict(packed_scores(text, all_rows(asked, text)))
         print(path.stem, " ".join(f"{name} {f1:.1f}" for name, f1 in figures[path.stem].items()), flush=True)
     if json_file is not None:
         json_file.parent.mkdir(parents=True, exist_ok=True)

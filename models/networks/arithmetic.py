@@ -1,6 +1,6 @@
 """In what numbers networks are computed: bfloat16 where the device has it, float32 elsewhere.
 
-A CPU without AVX-512 computes bfloat16 by detours, ten times slower than float32, and LSTMs not at all.
+A CPU without AVX-512 computes bfloat16 by detours, far slower than float32, and LSTMs not at all.
 """
 
 from __future__ import annotations

@@ -10,18 +10,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from models.data.packing import PackedText
 from models.data.resident import ResidentText
-from models.data.taught import TaughtFile
+from models.data.taught import Taught, TaughtFile
 from models.decoding.chunked import Chunk, split
 from models.decoding.labelling_runs import OFFLINE_STEP_WORDS, OFFLINE_WORDS, OFFLINE_WORDS_CUT
 from models.networks.arithmetic import quick_arithmetic
 from models.networks.kinds import Network
 
-__all__ = ["HEADS", "Heads", "Teacher", "label_softly", "soft_rows"]
+__all__ = ["HEADS", "Heads", "Teacher", "all_rows", "label_softly", "soft_rows"]
 
 Heads: TypeAlias = Literal["both", "punctuation", "disfluency"]
 HEADS: tuple[Heads, ...] = ("both", "punctuation", "disfluency")
@@ -55,6 +56,11 @@ def label_softly(
         progress(window.last - done)
         done = window.last
     file.close()
+
+
+def all_rows(teacher: Teacher, text: PackedText) -> Taught:
+    """Return the rows (words, classes) of a whole text, which has a word at least."""
+    return np.concatenate([rows.numpy() for _, rows in soft_rows(teacher, text)])
 
 
 def soft_rows(teacher: Teacher, text: PackedText, *, done: int = 0) -> Iterator[tuple[Chunk, Tensor]]:
