@@ -1,4 +1,4 @@
-"""The question to a partition's leader, by which time goes on where nothing more is read (ADR 0022)."""
+"""The question to a partition's leader, by which time goes on where nothing more is read (ADR 0022, 0044)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class LeaderQuestion:
         self._time = time
         self._clock = clock
         self._interval_s = settings.commit_interval_ms / 1000.0
+        self._replication_ms = settings.replication_ms
         self._lost_after_s = 2 * settings.claim_timeout_s
         self._asked_ms: int | None = None
         self._not_before_s = 0.0
@@ -27,12 +28,13 @@ class LeaderQuestion:
     def ask(self, due_ms: int | None) -> bool:
         """Tell whether the leader is to be asked now, and take it for asked: something is due if nothing more is there.
 
-        What it was asked before, or what was told unasked with what was read, says nothing of the time since.
+        What it was asked before, or what was told unasked with what was read, says nothing of the time since. Nor does
+        the answer of the last ``replication_ms``: what came then may be stamped, and be shown to nobody yet.
         """
         now_s = self._clock.monotonic_s()
         if due_ms is None or not self._time.is_at_end or now_s < self._not_before_s:
             return False
-        asked_ms = self._time.may_be_ms(now_s)
+        asked_ms = self._time.may_be_ms(now_s) - self._replication_ms
         if asked_ms < due_ms:
             return False
         self._asked_ms = asked_ms

@@ -14,23 +14,16 @@ from schemas.state import STATE_VERSION, StateVersion
 from schemas.wire import WireFormat
 from worker.core.cleaning import Cleaning, CleaningLevel, phrases
 from worker.runtime.choices import Partitioner, StartAt, Traces
-from worker.runtime.routes import Route, require_topic
+from worker.runtime.routes import Route
+from worker.runtime.topic_settings import TopicSettings
 
 __all__ = ["Partitioner", "Route", "RuntimeSettings", "StartAt", "Traces"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuntimeSettings:
+class RuntimeSettings(TopicSettings):
     """The loop's own settings. Raises ValueError where fields contradict each other."""
 
-    deployment: Annotated[
-        str,
-        Meta(
-            pattern=r"^[a-z0-9][a-z0-9-]{0,31}$",
-            description="Prefix of group, transactional ids, ledger and Redis keys; two deployments never meet.",
-            extra={"change": "a new deployment starts with no state"},
-        ),
-    ] = "caesura"
     ordinal: Annotated[
         int,
         Meta(
@@ -41,29 +34,6 @@ class RuntimeSettings:
             extra={"change": "at a restart of this worker"},
         ),
     ] = 0
-    input_topic: Annotated[str, Meta(description="Topic of the word events.", extra={"change": "never"})] = "asr.words"
-    segment_topic: Annotated[str, Meta(description="Topic of the segments.", extra={"change": "at a roll-out"})] = (
-        "asr.segments"
-    )
-    dead_letter_topic: Annotated[
-        str, Meta(description="Topic of the events that can never be applied.", extra={"change": "at a roll-out"})
-    ] = "asr.words.dead"
-    ledger_topic: Annotated[
-        str,
-        Meta(
-            description="Compacted topic from which sessions are rebuilt; empty: `<deployment>.ledger`.",
-            extra={"change": "never"},
-        ),
-    ] = ""
-    routes: Annotated[
-        tuple[Route, ...],
-        Meta(
-            description="Translation routes, each `target=topic` or `target=topic:rendering` (`verbatim`, `marked`, "
-            "`fluent`); as tables in a file also `keep_fillers`, `keep_reparanda` and `cleaning` (`off`, `light`, "
-            "`medium`, `full`).",
-            extra={"change": "at a roll-out; a session goes on where it is"},
-        ),
-    ] = ()
     own_fillers: Annotated[
         tuple[str, ...],
         Meta(
@@ -199,6 +169,16 @@ class RuntimeSettings:
             extra={"change": "at a roll-out"},
         ),
     ] = 0
+    replication_ms: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000,
+            description="How long a record of the input topic may be stamped and not yet replicated, so that nobody "
+            "sees it: silence is believed so much later. 0 for a topic without replicas.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 50
     dead_letter_limit: Annotated[
         int,
         Meta(
@@ -223,14 +203,6 @@ class RuntimeSettings:
             extra={"change": "at a roll-out"},
         ),
     ] = 1_000_000
-    tentative_topic: Annotated[
-        str,
-        Meta(
-            description="Topic of words that are not frozen yet, with labels that may change (`asr.tentative`); empty: "
-            "none are published. Nothing rests on it, and under load it is the first to give way.",
-            extra={"change": "at a roll-out"},
-        ),
-    ] = ""
     tentative_interval_ms: Annotated[
         int,
         Meta(
@@ -280,21 +252,6 @@ class RuntimeSettings:
         ),
     ] = Traces.NONE
 
-    def __post_init__(self) -> None:
-        for name in ("input_topic", "segment_topic", "dead_letter_topic"):
-            require_topic(name, getattr(self, name))
-        if self.ledger_topic:
-            require_topic("ledger_topic", self.ledger_topic)
-        topics = [self.input_topic, self.segment_topic, self.dead_letter_topic, self.ledger]
-        topics += [route.topic for route in self.routes]
-        if self.tentative_topic:
-            require_topic("tentative_topic", self.tentative_topic)
-            topics.append(self.tentative_topic)
-        if len(set(topics)) != len(topics):
-            raise ValueError("every topic has one purpose, and two settings name the same one")
-        if len({route.target for route in self.routes}) != len(self.routes):
-            raise ValueError("routes: a target is named twice")
-
     def cleaning(self, level: CleaningLevel = CleaningLevel.FULL) -> Cleaning:
         """Return what the fluent rendering leaves out at a level, the operator's own words with it."""
         return Cleaning(level=level, fillers=phrases(self.own_fillers), kept=phrases(self.kept_phrases))
@@ -308,22 +265,3 @@ class RuntimeSettings:
     def transactional_id(self) -> str:
         """The producer's transactional id: deployment and ordinal."""
         return f"{self.deployment}-{self.ordinal}"
-
-    @property
-    def ledger(self) -> str:
-        """The ledger topic's name."""
-        return self.ledger_topic or f"{self.deployment}.ledger"
-
-    @property
-    def read_topics(self) -> frozenset[str]:
-        """The topics that the worker reads."""
-        return frozenset((self.input_topic, self.ledger))
-
-    @property
-    def output_topics(self) -> frozenset[str]:
-        """The topics that the worker writes to."""
-        return frozenset((self.segment_topic, self.dead_letter_topic, self.ledger, *(one.topic for one in self.routes)))
-
-    def route(self, target: str) -> Route | None:
-        """Return the route of a target, None where the operator has none."""
-        return next((route for route in self.routes if route.target == target), None)

@@ -14,7 +14,7 @@ _READ_TO = 7
 def _asked() -> tuple[LeaderQuestion, PartitionTime, ManualClock]:
     """Return a question that was asked three seconds after reading met the end at offset 7."""
     clock, time = ManualClock(), PartitionTime(max_skew_ms=0, start_ms=1_000)
-    question = LeaderQuestion(time, clock, RuntimeSettings())
+    question = LeaderQuestion(time, clock, RuntimeSettings(replication_ms=50))
     time.reached_end(clock.monotonic_s())
     clock.pass_s(3.0)
     assert question.ask(2_000)
@@ -29,7 +29,7 @@ def test_an_answer_that_nothing_more_is_there_brings_the_time_of_the_question_an
     question, time, clock = _asked()
     clock.pass_s(5.0)
     question.answered(_answer(at_end=True), _READ_TO)
-    assert time.said_ms == 4_000
+    assert time.said_ms == 3_950
 
 
 def test_an_answer_to_a_question_for_an_older_end_says_nothing() -> None:
@@ -51,3 +51,13 @@ def test_an_answer_that_more_is_there_or_none_at_all_brings_no_time() -> None:
         question.answered(_answer(at_end=at_end), _READ_TO)
         assert time.said_ms == 1_000
         assert time.is_at_end is (at_end is None)
+
+
+def test_a_leader_is_asked_so_much_later_that_what_it_has_stamped_is_replicated() -> None:
+    clock, time = ManualClock(), PartitionTime(max_skew_ms=0, start_ms=1_000)
+    question = LeaderQuestion(time, clock, RuntimeSettings(replication_ms=50))
+    time.reached_end(clock.monotonic_s())
+    clock.pass_s(1.045)
+    assert not question.ask(2_000)
+    clock.pass_s(0.006)
+    assert question.ask(2_000)

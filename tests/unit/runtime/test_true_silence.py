@@ -27,6 +27,8 @@ FLUSH_MS = 800
 RULES = DecodingRules(flush_after_ms=FLUSH_MS, stall_after_ms=5_000, idle_after_ms=10_000_000)
 NAMES = ("ann", "ben", "cat")
 LONGEST_TURNS = 2_000
+REPLICATION_MS = 200
+TURN_MS = 60
 
 
 def cuts_in_the_log(world: World) -> dict[str, list[list[str]]]:
@@ -79,10 +81,20 @@ class Troubled:
         self.worker = self._new_worker()
         self.worker.turn(3)
 
-    def speak(self, name: str, after_ms: int) -> None:
-        """Have a word appended so much later; the worker stands still meanwhile."""
+    def speak(self, name: str, after_ms: int, unseen_ms: int = 0) -> None:
+        """Have a word stamped so much later; the worker stands still meanwhile.
+
+        unseen_ms: how long its replicas take to have it; the worker goes on meanwhile, and nobody sees it.
+        """
         self.wait(after_ms)
-        self.world.send(event(name, self._seqs[name], f"{name}-{self._seqs[name]}"))
+        stamp_ms = self.world.clock.wall_ms()
+        while (left_ms := unseen_ms - (self.world.clock.wall_ms() - stamp_ms)) > 0:
+            if left_ms > TURN_MS:
+                self.turn(1)
+            else:
+                self.wait(left_ms)
+        spoken = event(name, self._seqs[name], f"{name}-{self._seqs[name]}")
+        self.world.broker.log("asr.words", 0).append(name.encode(), encode_event(spoken), (), stamp_ms)
         self._seqs[name] += 1
 
     def wait(self, for_ms: int) -> None:
@@ -143,7 +155,8 @@ class Troubled:
 
     def _new_worker(self) -> TwinWorker:
         self._workers += 1
-        return self.world.worker(self._workers, clock=self.clock, engine=ScriptedEngine(script=marked_words))
+        engine = ScriptedEngine(script=marked_words)
+        return self.world.worker(self._workers, clock=self.clock, engine=engine, replication_ms=REPLICATION_MS)
 
 
 def test_an_end_that_was_told_long_ago_makes_no_silence_of_words_that_lie_in_the_log() -> None:
@@ -200,6 +213,15 @@ def test_words_in_an_open_transaction_are_no_silence() -> None:
     assert cuts_that_came_out(troubled.world) == {"ann": [["ann-0", "ann-1"]]}
 
 
+def test_a_word_that_is_stamped_and_not_yet_replicated_when_the_leader_is_asked_is_no_silence() -> None:
+    troubled = Troubled()
+    troubled.speak("ann", 0)
+    troubled.turn(2)
+    troubled.speak("ann", FLUSH_MS - 100, unseen_ms=REPLICATION_MS)
+    troubled.finish()
+    assert cuts_that_came_out(troubled.world) == {"ann": [["ann-0", "ann-1"]]}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_whoever_falls_silent_is_cut_soon_and_nobody_needs_to_speak_for_it(name: str) -> None:
     troubled = Troubled()
@@ -207,15 +229,16 @@ def test_whoever_falls_silent_is_cut_soon_and_nobody_needs_to_speak_for_it(name:
     began_s = troubled.world.clock.monotonic_s()
     while not troubled.world.segments():
         troubled.turn(1)
-        assert troubled.world.clock.monotonic_s() - began_s < FLUSH_MS / 1000 + 0.3
+        assert troubled.world.clock.monotonic_s() - began_s < (FLUSH_MS + REPLICATION_MS) / 1000 + 0.3
 
 
 _ACTIONS = st.lists(
     st.one_of(
         st.builds(
-            lambda name, after_ms: partial(Troubled.speak, name=name, after_ms=after_ms),
+            lambda name, after_ms, unseen_ms: partial(Troubled.speak, name=name, after_ms=after_ms, unseen_ms=unseen_ms),
             st.sampled_from(NAMES),
             st.one_of(st.integers(0, 900), st.sampled_from([0, 100, 400, 530, 780, 799, 800, 801])),
+            st.sampled_from([0, 0, 0, 50, REPLICATION_MS]),
         ),
         st.builds(lambda times: partial(Troubled.turn, times=times), st.integers(1, 60)),
         st.builds(lambda for_ms: partial(Troubled.wait, for_ms=for_ms), st.sampled_from([1, 100, 400, 700, 3_000])),

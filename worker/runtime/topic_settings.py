@@ -1,0 +1,91 @@
+"""The topics that a worker reads and writes, and the deployment whose name they and the stored state begin with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from worker.runtime.routes import Route, require_topic
+
+__all__ = ["TopicSettings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicSettings:
+    """What has a name in the cluster. Raises ValueError where one name has two purposes."""
+
+    deployment: Annotated[
+        str,
+        Meta(
+            pattern=r"^[a-z0-9][a-z0-9-]{0,31}$",
+            description="Prefix of group, transactional ids, ledger and Redis keys; two deployments never meet.",
+            extra={"change": "a new deployment starts with no state"},
+        ),
+    ] = "caesura"
+    input_topic: Annotated[str, Meta(description="Topic of the word events.", extra={"change": "never"})] = "asr.words"
+    segment_topic: Annotated[str, Meta(description="Topic of the segments.", extra={"change": "at a roll-out"})] = (
+        "asr.segments"
+    )
+    dead_letter_topic: Annotated[
+        str, Meta(description="Topic of the events that can never be applied.", extra={"change": "at a roll-out"})
+    ] = "asr.words.dead"
+    ledger_topic: Annotated[
+        str,
+        Meta(
+            description="Compacted topic from which sessions are rebuilt; empty: `<deployment>.ledger`.",
+            extra={"change": "never"},
+        ),
+    ] = ""
+    routes: Annotated[
+        tuple[Route, ...],
+        Meta(
+            description="Translation routes, each `target=topic` or `target=topic:rendering` (`verbatim`, `marked`, "
+            "`fluent`); as tables in a file also `keep_fillers`, `keep_reparanda` and `cleaning` (`off`, `light`, "
+            "`medium`, `full`).",
+            extra={"change": "at a roll-out; a session goes on where it is"},
+        ),
+    ] = ()
+    tentative_topic: Annotated[
+        str,
+        Meta(
+            description="Topic of words that are not frozen yet, with labels that may change (`asr.tentative`); empty: "
+            "none are published. Nothing rests on it, and under load it is the first to give way.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = ""
+
+    def __post_init__(self) -> None:
+        for name in ("input_topic", "segment_topic", "dead_letter_topic"):
+            require_topic(name, getattr(self, name))
+        if self.ledger_topic:
+            require_topic("ledger_topic", self.ledger_topic)
+        topics = [self.input_topic, self.segment_topic, self.dead_letter_topic, self.ledger]
+        topics += [route.topic for route in self.routes]
+        if self.tentative_topic:
+            require_topic("tentative_topic", self.tentative_topic)
+            topics.append(self.tentative_topic)
+        if len(set(topics)) != len(topics):
+            raise ValueError("every topic has one purpose, and two settings name the same one")
+        if len({route.target for route in self.routes}) != len(self.routes):
+            raise ValueError("routes: a target is named twice")
+
+    @property
+    def ledger(self) -> str:
+        """The ledger topic's name."""
+        return self.ledger_topic or f"{self.deployment}.ledger"
+
+    @property
+    def read_topics(self) -> frozenset[str]:
+        """The topics that the worker reads."""
+        return frozenset((self.input_topic, self.ledger))
+
+    @property
+    def output_topics(self) -> frozenset[str]:
+        """The topics that the worker writes to."""
+        return frozenset((self.segment_topic, self.dead_letter_topic, self.ledger, *(one.topic for one in self.routes)))
+
+    def route(self, target: str) -> Route | None:
+        """Return the route of a target, None where the operator has none."""
+        return next((route for route in self.routes if route.target == target), None)
