@@ -28,8 +28,8 @@ import torch
 from torch import Tensor
 
 from bench.machine import cpu_name
-from models.data.prepare import held_out
-from models.decoding.streamed import WatchedEngine, run_stream
+from models.data.preparation import held_out
+from models.decoding.labelled_stream import WatchedEngine, run_stream
 from models.evaluation.sweeps import SWEEP_CORPORA
 from models.export.parity import encode
 from models.export.starting_model import starting_model

@@ -12,13 +12,13 @@ from schemas.events import SessionOptions, Word, WordsEvent
 from schemas.tentative import Tentative
 from schemas.versions import EVENT_VERSION
 
-__all__ = ["Decoding", "Session", "Spoken", "words_of"]
+__all__ = ["Session", "SessionModel", "Spoken", "words_of"]
 
 Spoken = str | Iterable[str | Word]
 """What may be fed: a text, its words separated by white space; or words, with their times or without."""
 
 
-class Decoding(Protocol):
+class SessionModel(Protocol):
     """What a session asks of its model."""
 
     def decode(self, events: Sequence[WordsEvent]) -> dict[str, list[Segment]]:
@@ -43,7 +43,7 @@ def words_of(spoken: Spoken) -> tuple[Word, ...]:
 class Session:
     """A session; ``Model.session`` makes it. Time does not pass here: a pause is the caller's to notice."""
 
-    def __init__(self, model: Decoding, name: str, lang: str, options: SessionOptions) -> None:
+    def __init__(self, model: SessionModel, name: str, lang: str, options: SessionOptions) -> None:
         self.name = name
         self.lang = lang
         self._model = model

@@ -25,8 +25,8 @@ from models.commands.options import (
 )
 from models.commands.tuning import tune
 from models.data.benchmark_corpora import BENCHMARK_MIX
-from models.data.prepare import held_out as held_out_documents
-from models.data.prepare import prepare, prepare_held_out
+from models.data.preparation import held_out as held_out_documents
+from models.data.preparation import prepare, prepare_held_out
 from models.data.recipes import DEV_TALKS
 from models.data.recogniser_errors import ERROR_RATE
 from models.languages.registry import LANGUAGES
@@ -56,7 +56,7 @@ def dequantise_start(
     whole: Annotated[bool, typer.Option("--whole", help="Keep the pieces that no word is cut into.")] = False,
 ) -> None:
     """Make a start for training from a BERT that is to be had as ONNX only, in int8 or fp32."""
-    from models.networks.dequantised import write_dequantised  # noqa: PLC0415 - the other commands run without torch
+    from models.networks.dequantisation import write_dequantised  # noqa: PLC0415 - the other commands run without torch
 
     print(f"{write_dequantised(source, tokenizer, weights, vocabulary, whole=whole)} pieces")
 

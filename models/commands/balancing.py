@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from models.commands.options import Vocabulary
-from models.data.aligned import UNKNOWN
+from models.data.aligned_words import UNKNOWN
 from models.data.packing import PackedText
 from models.networks.pieces import LEADING, read_vocabulary
 from models.training.balancing import Labelled, balanced, mean_f1

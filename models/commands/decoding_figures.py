@@ -14,15 +14,15 @@ from rich.progress import Progress
 
 from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
-from models.data.prepare import held_out
-from models.decoding.streamed import WatchedEngine, active_model
+from models.data.preparation import held_out
+from models.decoding.labelled_stream import WatchedEngine, active_model
 from models.evaluation.decoding_tables import changes_table, decodings_tables, revisions_table, stability_tables
 from models.evaluation.figures_page import put
 from models.evaluation.position_plot import drawn
 from models.evaluation.stability import detections, growing_input, revisions, stabilities, streams_of
 from models.evaluation.sweeps import (
     SWEEP_CORPORA,
-    Decoding,
+    DecodingWay,
     GoldText,
     against_chunks,
     benchmark_text,
@@ -43,7 +43,7 @@ __all__ = ["register"]
 MaxWords = Annotated[int, typer.Option(help="Held-out words a corpus.")]
 Page = Annotated[Path | None, typer.Option(help="Also put the tables on this page (docs/decoding-figures.md).")]
 
-Ways = list[tuple[Decoding, Engine]]
+Ways = list[tuple[DecodingWay, Engine]]
 """How a text is decoded, and by what."""
 
 
@@ -192,7 +192,7 @@ def compare_spreads(
     )
 
 
-def _settled(look_ahead: tuple[int, ...]) -> Decoding:
+def _settled(look_ahead: tuple[int, ...]) -> DecodingWay:
     name = f"settled, L = {sum(look_ahead)} ({','.join(map(str, look_ahead))})"
     return stream(name, DecodingRules(emission=Emission.SETTLED))
 

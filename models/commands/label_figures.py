@@ -15,7 +15,7 @@ from rich.progress import Progress
 from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.data.chinese_corpora import CHINESE_TEST
-from models.data.prepare import held_out
+from models.data.preparation import held_out
 from models.evaluation.english import (
     Evaluation,
     Figure,

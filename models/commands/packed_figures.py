@@ -10,7 +10,7 @@ import typer
 
 from models.commands.options import Checkpoint, Corpus, Vocabulary
 from models.data.packing import PackedText
-from models.evaluation.packed import packed_scores
+from models.evaluation.soft_label_f1 import packed_scores
 from models.networks.pieces import LEADING, read_vocabulary
 
 __all__ = ["register"]

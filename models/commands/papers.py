@@ -87,7 +87,7 @@ def train_papers(asked: PapersTrained) -> None:
     A run that is done is not done again, so the command may be stopped and started as you like.
     """
     from models.evaluation.papers.runs import Workplace  # noqa: PLC0415 - the other commands run without torch
-    from models.evaluation.papers.schedule import Pace, work_through  # noqa: PLC0415
+    from models.evaluation.papers.schedule import RunBudget, work_through  # noqa: PLC0415
 
     if wrong := set(asked.plan or ()) - set(_PLANS):
         raise typer.BadParameter(f"{', '.join(sorted(wrong))}: not among {', '.join(_PLANS)}", param_hint="--plan")
@@ -105,8 +105,8 @@ def train_papers(asked: PapersTrained) -> None:
     scope = replace(
         _scope(asked.start, asked.layers, asked.heads, asked.width), seeds=asked.seeds, scale=asked.scale, **begun
     )
-    pace = Pace(processes=asked.processes, begin_s=asked.begin_minutes * 60, only=asked.only)
-    work_through(asked.plan or _PLANS, scope, place, pace)
+    budget = RunBudget(processes=asked.processes, begin_s=asked.begin_minutes * 60, only=asked.only)
+    work_through(asked.plan or _PLANS, scope, place, budget)
 
 
 def papers_tables(

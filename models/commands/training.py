@@ -12,16 +12,16 @@ from rich.progress import Progress
 
 from models.commands.option_groups import grouped
 from models.commands.options import SHIPPED, Language, Models
-from models.commands.training_settings import Labelling, LearntText, NetworkChoice, TrainingCourse
+from models.commands.training_settings import LearntText, NetworkChoice, SoftLabelling, TrainingCourse
 from models.data.packing import PackedText
-from models.data.taught import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
+from models.data.soft_labels import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
 from models.export.starting_model import starting_model
 from models.languages.registry import LANGUAGES
 from models.networks.pieces import LEADING, read_vocabulary
 from schemas.labels import Casing, Disfluency
 
 if TYPE_CHECKING:  # the other commands run without torch
-    from models.networks.kinds import Network
+    from models.networks.registry import Network
 
 __all__ = ["register"]
 
@@ -127,7 +127,7 @@ def _fields(network: str, language: str, shape_from: Path | None, asked: dict[st
 
 
 def _built(kind: str, fields: dict[str, Any]) -> Network:
-    from models.networks.kinds import KINDS, build  # noqa: PLC0415
+    from models.networks.registry import KINDS, build  # noqa: PLC0415
 
     if kind not in KINDS:
         raise typer.BadParameter(f"there is no network {kind!r}; there are {', '.join(KINDS)}")
@@ -193,7 +193,7 @@ def _packed(data: Path, corpora: Sequence[str]) -> dict[str, Path]:
     return files
 
 
-def label_text(asked: Labelling) -> None:
+def label_text(asked: SoftLabelling) -> None:
     """Write a teacher's class probabilities for every word of the packed text; stop and start it as you like."""
     import torch  # noqa: PLC0415 - the other commands run without it
 

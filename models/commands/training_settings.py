@@ -10,7 +10,7 @@ import typer
 
 from models.commands.options import CHECKPOINT, DATA, Checkpoint, Corpus, Data, Language, Vocabulary
 
-__all__ = ["Device", "Labelling", "LearntText", "NetworkChoice", "TrainingCourse"]
+__all__ = ["Device", "LearntText", "NetworkChoice", "SoftLabelling", "TrainingCourse"]
 
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 
@@ -92,7 +92,7 @@ class TrainingCourse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Labelling:
+class SoftLabelling:
     """What ``label`` is told: a teacher, the text, and where its labels go."""
 
     vocabulary: Vocabulary

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.corpora import CorpusRules, marked_well, read_in_order
 from models.data.english_corpora import add_line
 from models.data.swda import Role, SpeakerSide, read_swda_training

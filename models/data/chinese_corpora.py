@@ -13,7 +13,7 @@ import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.chinese_marks import LabelledUnit, add_turn, read_chinese_marks
 from models.data.corpora import CorpusRules, marked_well, read_in_order
 from models.data.disfluencies import SpeechHabits

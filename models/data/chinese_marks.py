@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from models.data.aligned import UNKNOWN, AlignedDocument, strongest
-from models.data.units import as_units
+from models.data.aligned_words import UNKNOWN, AlignedDocument, strongest
+from models.data.recogniser_units import as_units
 from schemas.labels import Disfluency, Punctuation
 from schemas.state import ModelWord
 from worker.core.dictionary import HAN, load_dictionary

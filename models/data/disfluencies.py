@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.aligned_words import UNKNOWN, AlignedDocument
 from schemas.labels import Disfluency, Punctuation
 
 __all__ = [

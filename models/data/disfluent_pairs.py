@@ -13,7 +13,7 @@ import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from models.data.aligned import UNKNOWN, AlignedDocument, move_marks
+from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
 from models.data.corpora import read_texts
 from models.data.disfluencies import FILLED_PAUSES
 from models.data.marks import MarkedWord, read_marks

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from models.data.aligned import UNKNOWN, AlignedDocument, move_marks
+from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
 from models.data.corpora import CorpusRules, marked_well, read_in_order
-from models.data.derived import derive_tags
+from models.data.derived_tags import derive_tags
 from models.data.marks import read_marks
 
 __all__ = ["ENGLISH_CORPORA", "add_line", "read_corpus"]

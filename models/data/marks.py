@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from models.data.aligned import UNKNOWN, strongest
+from models.data.aligned_words import UNKNOWN, strongest
 from models.data.written_case import read_casing
 from schemas.labels import Punctuation
 from worker.core.normalisation import model_view

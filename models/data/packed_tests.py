@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.dev_talks import dev_half
 from models.data.iwslt import BenchmarkText, read_iwslt
 from models.data.packing import PackedText, pack

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from models.data.aligned import AlignedDocument
+from models.data.aligned_words import AlignedDocument
 from models.data.corpora import place
 
 __all__ = ["DEV_TALKS", "DISFLUENT_SHARE", "DocumentReader", "Recipe", "is_held_out"]

@@ -16,7 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.aligned_words import UNKNOWN, AlignedDocument
 from schemas.labels import Disfluency, Punctuation
 
 __all__ = ["ERROR_RATE", "MisheardWords", "sound_key"]

@@ -1,4 +1,4 @@
-"""Packed text cut into training samples, and samples grouped by like length: what ``resident`` makes batches of.
+"""Packed text cut into training samples, and samples grouped by like length: what ``resident_text`` makes batches of.
 
 As the paper trains (section 3.3): a sample is one or more whole sentences, so it begins where a sentence does; to half
 of the samples the next sentence is appended up to a random word, so that the network does not learn to end every

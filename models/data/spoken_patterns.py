@@ -13,7 +13,7 @@ import random
 import re
 from collections.abc import Iterator
 
-from models.data.aligned import AlignedDocument, move_marks
+from models.data.aligned_words import AlignedDocument, move_marks
 from models.data.marks import read_marks
 from models.data.spoken_frames import EARNEST, REPAIRED, WORDS
 from schemas.labels import Disfluency

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from models.data.aligned import UNKNOWN
+from models.data.aligned_words import UNKNOWN
 from schemas.labels import Casing
 from worker.core.casing import casing_of
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import torch
 from typing_extensions import override
 
-from models.decoding.constrained import labeller
+from models.decoding.constrained_decoder import labeller
 from models.export.parity import encode
 from models.networks.checkpoints import load_any_network
-from models.networks.kinds import Network, describe, look_ahead_words
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
+from models.networks.registry import Network, describe, look_ahead_words
 from worker.adapters.onnx.wordpiece import WordPiece
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import FatalError

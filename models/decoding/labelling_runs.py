@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from models.data.units import as_units
-from models.decoding.chunked import label_chunks
+from models.data.recogniser_units import as_units
+from models.decoding.overlapping_chunks import label_chunks
 from schemas.events import Word, WordsEvent
 from schemas.labels import Disfluency, Punctuation
 from schemas.segments import SegmentWord

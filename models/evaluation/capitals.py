@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from models.data.aligned import UNKNOWN, AlignedDocument
-from models.data.prepare import held_out
+from models.data.aligned_words import UNKNOWN, AlignedDocument
+from models.data.preparation import held_out
 from models.data.recipes import Recipe
 from models.decoding.labelling_runs import Progress, published_words
 from models.evaluation.scoring import Counts, Score, count_blocks, scored

@@ -12,13 +12,13 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
 
-from models.data.aligned import AlignedDocument
+from models.data.aligned_words import AlignedDocument
 from models.data.dev_talks import dev_half
 from models.data.iwslt import read_iwslt
-from models.data.prepare import held_out
+from models.data.preparation import held_out
 from models.data.recipes import Recipe
+from models.decoding.labelled_stream import active_model
 from models.decoding.labelling_runs import Labelled, Progress, label_offline, label_streams
-from models.decoding.streamed import active_model
 from models.evaluation.scoring import Counts, Difference, Score, count_blocks, difference, scored
 from schemas.labels import Disfluency, Punctuation
 from worker.ports.engine import Engine

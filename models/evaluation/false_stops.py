@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.decoding.labelling_runs import Progress, label_streams
 from models.evaluation.shares import Share
 from schemas.labels import Punctuation

@@ -18,11 +18,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from models.decoding.streamed import Step, Stream
+from models.decoding.labelled_stream import LabelledStep, Stream
 
-__all__ = ["History", "Labelling", "frozen_history", "raw_history", "screen_history", "time_to_detection"]
+__all__ = ["History", "LabelledAt", "frozen_history", "raw_history", "screen_history", "time_to_detection"]
 
-Labelling = tuple[int, Sequence[int]]
+LabelledAt = tuple[int, Sequence[int]]
 """The number of words before a buffer, and the labels of its words."""
 
 
@@ -108,7 +108,7 @@ class History:
         return farthest
 
 
-def raw_history(labellings: Iterable[Labelling]) -> History:
+def raw_history(labellings: Iterable[LabelledAt]) -> History:
     """Return the history of raw predictions on growing input: each labelling shows all of its words anew."""
     history = History()
     for start, labels in labellings:
@@ -122,7 +122,7 @@ def frozen_history(labels: Sequence[int], frozen_at: Sequence[int]) -> History:
     return History([[(heard, label)] for heard, label in zip(frozen_at, labels, strict=True)])
 
 
-def screen_history(stream: Stream, labels: Sequence[int], labels_of: Callable[[Step], bytes]) -> History:
+def screen_history(stream: Stream, labels: Sequence[int], labels_of: Callable[[LabelledStep], bytes]) -> History:
     """Return the history of a screen that shows frozen labels, and raw ones for the words that have not frozen yet.
 
     labels: the frozen ones. labels_of: the raw ones of a step, of the same kind.

@@ -14,9 +14,9 @@ from operator import attrgetter
 
 import numpy as np
 
-from models.data.aligned import AlignedDocument
+from models.data.aligned_words import AlignedDocument
+from models.decoding.labelled_stream import Stream, WatchedEngine, run_stream
 from models.decoding.labelling_runs import Progress
-from models.decoding.streamed import Stream, WatchedEngine, run_stream
 from models.evaluation.english import EITHER, MARK_CLASSES, TAG_CLASSES
 from models.evaluation.label_history import History, frozen_history, raw_history, screen_history, time_to_detection
 from models.evaluation.scoring import score

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from models.data.aligned import AlignedDocument
+from models.data.aligned_words import AlignedDocument
 from models.data.iwslt import read_iwslt
-from models.data.prepare import held_out
+from models.data.preparation import held_out
 from models.data.recipes import Recipe
-from models.decoding.chunked import label_chunks
+from models.decoding.labelled_stream import WatchedEngine, active_model, run_stream
 from models.decoding.labelling_runs import Progress
-from models.decoding.streamed import WatchedEngine, active_model, run_stream
+from models.decoding.overlapping_chunks import label_chunks
 from models.evaluation.english import BENCHMARKS, MARK_CLASSES
 from models.evaluation.scoring import Counts, Score, count_blocks, difference, scored
 from schemas.events import Emission
@@ -29,8 +29,8 @@ from worker.ports.engine import Engine
 
 __all__ = [
     "SWEEP_CORPORA",
-    "Decoding",
     "DecodingFigures",
+    "DecodingWay",
     "GoldText",
     "against_chunks",
     "benchmark_text",
@@ -67,7 +67,7 @@ class GoldText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decoding:
+class DecodingWay:
     """A way to decode a text, by name."""
 
     name: str
@@ -109,27 +109,27 @@ def benchmark_text(corpora: Path, name: str) -> GoldText:
     return GoldText(name=name, texts=[text.words], gold=text.marks, spread=text.spread)
 
 
-def stream(name: str = "stream", rules: DecodingRules = _DEFAULT, *, language: str = "en") -> Decoding:
+def stream(name: str = "stream", rules: DecodingRules = _DEFAULT, *, language: str = "en") -> DecodingWay:
     """Return decoding through ``worker.core``."""
 
     def run(engine: WatchedEngine, words: Sequence[str]) -> Decoded:
         streamed = run_stream(engine, words, language=language, rules=rules)
         return streamed.marks, streamed.delays
 
-    return Decoding(name=name, run=run)
+    return DecodingWay(name=name, run=run)
 
 
-def chunks(name: str = "overlapped chunks 30/15/10", *, language: str = "en") -> Decoding:
+def chunks(name: str = "overlapped chunks 30/15/10", *, language: str = "en") -> DecodingWay:
     """Return the overlapped-chunk split and merge."""
 
     def run(engine: WatchedEngine, words: Sequence[str]) -> Decoded:
         chunked = label_chunks(engine, active_model(engine, language), [model_view(word) for word in words])
         return chunked.marks, chunked.delays
 
-    return Decoding(name=name, run=run)
+    return DecodingWay(name=name, run=run)
 
 
-def sweep() -> Iterator[Decoding]:
+def sweep() -> Iterator[DecodingWay]:
     """Yield the default, then each of F, T and the left context varied alone.
 
     F stands in both emission modes: it is what a settled word waits for beyond L, and little beside a sentence.
@@ -151,7 +151,7 @@ def sweep() -> Iterator[Decoding]:
             yield stream(f"sentence, context={words}", replace(rules, context_words=words))
 
 
-def against_chunks() -> tuple[Decoding, ...]:
+def against_chunks() -> tuple[DecodingWay, ...]:
     """Return the chunks, and the streams that they are compared with: the paper's (no left context) and the default.
 
     The paper's delay of 10 words is a settled word's; a sentence's words wait for its end besides.
@@ -168,7 +168,7 @@ def against_chunks() -> tuple[Decoding, ...]:
 def decoded(
     engine: Engine,
     text: GoldText,
-    way: Decoding,
+    way: DecodingWay,
     *,
     progress: Progress = lambda _: None,
     clock: Callable[[], float] = time.process_time,

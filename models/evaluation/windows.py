@@ -16,13 +16,13 @@ import torch
 from numpy.typing import NDArray
 
 from models.data.packed_tests import PackedTest
-from models.data.resident import ResidentText
+from models.data.resident_text import ResidentText
 from models.decoding.checkpoint_engine import CheckpointEngine
-from models.decoding.chunked import CHUNK_WORDS, MIN_WORDS_CUT, WINDOW_WORDS, Chunk, split
-from models.decoding.constrained import labeller
+from models.decoding.constrained_decoder import labeller
 from models.decoding.labelling_runs import label_streams
+from models.decoding.overlapping_chunks import CHUNK_WORDS, MIN_WORDS_CUT, WINDOW_WORDS, Chunk, split
 from models.networks.arithmetic import quick_arithmetic
-from models.networks.kinds import Network
+from models.networks.registry import Network
 
 __all__ = ["CHUNKS", "DoubleOverlap", "label_test", "stream_test"]
 
@@ -52,7 +52,7 @@ class DoubleOverlap:
 
 
 CHUNKS = DoubleOverlap(size=CHUNK_WORDS, left=CHUNK_WORDS - WINDOW_WORDS - MIN_WORDS_CUT, right=MIN_WORDS_CUT)
-"""Overlapped chunks (``models.decoding.chunked``): how a network that sees all it is given labels a stream."""
+"""How a network that sees all it is given labels a stream (``models.decoding.overlapping_chunks``)."""
 
 
 def label_test(

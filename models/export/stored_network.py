@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.networks.dequantised import initialisers
+from models.networks.dequantisation import initialisers
 from schemas.model_manifest import ModelManifest
 from worker.adapters.onnx.model_folder import StoredModel
 from worker.errors import FatalError

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from models.data.aligned import AlignedDocument
+from models.data.aligned_words import AlignedDocument
 from models.data.chinese_corpora import (
     CHINESE_CORPORA,
     CHINESE_SPEECH,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from models.data.aligned import UNKNOWN, AlignedDocument, move_marks
+from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
 from models.data.benchmark_corpora import BENCHMARK_MIX, read_benchmark_corpus
 from models.data.calls import call_documents
 from models.data.dev_talks import dev_half

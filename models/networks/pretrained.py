@@ -17,8 +17,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from models.networks.ct_transformer import CTConfig, CTTransformer, sinusoids
-from models.networks.kinds import Network
 from models.networks.mpnet import MPNet
+from models.networks.registry import Network
 from models.networks.task_dependency import TaskDependency
 
 __all__ = ["rows_of", "shape_of", "start_from_bert", "start_from_checkpoint"]

@@ -3,8 +3,8 @@
 Wang, Chen, Yang & Xu 2018, "Self-attention based network for punctuation restoration", section III. The encoder reads
 the bare words; the decoder writes the punctuated text, a piece of a word or a mark a step, and says of each step
 whether it is a word (label O) or which mark. What it writes is fed back from two tables, of words and of labels, so
-that with the encoder's there are three. The decoder is to be constrained (``models.decoding.constrained``): a word that
-it writes is the next one of the source.
+that with the encoder's there are three. The decoder is to be constrained (``models.decoding.constrained_decoder``): a
+word that it writes is the next one of the source.
 
 Numbers: a mark is an atom 1 … A. Labels: 0 is O, then the atoms, A + 1 is the border (begin and end). Words: the
 vocabulary's V pieces, then the atoms, then the border. A word's class is a run of marks, ``config.runs``: class 0 is

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:  # the other commands run without torch
-    from models.networks.kinds import Network
+    from models.networks.registry import Network
 
 __all__ = ["average_checkpoints", "mix", "register", "write_average"]
 
@@ -45,7 +45,7 @@ def write_average(paths: Sequence[Path], out: Path) -> None:
     ValueError for fewer than two, for networks of different shapes, and where ``out`` is there already.
     """
     from models.networks.checkpoints import learnt_from, load_any_network, write_checkpoint  # noqa: PLC0415 - see above
-    from models.networks.kinds import describe  # noqa: PLC0415
+    from models.networks.registry import describe  # noqa: PLC0415
 
     if len(paths) < 2:
         raise ValueError("a mean is of two checkpoints at least")

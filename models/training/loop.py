@@ -19,14 +19,14 @@ import torch
 from torch import Tensor
 
 from models.data.packing import PackedText
-from models.data.resident import Batch, ResidentText, batches
+from models.data.resident_text import Batch, ResidentText, batches
 from models.data.samples import LONGEST_WORDS, TAIL_SHARE
-from models.data.taught import Taught
+from models.data.soft_labels import Taught
 from models.networks.arithmetic import quick_arithmetic
 from models.networks.checkpoints import read_checkpoint, write_checkpoint
 from models.networks.ct_transformer import CTTransformer
 from models.networks.full_transformer import UNLIMITED
-from models.networks.kinds import Network
+from models.networks.registry import Network
 from models.networks.sapr import SAPR
 from models.training.objective import Objective, head_loss
 from models.training.optimisers import Optimisers

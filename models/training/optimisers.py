@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from models.networks.kinds import Network
+from models.networks.registry import Network
 from models.networks.task_dependency import TaskDependency
 
 __all__ = ["Optimisers"]

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from models.data.punctuated_sequences import punctuated
-from models.data.resident import Batch
+from models.data.resident_text import Batch
 from models.networks.arithmetic import quick_arithmetic
 from models.networks.sapr import SAPR
 

@@ -1,4 +1,4 @@
-"""A teacher's soft labels of packed text: windows in, class probabilities a word out (``models.data.taught``).
+"""A teacher's soft labels of packed text: windows in, class probabilities a word out (``models.data.soft_labels``).
 
 Long text is read in the windows of offline decoding: 200 words, of which 35 and 15 at the edges are context only (the
 double-overlap window of discriminative self-training, section 3.3).
@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 
 from models.data.packing import PackedText
-from models.data.resident import ResidentText
-from models.data.taught import Taught, TaughtFile
-from models.decoding.chunked import Chunk, split
+from models.data.resident_text import ResidentText
+from models.data.soft_labels import Taught, TaughtFile
 from models.decoding.labelling_runs import OFFLINE_STEP_WORDS, OFFLINE_WORDS, OFFLINE_WORDS_CUT
+from models.decoding.overlapping_chunks import Chunk, split
 from models.networks.arithmetic import quick_arithmetic
-from models.networks.kinds import Network
+from models.networks.registry import Network
 
 __all__ = ["HEADS", "Heads", "Teacher", "all_rows", "label_softly", "soft_rows"]
 

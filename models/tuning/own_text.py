@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.evaluation.chinese import CharacterText
 from models.languages.registry import LANGUAGES
 from worker.core.dictionary import HAN

@@ -17,10 +17,10 @@ from pathlib import Path
 import msgspec
 from rich.progress import Progress, TaskID
 
-from models.data.aligned import AlignedDocument
+from models.data.aligned_words import AlignedDocument
 from models.data.corpora import place
 from models.data.packing import PackedText, pack
-from models.data.resident import ResidentText, batches
+from models.data.resident_text import ResidentText, batches
 from models.evaluation.chinese import CharacterText
 from models.evaluation.english import Figure
 from models.export.folder import ModelCard
@@ -32,10 +32,10 @@ from models.networks.checkpoints import load_network
 from models.training.averaging import mix
 from models.training.loop import TrainingPlan, train
 from models.tuning.comparison import Streamed, changed_tags, figures, streamed
+from models.tuning.early_stopping import EarlyStopping, Look
 from models.tuning.models_folder import publish
 from models.tuning.own_text import OwnFile, aligned, session_of
-from models.tuning.parts import TextParts
-from models.tuning.watched import Look, Watcher
+from models.tuning.text_split import TextParts
 from schemas.model_manifest import ModelManifest
 from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
 from worker.errors import FatalError
@@ -161,12 +161,12 @@ def _claim(out: Path, parts: TextParts, start: StoredModel, plan: TuningPlan) ->
 
 def _trained(
     text: PackedText, watched: PackedText, start: StoredModel, plan: TuningPlan, out: Path, bar: Progress
-) -> Watcher:
+) -> EarlyStopping:
     """Train until the watcher has seen enough, and return it; nothing is left to do for a tune that has ended."""
     leading = wordpiece_of(start).number(start.manifest.wordpiece.leading)
     resident = ResidentText(watched, leading)
     looks_at = list(batches(resident, max_pieces=_MAX_PIECES, seed=plan.seed, left_context=_LEFT_CONTEXT))
-    watcher = Watcher(out, looks_at, plan.patience, tell=bar.print)
+    watcher = EarlyStopping(out, looks_at, plan.patience, tell=bar.print)
     if watcher.ended:
         return watcher
     network = read_network(start, off_grid_seed=plan.seed)

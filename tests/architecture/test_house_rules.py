@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,15 @@ def test_pinned_requirements_carry_hashes_and_no_addresses() -> None:
         assert requirements
         assert text.count("--hash=sha256:") >= len(requirements)
         assert all("==" in line for line in requirements)
+
+
+def test_a_name_of_a_class_has_one_meaning() -> None:
+    """What users of the library import is named for them: their session and segment stand over the worker's."""
+    files = defaultdict(list)
+    for file in sources():
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                files[node.name].append(name_of(file))
+    twice = {name: found for name, found in files.items() if len(found) > 1}
+    assert sorted(twice) == ["Segment", "Session"], twice
+    assert all(any(one.startswith("caesura/") for one in found) for found in twice.values())

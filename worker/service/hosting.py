@@ -16,13 +16,13 @@ from worker.service.telemetry import ServiceTelemetry
 from worker.service.web_app import web_app
 from worker.settings.serving import ServeSettings
 
-__all__ = ["Hosted", "Source", "StopTaker", "host"]
+__all__ = ["Hosted", "ServiceThread", "StopTaker", "host"]
 
 StopTaker = Callable[[Callable[[], None]], None]
 """Is given a function that stops the service, from any thread."""
 
 
-class Source(Protocol):
+class ServiceThread(Protocol):
     """A thread that the service lives from."""
 
     def start(self) -> None:
@@ -44,7 +44,7 @@ class Hosted:
     settings: ServeSettings
     about: About
     path: str
-    source: Callable[[Callable[[Exception], None]], Source]
+    source: Callable[[Callable[[Exception], None]], ServiceThread]
     connect: Callable[[int, ClientSocket, Opening], Awaitable[Connection]]
     telemetry: ServiceTelemetry = field(default_factory=ServiceTelemetry)
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from worker.core.rules import DecodingRules
 from worker.ports.engine import Engine
 from worker.runtime.settings import RuntimeSettings
-from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND, Speaker
+from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND, LoadSpeaker
 from worker.sizing.unconnected_worker import UnconnectedWorker
 
 __all__ = ["AROUND", "OWN_DELAY_MS", "LiveStage", "Measured", "Measurement", "resident_bytes"]
@@ -86,7 +86,7 @@ class Measurement:
         self._interval_s = settings.commit_interval_ms / 1000
         self._most_records = settings.max_poll_records
         self._worker = UnconnectedWorker(engine, settings, rules, self._time)
-        self._speakers: list[Speaker] = []
+        self._speakers: list[LoadSpeaker] = []
 
     def run(self, *, seconds: float, first_sessions: int, most_sessions: int) -> Measured:
         """Measure, in rising stages of so many seconds of speech; ``most_sessions`` ends the rise. Blocks."""
@@ -131,12 +131,12 @@ class Measurement:
 
     def _say_first(self, sessions: int) -> None:
         """Have so many sessions, their buffers of different lengths, so that not all step at once."""
-        fresh = [Speaker(f"session-{n}", place=n * 37) for n in range(len(self._speakers), sessions)]
+        fresh = [LoadSpeaker(f"session-{n}", place=n * 37) for n in range(len(self._speakers), sessions)]
         self._speakers += fresh
         for number, turns in enumerate(_FIRST_TURNS):
             self._say(fresh[number :: len(_FIRST_TURNS)], turns=turns)
 
-    def _say(self, speakers: Sequence[Speaker], *, turns: int) -> tuple[float, float]:
+    def _say(self, speakers: Sequence[LoadSpeaker], *, turns: int) -> tuple[float, float]:
         """Let all of them speak turn after turn, as fast as it goes; return wall and processor seconds."""
         wall_s, cpu_s = 0.0, 0.0
         for _ in range(turns):

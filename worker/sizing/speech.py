@@ -6,7 +6,7 @@ from schemas.codec import encode_event
 from schemas.events import Word, WordsEvent
 from schemas.versions import EVENT_VERSION
 
-__all__ = ["EVENT_WORDS", "WORDS_A_SECOND", "Speaker"]
+__all__ = ["EVENT_WORDS", "WORDS_A_SECOND", "LoadSpeaker"]
 
 EVENT_WORDS = 2
 WORDS_A_SECOND = 2.5
@@ -23,7 +23,7 @@ _SAID = _TEXT.split()
 _WORD_MS = round(1000 / WORDS_A_SECOND)
 
 
-class Speaker:
+class LoadSpeaker:
     """One session's speech. place: where in the text it begins, so that sessions say different things."""
 
     def __init__(self, name: str, place: int) -> None:

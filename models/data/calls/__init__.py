@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.call_numbers import NUMBERS
 from models.data.disfluencies import FUNCTION_WORDS
 from models.data.marks import read_marks

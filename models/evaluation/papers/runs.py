@@ -16,18 +16,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models.data.aligned import UNKNOWN
+from models.data.aligned_words import UNKNOWN
 from models.data.packed_tests import PackedTest
 from models.data.packing import PackedText
-from models.data.taught import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
+from models.data.soft_labels import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
 from models.evaluation.english import MARK_CLASSES
 from models.evaluation.papers.plans import Learnt, PaperRun
 from models.evaluation.scoring import count_blocks, scored
 from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test
 from models.networks.checkpoints import load_any_network, write_checkpoint
-from models.networks.kinds import Network, build
 from models.networks.pieces import LEADING, read_vocabulary
 from models.networks.pretrained import start_from_bert
+from models.networks.registry import Network, build
 from models.networks.task_dependency import TaskDependency
 from models.training.averaging import mix
 from models.training.loop import TrainingPlan, train

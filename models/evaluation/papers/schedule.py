@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 from models.evaluation.papers.plans import PLANS, PaperRun, Scope
 from models.evaluation.papers.runs import Workplace, carry_out, facts_of
 
-__all__ = ["Facts", "Pace", "planned", "work_through"]
+__all__ = ["Facts", "RunBudget", "planned", "work_through"]
 
 Facts: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class RunBudget:
     """How fast, and for how long. processes: runs at a time; begin_s: seconds after which no further run begins.
 
     only: a part of the names of the runs that are wanted.
@@ -37,25 +37,25 @@ def planned(plans: Sequence[str], done: Mapping[str, Facts], scope: Scope, only:
 
 
 def work_through(
-    plans: Sequence[str], scope: Scope, place: Workplace, pace: Pace, *, tell: Callable[[str], None] = print
+    plans: Sequence[str], scope: Scope, place: Workplace, budget: RunBudget, *, tell: Callable[[str], None] = print
 ) -> dict[str, Facts]:
     """Carry out the plans' runs, and return the facts of those that are done; one that fails is told, and left out."""
     began = time.monotonic()
     done: dict[str, Facts] = {}
     failed: set[str] = set()
     running: dict[Future[Facts], PaperRun] = {}
-    with ProcessPoolExecutor(pace.processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(budget.processes, mp_context=multiprocessing.get_context("spawn")) as pool:
         while True:
-            before = {run.name: facts_of(run.name, place.out) for run in planned(plans, done, scope, pace.only)}
+            before = {run.name: facts_of(run.name, place.out) for run in planned(plans, done, scope, budget.only)}
             done |= {name: facts for name, facts in before.items() if facts is not None}
             begun = {run.name for run in running.values()} | failed | set(done)
             waiting = [
                 run
-                for run in planned(plans, done, scope, pace.only)
+                for run in planned(plans, done, scope, budget.only)
                 if run.name not in begun and set(run.needs) <= set(done)
             ]
-            if time.monotonic() - began < pace.begin_s:
-                for run in waiting[: pace.processes - len(running)]:
+            if time.monotonic() - began < budget.begin_s:
+                for run in waiting[: budget.processes - len(running)]:
                     running[pool.submit(carry_out, run, place)] = run
             if not running:
                 return done

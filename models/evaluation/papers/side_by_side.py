@@ -18,7 +18,7 @@ from models.data.packed_tests import PackedTest
 from models.evaluation.papers.plans import PLANS, Scope
 from models.evaluation.papers.tables import Results, f1_cell, markdown
 from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test
-from models.networks.kinds import Network, build
+from models.networks.registry import Network, build
 from models.networks.sapr import SAPR
 
 __all__ = ["SYSTEMS", "cpu_us_a_word", "mean_delay_words", "side_by_side"]

@@ -8,11 +8,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from models.data.aligned import AlignedDocument
+from models.data.aligned_words import AlignedDocument
 from models.export.folder import ModelCard, export
 from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.networks.kinds import Network
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from models.networks.registry import Network
 from schemas.model_manifest import ModelManifest
 from worker.adapters.onnx.wordpiece import WordPiece
 

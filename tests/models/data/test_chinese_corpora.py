@@ -11,7 +11,7 @@ import pytest
 from models.data.chinese_corpora import CHINESE_TEST, read_chinese_corpus, read_cs2w
 from models.data.chinese_marks import LabelledUnit
 from models.data.packing import PackedText
-from models.data.prepare import held_out, prepare
+from models.data.preparation import held_out, prepare
 from models.evaluation.chinese import by_character, evaluate_chinese
 from models.evaluation.scoring import Score
 from models.languages.chinese import CHINESE

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.chinese_corpora import CHINESE_SPEECH
 from models.data.chinese_marks import LabelledUnit, add_turn, cut_again, read_chinese_marks
 from models.data.disfluencies import insert_disfluencies
-from models.data.units import as_units
+from models.data.recogniser_units import as_units
 from schemas.labels import Disfluency, Punctuation
 from schemas.state import HeldBack
 from worker.core.segmentation import segmenters

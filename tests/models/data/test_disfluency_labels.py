@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from models.data.aligned import UNKNOWN, AlignedDocument
-from models.data.derived import derive_tags
+from models.data.aligned_words import UNKNOWN, AlignedDocument
+from models.data.derived_tags import derive_tags
 from models.data.disfluencies import insert_disfluencies
 from models.data.disfluent_pairs import _tags
 from models.data.marks import read_marks

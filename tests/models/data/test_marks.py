@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from models.data.aligned import UNKNOWN, AlignedDocument, move_marks
+from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
 from models.data.marks import read_marks
 from schemas.labels import Disfluency, Punctuation
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from models.data.aligned import AlignedDocument
+from models.data.aligned_words import AlignedDocument
 from models.data.recogniser_errors import MisheardWords, sound_key
 from schemas.labels import Disfluency, Punctuation
 

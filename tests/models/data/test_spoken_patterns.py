@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from models.data.aligned import AlignedDocument
+from models.data.aligned_words import AlignedDocument
 from models.data.spoken_frames import EARNEST, REPAIRED
 from models.data.spoken_patterns import _add, pattern_documents
 from models.evaluation.regression.cases import FLUENT, read_cases

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from models.data.aligned import UNKNOWN
+from models.data.aligned_words import UNKNOWN
 from models.data.benchmark_corpora import read_benchmark_corpus
 from models.data.swda import Role, SpeakerSide, read_sides, read_swda_test
 from models.evaluation.scoring import Score, scored

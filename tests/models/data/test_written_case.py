@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.data.aligned import UNKNOWN
+from models.data.aligned_words import UNKNOWN
 from models.data.marks import read_marks
 from models.data.packing import PackedText, pack
 from models.data.recogniser_errors import MisheardWords

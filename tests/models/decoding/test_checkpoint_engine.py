@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 import torch
 
 from models.decoding.checkpoint_engine import CheckpointEngine
-from models.decoding.streamed import WatchedEngine, run_stream
+from models.decoding.labelled_stream import WatchedEngine, run_stream
 from models.evaluation.stability import growing_input
 from models.networks.blstm import BLSTM, BLSTMConfig
 from models.networks.checkpoints import write_checkpoint

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models.commands.capitals import capitals_table
-from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.evaluation.capitals import WAYS, CapitalFigure, Forms, evaluate_capitals, figures_of
 from models.languages.english import ENGLISH
 from schemas.labels import Casing

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 
-from models.data.aligned import UNKNOWN, AlignedDocument
+from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.evaluation.false_stops import FlushPoint, count_stops, flush_points, stops_table
 from models.evaluation.shares import Share
 from schemas.labels import Punctuation

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from models.decoding.streamed import Step, Stream
+from models.decoding.labelled_stream import LabelledStep, Stream
 from models.evaluation.label_history import History, frozen_history, raw_history, screen_history, time_to_detection
 
 
@@ -81,9 +81,9 @@ def test_a_screen_shows_raw_labels_until_they_freeze() -> None:
         tags=[0] * 4,
         frozen_at=[3, 3, 4, 4],
         steps=[
-            Step(start=0, marks=bytes([0, 2]), tags=bytes(2)),
-            Step(start=0, marks=bytes([1, 2, 1]), tags=bytes(3)),
-            Step(start=1, marks=bytes([0, 0, 3]), tags=bytes(3)),
+            LabelledStep(start=0, marks=bytes([0, 2]), tags=bytes(2)),
+            LabelledStep(start=0, marks=bytes([1, 2, 1]), tags=bytes(3)),
+            LabelledStep(start=1, marks=bytes([0, 0, 3]), tags=bytes(3)),
         ],
     )
     history = screen_history(stream, stream.marks, lambda step: step.marks)

@@ -16,17 +16,17 @@ pytest.importorskip("torch")
 from typer.testing import CliRunner
 
 from models.__main__ import app
-from models.data.aligned import UNKNOWN
+from models.data.aligned_words import UNKNOWN
 from models.data.packed_tests import PackedTest, packed_test
 from models.data.packing import PackedText, pack
-from models.data.resident import ResidentText
+from models.data.resident_text import ResidentText
 from models.evaluation.papers.plans import PLANS, Learnt, PaperRun, Scope
 from models.evaluation.papers.runs import Workplace, carry_out, first_words, read_learnt
 from models.evaluation.papers.schedule import planned
 from models.evaluation.papers.side_by_side import SYSTEMS, mean_delay_words
 from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test
 from models.networks.checkpoints import load_any_network
-from models.networks.kinds import describe
+from models.networks.registry import describe
 from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
 from tests.harness.models.encoders import INNER, POSITIONS, WIDTH, bert
 from tests.harness.models.networks import VOCABULARY, document, tokenizer

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.data.units import as_units
-from models.decoding.streamed import active_model
+from models.data.recogniser_units import as_units
+from models.decoding.labelled_stream import active_model
 from models.evaluation.stability import growing_input
 from schemas.state import HeldBack
 from worker.adapters.onnx.engine import OnnxEngine

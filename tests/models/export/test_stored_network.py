@@ -16,7 +16,7 @@ import torch
 
 from models.export.parity import INT8_AGREEMENT, check_parity, encode
 from models.export.stored_network import read_network
-from models.networks.dequantised import initialisers
+from models.networks.dequantisation import initialisers
 from tests.harness.models.networks import buffers, exported, tiny_config, tiny_network, tokenizer
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.model_folder import StoredModel, read_models_folder

@@ -11,8 +11,8 @@ import torch
 from models.networks.blstm import BLSTM, BLSTMConfig
 from models.networks.ct_transformer import PADDING_WORD, CTTransformer
 from models.networks.full_transformer import UNLIMITED, FullTransformer
-from models.networks.kinds import KINDS, Network, build, describe
 from models.networks.mpnet import MPNet, buckets
+from models.networks.registry import KINDS, Network, build, describe
 from tests.harness.models.networks import VOCABULARY, far_apart, pieces_of, scores, tiny_config
 
 pytestmark = pytest.mark.torch

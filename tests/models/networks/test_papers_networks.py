@@ -11,11 +11,11 @@ pytest.importorskip("torch")
 import torch
 
 from models.data.packing import pack
-from models.data.resident import Batch, ResidentText
+from models.data.resident_text import Batch, ResidentText
 from models.networks.ct_transformer import PADDING_WORD
 from models.networks.full_transformer import UNLIMITED
-from models.networks.kinds import Network, build, describe, look_ahead_words
 from models.networks.mpnet import MPNet
+from models.networks.registry import Network, build, describe, look_ahead_words
 from models.networks.sapr import SAPR, SAPRConfig
 from models.networks.t_brnn import TBRNN, TBRNNConfig
 from models.networks.task_dependency import ORDERS, TaskDependency, TaskDependencyConfig

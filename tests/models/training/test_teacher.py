@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from models.__main__ import app
 from models.data.packing import PackedText, pack
-from models.data.resident import ResidentText
-from models.data.taught import TaughtFile, load_taught
+from models.data.resident_text import ResidentText
+from models.data.soft_labels import TaughtFile, load_taught
 from models.networks.checkpoints import load_any_network, load_network, write_checkpoint
 from models.networks.ct_transformer import CTConfig, CTTransformer
 from models.networks.full_transformer import FullTransformer

@@ -16,14 +16,14 @@ from typer.testing import CliRunner
 
 from models.__main__ import app
 from models.data.packing import PackedText, pack
-from models.data.resident import ResidentText
-from models.data.taught import Taught, forget_labels, with_pseudo_sentences
+from models.data.resident_text import ResidentText
+from models.data.soft_labels import Taught, forget_labels, with_pseudo_sentences
 from models.networks.blstm import BLSTM, BLSTMConfig
 from models.networks.checkpoints import load_any_network, load_network, write_checkpoint
 from models.networks.ct_transformer import CTTransformer
 from models.networks.full_transformer import UNLIMITED, FullTransformer
-from models.networks.kinds import Network
 from models.networks.mpnet import MPNet
+from models.networks.registry import Network
 from models.training.loop import TrainingPlan, losses, train
 from models.training.objective import Objective
 from models.training.shorter_look_ahead import drawn_look_ahead

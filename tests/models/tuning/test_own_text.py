@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from models.data.aligned import UNKNOWN
+from models.data.aligned_words import UNKNOWN
 from models.tuning.own_text import OwnFile, aligned, read_folder, session_of, unmarked_lines
-from models.tuning.parts import TextParts, split
+from models.tuning.text_split import TextParts, split
 from schemas.labels import Disfluency, Punctuation
 from tests.harness.models.own_texts import paragraph, write_files, write_folder
 from worker.errors import FatalError

@@ -14,16 +14,16 @@ import torch
 from typer.testing import CliRunner, Result
 
 from models.__main__ import app
-from models.data.aligned import UNKNOWN
+from models.data.aligned_words import UNKNOWN
 from models.data.packing import pack
-from models.data.resident import ResidentText, batches
+from models.data.resident_text import ResidentText, batches
 from models.export.stored_network import read_network
 from models.networks.checkpoints import load_network
 from models.networks.ct_transformer import CTTransformer
 from models.tuning import tuning
+from models.tuning.early_stopping import EarlyStopping, held_out_loss
 from models.tuning.own_text import OwnFile, aligned
 from models.tuning.tuning import TuningPlan, to_learn
-from models.tuning.watched import Watcher, held_out_loss
 from tests.harness.models.networks import document, exported, tiny_config, tiny_network, tokenizer
 from tests.harness.models.own_texts import write_files, write_folder
 from worker.adapters.onnx.engine import OnnxEngine
@@ -126,9 +126,9 @@ def test_a_watcher_ends_after_so_many_looks_without_a_gain_and_keeps_the_best(tm
     networks.sort(key=lambda network: held_out_loss(network, watched))
     second, best, *worse = networks[1], networks[0], *networks[2:]
     told: list[str] = []
-    watcher = Watcher(tmp_path, watched, 3, tell=told.append)
+    watcher = EarlyStopping(tmp_path, watched, 3, tell=told.append)
     assert [watcher(network, 0.1 * k) for k, network in enumerate((second, best, worse[0]))] == [False] * 3
-    again = Watcher(tmp_path, watched, 3)  # the process was stopped and started
+    again = EarlyStopping(tmp_path, watched, 3)  # the process was stopped and started
     assert [again(worse[1], 0.3), again(worse[2], 0.4)] == [False, True]
     assert again.ended
     assert again.best_look.share == pytest.approx(0.1)

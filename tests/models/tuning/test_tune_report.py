@@ -11,9 +11,9 @@ pytest.importorskip("torch")
 from models.evaluation.chinese import CharacterText
 from models.export.parity import Parity
 from models.tuning.comparison import Streamed, changed_tags, figures
+from models.tuning.early_stopping import Look
 from models.tuning.report import report
 from models.tuning.tuning import Tuned
-from models.tuning.watched import Look
 from schemas.labels import Punctuation
 from tests.harness.models.networks import exported, tiny_network
 

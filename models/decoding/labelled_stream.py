@@ -18,11 +18,11 @@ from worker.core.rules import DecodingRules
 from worker.core.stream import StreamingLabeller
 from worker.ports.engine import Engine, EngineModel, EngineWork
 
-__all__ = ["Step", "Stream", "WatchedEngine", "active_model", "run_stream"]
+__all__ = ["LabelledStep", "Stream", "WatchedEngine", "active_model", "run_stream"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class LabelledStep:
     """One labelling: the words before the buffer, and the raw labels of the buffer's words."""
 
     start: int
@@ -45,7 +45,7 @@ class Stream:
     marks: list[int] = field(default_factory=list)
     tags: list[int] = field(default_factory=list)
     frozen_at: list[int] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[LabelledStep] = field(default_factory=list)
 
     @property
     def delays(self) -> list[int]:
@@ -60,7 +60,7 @@ class WatchedEngine(Engine):
         """Watch ``engine``. clock: seconds of processor time."""
         self._engine = engine
         self._clock = clock
-        self._steps: list[Step] = []
+        self._steps: list[LabelledStep] = []
         self.buffer_words = 0
         self.cpu_s = 0.0
 
@@ -83,7 +83,9 @@ class WatchedEngine(Engine):
         self.cpu_s += self._clock() - began_s
         for request, labels in zip(requests, answers, strict=True):
             self.buffer_words += len(request.words)
-            self._steps.append(Step(start=request.buffer_start, marks=labels.punctuation, tags=labels.disfluency))
+            self._steps.append(
+                LabelledStep(start=request.buffer_start, marks=labels.punctuation, tags=labels.disfluency)
+            )
         return [labels.part(request.wanted) for request, labels in zip(requests, answers, strict=True)]
 
     @override
@@ -96,7 +98,7 @@ class WatchedEngine(Engine):
         """Pass it on."""
         self._engine.warm_up()
 
-    def take_steps(self) -> list[Step]:
+    def take_steps(self) -> list[LabelledStep]:
         """Return the labellings since the last call."""
         taken, self._steps = self._steps, []
         return taken

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.data.aligned import UNKNOWN
+from models.data.aligned_words import UNKNOWN
 from models.data.disfluencies import FILLED_PAUSES, FUNCTION_WORDS, is_meant_said_again
 from models.data.marks import MarkedWord
 from schemas.labels import Disfluency, Punctuation

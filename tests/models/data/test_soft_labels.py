@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("torch")
 
 from models.data.packing import PackedText, pack
-from models.data.resident import ResidentText, batches
-from models.data.taught import TaughtFile, forget_labels, load_taught, with_pseudo_sentences
+from models.data.resident_text import ResidentText, batches
+from models.data.soft_labels import TaughtFile, forget_labels, load_taught, with_pseudo_sentences
 from tests.harness.models.networks import document, tokenizer
 
 pytestmark = pytest.mark.torch

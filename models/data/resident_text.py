@@ -15,7 +15,7 @@ from torch import Tensor
 
 from models.data.packing import PackedText
 from models.data.samples import LONGEST_WORDS, TAIL_SHARE, Sample, sample_groups
-from models.data.taught import Taught
+from models.data.soft_labels import Taught
 from models.networks.ct_transformer import PADDING_WORD
 
 __all__ = ["IGNORED", "Batch", "ResidentText", "batches"]

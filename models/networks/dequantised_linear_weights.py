@@ -1,4 +1,4 @@
-"""An int8 ONNX export that keeps BERT's own names, all but those of its linear weights, back to fp32 (``dequantised``).
+"""An int8 ONNX export that keeps BERT's names, all but those of its linear weights, back to fp32 (``dequantisation``).
 
 PyTorch's exporter calls a linear weight ``val_39`` and its bias ``bert.encoder.layer.0.attention.self.query.bias``; the
 quantiser leaves an integer product, a cast and a scaling between the two. So each weight takes the name of the bias

@@ -13,7 +13,7 @@ from models.data.disfluent_pairs import read_disfl_qa, read_rev16
 from models.data.english_corpora import read_corpus
 from models.data.iwslt import read_iwslt
 from models.data.packing import PackedText
-from models.data.prepare import CorpusCounts, held_out, prepare, prepare_held_out
+from models.data.preparation import CorpusCounts, held_out, prepare, prepare_held_out
 from models.data.recipes import is_held_out
 from models.languages.english import ENGLISH
 from schemas.labels import Disfluency, Punctuation

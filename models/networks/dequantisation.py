@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from safetensors.torch import save_file
 
-from models.networks.dequantised_linears import named_by_biases
+from models.networks.dequantised_linear_weights import named_by_biases
 from worker.core.dictionary import HAN
 
 __all__ = ["dequantise", "initialisers", "write_dequantised"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.data.aligned import UNKNOWN
+from models.data.aligned_words import UNKNOWN
 from models.data.packing import PackedText
 from schemas.labels import Punctuation
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from models.data.packing import PackedText
-from models.data.taught import Taught
+from models.data.soft_labels import Taught
 from models.evaluation.english import EITHER, MARK_CLASSES
 from models.evaluation.scoring import count_blocks, scored
 from schemas.labels import Casing, Disfluency, Punctuation

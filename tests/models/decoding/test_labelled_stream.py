@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from models.decoding.labelled_stream import WatchedEngine, run_stream
 from models.decoding.labelling_runs import label_streams
-from models.decoding.streamed import WatchedEngine, run_stream
 from models.evaluation.stability import growing_input, runs_of, stabilities, streams_of
 from models.evaluation.sweeps import GoldText, chunks, decoded, figures_table, stream, sweep
 from schemas.events import Emission

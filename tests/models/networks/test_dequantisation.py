@@ -14,7 +14,7 @@ from onnx import helper, numpy_helper
 from safetensors.torch import load_file
 
 from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.networks.dequantised import write_dequantised
+from models.networks.dequantisation import write_dequantised
 from models.networks.pretrained import start_from_bert
 
 WIDTH, INNER, POSITIONS = 8, 16, 12

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 
 from models.__main__ import app
 from models.data.packing import PackedText, pack
-from models.evaluation.packed import packed_scores
+from models.evaluation.soft_label_f1 import packed_scores
 from models.networks.checkpoints import write_checkpoint
 from models.networks.ct_transformer import CTTransformer
 from tests.harness.models.networks import VOCABULARY, document, tiny_config, tokenizer

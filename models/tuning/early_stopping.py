@@ -13,11 +13,11 @@ import msgspec
 import torch
 from torch.nn import functional
 
-from models.data.resident import Batch
+from models.data.resident_text import Batch
 from models.networks.checkpoints import write_checkpoint
 from models.networks.ct_transformer import CTTransformer
 
-__all__ = ["Look", "Watcher", "held_out_loss"]
+__all__ = ["EarlyStopping", "Look", "held_out_loss"]
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ def held_out_loss(network: CTTransformer, batches: Sequence[Batch]) -> float:
     return total / max(words, 1.0)
 
 
-class Watcher:
+class EarlyStopping:
     """A ``models.training.loop.Watch``: ``best`` in its folder is always the network with the smallest loss so far."""
 
     def __init__(

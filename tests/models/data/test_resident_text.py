@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 import torch
 
 from models.data.packing import PackedText, pack
-from models.data.resident import IGNORED, ResidentText, batches
+from models.data.resident_text import IGNORED, ResidentText, batches
 from models.networks.ct_transformer import PADDING_WORD
 from tests.harness.models.networks import document, tokenizer
 

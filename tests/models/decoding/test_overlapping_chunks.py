@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.decoding.chunked import Chunk, label_chunks, split
+from models.decoding.overlapping_chunks import Chunk, label_chunks, split
 from worker.adapters.memory.engine import ScriptedEngine
 
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from models.networks.ct_transformer import PADDING_WORD
-from models.networks.kinds import Network
+from models.networks.registry import Network
 from models.networks.sapr import SAPR, SAPRConfig
 
 __all__ = ["MAX_RUN", "ConstrainedDecoder", "labeller", "runs_of"]
