@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from tests.harness.damages import DAMAGES
 
-__all__ = ["DAMAGES_BEFORE", "FAULTS", "HAND_OVERS", "REDIS", "every_rebuild", "every_way"]
+__all__ = ["DAMAGES_BEFORE", "FAULTS", "HAND_OVERS", "OTHER_HAND_OVERS", "REDIS", "every_rebuild", "every_way"]
 
 _FIRST_STEPS = range(1, 11)
 """Stops of the first owner, from the words' arrival past the end of the checkpoint that takes them."""
@@ -33,8 +33,10 @@ FAULTS = (
     "commit 0 retriable happened",
     "offsets 0 aborted",
 )
-HAND_OVERS = (("expel 0", 1), ("crash 0", 1), ("expel 0", 2), ("crash 0", 2), ("nothing", 0))
+HAND_OVERS = (("expel 0", 1), ("crash 0", 2), ("nothing", 0))
 """What becomes of the first owner, and who is next; 2 has the first one's ordinal."""
+OTHER_HAND_OVERS = (("crash 0", 1), ("expel 0", 2))
+"""The same the other way round: what dies is followed by another ordinal, what lives on by its own. For the night."""
 
 REDIS = ("nothing", "lose", "fail_over")
 DAMAGES_BEFORE = ("a session lost", "a session overwritten by another", "a manifest of a newer release", "the id lost")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from tests.crash.exploration import broken
-from tests.crash.small_ways import DAMAGES_BEFORE, FAULTS, HAND_OVERS, REDIS, every_rebuild, every_way
+from tests.crash.small_ways import DAMAGES_BEFORE, FAULTS, HAND_OVERS, OTHER_HAND_OVERS, REDIS, every_rebuild, every_way
 from tests.harness.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS
 
 _GIVEN_UP = ("expel 0", 1)
@@ -34,7 +34,9 @@ _SHOWN_IN_A_REBUILD = {
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("hand_over", "following"), HAND_OVERS)
+@pytest.mark.parametrize(
+    ("hand_over", "following"), [*HAND_OVERS, *(pytest.param(*one, marks=pytest.mark.long) for one in OTHER_HAND_OVERS)]
+)
 @pytest.mark.parametrize(
     ("fault", "redis"),
     [*((fault, "nothing") for fault in FAULTS), *(("nothing", redis) for redis in REDIS if redis != "nothing")],
@@ -45,7 +47,7 @@ def test_no_way_of_the_shape_breaks_a_promise(fault: str, redis: str, hand_over:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("hand_over", ["expel 1", "crash 1"])
+@pytest.mark.parametrize("hand_over", ["crash 1", pytest.param("expel 1", marks=pytest.mark.long)])
 @pytest.mark.parametrize("following", [0, 2])
 @pytest.mark.parametrize("damage", DAMAGES_BEFORE)
 def test_no_way_of_a_rebuild_breaks_a_promise(damage: str, hand_over: str, following: int) -> None:

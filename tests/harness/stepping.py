@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+
+from greenlet import greenlet
 
 from tests.harness.crashing import Crash
 from tests.harness.twin_world import TwinWorker
@@ -11,35 +12,30 @@ from worker.ports.observer import Event, LoopMoved, Observer, SeamReached, Silen
 
 __all__ = ["SteppedWorker"]
 
-_FOR_EVER_S = 60.0
-
 
 class SteppedWorker(SilentObserver):
-    """Runs a worker in a thread of its own, one step at a time; never two threads at once."""
+    """Runs a worker one step at a time, on a stack of its own; whoever advances it stands still meanwhile."""
 
     def __init__(self, make: Callable[[Observer], TwinWorker]) -> None:
         self._make = make
-        self._go = threading.Semaphore(0)
-        self._stopped = threading.Semaphore(0)
+        self._stack = greenlet(self._run)
         self._crashing = False
-        self._thread = threading.Thread(target=self._run, daemon=True)
         self.twin: TwinWorker | None = None
         self.at = "made"
         self.ended = False
         self.error: BaseException | None = None
-        self._thread.start()
 
     def advance(self) -> None:
         """Let it run to its next stop."""
         if not self.ended:
-            self._go.release()
-            assert self._stopped.acquire(timeout=_FOR_EVER_S), f"a worker hangs after {self.at}"
+            self._stack.switch()
 
     def crash(self) -> None:
         """Let it vanish where it stands."""
+        if self.at == "made":
+            self.ended = True
         self._crashing = True
         self.advance()
-        self._thread.join(_FOR_EVER_S)
 
     def note(self, event: Event) -> None:
         if isinstance(event, SeamReached):
@@ -49,17 +45,17 @@ class SteppedWorker(SilentObserver):
 
     def _stop(self, where: str) -> None:
         self.at = where
-        self._stopped.release()
         self._wait()
 
     def _wait(self) -> None:
-        assert self._go.acquire(timeout=_FOR_EVER_S), "the test forgot a worker"
+        advancing = self._stack.parent
+        assert advancing is not None
+        advancing.switch()
         if self._crashing:
             raise Crash
 
     def _run(self) -> None:
         try:
-            self._wait()
             self.twin = self._make(self)
             while True:
                 self.twin.turn()
@@ -68,4 +64,3 @@ class SteppedWorker(SilentObserver):
         except BaseException as error:  # noqa: BLE001 (whatever ended it is the test's to judge)
             self.error = error
         self.ended = True
-        self._stopped.release()

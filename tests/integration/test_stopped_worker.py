@@ -10,6 +10,7 @@ import pytest
 import redis
 
 from tests.harness.parts.kafka_part import Kafka
+from tests.harness.protocols import GROUP_PROTOCOLS
 from tests.harness.real_world import Kill, RealWorker, RealWorld
 from tests.harness.running import Process
 from tests.harness.speech import check_every_word_once, speech
@@ -25,7 +26,7 @@ _SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms
 
 
 @pytest.mark.parametrize("step", [SeamStep.STAGED, SeamStep.SAVED, SeamStep.PUBLISHED, SeamStep.OFFSETS_SENT])
-@pytest.mark.parametrize("group_protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("group_protocol", GROUP_PROTOCOLS)
 def test_a_worker_stopped_past_its_session_changes_nothing_in_redis_and_publishes_nothing(
     kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, step: SeamStep
 ) -> None:

@@ -14,6 +14,7 @@ from schemas.codec import encode_segment
 from schemas.events import Emission, WordsEvent
 from schemas.segments import Segment
 from tests.harness.parts.kafka_part import Kafka
+from tests.harness.protocols import GROUP_PROTOCOLS
 from tests.harness.real_world import Kill, RealWorld
 from tests.harness.running import Process
 from tests.harness.speech import check_every_word_once, comparable, speech, talk
@@ -24,13 +25,14 @@ from worker.ports.engine import Engine
 from worker.ports.observer import SeamStep
 
 _SESSIONS = 200
+_TALKS = 80
 _PARTITIONS = 6
 _RULES: dict[str, object] = {"flush_after_ms": 300_000, "stall_after_ms": 300_000, "idle_after_ms": 400_000}
 _SHIPPED = Path(__file__).parents[2] / "models" / "shipped"
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("group_protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("group_protocol", GROUP_PROTOCOLS)
 def test_twenty_thousand_words_come_out_once_with_the_bytes_of_an_undisturbed_run(
     kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, tmp_path: Path
 ) -> None:
@@ -43,13 +45,13 @@ def test_twenty_thousand_words_come_out_once_with_the_bytes_of_an_undisturbed_ru
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("group_protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("group_protocol", GROUP_PROTOCOLS)
 def test_the_shipped_model_labels_as_it_does_undisturbed(
     kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, tmp_path: Path
 ) -> None:
     world = _world(kafka, redis_url, deployment, group_protocol)
     drawn = random.Random(7)
-    events = _spoken(*(talk(100, drawn) for _ in range(_SESSIONS)))
+    events = _spoken(*(talk(100, drawn) for _ in range(_TALKS)))
     segments = _played(world, events, tmp_path / "now", engine="shipped")
     check_every_word_once(events, segments)
     assert comparable(segments) == comparable(_undisturbed(events, OnnxEngine(_SHIPPED)))
@@ -77,7 +79,7 @@ def _spoken(*said: int | Sequence[str]) -> list[WordsEvent]:
 
 
 def _played(world: RealWorld, events: Sequence[WordsEvent], now: Path, *, engine: str = "scripted") -> list[Segment]:
-    quarter = len(events) // 4
+    quarter, speaking = len(events) // 4, len({one.session for one in events})
     kill = Kill(at=SeamStep.OFFSETS_SENT, once=now)
     with world.process(0, engine=engine) as leaves, world.process(1, engine=engine, kill=kill) as killed:
         world.wait_for_members(2)
@@ -91,7 +93,7 @@ def _played(world: RealWorld, events: Sequence[WordsEvent], now: Path, *, engine
                 assert leaves.terminate() == 0
                 world.send(*events[2 * quarter + sent :])
                 return world.wait_for(
-                    lambda segments: sum(one.session_end for one in segments) == _SESSIONS, timeout_s=150
+                    lambda segments: sum(one.session_end for one in segments) == speaking, timeout_s=150
                 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from tests.harness.parts.lookup import NotFound, missing
 from tests.harness.parts.redis_acl import worker_rule
 from tests.harness.session_stores import take_all_slots
 from worker.adapters.kafka.settings import KafkaSettings
-from worker.demo.embedded_redis import MAX_CLUSTER_PORT, EmbeddedRedis, find_redis_server
+from worker.demo.embedded_redis import MAX_CLUSTER_PORT, EmbeddedRedis
 from worker.demo.guarded_process import free_port
 
 __all__ = ["SecuredKafka", "SecuredRedis", "secured_kafka", "secured_redis"]
@@ -116,8 +117,9 @@ def secured_redis(
 
 def _speaking_tls() -> Path:
     """Return a redis-server that was built with TLS; many packaged ones were not."""
-    found = find_redis_server()
-    if found is None or not _knows_tls(found):
+    on_path = (Path(folder) / "redis-server" for folder in os.get_exec_path())
+    found = next((one for one in on_path if os.access(one, os.X_OK) and _knows_tls(one)), None)
+    if found is None:
         missing("no redis-server with TLS on the PATH (Debian's redis-server package has it)")
     return found
 

@@ -235,7 +235,9 @@ def test_whoever_falls_silent_is_cut_soon_and_nobody_needs_to_speak_for_it(name:
 _ACTIONS = st.lists(
     st.one_of(
         st.builds(
-            lambda name, after_ms, unseen_ms: partial(Troubled.speak, name=name, after_ms=after_ms, unseen_ms=unseen_ms),
+            lambda name, after_ms, unseen_ms: partial(
+                Troubled.speak, name=name, after_ms=after_ms, unseen_ms=unseen_ms
+            ),
             st.sampled_from(NAMES),
             st.one_of(st.integers(0, 900), st.sampled_from([0, 100, 400, 530, 780, 799, 800, 801])),
             st.sampled_from([0, 0, 0, 50, REPLICATION_MS]),
