@@ -45,6 +45,9 @@ def score_packed(
         if corpus and path.stem not in corpus:
             continue
         text = PackedText.load(path)
+        if not text.words:
+            print(f"{path.stem} holds no words", flush=True)
+            continue
         figures[path.stem] = dict(packed_scores(text, all_rows(asked, text)))
         print(path.stem, " ".join(f"{name} {f1:.1f}" for name, f1 in figures[path.stem].items()), flush=True)
     if json_file is not None:

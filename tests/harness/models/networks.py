@@ -10,7 +10,7 @@ from torch import Tensor
 
 from models.data.aligned_words import AlignedDocument
 from models.export.folder import ModelCard, export
-from models.networks.ct_transformer import CTConfig, CTTransformer
+from models.networks.ct_transformer import PADDING_WORD, CTConfig, CTTransformer
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
 from models.networks.registry import Network
 from schemas.model_manifest import ModelManifest
@@ -86,3 +86,15 @@ def pieces_of(length: int, *, seed: int = 3) -> tuple[Tensor, Tensor]:
 def scores(network: Network, pieces: Tensor, word_index: Tensor) -> Tensor:
     with torch.no_grad():
         return torch.cat(network(pieces, word_index), dim=-1)
+
+
+def check_that_padding_is_seen_by_no_word(network: Network) -> None:
+    """Check that a text says the same alone and beside a longer one, whatever it is filled up with."""
+    short, word_index = pieces_of(6)
+    long, long_index = pieces_of(15, seed=4)
+    for filler in (0, 7):
+        padded = torch.cat([torch.nn.functional.pad(short, (0, 9), value=filler), long])
+        numbers = torch.cat([torch.nn.functional.pad(word_index, (0, 9), value=PADDING_WORD), long_index])
+        among = scores(network, padded, numbers)
+        assert torch.allclose(scores(network, short, word_index)[0], among[0, :6], atol=1e-5)
+        assert torch.allclose(scores(network, long, long_index)[0], among[1], atol=1e-5)

@@ -44,6 +44,7 @@ def test_the_command_scores_every_packed_corpus_and_writes_the_figures(tmp_path:
     (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
     for name in ("one", "two"):
         packed().save(tmp_path / "held" / f"{name}.npz")
+    pack([], tokenizer()).save(tmp_path / "held" / "silent.npz")  # of some corpora nothing is held out
     write_checkpoint(tmp_path / "network.pt", CTTransformer(tiny_config()), {})
     command = [
         "score-packed",
@@ -57,5 +58,6 @@ def test_the_command_scores_every_packed_corpus_and_writes_the_figures(tmp_path:
     assert done.exit_code == 0, done.output
     figures = json.loads(out.read_text())
     assert set(figures) == {"one", "two"}
+    assert "silent holds no words" in done.output
     assert "capitals" not in figures["one"]  # the network has no third head
     assert 0 <= figures["one"]["marks"] <= 100

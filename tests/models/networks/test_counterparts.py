@@ -9,11 +9,18 @@ pytest.importorskip("torch")
 import torch
 
 from models.networks.blstm import BLSTM, BLSTMConfig
-from models.networks.ct_transformer import PADDING_WORD, CTTransformer
+from models.networks.ct_transformer import CTTransformer
 from models.networks.full_transformer import UNLIMITED, FullTransformer
 from models.networks.mpnet import MPNet, buckets
 from models.networks.registry import KINDS, Network, build, describe
-from tests.harness.models.networks import VOCABULARY, far_apart, pieces_of, scores, tiny_config
+from tests.harness.models.networks import (
+    VOCABULARY,
+    check_that_padding_is_seen_by_no_word,
+    far_apart,
+    pieces_of,
+    scores,
+    tiny_config,
+)
 
 pytestmark = pytest.mark.torch
 
@@ -53,15 +60,7 @@ def test_every_word_sees_every_other(kind: str, changed: int) -> None:
 
 @pytest.mark.parametrize("kind", ["full", "mpnet", "blstm"])
 def test_padding_is_seen_by_no_word(kind: str) -> None:
-    network = made(kind)
-    short, word_index = pieces_of(6)
-    long, long_index = pieces_of(15, seed=4)
-    for filler in (0, 7):
-        padded = torch.cat([torch.nn.functional.pad(short, (0, 9), value=filler), long])
-        numbers = torch.cat([torch.nn.functional.pad(word_index, (0, 9), value=PADDING_WORD), long_index])
-        among = scores(network, padded, numbers)
-        assert torch.allclose(scores(network, short, word_index)[0], among[0, :6], atol=1e-5)
-        assert torch.allclose(scores(network, long, long_index)[0], among[1], atol=1e-5)
+    check_that_padding_is_seen_by_no_word(made(kind))
 
 
 def test_the_same_weights_under_the_mask_see_no_further_than_it_lets_them() -> None:

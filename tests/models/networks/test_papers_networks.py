@@ -12,7 +12,6 @@ import torch
 
 from models.data.packing import pack
 from models.data.resident_text import Batch, ResidentText
-from models.networks.ct_transformer import PADDING_WORD
 from models.networks.full_transformer import UNLIMITED
 from models.networks.mpnet import MPNet
 from models.networks.registry import Network, build, describe, look_ahead_words
@@ -22,7 +21,16 @@ from models.networks.task_dependency import ORDERS, TaskDependency, TaskDependen
 from models.networks.word_cnn import WordCNN, WordCNNConfig
 from models.training.loop import losses
 from models.training.optimisers import Optimisers
-from tests.harness.models.networks import VOCABULARY, document, far_apart, pieces_of, scores, tiny_config, tokenizer
+from tests.harness.models.networks import (
+    VOCABULARY,
+    check_that_padding_is_seen_by_no_word,
+    document,
+    far_apart,
+    pieces_of,
+    scores,
+    tiny_config,
+    tokenizer,
+)
 
 pytestmark = pytest.mark.torch
 
@@ -71,15 +79,7 @@ def test_scores_are_a_row_of_classes_a_piece(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", LABELLERS)
 def test_padding_is_seen_by_no_word(kind: str) -> None:
-    network = made(kind)
-    short, word_index = pieces_of(6)
-    long, long_index = pieces_of(15, seed=4)
-    for filler in (0, 7):
-        padded = torch.cat([torch.nn.functional.pad(short, (0, 9), value=filler), long])
-        numbers = torch.cat([torch.nn.functional.pad(word_index, (0, 9), value=PADDING_WORD), long_index])
-        among = scores(network, padded, numbers)
-        assert torch.allclose(scores(network, short, word_index)[0], among[0, :6], atol=1e-5)
-        assert torch.allclose(scores(network, long, long_index)[0], among[1], atol=1e-5)
+    check_that_padding_is_seen_by_no_word(made(kind))
 
 
 @pytest.mark.parametrize("kind", [*LABELLERS, "sapr"])
