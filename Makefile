@@ -69,8 +69,8 @@ demo-web: setup ## Show it on a page in your browser: the same embedded parts, u
 
 # --- tests and checks ------------------------------------------------------------------------------------------------
 .PHONY: test test-long test-fast test-pythons train-smoke test-deploy check format lint types contracts audit
-PROCESSES ?= 4
-test: setup-train ## The tests, on a real Kafka and Redis found or started (in CI a missing one is a failure; PROCESSES=4); test-long has the rest
+PROCESSES ?= 5
+test: setup-train ## The tests, on a real Kafka and Redis found or started (in CI a missing one is a failure; PROCESSES=5); test-long has the rest
 	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal -m "not long"
 
 test-long: setup-train ## The tests that take minutes: faults on three brokers, drawn ways through the seam, live fuzzing

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+from tests.harness.dealing import dealt
 from tests.harness.parts.kafka_part import Kafka, find_kafka, unique
 from tests.harness.parts.lookup import NotFound, in_ci, missing
 from tests.harness.parts.redis_part import RedisServer, find_redis
@@ -60,6 +62,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("long")
         if no_torch and item.get_closest_marker("torch") and not in_ci():
             item.add_marker(pytest.mark.skip(reason="torch is not installed"))
+    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 def _found(find: Callable[[], Part]) -> Part:

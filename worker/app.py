@@ -163,7 +163,7 @@ def opened_tracer(runtime: RuntimeSettings) -> Iterator[Tracer]:
     try:
         from worker.telemetry.traces import SegmentTracer, otlp_processor  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        raise FatalError(f"worker.traces needs the extra traces, caesura[traces]: no module {error.name}") from error
+        raise FatalError(f"worker.traces needs the extra traces: no module {error.name}") from error
     tracer = SegmentTracer(
         otlp_processor(), topic=runtime.input_topic, group=runtime.group, instance=runtime.transactional_id
     )

@@ -87,7 +87,7 @@ def _prepared(asked: TuneSettings) -> tuple[StoredModel, TextParts]:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise FatalError(
-            f"training needs {', '.join(missing)}: pip install 'caesura[train]', or make setup-train in a checkout"
+            f"training needs {', '.join(missing)}: pip install '.[train]' in a checkout, or make setup-train"
         )
     parts = split(files)
     _print_what_was_read(files, parts, language, wrapped=asked.wrapped)

@@ -54,4 +54,4 @@ def needs_web() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise FatalError(f"this command needs the extra web, caesura[web]: no module {error.name}") from error
+        raise FatalError(f"this command needs the extra web: no module {error.name}") from error

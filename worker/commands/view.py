@@ -8,9 +8,9 @@ import typer
 
 from worker.adapters.kafka.topic_reader import Start
 from worker.adapters.system_clock import SystemClock
+from worker.commands.brokers import reached_brokers
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.serve import needs_web, serve_assignments
-from worker.settings.tree import load_broker_settings
 
 __all__ = ["view"]
 
@@ -28,7 +28,7 @@ def view(
     It reads the segments, and the words where its user may, as no member of any group, and commits nothing. On this
     machine alone, unless serve.host and serve.token say otherwise.
     """
-    settings = load_broker_settings(origin_of(config, serve_assignments(assignments, host, port)))
+    settings = reached_brokers(origin_of(config, serve_assignments(assignments, host, port)))
     with needs_web():
         from worker.service.server import listening  # noqa: PLC0415 - an extra
         from worker.service.watch_service import WatchService, readable_topics  # noqa: PLC0415

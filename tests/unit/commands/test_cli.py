@@ -152,7 +152,9 @@ def test_what_is_not_utf_8_on_standard_input_is_refused_too_and_never_a_tracebac
         assert done.stdout.count(b"\n") == 1, "the line before it was fine"
 
 
-@pytest.mark.parametrize("command", [("tail",), ("topics", "create"), ("dead-letters", "list"), ("unpark", "0")])
+@pytest.mark.parametrize(
+    "command", [("tail",), ("view",), ("topics", "create"), ("dead-letters", "list"), ("unpark", "0")]
+)
 def test_where_nothing_listens_it_is_said_at_once(terminal: Terminal, command: tuple[str, ...]) -> None:
     began_s = time.monotonic()
     with socket.socket() as unused:

@@ -29,7 +29,7 @@ def test_without_the_extra_one_line_says_what_to_install(
     logging.getLogger("caesura.kafka").setLevel(logging.NOTSET)  # the command silences it for its process
     assert ended.value.code == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("caesura: training needs torch, not installed here: pip install 'caesura[train]'")
+    assert line.startswith("caesura: training needs torch, not installed here: pip install '.[train]' in a checkout")
 
 
 @pytest.mark.torch

@@ -23,6 +23,14 @@ OTHER_VARIABLES = {
 TEXTS = {str(page.relative_to(ROOT)): page.read_text(encoding="utf-8") for page in PAGES}
 
 
+def test_nobody_is_sent_to_an_index_for_a_package_of_this_name() -> None:
+    """No index has this project, and one has another by its name."""
+    sources = [file for folder in ("worker", "models", "caesura") for file in (ROOT / folder).rglob("*.py")]
+    notebooks = (ROOT / "docs").rglob("*.ipynb")
+    texts = TEXTS | {str(file): file.read_text(encoding="utf-8") for file in (*sources, *notebooks)}
+    assert [name for name, text in texts.items() if re.search(r"install ['\"]?caesura", text)] == []
+
+
 def test_files_and_tests_that_are_named_are_there() -> None:
     missing = []
     for page, text in TEXTS.items():

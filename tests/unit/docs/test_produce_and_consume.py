@@ -13,6 +13,8 @@ from schemas.events import SessionOptions, WordsEvent
 from schemas.json_schema import FOLDER
 from schemas.segments import Cause, Segment
 from schemas.tentative import Tentative
+from schemas.versions import EVENT_VERSION
+from tests.harness.places import ROOT
 
 REPOSITORY = FOLDER.parent.parent
 PAGES = ("docs/produce.md", "docs/consume.md")
@@ -51,6 +53,7 @@ def test_the_producers_page_names_every_field_option_and_reason() -> None:
         "key_mismatch",
     }
     assert fields | reasons <= named_in_tables("docs/produce.md")
+    assert f"`major.minor`, now `{EVENT_VERSION}`" in (ROOT / "docs/produce.md").read_text(encoding="utf-8")
 
 
 def test_the_consumers_page_names_every_field_and_cause() -> None:

@@ -199,7 +199,7 @@ def test_where_traces_are_off_opentelemetry_is_not_needed_and_never_imported() -
 
 
 def test_traces_without_opentelemetry_are_refused_by_name() -> None:
-    assert _python(_ON) == "worker.traces needs the extra traces, caesura[traces]: no module opentelemetry"
+    assert _python(_ON) == "worker.traces needs the extra traces: no module opentelemetry"
 
 
 @pytest.mark.parametrize(("limit", "links"), [(None, 201), ("5", 5)])

@@ -106,6 +106,8 @@ def store_error(error: BaseException, doing: str) -> StoreError | FatalError:
         return StoreError(f"{doing}: {code}: {_CODES[code]}")
     if isinstance(error, exceptions.TimeoutError | TimeoutError):
         return StoreError(f"{doing}: no answer in time")
+    if isinstance(error.__cause__ or error.__context__ or error, ConnectionRefusedError):
+        return StoreError(f"{doing}: connection refused: nothing listens there")
     return StoreError(f"{doing}: {type(error).__name__}")
 
 

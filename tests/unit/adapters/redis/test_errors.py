@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -72,6 +73,14 @@ def test_mistakes_of_our_own_are_fatal_and_nothing_else_is() -> None:
 def test_the_servers_code_is_kept_and_explained(error: Exception, code: str) -> None:
     assert code_of(error) == code
     assert CANARY.upper() not in str(store_error(error, "doing"))
+
+
+def test_where_nothing_listens_it_is_said() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        client = redis.Redis(port=unused.getsockname()[1])
+        with client, pytest.raises(StoreError, match="connection refused: nothing listens there"), storing("asking"):
+            client.ping()
 
 
 def test_what_is_not_foreign_passes_through() -> None:

@@ -1,0 +1,33 @@
+"""The order of tests where several processes run them: what waits for brokers first, and beside it what computes.
+
+pytest-xdist gives each process a stretch of the tests, one after the other, and one that is done takes from the end of
+another's. So the stretches begin with the files that want real parts, all but the first, which begins with the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, groupby
+
+import pytest
+
+__all__ = ["dealt"]
+
+_REAL_PARTS = ("kafka", "redis")
+
+
+def dealt(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
+    """Return the tests in stretches of about as many, whole files in each; of one process's tests nothing is moved."""
+    if processes < 2:
+        return list(items)
+    files = [list(file) for _, file in groupby(items, key=lambda item: item.path)]
+    waiting = [file for file in files if any(item.get_closest_marker(part) for item in file for part in _REAL_PARTS)]
+    computing = [file for file in files if file not in waiting]
+    stretches: list[list[list[pytest.Item]]] = [[] for _ in range(processes)]
+    for number, file in enumerate(waiting):
+        stretches[1 + number % (processes - 1)].append(file)
+    for file in computing:
+        min(stretches, key=lambda stretch: sum(map(len, stretch))).append(file)
+    order = list(chain.from_iterable(chain.from_iterable(stretches)))
+    assert sorted(map(id, order)) == sorted(map(id, items)), "each test once"
+    return order
