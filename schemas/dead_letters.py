@@ -42,6 +42,15 @@ class DeadLetterReason(StrEnum):
         """Tell whether the limit on dead letters counts it: what says something against the producer's bytes."""
         return self not in _TIMELY
 
+    @property
+    def outlives_rebuild(self) -> bool:
+        """Tell whether a rebuild must be told of it, for it could decide otherwise.
+
+        What a record's session decides a rebuild finds again. The rest depends on settings or, of the bytes, on the
+        limits of a release: the ledger keeps that it was refused.
+        """
+        return self not in _OF_THE_SESSION
+
 
 _TIMELY: Final = frozenset(
     {
@@ -51,6 +60,10 @@ _TIMELY: Final = frozenset(
         DeadLetterReason.TOO_MANY_SESSIONS,
         DeadLetterReason.POISON,
     }
+)
+
+_OF_THE_SESSION: Final = frozenset(
+    {DeadLetterReason.LATE, DeadLetterReason.STALE_EPOCH, DeadLetterReason.SESSION_ENDED}
 )
 
 UNREADABLE: Final = frozenset(

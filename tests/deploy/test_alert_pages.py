@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from tests.harness.places import CHART, DOCS
+from worker.ports.reasons import ClaimWaitReason, ParkReason
 
 _PAGE = DOCS / "alerts.md"
 _PARTS = ("**Means.**", "**Look at.**", "**Do.**")
@@ -54,3 +55,9 @@ def test_a_sentence_names_only_labels_that_the_expression_keeps() -> None:
 def test_where_the_page_sends_the_reader_there_is_something() -> None:
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", _PAGE.read_text()):
         assert (DOCS / link).exists(), link
+
+
+def test_the_page_explains_every_reason_why_a_partition_is_parked_or_waits() -> None:
+    explained = {name: set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) for name, text in sections().items()}
+    assert explained["CaesuraPartitionParked"] == set(ParkReason)
+    assert explained["CaesuraPartitionsClaiming"] == set(ClaimWaitReason)

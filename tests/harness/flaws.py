@@ -13,6 +13,7 @@ from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
 from worker.adapters.memory.broker import MemoryBroker
 from worker.adapters.memory.session_store import StoredPartition
 from worker.adapters.memory.word_source import MemoryWordSource
+from worker.ports.reasons import ClaimVerdict
 from worker.ports.records import CommittedOffset
 from worker.ports.session_store import Claimed, StoreWrite
 from worker.runtime import claim as claiming
@@ -23,7 +24,7 @@ from worker.runtime.deadline import Deadline
 from worker.runtime.found_state import FoundManifest
 from worker.runtime.poison_isolation import PoisonIsolation
 from worker.runtime.stored import StoredSlots
-from worker.runtime.verdict import ClaimVerdict, judge
+from worker.runtime.verdict import judge
 
 __all__ = ["FLAWS", "LOSS_FLAWS", "PART_FLAWS", "Flaw"]
 

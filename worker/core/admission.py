@@ -30,7 +30,6 @@ from worker.core.rules import DecodingRules
 __all__ = [
     "Admission",
     "AdmissionDecision",
-    "DeadLetterReason",
     "OfferOutcome",
     "PassedGap",
     "Timer",

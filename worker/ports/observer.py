@@ -10,9 +10,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Segment
 from worker.core.decoding_counts import DecodingCounts
-from worker.ports.reasons import CheckpointOutcome, ParkReason
+from worker.ports.reasons import (
+    CalledPart,
+    CheckpointOutcome,
+    ClaimVerdict,
+    ClaimWaitReason,
+    ParkReason,
+    RebalanceKind,
+)
 
 __all__ = [
     "BatchLabelled",
@@ -140,9 +148,9 @@ class ProducerRebuilt(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebalanced(Event):
-    """Partitions ``assigned``, ``revoked`` or ``lost``."""
+    """Partitions that the group assigned, revoked, or took away unasked."""
 
-    kind: str
+    kind: RebalanceKind
     partitions: Sequence[int]
 
 
@@ -151,7 +159,7 @@ class ClaimWaits(Event):
     """A partition that cannot be claimed yet, or must be claimed again."""
 
     partition: int
-    reason: str
+    reason: CheckpointOutcome | ClaimWaitReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +167,7 @@ class PartitionClaimed(Event):
     """A partition whose sessions are loaded."""
 
     partition: int
-    verdict: str
+    verdict: ClaimVerdict
     sessions: int
     took_s: float
 
@@ -243,7 +251,7 @@ class EventRefused(Event):
 
     partition: int
     offset: int
-    reason: str
+    reason: DeadLetterReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,8 +301,8 @@ class SessionsFlooding(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFailed(Event):
-    """A call that failed and is tried again: ``part`` is ``store`` or ``broker``, ``error`` the kind of error."""
+    """A call that failed and is tried again: ``part`` is whom it went to, ``error`` the kind of error."""
 
-    part: str
+    part: CalledPart
     call: str
     error: str

@@ -1,4 +1,4 @@
-"""Why a partition is parked, and how a checkpoint ended: each name once, for the runtime, telemetry and the pages.
+"""Why a partition is parked or waits, what a claim found, how a checkpoint ended: each name once, for all who use it.
 
 The values are published: they are labels of metrics and stand in log lines, alerts and ``docs/alerts.md``.
 """
@@ -8,9 +8,19 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from worker.errors import AbortableError, CaesuraError, FencedError, OutcomeUnknownError
+from worker.errors import (
+    AbortableError,
+    BrokerError,
+    CaesuraError,
+    EngineError,
+    FencedError,
+    ForeignStateError,
+    OutcomeUnknownError,
+    RetriableError,
+    StoreError,
+)
 
-__all__ = ["CheckpointOutcome", "ParkReason"]
+__all__ = ["CalledPart", "CheckpointOutcome", "ClaimVerdict", "ClaimWaitReason", "ParkReason", "RebalanceKind"]
 
 
 class ParkReason(StrEnum):
@@ -26,6 +36,59 @@ class ParkReason(StrEnum):
     REBUILD_FAILS = "rebuild_fails"
     SAVES_REFUSED = "saves_refused"
     STATE_UNREADABLE = "state_unreadable"
+
+
+class ClaimVerdict(StrEnum):
+    """What the stored state is worth that a claim found (``worker.runtime.verdict``)."""
+
+    FIRST_START = "first_start"
+    GOOD = "good"
+    IN_DOUBT = "in_doubt"
+    BEHIND = "behind"
+    FOREIGN = "foreign"
+
+
+class CalledPart(StrEnum):
+    """Whom a call went to."""
+
+    BROKER = "broker"
+    STORE = "store"
+
+
+class RebalanceKind(StrEnum):
+    """What the group did with partitions."""
+
+    ASSIGNED = "assigned"
+    REVOKED = "revoked"
+    LOST = "lost"
+
+
+class ClaimWaitReason(StrEnum):
+    """Why a partition waits to be loaded, or is claimed again, where it is not how its checkpoint ended."""
+
+    AWAITS_TURN = "turn"
+    UNPARKED = "unparked"
+    # A call failed, by its place in the error tree (``worker.errors``).
+    BROKER_FAILED = "BrokerError"
+    ENGINE_FAILED = "EngineError"
+    FOREIGN_STATE = "ForeignStateError"
+    STORE_FAILED = "StoreError"
+    CALL_FAILED = "RetriableError"
+
+    @property
+    def fenced(self) -> str | None:
+        """Return None: only a checkpoint is refused by somebody newer."""
+        return None
+
+    @property
+    def blames_no_step(self) -> bool:
+        """Say that what was tried is not cleared: only a checkpoint's outcome says what stood in its way."""
+        return False
+
+    @classmethod
+    def of_fault(cls, error: RetriableError) -> ClaimWaitReason:
+        """Return which call failed, as exactly as the error says it."""
+        return next(reason for kind, reason in _WAITS_AFTER.items() if isinstance(error, kind))
 
 
 class CheckpointOutcome(StrEnum):
@@ -77,6 +140,13 @@ class CheckpointOutcome(StrEnum):
         return cls.ABORT_OUTCOME_UNKNOWN if isinstance(error, OutcomeUnknownError) else cls.ABORT_RETRIABLE
 
 
+_WAITS_AFTER: Final[dict[type[RetriableError], ClaimWaitReason]] = {
+    BrokerError: ClaimWaitReason.BROKER_FAILED,
+    EngineError: ClaimWaitReason.ENGINE_FAILED,
+    ForeignStateError: ClaimWaitReason.FOREIGN_STATE,  # a StoreError too: it stands before that
+    StoreError: ClaimWaitReason.STORE_FAILED,
+    RetriableError: ClaimWaitReason.CALL_FAILED,
+}
 _FENCED_BY: Final = {
     CheckpointOutcome.SAVE_REFUSED: "store",
     CheckpointOutcome.ABORTED_FENCED: "group",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from worker.ports.observer import Event
 
@@ -44,6 +45,6 @@ class ClientWordsTaken(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientRefused(Event):
-    """A message, an opening or a whole connection that was refused; the reason is a name of ours."""
+    """A message, an opening or a whole connection that was refused; ``worker.service.messages`` has the reasons."""
 
-    reason: str
+    reason: StrEnum

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from worker.errors import RetriableError
 from worker.ports.observer import CallFailed, ClaimWaits, PartitionLetGo, PartitionParked, Rebalanced
-from worker.ports.reasons import CheckpointOutcome, ParkReason
+from worker.ports.reasons import CalledPart, CheckpointOutcome, ClaimWaitReason, ParkReason, RebalanceKind
 from worker.runtime.adoption import Adoption
 from worker.runtime.claim import Claim
 from worker.runtime.claim_progress import ClaimProgress
@@ -93,24 +93,23 @@ class Assignment:
         for partition in partitions:
             self._refusals.pop(partition, None)
             self._claim(partition, PhaseEvent.ASSIGNED)
-        self._observer.note(Rebalanced(kind="assigned", partitions=partitions))
+        self._observer.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=partitions))
 
     def on_revoked(self, partitions: Sequence[int]) -> None:
         """Drop partitions that go to another member."""
-        self._drop(partitions, "revoked")
+        self._drop(partitions, RebalanceKind.REVOKED)
 
     def on_lost(self, partitions: Sequence[int]) -> None:
         """Drop partitions that another member may hold already."""
-        self._drop(partitions, "lost")
+        self._drop(partitions, RebalanceKind.LOST)
 
-    def claim_again(self, partition: int, reason: str) -> None:
+    def claim_again(self, partition: int, reason: CheckpointOutcome | ClaimWaitReason) -> None:
         """Throw the memory of a loaded partition away and claim it anew; one that is not loaded is left alone."""
         if partition not in self.loaded or self._refused_too_often(partition, reason):
             return
         # Where somebody newer stands in the way, the group may have news: hear it first, for a claim would fence them.
-        fenced = isinstance(reason, CheckpointOutcome) and reason.fenced
-        attempt = self._claim(partition, PhaseEvent.CLAIM_AGAIN, after_s=_AFTER_FENCE_S if fenced else 0.0)
-        if isinstance(reason, CheckpointOutcome) and reason.blames_no_step:
+        attempt = self._claim(partition, PhaseEvent.CLAIM_AGAIN, after_s=_AFTER_FENCE_S if reason.fenced else 0.0)
+        if reason.blames_no_step:
             attempt.claim.uncount()
         self._observer.note(ClaimWaits(partition=partition, reason=reason))
 
@@ -118,9 +117,9 @@ class Assignment:
         """Note that a checkpoint of the partition has committed."""
         self._refusals.pop(partition, None)
 
-    def _refused_too_often(self, partition: int, reason: str) -> bool:
+    def _refused_too_often(self, partition: int, reason: CheckpointOutcome | ClaimWaitReason) -> bool:
         """Count saves that Redis refuses in a row; where they are too many, park the partition."""
-        if reason != CheckpointOutcome.SAVE_REFUSED:
+        if reason is not CheckpointOutcome.SAVE_REFUSED:
             return False
         self._refusals[partition] += 1
         if self._refusals[partition] < _MAX_REFUSALS:
@@ -142,7 +141,7 @@ class Assignment:
             attempt = self._claim(partition, PhaseEvent.RELEASED)
             attempt.released = True
             attempt.claim.forgive()
-            self._observer.note(ClaimWaits(partition=partition, reason="unparked"))
+            self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.UNPARKED))
 
     def advance_claims(self) -> RetriableError | None:
         """Try the claims that are due. Returns the first fault met; the rest waits for the next turn then."""
@@ -161,7 +160,7 @@ class Assignment:
         self._move(partition, event, Claiming(attempt))
         return attempt
 
-    def _drop(self, partitions: Sequence[int], kind: str) -> None:
+    def _drop(self, partitions: Sequence[int], kind: RebalanceKind) -> None:
         for partition in partitions:
             if self.holds(partition):
                 self._move(partition, PhaseEvent.LET_GO, None)
@@ -189,4 +188,4 @@ class Assignment:
         try:
             self._source.pause([partition])
         except RetriableError as error:
-            self._observer.note(CallFailed(part="broker", call="pause", error=type(error).__name__))
+            self._observer.note(CallFailed(part=CalledPart.BROKER, call="pause", error=type(error).__name__))

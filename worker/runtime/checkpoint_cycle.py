@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from worker.errors import BrokerError, RetriableError
 from worker.ports.observer import DecodingCounted, SeamReached, SeamStep, SegmentsPublished
-from worker.ports.reasons import CheckpointOutcome
+from worker.ports.reasons import CheckpointOutcome, ClaimWaitReason
 from worker.runtime.assignment import Assignment
 from worker.runtime.checkpoint import Checkpoint, CheckpointResult
 from worker.runtime.deadline import Deadline
@@ -98,7 +98,7 @@ class CheckpointCycle:
             try:
                 loaded.adopt(one)
             except RetriableError as error:
-                self._assignment.claim_again(one.partition, type(error).__name__)
+                self._assignment.claim_again(one.partition, ClaimWaitReason.of_fault(error))
         if result.committed:
             self._observer.note(SeamReached(step=SeamStep.ADOPTED))
             self._faults.cleared("checkpoint")

@@ -22,7 +22,7 @@ import msgspec
 from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata
 from worker.errors import ForeignStateError, StoreError
 from worker.ports.observer import SeamReached, SeamStep
-from worker.ports.reasons import ParkReason
+from worker.ports.reasons import ClaimVerdict, ParkReason
 from worker.ports.records import CommittedOffset
 from worker.ports.session_store import StoreWrite
 from worker.runtime.claimed_state import ClaimedState
@@ -35,7 +35,7 @@ from worker.runtime.poison_isolation import MAX_CLAIMS_WITHOUT_COMMIT, RetryHist
 from worker.runtime.rebuild_isolation import RebuildTries, is_announcement
 from worker.runtime.settings import RuntimeSettings, StartAt
 from worker.runtime.stable_offset import StableOffset
-from worker.runtime.verdict import ClaimVerdict, judge
+from worker.runtime.verdict import judge
 
 __all__ = ["Claim"]
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from worker.errors import RetriableError
 from worker.ports.observer import ClaimWaits, PartitionClaimed
+from worker.ports.reasons import ClaimWaitReason
 from worker.runtime.adoption import Adoption
 from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.load_run import LoadRun
@@ -135,7 +136,7 @@ class ClaimProgress:
         attempt.loading = None
         attempt.not_before_s = self._clock.monotonic_s() + attempt.wait_s
         attempt.wait_s = min(attempt.wait_s * 2.0, _LONGEST_WAIT_S)
-        self._observer.note(ClaimWaits(partition=partition, reason=type(error).__name__))
+        self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.of_fault(error)))
 
     def _go_live(self, partition: int, attempt: ClaimAttempt, reached: LoadedPartition) -> None:
         """Read on and take records. BrokerError where it cannot be read: it is not loaded then, and claimed again."""
@@ -177,5 +178,5 @@ class ClaimProgress:
         if not isinstance(phase, AwaitingTurn):
             phase = AwaitingTurn(phase.attempt, reached, self._clock.monotonic_s())
             self._phases.move(partition, PhaseEvent.STEP_SUSPECTED, phase)
-            self._observer.note(ClaimWaits(partition=partition, reason="turn"))
+            self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.AWAITS_TURN))
         return self._clock.monotonic_s() - phase.since_s < _TURN_S

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from schemas.checkpoint import CheckpointId, Slot
+from worker.ports.reasons import ClaimVerdict
 from worker.runtime.poison_isolation import RetryHistory
 from worker.runtime.rebuild_isolation import RebuildTries
-from worker.runtime.verdict import ClaimVerdict
 
 __all__ = ["ClaimedState"]
 

@@ -17,16 +17,6 @@ from worker.runtime.settings import RuntimeSettings
 
 __all__ = ["DeadLetters", "Refusals"]
 
-_REMEMBERED = frozenset(DeadLetterReason) - {
-    DeadLetterReason.LATE,
-    DeadLetterReason.STALE_EPOCH,
-    DeadLetterReason.SESSION_ENDED,
-}
-"""Reasons that a record's session does not decide, which a rebuild has again: they are kept.
-
-A rebuild could decide otherwise: by other settings or, of the bytes, by the limits of another release.
-"""
-
 _MAX_KEY_BYTES = 1024
 
 
@@ -109,7 +99,7 @@ class Refusals:
         """Set a record aside; park the partition where its producers send too many that are malformed."""
         partition = self._state.partition
         self._messages.append(self._letters.letter(record, error))
-        if error.reason in _REMEMBERED:
+        if error.reason.outlives_rebuild:
             self._remembered.append(record.offset)
         self._observer.note(EventRefused(partition=partition, offset=record.offset, reason=error.reason))
         if error.reason.counts_against_producer and self._malformed.passed(time_ms):

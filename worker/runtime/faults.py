@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from worker.errors import RetriableError, StoreError
 from worker.ports.observer import CallFailed, Observer
-from worker.ports.reasons import CheckpointOutcome
+from worker.ports.reasons import CalledPart, CheckpointOutcome
 
 __all__ = ["Faults"]
 
@@ -24,7 +24,7 @@ class Faults:
     def failed(self, what: str, error: RetriableError) -> None:
         """Note a call that failed and is tried again."""
         self._faults[what] = type(error).__name__
-        part = "store" if isinstance(error, StoreError) else "broker"
+        part = CalledPart.STORE if isinstance(error, StoreError) else CalledPart.BROKER
         self._observer.note(CallFailed(part=part, call=what, error=type(error).__name__))
 
     def dropped(self, reason: CheckpointOutcome) -> None:

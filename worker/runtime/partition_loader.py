@@ -11,6 +11,7 @@ from worker.core.rules import DecodingRules, ModelTable
 from worker.core.timeline import PartitionTime
 from worker.core.words import SegmenterFactory
 from worker.ports.observer import PartitionRebuilt
+from worker.ports.reasons import ClaimVerdict
 from worker.ports.records import NextOffset
 from worker.runtime.adoption import Adoption
 from worker.runtime.claimed_state import ClaimedState
@@ -24,7 +25,6 @@ from worker.runtime.rebuild import Rebuild
 from worker.runtime.rebuild_run import RebuildRun
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.staged import TransactionPart
-from worker.runtime.verdict import ClaimVerdict
 
 __all__ = ["PartitionLoader"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from worker.errors import FatalError, RetriableError
-from worker.ports.reasons import ParkReason
+from worker.ports.reasons import ClaimWaitReason, ParkReason
 from worker.ports.records import PartitionEnd, PartitionStalled, Record
 from worker.runtime.assignment import Assignment
 from worker.runtime.faults import Faults
@@ -79,4 +79,4 @@ class Polling:
 
     def _claim_again(self, partition: int, error: RetriableError) -> None:
         self._faults.failed("poll", error)
-        self._assignment.claim_again(partition, type(error).__name__)
+        self._assignment.claim_again(partition, ClaimWaitReason.of_fault(error))

@@ -7,6 +7,7 @@ from itertools import islice
 from schemas.checkpoint import CheckpointId, OffsetMetadata, Slot
 from worker.core.segment_writer import OutSegment
 from worker.errors import StoreError
+from worker.ports.reasons import ClaimVerdict
 from worker.ports.records import NextOffset, OutMessage
 from worker.ports.tracer import SegmentSpan
 from worker.runtime.claimed_state import ClaimedState
@@ -17,7 +18,6 @@ from worker.runtime.partition_state import PartitionState
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.staged import Staged
-from worker.runtime.verdict import ClaimVerdict
 
 __all__ = ["Staging"]
 

@@ -8,11 +8,11 @@ import msgspec
 
 from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot, digest_sum
 from schemas.state import SessionState, encode_state
+from worker.ports.reasons import ClaimVerdict
 from worker.ports.session_store import StoreWrite
 from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.found_sessions import PIECE_SESSIONS
 from worker.runtime.found_state import CHECKPOINT_MANIFEST_VERSION
-from worker.runtime.verdict import ClaimVerdict
 
 __all__ = ["StoredSlots"]
 

@@ -14,21 +14,10 @@ with our id           anything else, or none         BEHIND     rebuild from the
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from schemas.checkpoint import CheckpointId, Manifest
+from worker.ports.reasons import ClaimVerdict
 
-__all__ = ["ClaimVerdict", "judge"]
-
-
-class ClaimVerdict(StrEnum):
-    """What the stored state is worth."""
-
-    FIRST_START = "first_start"
-    GOOD = "good"
-    IN_DOUBT = "in_doubt"
-    BEHIND = "behind"
-    FOREIGN = "foreign"
+__all__ = ["judge"]
 
 
 def judge(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> ClaimVerdict:

@@ -10,7 +10,7 @@ from starlette.websockets import WebSocket
 
 from worker.ports.observer import Observer
 from worker.ports.service_events import ClientRefused, ClientsConnected
-from worker.service.messages import CloseCode, Opening
+from worker.service.messages import CloseCode, Opening, RefusalReason
 from worker.service.socket import ClientGoneError, ClientSocket
 from worker.settings.serving import ServeSettings
 
@@ -55,12 +55,13 @@ class Connections:
         client = ClientSocket(socket, self._settings, self._observer)
         if self._draining or self._count >= self._settings.max_connections:
             await socket.accept()
-            self._observer.note(ClientRefused(reason="draining" if self._draining else "too_many_connections"))
+            reason = RefusalReason.DRAINING if self._draining else RefusalReason.TOO_MANY_CONNECTIONS
+            self._observer.note(ClientRefused(reason=reason))
             if self._draining:
-                await client.close(CloseCode.RESTART, "draining", "the service stops; try again")
+                await client.close(CloseCode.RESTART, reason, "the service stops; try again")
             else:
                 detail = f"{self._settings.max_connections} clients are connected, the most there may be; try again"
-                await client.close(CloseCode.TRY_AGAIN, "too_many_connections", detail)
+                await client.close(CloseCode.TRY_AGAIN, reason, detail)
             return
         self._counted(1)
         self._empty.clear()

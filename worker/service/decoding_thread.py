@@ -19,6 +19,7 @@ from schemas.segments import Segment
 from schemas.tentative import Tentative
 from worker.core.admission import OfferOutcome
 from worker.ports.clock import Clock
+from worker.service.messages import RefusalReason, ServeReason
 from worker.service.session_pool import PoolTurn, SessionPool
 
 __all__ = ["DecodingThread", "Outlet"]
@@ -45,7 +46,7 @@ class Outlet(Protocol):
         """Take a session's unfrozen words of now."""
         ...
 
-    def refused(self, number: int, reason: str) -> None:
+    def refused(self, number: int, reason: ServeReason) -> None:
         """Take note that the session does not take the event that came as this message."""
         ...
 
@@ -162,7 +163,7 @@ class DecodingThread:
         if admission.reason is not None:
             outlet.refused(offered.number, admission.reason)
         elif admission.outcome is OfferOutcome.REPEAT:
-            outlet.refused(offered.number, "repeat")
+            outlet.refused(offered.number, RefusalReason.REPEAT)
 
     def _let_go(self, connection: int) -> None:
         with self._changed:

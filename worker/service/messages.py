@@ -7,11 +7,12 @@ The server's messages have a ``type``: ``ready``, ``segment``, ``tentative``, ``
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
+from schemas.dead_letters import DeadLetterReason
 from schemas.events import SessionOptions
 from schemas.segments import Segment
 from schemas.tentative import Tentative
@@ -26,8 +27,10 @@ __all__ = [
     "Limits",
     "Opening",
     "Ready",
+    "RefusalReason",
     "Refused",
     "SegmentMessage",
+    "ServeReason",
     "ServerMessage",
     "TentativeMessage",
     "Wire",
@@ -41,6 +44,32 @@ class Wire(StrEnum):
 
     JSON = "json"
     MSGPACK = "msgpack"
+
+
+class RefusalReason(StrEnum):
+    """Why the service itself refuses a message, or ends a connection. They are published, and keep their meaning.
+
+    What an event is refused for wherever it comes in has its reason in ``schemas.dead_letters``.
+    """
+
+    # A message.
+    BAD_OPENING = "bad_opening"
+    OPENING_EXPECTED = "opening_expected"
+    REPEAT = "repeat"
+    UNKNOWN_FIELD = "unknown_field"
+    # A connection, before or after its opening.
+    DRAINING = "draining"
+    FAILED = "failed"
+    IDLE = "idle"
+    TOO_MANY_CONNECTIONS = "too_many_connections"
+    TOO_MANY_REFUSED = "too_many_refused"
+    TOO_SLOW = "too_slow"
+    UNKNOWN_HOST = "unknown_host"
+    UNKNOWN_ORIGIN = "unknown_origin"
+    WRONG_TOKEN = "wrong_token"
+
+
+ServeReason: TypeAlias = RefusalReason | DeadLetterReason
 
 
 class CloseCode:
@@ -121,14 +150,14 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="
     """A message that was not taken. message: its number, the opening being 0. reason: a stable name of why."""
 
     message: int
-    reason: str
+    reason: ServeReason
     detail: str
 
 
 class Closing(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="closing"):
     """The last message of a connection."""
 
-    reason: str
+    reason: ServeReason
     detail: str
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 import msgspec
 
 from schemas.codec import decode_event
+from schemas.dead_letters import DeadLetterReason
 from schemas.errors import InvalidEventError, NewerVersionError
 from schemas.events import WordsEvent
 from schemas.structure import check_structure
@@ -18,7 +19,7 @@ from worker.errors import FatalError
 from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from worker.feeds.session_events import SessionEvents
-from worker.service.messages import Opening
+from worker.service.messages import Opening, RefusalReason, ServeReason
 
 __all__ = ["EventReader", "FrameReader", "RecogniserReader", "RefusedMessageError", "frame_reader", "read_opening"]
 
@@ -29,7 +30,7 @@ _OPENING_FIELDS = Opening.__struct_fields__
 class RefusedMessageError(ValueError):
     """A message that is not taken. detail names the field and what was expected there, never what was said."""
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: ServeReason, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
@@ -40,13 +41,13 @@ def read_opening(frame: str | bytes) -> Opening:
     fields = _fields(frame)
     if "words" in fields:
         detail = 'the first message opens the connection, such as {"lang": "en"}; words come after it'
-        raise RefusedMessageError("opening_expected", detail)
+        raise RefusedMessageError(RefusalReason.OPENING_EXPECTED, detail)
     _refuse_slips(fields, _OPENING_FIELDS, "an opening")
     try:
         return msgspec.convert(fields, Opening)
     except msgspec.ValidationError as error:
         place, _, expected = _place_and_expectation(error)
-        raise RefusedMessageError("bad_opening", f"{place}: {expected}") from None
+        raise RefusedMessageError(RefusalReason.BAD_OPENING, f"{place}: {expected}") from None
 
 
 class FrameReader(Protocol):
@@ -90,7 +91,7 @@ class RecogniserReader:
         try:
             events = list(self._speech.finish(end=True) if ends else self._speech.take(fields))
         except FatalError as error:
-            raise RefusedMessageError("malformed", str(error)) from None
+            raise RefusedMessageError(DeadLetterReason.MALFORMED, str(error)) from None
         if ends:
             self._speech = None
         return [self._with_options(event) for event in events]
@@ -153,9 +154,11 @@ def _fields(frame: str | bytes) -> dict[str, object]:
         raise RefusedMessageError(error.reason, error.detail) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         kind = "MessagePack in a binary frame" if isinstance(frame, bytes) else "JSON in a text frame"
-        raise RefusedMessageError("malformed", f"the message: expected {kind}") from None
+        raise RefusedMessageError(DeadLetterReason.MALFORMED, f"the message: expected {kind}") from None
     if not isinstance(fields, dict) or not all(isinstance(key, str) for key in fields):
-        raise RefusedMessageError("malformed", "the message: expected an object with names for its fields")
+        raise RefusedMessageError(
+            DeadLetterReason.MALFORMED, "the message: expected an object with names for its fields"
+        )
     return fields
 
 
@@ -171,9 +174,10 @@ def _event(fields: dict[str, object]) -> WordsEvent:
     except InvalidEventError as error:
         raise RefusedMessageError(error.reason, error.detail) from None
     except NewerVersionError as error:
-        raise RefusedMessageError("unknown_version", str(error)) from None
+        raise RefusedMessageError(DeadLetterReason.UNKNOWN_VERSION, str(error)) from None
     except (TypeError, ValueError, OverflowError, RecursionError):  # what MessagePack has no form for
-        raise RefusedMessageError("out_of_range", "the message: a number or text that no event can hold") from None
+        detail = "the message: a number or text that no event can hold"
+        raise RefusedMessageError(DeadLetterReason.OUT_OF_RANGE, detail) from None
 
 
 def _refuse_slips(fields: dict[str, object], known: tuple[str, ...], what: str) -> None:
@@ -181,7 +185,7 @@ def _refuse_slips(fields: dict[str, object], known: tuple[str, ...], what: str) 
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
             meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-            raise RefusedMessageError("unknown_field", f"a field that {what} does not have; {meant}")
+            raise RefusedMessageError(RefusalReason.UNKNOWN_FIELD, f"a field that {what} does not have; {meant}")
 
 
 def _place_and_expectation(error: msgspec.ValidationError) -> tuple[str, str, str]:

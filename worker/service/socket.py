@@ -11,7 +11,16 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from worker.ports.observer import Observer
 from worker.ports.service_events import ClientRefused, UnfrozenTold
 from worker.service.admittance import admits_host, admits_origin, admits_token
-from worker.service.messages import CloseCode, Closing, Opening, Refused, ServerMessage, Wire
+from worker.service.messages import (
+    CloseCode,
+    Closing,
+    Opening,
+    RefusalReason,
+    Refused,
+    ServeReason,
+    ServerMessage,
+    Wire,
+)
 from worker.service.outbox import Outbox
 from worker.service.reading import RefusedMessageError, read_opening
 from worker.settings.serving import ServeSettings
@@ -26,7 +35,7 @@ class ClientGoneError(Exception):
 class _RefusedOpeningError(Exception):
     """The connection is closed before it began. code: the WebSocket's; reason, detail: as the client is told."""
 
-    def __init__(self, code: int, reason: str, detail: str) -> None:
+    def __init__(self, code: int, reason: ServeReason, detail: str) -> None:
         super().__init__(reason)
         self.code = code
         self.reason = reason
@@ -59,20 +68,20 @@ class ClientSocket:
     async def _admitted_opening(self, headers: Headers) -> Opening:
         if not admits_host(headers, self._settings):
             detail = "reach this service as localhost, or name it in serve.allowed_hosts"
-            raise _RefusedOpeningError(CloseCode.UNAUTHORISED, "unknown_host", detail)
+            raise _RefusedOpeningError(CloseCode.UNAUTHORISED, RefusalReason.UNKNOWN_HOST, detail)
         if not admits_origin(headers, self._settings):
             detail = "pages of this origin may not connect; serve.allowed_origins names those that may"
-            raise _RefusedOpeningError(CloseCode.UNAUTHORISED, "unknown_origin", detail)
+            raise _RefusedOpeningError(CloseCode.UNAUTHORISED, RefusalReason.UNKNOWN_ORIGIN, detail)
         try:
             opening = read_opening(await self.receive(self._settings.opening_timeout_s))
         except TimeoutError:
             detail = f"no opening came within {self._settings.opening_timeout_s:g} s"
-            raise _RefusedOpeningError(CloseCode.BAD_OPENING, "opening_expected", detail) from None
+            raise _RefusedOpeningError(CloseCode.BAD_OPENING, RefusalReason.OPENING_EXPECTED, detail) from None
         except RefusedMessageError as error:
             raise _RefusedOpeningError(CloseCode.BAD_OPENING, error.reason, error.detail) from None
         if not admits_token(headers, opening, self._settings):
             detail = "show the token, as `Authorization: Bearer ...` or as `token` in the first message"
-            raise _RefusedOpeningError(CloseCode.UNAUTHORISED, "wrong_token", detail)
+            raise _RefusedOpeningError(CloseCode.UNAUTHORISED, RefusalReason.WRONG_TOKEN, detail)
         return opening
 
     async def receive(self, timeout_s: float | None) -> str | bytes:
@@ -89,7 +98,7 @@ class ClientSocket:
         while (message := await self.outbox.next()) is not None:
             await self._send(message)
 
-    async def close(self, code: int, reason: str, detail: str) -> None:
+    async def close(self, code: int, reason: ServeReason, detail: str) -> None:
         """Say why, and close; harmless where the client has gone."""
         try:
             await self._send(Closing(reason=reason, detail=detail))

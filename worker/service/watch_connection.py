@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 
 from worker.service.audience import Audience
-from worker.service.messages import CloseCode, ServerMessage
+from worker.service.messages import CloseCode, RefusalReason, ServerMessage
 from worker.service.socket import ClientGoneError, ClientSocket
 
 __all__ = ["WatchConnection"]
@@ -18,20 +18,20 @@ class WatchConnection:
     def __init__(self, client: ClientSocket, audience: Audience) -> None:
         self._client = client
         self._audience = audience
-        self._end: tuple[int, str, str] | None = None
+        self._end: tuple[int, RefusalReason, str] | None = None
         self._ending = asyncio.Event()
 
     def take(self, message: ServerMessage) -> None:
         """Send a message, if the page has read enough of those before."""
         if self._client.outbox.is_full:
             self._audience.leave(self)
-            self._finish(CloseCode.TOO_SLOW, "too_slow", "the page does not read as fast as people speak")
+            self._finish(CloseCode.TOO_SLOW, RefusalReason.TOO_SLOW, "the page does not read as fast as people speak")
         else:
             self._client.outbox.put(message)
 
     def drain(self) -> None:
         """Bring it to its end."""
-        self._finish(CloseCode.RESTART, "draining", "the service stops; come back")
+        self._finish(CloseCode.RESTART, RefusalReason.DRAINING, "the service stops; come back")
 
     async def run(self) -> None:
         """Tell the page what is published until it goes, falls behind, or the service stops."""
@@ -56,6 +56,6 @@ class WatchConnection:
             while True:
                 await self._client.receive(None)
 
-    def _finish(self, code: int, reason: str, detail: str) -> None:
+    def _finish(self, code: int, reason: RefusalReason, detail: str) -> None:
         self._end = self._end or (code, reason, detail)
         self._ending.set()

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from typing import Final
 
+from schemas.dead_letters import DeadLetterReason
 from schemas.events import WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
@@ -17,7 +19,7 @@ from schemas.versions import EVENT_VERSION
 from worker.core.cleaning import Cleaning
 from worker.ports.service_events import ClientRefused, ClientWordsTaken, UnfrozenTold
 from worker.service.decoding_thread import DecodingThread
-from worker.service.messages import CloseCode, Ended, Opening, Refused
+from worker.service.messages import CloseCode, Ended, Opening, RefusalReason, Refused, ServeReason
 from worker.service.pace import WordPace
 from worker.service.reading import RefusedMessageError, frame_reader
 from worker.service.rendered import segment_message, tentative_message
@@ -26,11 +28,11 @@ from worker.settings.serving import ServeSettings
 
 __all__ = ["WordConnection"]
 
-_End = tuple[int, str, str]
-_FAILED: _End = (CloseCode.FAILED, "failed", "the service cannot go on")
-_DETAILS = {
-    "repeat": "an event of this number was taken before",
-    "session_ended": "the session has ended; its name is free once `ended` has come",
+_End = tuple[int, RefusalReason, str]
+_FAILED: _End = (CloseCode.FAILED, RefusalReason.FAILED, "the service cannot go on")
+_DETAILS: Final[dict[ServeReason, str]] = {
+    RefusalReason.REPEAT: "an event of this number was taken before",
+    DeadLetterReason.SESSION_ENDED: "the session has ended; its name is free once `ended` has come",
 }
 
 
@@ -101,7 +103,8 @@ class WordConnection:
         await self._until(lambda: not self._open)
         if self._failed:
             return _FAILED
-        return CloseCode.RESTART, "draining", "the service stops; every session has ended, connect again to go on"
+        detail = "the service stops; every session has ended, connect again to go on"
+        return CloseCode.RESTART, RefusalReason.DRAINING, detail
 
     async def _read_until_refused(self) -> _End:
         number = 0
@@ -111,7 +114,7 @@ class WordConnection:
             try:
                 frame = await self._client.receive(self._settings.idle_timeout_s)
             except TimeoutError:
-                return CloseCode.IDLE, "idle", f"no message came for {self._settings.idle_timeout_s:g} s"
+                return CloseCode.IDLE, RefusalReason.IDLE, f"no message came for {self._settings.idle_timeout_s:g} s"
             number += 1
             try:
                 events = self._reader.read(frame)
@@ -120,7 +123,8 @@ class WordConnection:
             except RefusedMessageError as error:
                 self._refuse(number, error.reason, error.detail)
                 if self._refusals > self._settings.max_refused_messages:
-                    return CloseCode.TOO_MANY_REFUSED, "too_many_refused", "more messages were refused than may be"
+                    detail = "more messages were refused than may be"
+                    return CloseCode.TOO_MANY_REFUSED, RefusalReason.TOO_MANY_REFUSED, detail
                 continue
             for event in events:
                 self._offer(number, event)
@@ -131,7 +135,8 @@ class WordConnection:
     def _admit(self, event: WordsEvent) -> None:
         most = self._settings.max_sessions_per_connection
         if event.session not in self._open and len(self._open) >= most:
-            raise RefusedMessageError("too_many_sessions", f"session: expected at most {most} open ones a connection")
+            detail = f"session: expected at most {most} open ones a connection"
+            raise RefusedMessageError(DeadLetterReason.TOO_MANY_SESSIONS, detail)
 
     def _offer(self, number: int, event: WordsEvent) -> None:
         self._open[event.session] = event
@@ -139,7 +144,7 @@ class WordConnection:
         self._client.observer.note(ClientWordsTaken(words=len(event.words)))
         self._decoding.offer(self._number, number, event)
 
-    def _refuse(self, number: int, reason: str, detail: str) -> None:
+    def _refuse(self, number: int, reason: ServeReason, detail: str) -> None:
         self._refusals += 1
         self._client.observer.note(ClientRefused(reason=reason))
         self._outbox.put(Refused(message=number, reason=reason, detail=detail))
@@ -165,7 +170,7 @@ class WordConnection:
         self._client.observer.note(UnfrozenTold(offered=1))
         self._loop.call_soon_threadsafe(self._outbox.put, tentative_message(tentative))
 
-    def refused(self, number: int, reason: str) -> None:
+    def refused(self, number: int, reason: ServeReason) -> None:
         """Say that a session did not take an event."""
         detail = _DETAILS.get(reason, "the session does not take this event any more")
         self._loop.call_soon_threadsafe(self._refuse, number, reason, detail)

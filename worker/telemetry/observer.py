@@ -15,7 +15,7 @@ from worker.core.decoding_counts import DecodingCounts
 from worker.ports import observer as told
 from worker.ports import service_events as served
 from worker.ports.observer import Observer
-from worker.ports.reasons import CheckpointOutcome
+from worker.ports.reasons import CalledPart, CheckpointOutcome, RebalanceKind
 from worker.telemetry import metric_table as table
 from worker.telemetry.health import Health
 from worker.telemetry.log import Log
@@ -127,12 +127,12 @@ class TelemetryObserver(Observer):
             case served.ClientWordsTaken():
                 add(table.SERVE_WORDS, event.words)
             case served.ClientRefused():
-                add(table.SERVE_REFUSED, reason=event.reason)
+                add(table.SERVE_REFUSED, reason=str(event.reason))
             case told.SessionsFlooding():
                 self._floods(event.queued_words)
             case told.CallFailed():
-                self._log.warning("fault", kind=event.part, call=event.call, error=event.error)
-                add(table.STORE_ERRORS if event.part == "store" else table.BROKER_ERRORS, call=event.call)
+                self._log.warning("fault", kind=str(event.part), call=event.call, error=event.error)
+                add(table.STORE_ERRORS if event.part is CalledPart.STORE else table.BROKER_ERRORS, call=event.call)
             case _:  # a step of the seam: its time stands in the checkpoint's line
                 pass
 
@@ -177,10 +177,10 @@ class TelemetryObserver(Observer):
         for words, times in counts.freeze_delay_words.items():
             self._metrics.observe_freeze_delay(words, times)
 
-    def _rebalanced(self, kind: str, partitions: Sequence[int]) -> None:
-        self._log.info("rebalance", kind=kind, which=sorted(partitions))
-        self._metrics.add(table.REBALANCES, kind=kind)
-        if kind == "assigned":
+    def _rebalanced(self, kind: RebalanceKind, partitions: Sequence[int]) -> None:
+        self._log.info("rebalance", kind=str(kind), which=sorted(partitions))
+        self._metrics.add(table.REBALANCES, kind=str(kind))
+        if kind is RebalanceKind.ASSIGNED:
             self._phases.update(dict.fromkeys(partitions, "claiming"))
             self._count_phases()
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tests.harness.service import serving
-from worker.service.messages import CloseCode, Opening, ServerMessage
+from worker.service.messages import CloseCode, Opening, RefusalReason, ServerMessage
 
 PAGE = (Path(__file__).parents[3] / "docs" / "serve.md").read_text(encoding="utf-8")
 
@@ -28,3 +28,7 @@ def test_the_tables_name_every_field_message_and_code() -> None:
     fields = {field.name for field in msgspec.structs.fields(Opening)}
     codes = {str(code) for name, code in vars(CloseCode).items() if name.isupper() and name != "NORMAL"}
     assert fields | kinds | codes <= cells
+
+
+def test_the_page_names_every_reason_for_which_the_service_refuses() -> None:
+    assert set(RefusalReason) <= set(re.findall(r"`(\w+)`", PAGE))

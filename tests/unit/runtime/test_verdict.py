@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from schemas.checkpoint import CheckpointId, Manifest
-from worker.runtime.verdict import ClaimVerdict, judge
+from worker.ports.reasons import ClaimVerdict
+from worker.runtime.verdict import judge
 
 _OURS = CheckpointId(3, 7, "0123456789abcdef")
 _NEXT = CheckpointId(3, 8, "0123456789abcdef")

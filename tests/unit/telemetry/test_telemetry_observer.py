@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 import pytest
 from prometheus_client import CollectorRegistry
 
+from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Cause, Segment, SegmentWord, Timing
 from tests.harness.segments import a_segment
 from worker.core.decoding_counts import DecodingCounts
@@ -41,7 +42,14 @@ from worker.ports.observer import (
     SessionsFlooding,
     TookOver,
 )
-from worker.ports.reasons import CheckpointOutcome, ParkReason
+from worker.ports.reasons import (
+    CalledPart,
+    CheckpointOutcome,
+    ClaimVerdict,
+    ClaimWaitReason,
+    ParkReason,
+    RebalanceKind,
+)
 from worker.ports.service_events import (
     ClientRefused,
     ClientsConnected,
@@ -49,6 +57,7 @@ from worker.ports.service_events import (
     SessionsServed,
     UnfrozenTold,
 )
+from worker.service.messages import RefusalReason
 from worker.telemetry.health import Health
 from worker.telemetry.log import make_log
 from worker.telemetry.metric_table import METRICS
@@ -164,13 +173,13 @@ def test_a_partition_is_in_one_phase_and_leaves_no_gauge_behind(watched: Watched
     def phases() -> list[float | None]:
         return [watched.value("caesura_partitions", phase=phase) for phase in ("claiming", "loaded", "parked")]
 
-    watched.observer.note(Rebalanced(kind="assigned", partitions=[1, 0]))
+    watched.observer.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=[1, 0]))
     assert phases() == [2, 0, 0]
-    watched.observer.note(PartitionClaimed(partition=0, verdict="good", sessions=12, took_s=0.02))
+    watched.observer.note(PartitionClaimed(partition=0, verdict=ClaimVerdict.GOOD, sessions=12, took_s=0.02))
     watched.observer.note(PartitionParked(partition=1, reason=ParkReason.STATE_UNREADABLE, detail="12 before, 24 now"))
     assert phases() == [0, 1, 1]
     assert watched.value("caesura_partition_parked", partition="1", reason=ParkReason.STATE_UNREADABLE) == 1
-    watched.observer.note(ClaimWaits(partition=1, reason="unparked"))
+    watched.observer.note(ClaimWaits(partition=1, reason=ClaimWaitReason.UNPARKED))
     assert phases() == [1, 1, 0]
     assert watched.value("caesura_partition_parked", partition="1", reason=ParkReason.STATE_UNREADABLE) is None
     watched.observer.note(PositionMeasured(partition=0, next_offset=10, end_offset=14, oldest_unread_ms=2500))
@@ -217,9 +226,9 @@ def test_a_session_that_floods_is_named_when_it_begins_and_not_again_before_it_h
 
 
 def test_faults_and_refusals_are_counted_by_their_names(watched: Watched) -> None:
-    watched.observer.note(CallFailed(part="store", call="ping", error="StoreError"))
-    watched.observer.note(CallFailed(part="broker", call="poll", error="BrokerError"))
-    watched.observer.note(EventRefused(partition=2, offset=77, reason="malformed"))
+    watched.observer.note(CallFailed(part=CalledPart.STORE, call="ping", error="StoreError"))
+    watched.observer.note(CallFailed(part=CalledPart.BROKER, call="poll", error="BrokerError"))
+    watched.observer.note(EventRefused(partition=2, offset=77, reason=DeadLetterReason.MALFORMED))
     watched.observer.note(EventRepeated(partition=2))
     watched.observer.note(ProducerRebuilt(reason=CheckpointOutcome.COMMIT_UNKNOWN))
     assert watched.value("caesura_store_errors_total", call="ping") == 1
@@ -244,8 +253,8 @@ def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watc
     told = watched.observer
     told.note(LoopMoved())
     told.note(ReadinessTold(reasons=[]))
-    told.note(Rebalanced(kind="assigned", partitions=[0, 1]))
-    told.note(ClaimWaits(partition=0, reason="store_away"))
+    told.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=[0, 1]))
+    told.note(ClaimWaits(partition=0, reason=ClaimWaitReason.STORE_FAILED))
     told.note(TookOver(partition=0, transactional_id="blue-1"))
     told.note(
         PartitionRebuilt(
@@ -254,7 +263,7 @@ def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watc
             took_s=0.5,
         )
     )
-    told.note(PartitionClaimed(partition=0, verdict="good", sessions=12, took_s=0.5))
+    told.note(PartitionClaimed(partition=0, verdict=ClaimVerdict.GOOD, sessions=12, took_s=0.5))
     told.note(PartitionParked(partition=1, reason=ParkReason.STATE_UNREADABLE, detail=""))
     told.note(PositionMeasured(partition=0, next_offset=10, end_offset=14, oldest_unread_ms=2500))
     told.note(SessionsCounted(partition=0, by_status={"open": 3}))
@@ -268,10 +277,10 @@ def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watc
     told.note(ClientsConnected(count=1))
     told.note(SessionsServed(count=1))
     told.note(ClientWordsTaken(words=1))
-    told.note(ClientRefused(reason="idle"))
+    told.note(ClientRefused(reason=RefusalReason.IDLE))
     told.note(EngineFailed(sessions=8))
-    told.note(CallFailed(part="broker", call="poll", error="BrokerError"))
-    told.note(EventRefused(partition=0, offset=77, reason="malformed"))
+    told.note(CallFailed(part=CalledPart.BROKER, call="poll", error="BrokerError"))
+    told.note(EventRefused(partition=0, offset=77, reason=DeadLetterReason.MALFORMED))
     told.note(EventRepeated(partition=0))
     told.note(ProducerRebuilt(reason=CheckpointOutcome.COMMIT_UNKNOWN))
     told.note(
@@ -298,13 +307,13 @@ def test_a_seam_step_needs_no_line_of_its_own(watched: Watched) -> None:
 
 def test_a_word_that_strays_into_a_reason_gets_into_neither_line_nor_metric(watched: Watched) -> None:
     said = f"well {CANARY}, I mean"
-    watched.observer.note(EventRefused(partition=2, offset=77, reason=said))
-    watched.observer.note(ClaimWaits(partition=1, reason=said))
+    watched.observer.note(EventRefused(partition=2, offset=77, reason=said))  # type: ignore[arg-type]
+    watched.observer.note(ClaimWaits(partition=1, reason=said))  # type: ignore[arg-type]
     watched.observer.note(PartitionParked(partition=1, reason=said, detail=""))  # type: ignore[arg-type]
-    watched.observer.note(PartitionClaimed(partition=1, verdict=said, sessions=1, took_s=0.1))
-    watched.observer.note(Rebalanced(kind=said, partitions=[1]))
+    watched.observer.note(PartitionClaimed(partition=1, verdict=said, sessions=1, took_s=0.1))  # type: ignore[arg-type]
+    watched.observer.note(Rebalanced(kind=said, partitions=[1]))  # type: ignore[arg-type]
     watched.observer.note(ProducerRebuilt(reason=said))  # type: ignore[arg-type]
-    watched.observer.note(CallFailed(part="store", call=said, error=said))
+    watched.observer.note(CallFailed(part=CalledPart.STORE, call=said, error=said))
     watched.observer.note(replace(COMMITTED, outcome=said, step_ms={said: 1.0}))  # type: ignore[arg-type]
     watched.observer.note(SessionsCounted(partition=1, by_status={said: 1}))
     watched.observer.note(SegmentsPublished(partition=1, segments=[secret()]))

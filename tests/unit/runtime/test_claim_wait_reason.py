@@ -1,0 +1,26 @@
+"""Why a partition waits: a failed call is published by its place in the error tree, whatever raised it."""
+
+from __future__ import annotations
+
+import inspect
+
+import worker.errors
+from worker.errors import RetriableError, StoreError
+from worker.ports.reasons import ClaimWaitReason
+
+
+def test_a_failed_call_is_named_as_its_error_is() -> None:
+    kinds = [kind for _, kind in inspect.getmembers(worker.errors, inspect.isclass) if issubclass(kind, RetriableError)]
+    assert {ClaimWaitReason.of_fault(kind("away")) for kind in kinds} == {kind.__name__ for kind in kinds}
+
+
+def test_an_error_without_a_name_of_its_own_is_called_by_what_it_is_one_of() -> None:
+    class TimeOutError(StoreError):
+        pass
+
+    assert ClaimWaitReason.of_fault(TimeOutError("away")) is ClaimWaitReason.STORE_FAILED
+
+
+def test_a_fault_does_not_clear_the_step_that_was_tried() -> None:
+    for reason in ClaimWaitReason:
+        assert (reason.fenced, reason.blames_no_step) == (None, False)
