@@ -94,7 +94,7 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                 "Partitions by phase",
                 "sum by (deployment, phase) (caesura_partitions{$only})",
                 "{{deployment}} {{phase}}",
-                "All loaded; claiming for seconds only; none parked.",
+                "All loaded; claiming for seconds only; rebuilding where Redis was lost; none parked.",
             ),
             _gauge(
                 "Parked partitions",

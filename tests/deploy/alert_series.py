@@ -108,6 +108,10 @@ CASES: dict[str, Case] = {
         fires=("CaesuraPartitionsClaiming",),
         otherwise={'caesura_partitions{pod="a", phase="claiming"}': "2x480"},
     ),
+    "partitions are rebuilt for long": Case(
+        fires=("CaesuraPartitionsClaiming",),
+        otherwise={'caesura_partitions{pod="a", phase="rebuilding"}': "2x480"},
+    ),
     "partitions are held by nobody": Case(
         fires=("CaesuraPartitionsUnheld",),
         otherwise={'caesura_partitions{pod="b", phase="loaded"}': "6x20 0x460"},

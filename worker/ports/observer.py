@@ -19,6 +19,7 @@ from worker.ports.reasons import (
     ClaimVerdict,
     ClaimWaitReason,
     ParkReason,
+    PhaseName,
     RebalanceKind,
 )
 
@@ -39,6 +40,7 @@ __all__ = [
     "PartitionLetGo",
     "PartitionParked",
     "PartitionRebuilt",
+    "PhaseEntered",
     "PositionMeasured",
     "ProducerRebuilt",
     "ReadinessTold",
@@ -152,6 +154,14 @@ class Rebalanced(Event):
 
     kind: RebalanceKind
     partitions: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseEntered(Event):
+    """A held partition that is in another phase now, or in the same one anew."""
+
+    partition: int
+    phase: PhaseName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,15 @@ from worker.errors import (
     StoreError,
 )
 
-__all__ = ["CalledPart", "CheckpointOutcome", "ClaimVerdict", "ClaimWaitReason", "ParkReason", "RebalanceKind"]
+__all__ = [
+    "CalledPart",
+    "CheckpointOutcome",
+    "ClaimVerdict",
+    "ClaimWaitReason",
+    "ParkReason",
+    "PhaseName",
+    "RebalanceKind",
+]
 
 
 class ParkReason(StrEnum):
@@ -46,6 +54,16 @@ class ClaimVerdict(StrEnum):
     IN_DOUBT = "in_doubt"
     BEHIND = "behind"
     FOREIGN = "foreign"
+
+
+class PhaseName(StrEnum):
+    """How far a held partition has come (``worker.runtime.phases`` has the ways from one to another)."""
+
+    CLAIMING = "claiming"
+    REBUILDING = "rebuilding"
+    AWAITING_TURN = "awaiting_turn"
+    LOADED = "loaded"
+    PARKED = "parked"
 
 
 class CalledPart(StrEnum):

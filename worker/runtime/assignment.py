@@ -54,7 +54,7 @@ class Assignment:
         self._clock = parts.clock
         self._observer = parts.observer
         self._new_claim = new_claim
-        self._phases = Phases()
+        self._phases = Phases(parts.observer)
         self._progress = ClaimProgress(self._phases, parts, load=load, park=self.park)
         self._claims = 0
         self._refusals: Counter[int] = Counter()

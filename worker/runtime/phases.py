@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from worker.errors import FatalError
+from worker.ports.observer import Observer, PhaseEntered
+from worker.ports.reasons import PhaseName
 from worker.runtime.adoption import Adoption
 from worker.runtime.claim import Claim
 from worker.runtime.load_run import LoadRun
@@ -20,6 +22,7 @@ from worker.runtime.parking import Parked
 from worker.runtime.rebuild_run import RebuildRun
 
 __all__ = [
+    "PHASE_NAMES",
     "TRANSITIONS",
     "AwaitingTurn",
     "ClaimAttempt",
@@ -93,6 +96,15 @@ Coming: TypeAlias = Claiming | Rebuilding | AwaitingTurn
 Phase: TypeAlias = Claiming | Rebuilding | AwaitingTurn | Loaded | Parked
 
 
+PHASE_NAMES: Final[Mapping[type[Phase], PhaseName]] = {
+    Claiming: PhaseName.CLAIMING,
+    Rebuilding: PhaseName.REBUILDING,
+    AwaitingTurn: PhaseName.AWAITING_TURN,
+    Loaded: PhaseName.LOADED,
+    Parked: PhaseName.PARKED,
+}
+
+
 class PhaseEvent(StrEnum):
     """What takes a partition from one phase to the next."""
 
@@ -148,7 +160,8 @@ _AFTER: Mapping[tuple[type[Phase] | None, PhaseEvent], type[Phase] | None] = {
 class Phases:
     """Which phase each held partition is in. loaded, parked, coming: the same by phase, as of the last move."""
 
-    def __init__(self) -> None:
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
         self._phases: dict[int, Phase] = {}
         self.loaded: dict[int, LoadedPartition] = {}
         self.parked: dict[int, Parked] = {}
@@ -167,6 +180,8 @@ class Phases:
         if after is not None:
             self._phases[partition] = after
         self._view()
+        if after is not None:
+            self._observer.note(PhaseEntered(partition=partition, phase=PHASE_NAMES[type(after)]))
         return before
 
     def _view(self) -> None:

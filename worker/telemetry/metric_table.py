@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from worker.ports.reasons import PhaseName
+
 __all__ = ["METRICS", "Metric", "markdown"]
 
 Kind = Literal["counter", "gauge", "histogram"]
@@ -134,7 +136,7 @@ REBUILD_LOST_WORDS: Final = _counter("caesura_rebuild_lost_words_total", "Their 
 REBUILD_LOST_RECORDS: Final = _counter(
     "caesura_rebuild_lost_records_total", "Offsets that a rebuild had to read, below the input's start."
 )
-PARTITIONS: Final = _gauge("caesura_partitions", "Partitions held, by phase: claiming, loaded, parked.", "phase")
+PARTITIONS: Final = _gauge("caesura_partitions", f"Partitions held, by phase: {', '.join(PhaseName)}.", "phase")
 PARTITION_PARKED: Final = _gauge(
     "caesura_partition_parked", "1 for a partition that waits for an operator.", "partition", "reason"
 )

@@ -15,7 +15,7 @@ from worker.core.decoding_counts import DecodingCounts
 from worker.ports import observer as told
 from worker.ports import service_events as served
 from worker.ports.observer import Observer
-from worker.ports.reasons import CalledPart, CheckpointOutcome, RebalanceKind
+from worker.ports.reasons import CalledPart, CheckpointOutcome, PhaseName, RebalanceKind
 from worker.telemetry import metric_table as table
 from worker.telemetry.health import Health
 from worker.telemetry.log import Log
@@ -44,7 +44,7 @@ class TelemetryObserver(Observer):
         self._metrics = metrics
         self._health = health
         self._unready: tuple[str, ...] | None = None
-        self._phases: dict[int, str] = {}
+        self._phases: dict[int, PhaseName] = {}
         self._flooding: frozenset[str] = frozenset()
         metrics.set(table.READY, 0)
         self._count_phases()
@@ -73,7 +73,8 @@ class TelemetryObserver(Observer):
             case told.ClaimWaits():
                 self._log.warning("claim_waits", partition=event.partition, reason=str(event.reason))
                 add(table.CLAIMS_WAITING, reason=str(event.reason))
-                self._enter(event.partition, "claiming")
+            case told.PhaseEntered():
+                self._enter(event.partition, event.phase)
             case told.PartitionClaimed():
                 self._claimed(event)
             case told.PartitionRebuilt():
@@ -81,7 +82,6 @@ class TelemetryObserver(Observer):
             case told.PartitionParked():
                 reason = str(event.reason)
                 self._log.error("parked", partition=event.partition, reason=reason, detail=event.detail)
-                self._enter(event.partition, "parked")
                 self._metrics.set_of(event.partition, table.PARTITION_PARKED, 1, reason=reason)
             case told.PartitionLetGo():
                 self._metrics.drop(event.partition)
@@ -180,9 +180,6 @@ class TelemetryObserver(Observer):
     def _rebalanced(self, kind: RebalanceKind, partitions: Sequence[int]) -> None:
         self._log.info("rebalance", kind=str(kind), which=sorted(partitions))
         self._metrics.add(table.REBALANCES, kind=str(kind))
-        if kind is RebalanceKind.ASSIGNED:
-            self._phases.update(dict.fromkeys(partitions, "claiming"))
-            self._count_phases()
 
     def _claimed(self, claimed: told.PartitionClaimed) -> None:
         verdict, took_ms = str(claimed.verdict), round(claimed.took_s * 1000.0, 1)
@@ -191,7 +188,6 @@ class TelemetryObserver(Observer):
         )
         self._metrics.add(table.CLAIMS, verdict=verdict)
         self._metrics.observe(table.CLAIM_SECONDS, claimed.took_s)
-        self._enter(claimed.partition, "loaded")
 
     def _rebuilt(self, rebuilt: told.PartitionRebuilt) -> None:
         """Write a rebuild's line; an error where the input does not hold every word any more."""
@@ -233,13 +229,13 @@ class TelemetryObserver(Observer):
         else:
             self._log.info("ready")
 
-    def _enter(self, partition: int, phase: str) -> None:
-        if self._phases.get(partition) == "parked" and phase != "parked":
+    def _enter(self, partition: int, phase: PhaseName) -> None:
+        if self._phases.get(partition) is PhaseName.PARKED:
             self._metrics.drop(partition)
         self._phases[partition] = phase
         self._count_phases()
 
     def _count_phases(self) -> None:
         phases = list(self._phases.values())
-        for phase in ("claiming", "loaded", "parked"):
-            self._metrics.set(table.PARTITIONS, phases.count(phase), phase=phase)
+        for phase in PhaseName:
+            self._metrics.set(table.PARTITIONS, phases.count(phase), phase=str(phase))

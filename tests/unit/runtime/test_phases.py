@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from worker.errors import FatalError
-from worker.ports.reasons import ParkReason
+from worker.ports.observer import Event, PhaseEntered, SilentObserver
+from worker.ports.reasons import ParkReason, PhaseName
 from worker.runtime.parking import Parked
 from worker.runtime.phase_table import with_table
 from worker.runtime.phases import (
+    PHASE_NAMES,
     TRANSITIONS,
     AwaitingTurn,
     Claiming,
@@ -45,8 +48,18 @@ _WAY_TO: dict[type[Phase] | None, list[tuple[PhaseEvent, type[Phase]]]] = {
 }
 
 
-def _in(phase: type[Phase] | None) -> Phases:
-    phases = Phases()
+class _Heard(SilentObserver):
+    def __init__(self) -> None:
+        self.phases: list[PhaseName] = []
+
+    @override
+    def note(self, event: Event) -> None:
+        if isinstance(event, PhaseEntered):
+            self.phases.append(event.phase)
+
+
+def _in(phase: type[Phase] | None, heard: SilentObserver | None = None) -> Phases:
+    phases = Phases(heard or SilentObserver())
     for event, after in _WAY_TO[phase]:
         phases.move(0, event, _EXAMPLES[after])
     return phases
@@ -70,6 +83,22 @@ def test_an_illegal_way_ends_the_process() -> None:
 def test_from_every_phase_a_partition_can_be_let_go_and_each_phase_can_be_reached() -> None:
     assert {before for before, event in _WAYS if event is PhaseEvent.LET_GO} == set(_EXAMPLES) - {None}
     assert set(_WAYS.values()) == set(_EXAMPLES)
+
+
+def test_every_move_tells_the_phase_that_is_entered_and_letting_go_tells_none() -> None:
+    for phase, name in PHASE_NAMES.items():
+        heard = _Heard()
+        phases = _in(phase, heard)
+        assert heard.phases == [PHASE_NAMES[way] for _, way in _WAY_TO[phase]]
+        assert heard.phases[-1] is name
+        told = len(heard.phases)
+        phases.move(0, PhaseEvent.LET_GO, None)
+        assert len(heard.phases) == told
+
+
+def test_each_phase_has_one_name_and_each_name_one_phase() -> None:
+    assert set(PHASE_NAMES) == set(_EXAMPLES) - {None}
+    assert sorted(PHASE_NAMES.values()) == sorted(PhaseName)
 
 
 def test_each_phase_is_seen_where_it_belongs() -> None:

@@ -30,6 +30,7 @@ from worker.ports.observer import (
     PartitionLetGo,
     PartitionParked,
     PartitionRebuilt,
+    PhaseEntered,
     PositionMeasured,
     ProducerRebuilt,
     ReadinessTold,
@@ -48,6 +49,7 @@ from worker.ports.reasons import (
     ClaimVerdict,
     ClaimWaitReason,
     ParkReason,
+    PhaseName,
     RebalanceKind,
 )
 from worker.ports.service_events import (
@@ -171,16 +173,28 @@ def test_what_decoding_counts_is_added_up(watched: Watched) -> None:
 
 def test_a_partition_is_in_one_phase_and_leaves_no_gauge_behind(watched: Watched) -> None:
     def phases() -> list[float | None]:
-        return [watched.value("caesura_partitions", phase=phase) for phase in ("claiming", "loaded", "parked")]
+        return [watched.value("caesura_partitions", phase=phase) for phase in PhaseName]
 
+    def enter(partition: int, phase: PhaseName) -> None:
+        watched.observer.note(PhaseEntered(partition=partition, phase=phase))
+
+    assert phases() == [0, 0, 0, 0, 0]
+    enter(1, PhaseName.CLAIMING)
+    enter(0, PhaseName.CLAIMING)
     watched.observer.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=[1, 0]))
-    assert phases() == [2, 0, 0]
+    assert phases() == [2, 0, 0, 0, 0]
+    enter(0, PhaseName.REBUILDING)
+    enter(1, PhaseName.AWAITING_TURN)
+    assert phases() == [0, 1, 1, 0, 0]
+    enter(0, PhaseName.LOADED)
     watched.observer.note(PartitionClaimed(partition=0, verdict=ClaimVerdict.GOOD, sessions=12, took_s=0.02))
+    enter(1, PhaseName.PARKED)
     watched.observer.note(PartitionParked(partition=1, reason=ParkReason.STATE_UNREADABLE, detail="12 before, 24 now"))
-    assert phases() == [0, 1, 1]
+    assert phases() == [0, 0, 0, 1, 1]
     assert watched.value("caesura_partition_parked", partition="1", reason=ParkReason.STATE_UNREADABLE) == 1
+    enter(1, PhaseName.CLAIMING)
     watched.observer.note(ClaimWaits(partition=1, reason=ClaimWaitReason.UNPARKED))
-    assert phases() == [1, 1, 0]
+    assert phases() == [1, 0, 0, 1, 0]
     assert watched.value("caesura_partition_parked", partition="1", reason=ParkReason.STATE_UNREADABLE) is None
     watched.observer.note(PositionMeasured(partition=0, next_offset=10, end_offset=14, oldest_unread_ms=2500))
     watched.observer.note(SessionsCounted(partition=0, by_status={"open": 3, "closed": 9}))
@@ -188,7 +202,7 @@ def test_a_partition_is_in_one_phase_and_leaves_no_gauge_behind(watched: Watched
     assert watched.value("caesura_oldest_unread_age_seconds", partition="0") == 2.5
     assert watched.value("caesura_sessions", partition="0", status="open") == 3
     watched.observer.note(PartitionLetGo(partition=0))
-    assert phases() == [1, 0, 0]
+    assert phases() == [1, 0, 0, 0, 0]
     assert watched.value("caesura_lag_records", partition="0") is None
     assert watched.value("caesura_sessions", partition="0", status="open") is None
     assert [line["event"] for line in watched.lines()] == ["rebalance", "claimed", "parked", "claim_waits"]
@@ -254,6 +268,7 @@ def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watc
     told.note(LoopMoved())
     told.note(ReadinessTold(reasons=[]))
     told.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=[0, 1]))
+    told.note(PhaseEntered(partition=0, phase=PhaseName.CLAIMING))
     told.note(ClaimWaits(partition=0, reason=ClaimWaitReason.STORE_FAILED))
     told.note(TookOver(partition=0, transactional_id="blue-1"))
     told.note(
