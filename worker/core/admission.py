@@ -26,6 +26,7 @@ from schemas.dead_letters import DeadLetterReason
 from schemas.events import WordsEvent
 from schemas.state import ChosenOptions, SessionStatus
 from worker.core.rules import DecodingRules
+from worker.core.silence import hears_after, listens_after, silence_due_ms
 
 __all__ = [
     "Admission",
@@ -138,9 +139,9 @@ class Admission:
     def _silence_due_ms(self) -> int | None:
         if not self.listening:
             return None
-        if self.hears:
-            return self.event_ms + max(self.rules.stall_after_ms, self.options.flush_after_ms)
-        return self.activity_ms + self.options.flush_after_ms
+        return silence_due_ms(
+            self.rules, self.options, word_ms=self.activity_ms, event_ms=self.event_ms, hears=self.hears
+        )
 
     def _was_missed(self, seq: int) -> bool:
         return seq < self.missed_from or any(first <= seq <= last for first, last in self.missed)
@@ -162,11 +163,9 @@ class Admission:
     def _live(self, event: WordsEvent, time_ms: int) -> None:
         self.event_ms = time_ms
         self.options = self.rules.reconfigure(self.options, event.configure)
-        self.hears = self.hears or event.heard_until_ms is not None
+        self.hears = hears_after(event, hears=self.hears)
+        self.listening = listens_after(event, listening=self.listening)
         if event.words:
-            self.status, self.closed_ms = SessionStatus.OPEN, None
-            self.activity_ms, self.listening = time_ms, True
-        if event.utterance_end:
-            self.listening = False
+            self.status, self.closed_ms, self.activity_ms = SessionStatus.OPEN, None, time_ms
         if event.session_end:
-            self.status, self.closed_ms, self.listening = SessionStatus.ENDED, time_ms, False
+            self.status, self.closed_ms = SessionStatus.ENDED, time_ms

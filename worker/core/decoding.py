@@ -37,6 +37,7 @@ from worker.core.labelling import LabelRequest, Labels
 from worker.core.outlook import Outlook
 from worker.core.rules import primary_language
 from worker.core.segment_writer import FrozenWords, SegmentWriter
+from worker.core.silence import heard_pause, later_audio_ms, said_until_ms, untimed_until_ms
 from worker.core.words import HeldBack, WordSegmenter
 
 __all__ = ["Decoder", "Work"]
@@ -111,9 +112,8 @@ class Decoder:
         for position, word in enumerate(event.words):
             yield from self._hear(word.start_ms if applied.hears else None, speaking=True)
             yield from self._add(self.segmenter.push((origin.unit(word, position),)))
-            self._note_audio(word.start_ms if word.end_ms is None else word.end_ms)
-        if event.words and event.words[-1].start_ms is None and event.words[-1].end_ms is None:
-            self._note_audio(event.heard_until_ms)
+            self.audio_end_ms = later_audio_ms(self.audio_end_ms, said_until_ms(word))
+        self.audio_end_ms = later_audio_ms(self.audio_end_ms, untimed_until_ms(event))
         yield from self._hear(event.heard_until_ms)
         if event.session_end:
             yield from self.clear(Cause.END, session_end=True)
@@ -156,15 +156,9 @@ class Decoder:
 
     def _hear(self, heard_ms: int | None, *, speaking: bool = False) -> Work:
         """Flush where the audio clock says that nothing was said for long enough. speaking: a word begins there."""
-        if heard_ms is None or self.audio_end_ms is None:
-            return
-        silent_ms = heard_ms - self.audio_end_ms
-        if silent_ms >= self.options.flush_after_ms:
-            yield from self.flush(Cause.SILENCE, pause=Pause(ms=silent_ms, clock="audio", ended=speaking))
-
-    def _note_audio(self, end_ms: int | None) -> None:
-        if end_ms is not None:
-            self.audio_end_ms = max(end_ms, self.audio_end_ms or 0)
+        pause = heard_pause(heard_ms, self.audio_end_ms, self.options, speaking=speaking)
+        if pause is not None:
+            yield from self.flush(Cause.SILENCE, pause=pause)
 
     def _settle_tail(self) -> Work:
         yield from self._add(self.segmenter.flush())

@@ -26,6 +26,7 @@ from worker.core.context import DecodingContext, Origin
 from worker.core.decoding import Decoder, Work
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.segment_writer import OutSegment, SegmentWriter
+from worker.core.silence import arrival_pause
 from worker.core.snapshot import ledger_record, replay_offset, restored, snapshot
 from worker.core.tentative import tentative_words
 
@@ -134,7 +135,7 @@ class Session:
         """Let every timer fire that is due at partition time ``now_ms``; return whether one did."""
         fired = False
         while (due_ms := self.due_ms) is not None and due_ms <= now_ms:
-            silence = Pause(ms=due_ms - self._admission.activity_ms, clock="arrival")
+            silence = arrival_pause(due_ms=due_ms, word_ms=self._admission.activity_ms)
             timer = self._admission.fire()
             fired = True
             self._context.counts.closed += timer is Timer.IDLE

@@ -10,6 +10,7 @@ from schemas.segments import Cause, Pause, Segment
 from tests.harness.partition_driver import NOW_MS, Driver, event, texts, timed, untimed
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.rules import DecodingRules
+from worker.core.silence import heard_pause, later_audio_ms, silence_due_ms
 from worker.core.timeline import PartitionTime
 
 MARKED = ScriptedEngine(script=marked_words)
@@ -221,3 +222,33 @@ def _check_pause(segment: Segment, spoken: list[Word]) -> None:
         whole_ms = (spoken[end].start_ms or 0) - (spoken[end - 1].end_ms or 0)
         assert 800 <= segment.pause.ms <= whole_ms
         assert segment.pause.ms == whole_ms or not segment.pause.ended
+
+
+AUDIO_MS = st.integers(0, 20_000)
+
+
+@given(AUDIO_MS, AUDIO_MS, st.booleans())
+def test_on_the_audio_clock_silence_begins_where_the_last_word_ended_and_is_long_enough_to_the_millisecond(
+    end_ms: int, heard_ms: int, speaking: bool
+) -> None:
+    options = DecodingRules().choose(None)
+    pause = heard_pause(heard_ms, end_ms, options, speaking=speaking)
+    if heard_ms - end_ms < options.flush_after_ms:
+        assert pause is None
+    else:
+        assert pause == Pause(ms=heard_ms - end_ms, clock="audio", ended=speaking)
+    assert heard_pause(None, end_ms, options) is heard_pause(heard_ms, None, options) is None
+
+
+@given(st.none() | AUDIO_MS, st.none() | AUDIO_MS)
+def test_the_audio_clock_never_goes_back(known_ms: int | None, end_ms: int | None) -> None:
+    later_ms = later_audio_ms(known_ms, end_ms)
+    assert later_ms == max((one for one in (known_ms, end_ms) if one is not None), default=None)
+
+
+@given(AUDIO_MS, AUDIO_MS)
+def test_a_session_that_hears_waits_longer_by_arrival_and_from_its_last_event(word_ms: int, after_ms: int) -> None:
+    rules, event_ms = DecodingRules(), word_ms + after_ms
+    options = rules.choose(None)
+    assert silence_due_ms(rules, options, word_ms=word_ms, event_ms=event_ms, hears=False) == word_ms + 800
+    assert silence_due_ms(rules, options, word_ms=word_ms, event_ms=event_ms, hears=True) == event_ms + 5_000
