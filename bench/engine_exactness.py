@@ -23,13 +23,14 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from models.decoding.labelling_runs import label_streams
 from models.languages.registry import LANGUAGES
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
-from worker.ports.engine import EngineModel, EngineWork
+from worker.ports.engine import Engine, EngineModel, EngineWork
 
 EPSILON = 0.25
 TEXTS = {
@@ -66,7 +67,7 @@ class Agreement:
             self.largest_margin_of_a_flip = max(self.largest_margin_of_a_flip, float(margins.max(initial=0.0)))
 
 
-class ComparedEngine:
+class ComparedEngine(Engine):
     """A streaming engine whose every answer is compared."""
 
     def __init__(self, models: Path, agreement: Agreement, *, again: int) -> None:
@@ -77,15 +78,18 @@ class ComparedEngine:
         self._again = again
 
     @property
+    @override
     def models(self) -> Sequence[EngineModel]:
         """Those of the streaming engine."""
         return self._streamed.models
 
     @property
+    @override
     def work(self) -> EngineWork:
         """That of the streaming engine."""
         return self._streamed.work
 
+    @override
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Answer from what is kept, and compare."""
         streamed, full = self._streamed.score(requests), self._full.score(requests)
@@ -98,10 +102,12 @@ class ComparedEngine:
                 self._agreement.steps_that_differ_in_a_bit += not same
         return [self._streamed.labels(one, scores) for one, scores in zip(requests, streamed, strict=True)]
 
+    @override
     def forget(self, session: str) -> None:
         """Pass it on."""
         self._streamed.forget(session)
 
+    @override
     def warm_up(self) -> None:
         """Do nothing."""
 

@@ -19,6 +19,8 @@ import time
 import uuid
 from pathlib import Path
 
+from typing_extensions import override
+
 from bench.machine import cpu_name
 from tests.harness.parts.kafka_part import Kafka, find_kafka
 from tests.harness.parts.redis_part import RedisServer, find_redis
@@ -33,6 +35,7 @@ from worker.ports.observer import (
     RebuildSummary,
     SilentObserver,
 )
+from worker.ports.reasons import CheckpointOutcome
 from worker.runtime.loop import Worker
 
 WORDS = [
@@ -64,6 +67,7 @@ class Stopwatch(SilentObserver):
         self.rebuild_s: float | None = None
         self.committed = 0
 
+    @override
     def note(self, event: Event) -> None:
         """Note the times of claim and rebuild, and count committed checkpoints."""
         match event:
@@ -72,7 +76,7 @@ class Stopwatch(SilentObserver):
             case PartitionRebuilt():
                 self.rebuild, self.rebuild_s = event.summary, event.took_s
             case CheckpointTaken():
-                self.committed += event.outcome == "committed"
+                self.committed += event.outcome is CheckpointOutcome.COMMITTED
             case _:
                 pass
 

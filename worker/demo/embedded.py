@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from typing_extensions import override
+
 from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
 from worker.adapters.system_clock import SystemClock
@@ -48,6 +50,7 @@ class _Observer(SilentObserver):
     def __init__(self, joined: threading.Event) -> None:
         self._joined = joined
 
+    @override
     def note(self, event: Event) -> None:
         """Note that there is no reason left."""
         if isinstance(event, ReadinessTold) and not event.reasons:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from typing_extensions import override
+
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Segment
 from worker.core.decoding_counts import DecodingCounts
@@ -70,9 +72,10 @@ class Observer(Protocol):
         ...
 
 
-class SilentObserver:
+class SilentObserver(Observer):
     """Hears everything and says nothing."""
 
+    @override
     def note(self, event: Event) -> None:
         """Say nothing."""
 

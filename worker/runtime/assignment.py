@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from typing_extensions import override
+
 from worker.errors import RetriableError
 from worker.ports.observer import CallFailed, ClaimWaits, PartitionLetGo, PartitionParked, Rebalanced
 from worker.ports.reasons import CalledPart, CheckpointOutcome, ClaimWaitReason, ParkReason, RebalanceKind
+from worker.ports.word_source import RebalanceListener
 from worker.runtime.adoption import Adoption
 from worker.runtime.claim import Claim
 from worker.runtime.claim_progress import ClaimProgress
@@ -40,7 +43,7 @@ _MAX_REFUSALS = 20
 _PAUSING = (PhaseEvent.CLAIM_AGAIN, PhaseEvent.OPERATOR_NEEDED, PhaseEvent.RELEASED)
 
 
-class Assignment:
+class Assignment(RebalanceListener):
     """The rebalance listener, and the phases of what is held."""
 
     def __init__(
@@ -88,6 +91,7 @@ class Assignment:
         """Tell whether the partition is assigned to this worker, in whatever phase."""
         return partition in self._phases
 
+    @override
     def on_assigned(self, partitions: Sequence[int]) -> None:
         """Note partitions to claim."""
         for partition in partitions:
@@ -95,10 +99,12 @@ class Assignment:
             self._claim(partition, PhaseEvent.ASSIGNED)
         self._observer.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=partitions))
 
+    @override
     def on_revoked(self, partitions: Sequence[int]) -> None:
         """Drop partitions that go to another member."""
         self._drop(partitions, RebalanceKind.REVOKED)
 
+    @override
     def on_lost(self, partitions: Sequence[int]) -> None:
         """Drop partitions that another member may hold already."""
         self._drop(partitions, RebalanceKind.LOST)

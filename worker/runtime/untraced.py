@@ -27,11 +27,16 @@ class Untraced(Tracer):
         return _NO_SPAN
 
 
-class _NoSpan:
+class _NoSpan(SegmentSpan):
     """The span of a segment that nobody traces."""
 
-    headers: tuple[tuple[str, bytes], ...] = ()
+    @property
+    @override
+    def headers(self) -> tuple[tuple[str, bytes], ...]:
+        """Return none."""
+        return ()
 
+    @override
     def end(self, wall_ms: int) -> None:
         """Note nothing."""
 

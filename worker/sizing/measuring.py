@@ -18,7 +18,10 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from typing_extensions import override
+
 from worker.core.rules import DecodingRules
+from worker.ports.clock import Clock
 from worker.ports.engine import Engine
 from worker.runtime.settings import RuntimeSettings
 from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND, LoadSpeaker
@@ -194,18 +197,21 @@ def _memory(start_bytes: int, held: Sequence[tuple[int, int]]) -> tuple[int, int
     return max(start_bytes, few_bytes - few * session_bytes), session_bytes
 
 
-class _OwnTime:
+class _OwnTime(Clock):
     """The clock of what is measured: it goes on where the measurement says."""
 
     def __init__(self) -> None:
         self.now_s = 0.0
 
+    @override
     def wall_ms(self) -> int:
         return int(self.now_s * 1000)
 
+    @override
     def monotonic_s(self) -> float:
         return self.now_s
 
+    @override
     def sleep_s(self, seconds: float) -> None:
         self.now_s += seconds
 

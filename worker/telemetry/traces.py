@@ -29,7 +29,7 @@ from typing_extensions import override
 from schemas.segments import Segment
 from worker.core.segment_writer import OutSegment
 from worker.ports.records import Record
-from worker.ports.tracer import Tracer
+from worker.ports.tracer import SegmentSpan, Tracer
 
 __all__ = ["TRACE_HEADER", "SegmentTracer", "otlp_processor"]
 
@@ -100,16 +100,21 @@ class SegmentTracer(Tracer):
         self._provider.shutdown()
 
 
-class _TracedSegment:
+class _TracedSegment(SegmentSpan):
     """A segment's span between staging and commit."""
 
     def __init__(self, span: Span) -> None:
         self._span = span
         context = span.get_span_context()
-        self.headers = ((TRACE_HEADER, _as_header(context)),) if context.is_valid else ()
+        self._headers = ((TRACE_HEADER, _as_header(context)),) if context.is_valid else ()
 
+    @property
+    @override
+    def headers(self) -> tuple[tuple[str, bytes], ...]:
+        return self._headers
+
+    @override
     def end(self, wall_ms: int) -> None:
-        """Note that the segment's checkpoint has committed."""
         self._span.end(end_time=wall_ms * _NS_A_MS)
 
 
