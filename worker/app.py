@@ -1,4 +1,4 @@
-"""The one place where adapters and runtime meet: builds a worker from settings, and runs it until told to stop."""
+"""Where a worker's adapters, settings and runtime are put together; runs it until told to stop."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import ast
 import builtins
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +96,36 @@ def test_imports_point_inwards_only() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr
     assert ", 0 broken" in done.stdout
+
+
+def contract(name: str) -> dict[str, list[str]]:
+    """Return a contract of import-linter's, by its id."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (found,) = [one for one in settings["tool"]["importlinter"]["contracts"] if one["id"] == name]
+    return dict(found)
+
+
+def modules_in(folder: str) -> set[str]:
+    inside = (ROOT / folder).iterdir()
+    found = {one.stem for one in inside if one.suffix == ".py" or (one / "__init__.py").exists()} - {"__init__"}
+    return {f"{folder.replace('/', '.')}.{name}" for name in found}
+
+
+def test_the_contract_of_training_names_all_of_the_worker_but_what_it_says_is_allowed() -> None:
+    allowed = {"worker.core", "worker.errors", "worker.ports", "worker.adapters", "worker.adapters.onnx"}
+    assert (
+        set(contract("training")["forbidden_modules"])
+        == (modules_in("worker") | modules_in("worker/adapters")) - allowed
+    )
+
+
+def test_the_contract_of_the_adapters_names_every_one() -> None:
+    assert set(contract("adapters")["modules"]) == modules_in("worker/adapters")
+
+
+def test_every_module_of_the_worker_has_its_floor() -> None:
+    floors = {name.strip("() ") for layer in contract("layers")["layers"] for name in layer.split("|")}
+    assert {name for name in floors if name.startswith("worker.")} == modules_in("worker")
 
 
 def test_what_two_folders_of_tests_use_stands_in_the_harness() -> None:
