@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from worker.errors import FatalError
+from worker.feeds.foreign_files import data_of_line, foreign_format, is_lone_value
 from worker.feeds.formats.ctm import is_ctm
 from worker.feeds.formats.srt import TIMING
 from worker.feeds.recognisers.catalogue import recogniser_of
 
-__all__ = ["LOOKED_AT_LINES", "FileFormat", "recognised_format"]
+__all__ = ["LOOKED_AT_LINES", "FileFormat", "recognised_format", "spoken_lines"]
 
 LOOKED_AT_LINES = 400
 
@@ -44,22 +45,9 @@ class FileFormat(StrEnum):
     VOSK = "vosk"
 
 
+_NOBODYS = "is JSON, but of no recogniser that is known here, and no word events either"
 _CUT_OFF = re.compile(r'\[\s*[{"\[]')  # JSON that breaks off, rather than [laughter]
 _BY_ENDING = {".jsonl": FileFormat.JSONL, ".ndjson": FileFormat.JSONL, ".ctm": FileFormat.CTM}
-_OTHERS = (
-    ("TTML or other XML", re.compile(r"<\?xml|<tt[\s>]", re.IGNORECASE)),
-    ("HTML", re.compile(r"<!doctype html|<html", re.IGNORECASE)),
-    ("SubStation Alpha", re.compile(r"\[Script Info\]")),
-    ("Scenarist captions", re.compile(r"Scenarist_SCC")),
-    ("a Praat TextGrid", re.compile(r'File type = "ooTextFile')),
-    ("RTF", re.compile(r"\{\\rtf")),
-    ("PDF", re.compile(r"%PDF")),
-    ("lyrics (LRC)", re.compile(r"\[(?:ti|ar|al|by|length|offset):|\[\d+:\d+[.:]\d+\]")),
-    ("MicroDVD captions", re.compile(r"\{\d+\}\{\d+\}")),
-    ("a table", re.compile(r"(?:start|begin)[\t,;](?:end|stop)[\t,;]", re.IGNORECASE)),
-    ("STM", re.compile(r"\S+ \S+ \S+ \d+\.\d+ \d+\.\d+ (?:<[^>]*> )?\S")),
-    ("a table", re.compile(r"[\d.]+\t[\d.]+\t")),
-)
 
 
 def recognised_format(name: str, head: Sequence[str]) -> FileFormat:
@@ -67,15 +55,27 @@ def recognised_format(name: str, head: Sequence[str]) -> FileFormat:
 
     Raises FatalError that says what the file looks like, and never quotes it.
     """
-    lines = [line.removeprefix("\ufeff").strip() for line in head]
-    lines = [line for line in lines if line]
+    given = [line.removeprefix("\ufeff").rstrip() for line in head]
+    given = [line for line in given if line]
+    lines = [line.strip() for line in given]
+    if is_lone_value("\n".join(lines)):
+        raise _refusal(name, _NOBODYS)
     if lines and lines[0].startswith(("{", "[")) and (found := _json_format(name, "\n".join(lines))) is not None:
         return found
     if found := _written_format(lines):
         return found
-    if other := _foreign_format(lines):
+    by_ending = _BY_ENDING.get(Path(name).suffix)
+    if by_ending is None and (other := foreign_format(given)):
         raise _refusal(name, f"looks like {other}")
-    return _BY_ENDING.get(Path(name).suffix, FileFormat.TEXT)
+    return by_ending or FileFormat.TEXT
+
+
+def spoken_lines(name: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a text whose head looked like one. Raises FatalError at the first that is a message."""
+    for number, line in enumerate(lines, start=1):
+        if (other := data_of_line(line)) is not None:
+            raise _refusal(name, f"line {number} looks like {other}", sent="nothing from there on was sent")
+        yield line
 
 
 def _written_format(lines: Sequence[str]) -> FileFormat | None:
@@ -86,16 +86,6 @@ def _written_format(lines: Sequence[str]) -> FileFormat | None:
         return FileFormat.SRT
     words = [line for line in lines if not line.startswith(";;")]
     return FileFormat.CTM if words and all(map(is_ctm, words)) else None
-
-
-def _foreign_format(lines: Sequence[str]) -> str | None:
-    """Return the name of what is not read here."""
-    for other, sign in _OTHERS if lines else ():
-        if sign.match(lines[0]):
-            return other
-    if any("-->" in line for line in lines):
-        return "captions whose times are not written as SRT or WebVTT write them"
-    return "no text" if any("\0" in line for line in lines) else None
 
 
 def _json_format(name: str, text: str) -> FileFormat | None:
@@ -109,7 +99,7 @@ def _json_format(name: str, text: str) -> FileFormat | None:
             return FileFormat(found)
     if name.endswith((".jsonl", ".ndjson")) or (text.startswith("{") and any(map(_is_event, messages))):
         return FileFormat.JSONL
-    raise _refusal(name, "is JSON, but of no recogniser that is known here, and no word events either")
+    raise _refusal(name, _NOBODYS)
 
 
 def _is_event(message: dict[str, object]) -> bool:
@@ -138,6 +128,6 @@ def _first_objects(text: str) -> list[dict[str, object]] | None:
     return found or ([{}] if _CUT_OFF.match(text) else None)
 
 
-def _refusal(name: str, why: str) -> FatalError:
+def _refusal(name: str, why: str, *, sent: str = "nothing was sent") -> FatalError:
     shown = "standard input" if name == "-" else name
-    return FatalError(f"{shown} {why}: nothing was sent. --format says what it is: {', '.join(list(FileFormat)[1:])}")
+    return FatalError(f"{shown} {why}: {sent}. --format says what it is: {', '.join(list(FileFormat)[1:])}")

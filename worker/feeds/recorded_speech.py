@@ -8,7 +8,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from schemas.events import WordsEvent
-from worker.feeds.file_format import LOOKED_AT_LINES, FileFormat, recognised_format
+from worker.feeds.file_format import LOOKED_AT_LINES, FileFormat, recognised_format, spoken_lines
+from worker.feeds.foreign_files import is_lone_value
 from worker.feeds.formats import ctm, srt, vtt
 from worker.feeds.formats.jsonl import events_of_json_lines
 from worker.feeds.formats.text import events_of_text
@@ -43,7 +44,9 @@ class RecordedSpeech:
         head = list(islice(lines, 1))
         while len(head) < LOOKED_AT_LINES and self._undecided(head) and (more := next(lines, None)) is not None:
             head.append(more)
-        return recognised_format(self.name, head), chain(head, lines)
+        found = recognised_format(self.name, head)
+        every = chain(head, lines)
+        return found, spoken_lines(self.name, every) if found is FileFormat.TEXT else every
 
     def events(self, lines: Iterable[str], known: FileFormat) -> Iterator[TimedEvent]:
         """Yield the events of a file of that format. Raises FatalError, naming the line where there is one."""
@@ -68,7 +71,8 @@ class RecordedSpeech:
 
     def _undecided(self, head: list[str]) -> bool:
         """Tell whether more lines could say more; what comes live on standard input is not kept waiting for them."""
-        return self.name != "-" or not "".join(head).strip()
+        text = "".join(head).strip()
+        return self.name != "-" or not text or is_lone_value(text)
 
     @property
     def _stem(self) -> str:

@@ -53,6 +53,26 @@ def test_the_format_is_told_by_the_content(name: str, content: str, found: str) 
         ("0.0\t1.0\thi", "looks like a table"),
         ("a 1 b 0.00 1.00 <o,f0> hi", "looks like STM"),
         ("RIFF\0\0WAVE", "looks like no text"),
+        ("0:00:01.000,0:00:02.000\nHello there", "looks like captions as SubViewer or YouTube"),
+        ("[INFORMATION]\n[TITLE]x\n00:00:01.00,00:00:02.00\nhi", "looks like SubViewer"),
+        ("word,start,end\nhi,1,2", "looks like a table"),
+        ('"text";"start_ms";"end_ms"\n"hi";1;2', "looks like a table"),
+        ("word, start, end\nhi, 1, 2", "looks like a table"),
+        ("speaker\tbegin\tduration\ttext\nA\t1\t2\thi", "looks like a table"),
+        ("0.50,1.20,hi\n1.20,1.50,you", "looks like a table"),
+        ('"hi there"', "is JSON, but of no recogniser"),
+        ("null\n", "is JSON, but of no recogniser"),
+        ("[]", "is JSON, but of no recogniser"),
+        ("a: 1\nb:\n  - word: hi", "looks like YAML"),
+        ("segments:\n- start: 1.5\n  text: hi there", "looks like YAML"),
+        ('connected\n{"partial":"hi"}', "looks like JSON among other lines"),
+        ('connected\n{\n  "partial": "hi"\n}', "looks like JSON among other lines"),
+        ('ok\n[{"Word": "hi"}]', "looks like JSON among other lines"),
+        ('results {\n alternatives {\n  transcript: "hi"', "looks like a message in protobuf"),
+        ("result_index: 0\nresults {\n", "looks like a message in protobuf"),
+        ("00:00:01\tAnna:\thi there", "looks like a transcript with times"),
+        ('data: {"text": "hi"}\n\ndata: [DONE]', "looks like server-sent events"),
+        ('event: message\ndata: {"text": "hi"}', "looks like server-sent events"),
     ],
 )
 def test_what_is_not_read_is_refused_by_name_and_not_quoted(content: str, told: str) -> None:
@@ -61,6 +81,40 @@ def test_what_is_not_read_is_refused_by_name_and_not_quoted(content: str, told: 
     assert "talk.txt" in str(refused.value)
     assert "nothing was sent" in str(refused.value)
     assert "hi" not in str(refused.value).replace("nothing", "").replace("which", "").replace("whisper", "").split()
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "a: one thing\nb: another",
+        "Anna: hi there\nBen: good morning",
+        "Present:\n  - Anna: chair\n  - Ben: notes\n",
+        "to do:\n  - call Ben\n  - write the text",
+        "agenda:\n- words of welcome\n- results",
+        "10:30\tOpening\n11:00\tCoffee",
+        "at 1:30, 2:30 and 3:30 we met",
+        "start, end, and start again",
+        "the start, the end\nwell, 1, 2",
+        "1,2,3 go",
+        "data: that is what we lack\ndata: [more] of it",
+        '"To be or not to be," he said.',
+        '"Good morning."\n"Good morning, Ben."',
+        "[1]\n[2] a note",
+        'so he wrote ["sic"] there\n["sic"]',
+        "and then\n[laughter]\n{coughs}",
+        "{}\nso {this} is fine {",
+        "42",
+        "true",
+        "void main() {\n}",
+        "# nginx\n\nserver {\n",
+        "text: what is meant\nend: here",
+        "[information] we begin",
+    ],
+)
+def test_ordinary_text_stays_text(prose: str) -> None:
+    if not prose.startswith(("[1]", "{}")):  # these begin as JSON does, and were refused all along
+        assert recognised_format("talk.txt", prose.splitlines(keepends=True)) is FileFormat.TEXT
+    assert recognised_format("talk.txt", ["so\n", *prose.splitlines(keepends=True)]) is FileFormat.TEXT
 
 
 def test_every_recogniser_is_a_format() -> None:

@@ -160,3 +160,30 @@ def test_what_is_no_message_is_named_by_its_line(text: str) -> None:
 def test_a_word_too_long_for_an_event_is_cut_and_none_is_lost() -> None:
     events = read(json.dumps({"text": "x" * 130 + " so"}), name="a.json")
     assert [len(word.text) for one in events for word in one.event.words] == [64, 64, 2, 2]
+
+
+def test_a_message_far_down_in_a_text_is_refused_and_never_spoken() -> None:
+    with pytest.raises(FatalError, match=r"talk.txt line 501 looks like JSON among other lines") as refused:
+        read("so we begin\n" * 500 + '{"partial": "secret"}\n')
+    assert "secret" not in str(refused.value)
+
+
+def test_on_standard_input_the_first_line_is_spoken_at_once_and_a_message_after_it_is_not() -> None:
+    speech = RecordedSpeech(name="-", lang="en", epoch=7, pace=Pace(sessions_at_once=1))
+    left = iter(["connected\n", '{"partial": "secret"}\n'])
+    found, lines = speech.format_of(left, FileFormat.AUTO)
+    assert next(lines) == "connected\n"
+    with pytest.raises(FatalError, match="standard input line 2 looks like JSON"):
+        list(speech.events(lines, found))
+
+
+@pytest.mark.parametrize("text", ['"to be"\n"or not"\n', "so\n", '"to be," he said\n'])
+def test_quotes_on_standard_input_are_text_where_more_than_one_value_comes(text: str) -> None:
+    assert said(read(text, name="-")) == {
+        f"stdin-7-{number}": line for number, line in enumerate(text.splitlines(), start=1)
+    }
+
+
+def test_one_value_alone_on_standard_input_is_refused() -> None:
+    with pytest.raises(FatalError, match="standard input is JSON"):
+        read('"hi there"\n', name="-")

@@ -1,0 +1,135 @@
+"""What a file of speech looks like that is in none of the formats read here: named, so that it is never spoken.
+
+Prose must stay text: "a: one thing", a list under a heading, an agenda with times, "start, end, and again". A sign
+is something that nobody says: two clock times joined by a comma, a table's head, JSON that parses as an object.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+__all__ = ["data_of_line", "foreign_format", "is_lone_value"]
+
+_FIRST_LINES = (
+    ("TTML or other XML", re.compile(r"<\?xml|<tt[\s>]", re.IGNORECASE)),
+    ("HTML", re.compile(r"<!doctype html|<html", re.IGNORECASE)),
+    ("SubStation Alpha", re.compile(r"\[Script Info\]")),
+    ("SubViewer", re.compile(r"\[INFORMATION\]$")),
+    ("Scenarist captions", re.compile(r"Scenarist_SCC")),
+    ("a Praat TextGrid", re.compile(r'File type = "ooTextFile')),
+    ("RTF", re.compile(r"\{\\rtf")),
+    ("PDF", re.compile(r"%PDF")),
+    ("lyrics (LRC)", re.compile(r"\[(?:ti|ar|al|by|length|offset):|\[\d+:\d+[.:]\d+\]")),
+    ("MicroDVD captions", re.compile(r"\{\d+\}\{\d+\}")),
+    ("a table", re.compile(r"(?:start|begin)[\t,;](?:end|stop)[\t,;]", re.IGNORECASE)),
+    ("STM", re.compile(r"\S+ \S+ \S+ \d+\.\d+ \d+\.\d+ (?:<[^>]*> )?\S")),
+    ("a table", re.compile(r"[\d.]+\t[\d.]+\t")),
+    ("a table", re.compile(r"\d+\.\d+[,;]\d+\.\d+[,;]\S")),
+    ("a transcript with times, as Zoom writes one", re.compile(r"\d+:\d\d:\d\d(?:[.,]\d+)?\t")),
+)
+_ANY_LINES = (
+    ("captions whose times are not written as SRT or WebVTT write them", re.compile(r"-->")),
+    (
+        "captions as SubViewer or YouTube (SBV) write them",
+        re.compile(r"^(?:\d+:)?\d+:\d+[.,]\d+\s*,\s*(?:\d+:)?\d+:\d+[.,]\d+$"),
+    ),
+    ("no text", re.compile(r"\0")),
+)
+_SERVER_SENT = re.compile(r"data:\s*(?:\{|\[(?:[{\"]|DONE\]))")
+_COLUMN_SEPARATOR = re.compile(r"[\t,;]")
+_STARTS = re.compile(r"(?:start|begin|from|onset)(?:[ _-]?(?:time|ms|s|sec|seconds))?|t?start_?time", re.IGNORECASE)
+_ENDS = re.compile(r"(?:end|stop|to|offset|duration)(?:[ _-]?(?:time|ms|s|sec|seconds))?|t?end_?time", re.IGNORECASE)
+_PROTOBUF_PART = re.compile(r"[a-z_]\w*\s*:?\s*\{$")
+_PROTOBUF_FIELD = re.compile(r"[a-z_]\w*:\s*\S+$")
+_YAML = re.compile(r"(?P<margin>\s*)(?:-\s+)?(?P<key>[a-z_][\w-]*):(?:\s+(?P<value>\S.*))?$|\s*-\s+\S+$")
+_YAML_KEYS = frozenset({"word", "words", "text", "start", "end", "transcript", "segments", "results", "alternatives"})
+
+
+def foreign_format(head: Sequence[str]) -> str | None:
+    """Return what a file looks like, by its first lines as they stand, none of them blank; None: like text."""
+    lines = [line.strip() for line in head]
+    if not lines:
+        return None
+    found = [
+        *(other for other, sign in _FIRST_LINES if sign.match(lines[0])),
+        *(other for other, sign in _ANY_LINES if any(map(sign.search, lines))),
+        *(other for other, looks_so in _WHOLE_HEADS if looks_so(head)),
+        *filter(None, map(data_of_line, _from_each(lines))),
+    ]
+    return found[0] if found else None
+
+
+def data_of_line(line: str) -> str | None:
+    """Return what a line begins with that is a message and no speech; None where it is none.
+
+    A list is one only where an object or a list stands in it: [1] and ["sic"] are an author's.
+    """
+    text = line.strip()
+    if _SERVER_SENT.match(text):
+        return "server-sent events (data: ...)"
+    if not text.startswith(("{", "[")):
+        return None
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    data = bool(value) if isinstance(value, dict) else any(isinstance(one, dict | list) for one in value)
+    return "JSON among other lines" if data else None
+
+
+def is_lone_value(text: str) -> bool:
+    """Tell whether a text is one JSON value that says nothing: null, an empty list, or one string in quotes.
+
+    A number, and true, are words as well.
+    """
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError, ValueError):
+        return False
+    return value is None or value == [] or isinstance(value, str)
+
+
+def _from_each(lines: Sequence[str]) -> list[str]:
+    """Return each line, with all that follow it where an object or a list may begin there that goes over several."""
+    opening = ("{", "[", "[{")
+    return ["\n".join(lines[at:]) if line in opening else line for at, line in enumerate(lines)]
+
+
+def _is_table(head: Sequence[str]) -> bool:
+    """Tell whether the first line names columns, a start and an end among them, and is not a sentence with commas."""
+    rows = [[cell.strip("\"' ") for cell in _COLUMN_SEPARATOR.split(line)] for line in head[:2]]
+    cells = rows[0]
+    starts = [place for place, cell in enumerate(cells) if _STARTS.fullmatch(cell)]
+    ends = [place for place, cell in enumerate(cells) if _ENDS.fullmatch(cell)]
+    if len(cells) < 3 or not starts or not ends:
+        return False
+    if not re.search(r"[,;] ", head[0]):
+        return True
+    values = rows[-1]
+    return len(values) == len(cells) and any(values[place][:1].isdigit() for place in (*starts, *ends))
+
+
+def _is_protobuf(head: Sequence[str]) -> bool:
+    """Tell whether the file begins with fields, if any, and then a message within it."""
+    lines = [line.strip() for line in head]
+    part = next((place for place, line in enumerate(lines) if _PROTOBUF_PART.match(line)), None)
+    return part is not None and all(map(_PROTOBUF_FIELD.match, lines[:part]))
+
+
+def _is_yaml(head: Sequence[str]) -> bool:
+    """Tell whether every line is YAML's, a key in lower case, something is nested, and a key is one of transcripts'."""
+    found = [_YAML.match(line.rstrip()) for line in head]
+    fields = [one for one in found if one is not None]
+    if len(fields) < len(head) or not _YAML_KEYS & {one["key"] for one in fields}:
+        return False
+    pairs = zip(fields, head[1:], strict=False)
+    return any(one["key"] and not one["value"] and after[:1] in (" ", "-") for one, after in pairs)
+
+
+_WHOLE_HEADS = (
+    ("a table", _is_table),
+    ("a message in protobuf's text form", _is_protobuf),
+    ("YAML", _is_yaml),
+)
