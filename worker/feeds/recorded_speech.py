@@ -24,6 +24,8 @@ __all__ = ["RecordedSpeech"]
 
 _CAPTIONS = {FileFormat.SRT: srt.hypotheses, FileFormat.VTT: vtt.hypotheses, FileFormat.CTM: ctm.hypotheses}
 _LONGEST_STEM = 60
+_LONGEST_VALUE_LINES = 1_000_000
+_OPENING = ("{", "[", "[{")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ class RecordedSpeech:
         if given is not FileFormat.AUTO:
             return given, lines
         head = list(islice(lines, 1))
-        while len(head) < LOOKED_AT_LINES and self._undecided(head) and (more := next(lines, None)) is not None:
+        while self._undecided(head) and (more := next(lines, None)) is not None:
             head.append(more)
         found = recognised_format(self.name, head)
         every = chain(head, lines)
@@ -71,8 +73,10 @@ class RecordedSpeech:
 
     def _undecided(self, head: list[str]) -> bool:
         """Tell whether more lines could say more; what comes live on standard input is not kept waiting for them."""
-        text = "".join(head).strip()
-        return self.name != "-" or not text or is_lone_value(text)
+        if head and head[0].strip() in _OPENING:  # JSON over many lines says whose it is once it ends, at the margin
+            return len(head) < _LONGEST_VALUE_LINES and (len(head) == 1 or not head[-1].startswith(("}", "]")))
+        text = "".join(head).strip() if self.name == "-" else ""
+        return len(head) < LOOKED_AT_LINES and (not text or is_lone_value(text))
 
     @property
     def _stem(self) -> str:

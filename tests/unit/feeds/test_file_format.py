@@ -28,6 +28,7 @@ _VOSK = {"text": "so yes", "result": [{"word": "so", "start": 0.1, "end": 0.2, "
         ("a.txt", "WEBVTT\n\n00:01.000 --> 00:02.000\nSo.\n", "vtt"),
         ("a.txt", ";; a comment\ntalk 1 0.10 0.20 so\ntalk 1 0.30 0.20 yes 0.98\n", "ctm"),
         ("a.json", json.dumps([_VOSK]), "vosk"),
+        ("a.json", '{"id": "5551722", "status": "completed", "words": [{"text": "so", "start": 1}]}', "assemblyai"),
         ("a.json", json.dumps(_VOSK, indent=2), "vosk"),
         ("a.jsonl", json.dumps({"type": "Metadata"}) + "\n" + json.dumps({"mode": "online", "text": "so"}), "funasr"),
     ],

@@ -128,6 +128,57 @@ def test_assemblyais_model_that_formats_at_once_is_read_too() -> None:
     assert texts(fed("assemblyai", said)) == ["Hi."]
 
 
+def transcript(*utterances: dict[str, object], **fields: object) -> dict[str, object]:
+    """Return the transcript of a recording; its words are those of its utterances."""
+    every = [word for one in utterances for word in one["words"]]  # type: ignore[attr-defined]
+    told = list(utterances) if fields.pop("speakers", True) else None
+    found = {
+        "id": "5551722-f677",
+        "status": "completed",
+        "audio_url": "https://example.org/a.mp3",
+        "text": "",
+        **fields,
+    }
+    return found | {"words": every, "utterances": told, "confidence": 0.9, "audio_duration": 12}
+
+
+def uttered(said: str, at_ms: int, *, speaker: str | None = None, channel: str | None = None) -> dict[str, object]:
+    words = [
+        {"text": word, "start": at_ms + 100 * at, "end": at_ms + 100 * at + 90, "confidence": 0.9}
+        | {"speaker": speaker, "channel": channel}
+        for at, word in enumerate(said.split())
+    ]
+    return {"speaker": speaker, "channel": channel, "text": said, "start": at_ms, "words": words, "confidence": 0.9}
+
+
+def test_assemblyais_transcript_of_a_recording_is_read() -> None:
+    said = [transcript(uttered("so um yes", 250), speakers=False)]
+    events = fed("assemblyai", said)
+    assert told_apart("assemblyai", said)
+    assert timed(events) == [("so", 250, 340), ("um", 350, 440), ("yes", 450, 540)]
+    assert [event.utterance_end for event in events] == [True, False]
+
+
+def test_assemblyais_recorded_speakers_have_a_session_each_and_no_word_is_said_twice() -> None:
+    said = [transcript(uttered("good morning", 0, speaker="A"), uttered("um hi", 900, speaker="B"))]
+    events = fed("assemblyai", said)
+    assert timed(events, "s/A") == [("good", 0, 90), ("morning", 100, 190)]
+    assert texts(events, "s/B") == ["um", "hi"]
+    assert {event.session for event in events} == {"s/A", "s/B"}
+
+
+def test_assemblyais_recorded_channels_have_a_session_each() -> None:
+    one = uttered("good morning", 0, speaker="1", channel="1")
+    said = [transcript(one, uttered("um hi", 900, speaker="2", channel="2"), audio_channels=2)]
+    assert {event.session for event in fed("assemblyai", said)} == {"s/1", "s/2"}
+    assert texts(fed("assemblyai", said), "s/2") == ["um", "hi"]
+
+
+def test_a_word_event_with_fields_like_assemblyais_stays_a_word_event() -> None:
+    ours = {"session": "a", "id": "x", "status": "ok", "words": [{"text": "so"}]}
+    assert not told_apart("assemblyai", [ours])
+
+
 def google(*results: Message) -> dict[str, object]:
     return {"results": list(results)}
 

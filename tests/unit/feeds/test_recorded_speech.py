@@ -187,3 +187,11 @@ def test_quotes_on_standard_input_are_text_where_more_than_one_value_comes(text:
 def test_one_value_alone_on_standard_input_is_refused() -> None:
     with pytest.raises(FatalError, match="standard input is JSON"):
         read('"hi there"\n', name="-")
+
+
+@pytest.mark.parametrize("name", ["a.json", "-"])
+def test_a_value_over_many_lines_is_recognised_wherever_its_signs_stand(name: str) -> None:
+    words = [{"word": "so", "start": at, "end": at + 0.5, "conf": 1} for at in range(200)]
+    assert said(read(json.dumps({"result": words, "text": "so"}, indent=1), name=name)) == {
+        f"{'a' if name != '-' else 'stdin'}-7": " ".join(["so"] * 200)
+    }

@@ -1,6 +1,8 @@
-"""AssemblyAI, Universal-Streaming (version 3) and its older real-time messages.
+"""AssemblyAI, Universal-Streaming (version 3), its older real-time messages, and the transcript of a recording.
 
-Source: https://www.assemblyai.com/docs/universal-streaming/message-sequence
+Source: https://www.assemblyai.com/docs/universal-streaming/message-sequence,
+https://www.assemblyai.com/docs/api-reference/transcripts/get and
+https://www.assemblyai.com/docs/speech-to-text/pre-recorded-audio/multichannel-transcription
 
 - Each ``Turn`` has all words of the turn so far; ``word_is_final`` marks those that will not change, in the order
   spoken, the last one perhaps half a word until it is marked.
@@ -8,11 +10,14 @@ Source: https://www.assemblyai.com/docs/universal-streaming/message-sequence
   Where a model formats at once, its only ended turn is formatted, and is read.
 - Times are milliseconds. ``utterance`` filled says that the speaker paused, ``end_of_turn`` that the turn is over.
 - ``Begin`` starts a connection. Turns count from 0 in each.
+- A recording's transcript has ``words``, and the same ones again in ``utterances`` where speakers or channels were told
+  apart: those are read where they are there. A channel's number stands in ``speaker`` too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
 from worker.feeds.message_fields import Message, confidence, flag, objects, text
@@ -27,7 +32,15 @@ def recognises(message: Message) -> bool:
     """Tell whether this is a message of AssemblyAI's."""
     if message.get("message_type") in (_OLD_FINAL, _OLD_PARTIAL, "SessionBegins"):
         return True
-    return message.get("type") == "Turn" or (message.get("type") == "Begin" and "expires_at" in message)
+    if message.get("type") == "Turn" or (message.get("type") == "Begin" and "expires_at" in message):
+        return True
+    return _is_recording(message)
+
+
+def _is_recording(message: Message) -> bool:
+    """Tell whether this is a recording's transcript, and no word event of ours that has such fields of its own."""
+    named = isinstance(message.get("id"), str) and isinstance(message.get("status"), str)
+    return named and isinstance(message.get("words"), list) and not {"session", "seq"} & set(message)
 
 
 class AssemblyAi:
@@ -58,9 +71,24 @@ class AssemblyAi:
             words = tuple(map(_word, objects(message, "words")))
             yield Hypothesis(words=words, final=final, utterance_end=final, heard_until_ms=ms(message.get("audio_end")))
 
+        elif _is_recording(message):
+            yield from _recorded(message)
+
     def finish(self) -> Iterator[Hypothesis]:
         """Return nothing: what never became final is not known to be said."""
         return iter(())
+
+
+def _recorded(message: Message) -> Iterator[Hypothesis]:
+    """Yield a hypothesis an utterance, or a single one."""
+    utterances = [one for one in objects(message, "utterances") if one.get("words")] or [message]
+    channels = {text(one, "channel") for one in utterances}
+    for utterance in utterances:
+        channel = text(utterance, "channel") if len(channels) > 1 else ""
+        words = tuple(map(_word, objects(utterance, "words")))
+        if channel:
+            words = tuple(replace(one, speaker="" if one.speaker == channel else one.speaker) for one in words)
+        yield Hypothesis(words=words, stream=channel, final=True, utterance_end=True)
 
 
 def _word(word: Message) -> HeardWord:
