@@ -27,6 +27,7 @@ from worker.feeds.messages import json_messages
 from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from worker.feeds.session_events import SessionEvents
+from worker.feeds.whose_messages import WhoseMessages
 from worker.settings.tree import load_local_settings
 
 if TYPE_CHECKING:
@@ -115,13 +116,14 @@ class _Feed:
         self._began_s = time.monotonic()
         self._messages = self._unread = self._words = 0
         self._sessions: set[str] = set()
+        self._whose = WhoseMessages(name)
 
     def read(self, lines: Iterable[str]) -> None:
         """Take all messages of lines as they come."""
         for message in json_messages(lines, passed_over=_PASSED_OVER, broken=self._pass_over):
             self._messages += 1
             try:
-                self._take(self._speech.take(message, elapsed_ms=self._elapsed_ms))
+                self._take(self._speech.take(self._whose.look(message), elapsed_ms=self._elapsed_ms))
             except UnreadableMessageError as error:
                 self._pass_over(error)
 
@@ -148,6 +150,8 @@ class _Feed:
         if self._speech.revised:
             told.append(f"{counted_noun(self._speech.revised, 'word')} sent and heard otherwise later (--agree)")
         typer.echo(", ".join(told), err=True)
+        if (doubt := self._whose.doubt(self._words)) is not None:
+            raise FatalError(doubt)
         if self._unread:
             raise typer.Exit(1)
 

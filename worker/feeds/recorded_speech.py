@@ -8,6 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from schemas.events import WordsEvent
+from worker.errors import FatalError
 from worker.feeds.file_format import LOOKED_AT_LINES, FileFormat, recognised_format, spoken_lines
 from worker.feeds.foreign_files import is_lone_value
 from worker.feeds.formats import ctm, srt, vtt
@@ -19,6 +20,7 @@ from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from worker.feeds.session_events import SessionEvents
 from worker.feeds.timed_events import Pace, TimedEvent, timed
+from worker.feeds.whose_messages import WhoseMessages
 
 __all__ = ["RecordedSpeech"]
 
@@ -67,9 +69,16 @@ class RecordedSpeech:
 
     def _of_messages(self, lines: Iterable[str], name: RecogniserName, numbered: SessionEvents) -> Iterator[WordsEvent]:
         speech = RecognisedSpeech(RECOGNISERS[name].reader(), numbered, agreement=self.agreement)
-        for message in json_messages(lines, passed_over=frozenset({"Done!"})):
-            yield from speech.take(message)
-        yield from speech.finish(end=True)
+        whose, words = WhoseMessages(name), 0
+        for message in map(whose.look, json_messages(lines, passed_over=frozenset({"Done!"}))):
+            for event in speech.take(message):
+                words += len(event.words)
+                yield event
+        for event in speech.finish(end=True):
+            words += len(event.words)
+            yield event
+        if (doubt := whose.doubt(words)) is not None:
+            raise FatalError(f"{'standard input' if self.name == '-' else self.name}: {doubt}")
 
     def _undecided(self, head: list[str]) -> bool:
         """Tell whether more lines could say more; what comes live on standard input is not kept waiting for them."""

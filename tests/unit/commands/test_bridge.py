@@ -63,6 +63,15 @@ def test_a_message_that_cannot_be_read_is_told_and_the_others_are_sent() -> None
     assert "secret" not in done.stderr
 
 
+def test_a_wrong_recognisers_name_is_said_and_is_a_failure() -> None:
+    done = caesura("bridge", "--from", "deepgram", "--dry-run", given='{"text": "hello there"}\n')
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "1 message, 0 words" in done.stderr
+    assert "no message is one of deepgram's: they look like vosk's" in done.stderr
+    silent = caesura("bridge", "--from", "vosk", "--dry-run", given='{"text": ""}\n')
+    assert (silent.returncode, silent.stderr) == (0, "1 message, 0 words, 0 sessions\n")
+
+
 @contextmanager
 def serving(
     handler: Callable[[ServerConnection], None],

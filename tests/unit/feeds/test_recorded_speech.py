@@ -195,3 +195,20 @@ def test_a_value_over_many_lines_is_recognised_wherever_its_signs_stand(name: st
     assert said(read(json.dumps({"result": words, "text": "so"}, indent=1), name=name)) == {
         f"{'a' if name != '-' else 'stdin'}-7": " ".join(["so"] * 200)
     }
+
+
+def test_a_wrong_recognisers_name_is_said_with_the_right_one() -> None:
+    told = "talk.txt: no word came, and no message is one of deepgram's: they look like vosk's"
+    with pytest.raises(FatalError, match=told):
+        read('{"text": "hello there"}\n', given=FileFormat.DEEPGRAM)
+    with pytest.raises(FatalError, match="nor of anyone known here"):
+        read('{"said": "hello there"}\n', given=FileFormat.DEEPGRAM)
+
+
+@pytest.mark.parametrize("silence", ['{"text": ""}\n{"partial": ""}\n', '{"secret": 1}\n{"text": ""}\n', "", "[]"])
+def test_a_recording_in_which_nothing_is_said_is_not_doubted(silence: str) -> None:
+    assert read(silence, given=FileFormat.VOSK) == []
+
+
+def test_silence_in_a_form_that_several_share_is_not_doubted() -> None:
+    assert read('{"text": ""}\n', given=FileFormat.WHISPER) == []
