@@ -165,6 +165,56 @@ def test_what_is_typed_is_spoken_word_by_word(browser: Browser) -> None:
         assert text(page, "main .w.frozen") == "Good |day-stop.|Yes"
 
 
+def play(page: Page, name: str, content: str, *, dropped: bool = False) -> None:
+    """Give the page a file at once, chosen or dropped."""
+    file = f"d.items.add(new File([{json.dumps(content)}], {json.dumps(name)}))"
+    field = "const file = document.getElementById('file')"
+    change = f"{field}; file.files = d.files; file.dispatchEvent(new Event('change'))"
+    drop = "dispatchEvent(new DragEvent('drop', {dataTransfer: d, cancelable: true}))"
+    page.value("document.getElementById('speed').value = '0'")
+    page.value(f"(() => {{ const d = new DataTransfer(); {file}; {drop if dropped else change}; }})()")
+
+
+def test_a_text_and_word_events_are_played(browser: Browser) -> None:
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        play(page, "talk.txt", "[laughter] good day-stop\nso uh yes\n")
+        page.wait_for("document.querySelectorAll('main .w.frozen').length === 6")
+        assert sorted(text(page, "article h2 span").split("|")) == ["line 1", "line 2"]
+        events = [{"session": "Anna", "words": ["so", "we", "go-stop"]}, {"session": "Anna", "session_end": True}]
+        play(page, "talk.jsonl", "\n".join(map(json.dumps, events)), dropped=True)
+        page.wait_for("document.querySelectorAll('main .w.frozen').length === 9")
+        assert "Anna: So we go-stop." in text(page, "#log p").split("|")
+        assert page.complaints == []
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_captions_and_a_recognisers_json_are_named_and_never_spoken(browser: Browser, *, dropped: bool) -> None:
+    srt = "1\n00:00:01,000 --> 00:00:02,000\nSo.\n"
+    foreign = {
+        srt: "captions",
+        "WEBVTT\n\nSo.": "WebVTT captions",
+        "0:00:01.000,0:00:02.000\nSo.\n": "captions",
+        '[{"Word": "hi"}]': "JSON in an array",
+        '[\n {"Word": "hi"}\n]': "JSON in an array",
+        "<?xml version='1.0'?><tt/>": "XML or HTML",
+        "RIFF\0\0WAVE": "no text",
+        'connected\n{"partial": "hi"}\n': "messages among other lines",
+    }
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        for content, told in foreign.items():
+            page.value("document.getElementById('state-text').textContent = ''")
+            play(page, "talk.txt", content, dropped=dropped)
+            page.wait_for("document.getElementById('state-text').textContent !== ''")
+            assert text(page, "#state-text").startswith(f"talk.txt looks like {told} and was not spoken"), content
+        play(page, "vosk.json", '{"words": "so"}\n{"partial": "hi"}\n', dropped=dropped)
+        page.wait_for("document.getElementById('state-text').textContent.includes('line 2 of vosk.json')")
+        say(page, session="last", lang="en", words="uh yes", session_end=True)
+        page.wait_for("document.querySelectorAll('main .w.frozen').length === 2")
+        assert text(page, "article h2 span") == "last"
+
+
 def test_keys_change_the_look_and_go_from_speaker_to_speaker(browser: Browser) -> None:
     with shown(browser) as page:
         page.wait_for(CONNECTED)
