@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
-from onnx import numpy_helper
 
 from tests.unit.adapters.onnx.streams import SHIPPED
 from worker.adapters.onnx.graph_file import GraphWriter, stored_arrays
 from worker.adapters.onnx.row_graphs import cut_into_rows
+
+onnx = pytest.importorskip("onnx")  # of the train extra
+numpy_helper = pytest.importorskip("onnx.numpy_helper")
 
 
 def test_the_arrays_of_a_file_are_those_that_onnx_reads() -> None:
