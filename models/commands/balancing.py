@@ -31,7 +31,7 @@ def balance_checkpoint(
     of: Annotated[Path, typer.Option(help="The checkpoint.", exists=True, dir_okay=False)],
     checkpoint: Annotated[Path, typer.Option(help="The file to write.")],
     data: Annotated[Path, typer.Option(help="Folder of held-out text, packed (prepare --held-out).")],
-    corpus: Annotated[list[str], typer.Option(help="A corpus whose held-out text counts; again and again.")],
+    corpus: Annotated[list[str], typer.Option(help="A corpus whose held-out text counts; may be repeated.")],
     threads: int = 2,
 ) -> None:
     """Write a checkpoint whose marks are in balance: constants that have the best mean F1 over the corpora."""

@@ -32,7 +32,7 @@ class CapitalsScored:
 
     models: Models = SHIPPED
     corpora: Corpora = CORPORA
-    corpus: Annotated[list[str] | None, typer.Option(help="A corpus's name, again and again.")] = None
+    corpus: Annotated[list[str] | None, typer.Option(help="A corpus's name; may be repeated.")] = None
     max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 20_000
     table_words: Annotated[
         int, typer.Option(help="Words of a corpus's training text that the likeliest forms are learnt from.")

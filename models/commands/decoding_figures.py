@@ -63,9 +63,9 @@ class GrowingInput:
 
     models: Models = SHIPPED
     also: Annotated[
-        list[str] | None, typer.Option(help="Another network to draw: NAME=CHECKPOINT (.pt); again and again.")
+        list[str] | None, typer.Option(help="Another network to draw: NAME=CHECKPOINT (.pt); may be repeated.")
     ] = None
-    vocabulary: Annotated[Path, typer.Option(help="The word pieces of those.")] = Path("build/vocab.txt")
+    vocabulary: Annotated[Path, typer.Option(help="WordPiece vocabulary of those.")] = Path("build/vocab.txt")
     unmasked: Annotated[bool, typer.Option(help="Draw the model's weights with their mask taken away, too.")] = False
     corpora: Corpora = CORPORA
     max_words: MaxWords = 1_500
@@ -168,8 +168,8 @@ def ablate_look_ahead(
 
 def compare_spreads(
     *,
-    checkpoint: Annotated[list[Path], typer.Option(help="A CT-Transformer trained for its own L; again and again.")],
-    vocabulary: Annotated[Path, typer.Option(help="The word pieces of all of them.")] = Path("build/vocab.txt"),
+    checkpoint: Annotated[list[Path], typer.Option(help="A CT-Transformer trained for its own L; may be repeated.")],
+    vocabulary: Annotated[Path, typer.Option(help="WordPiece vocabulary of all of them.")] = Path("build/vocab.txt"),
     corpora: Corpora = CORPORA,
     max_words: MaxWords = 1_500,
     page: Page = None,

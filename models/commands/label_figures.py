@@ -39,8 +39,8 @@ OneCheckpoint = Annotated[
         help="Score a checkpoint (.pt, fp32 in PyTorch) in place of a model folder.", exists=True, dir_okay=False
     ),
 ]
-Pieces = Annotated[Path, typer.Option(help="The word pieces of the checkpoint.")]
-Threads = Annotated[int | None, typer.Option(help="For one inference; what the cgroup allows if not given.")]
+Pieces = Annotated[Path, typer.Option(help="WordPiece vocabulary of the checkpoint.")]
+Threads = Annotated[int | None, typer.Option(help="Threads of one inference; what the cgroup allows if not given.")]
 JsonFile = Annotated[Path | None, typer.Option(help="Also write the figures here.")]
 
 
@@ -64,7 +64,7 @@ class Evaluated:
     offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming, and compare.")] = True
     max_words: Annotated[int, typer.Option(help="Held-out words a corpus; Chinese characters likewise.")] = 8_000
     max_test_characters: Annotated[int, typer.Option(help="Characters of the Chinese spoken test.")] = 30_000
-    only: Annotated[list[str] | None, typer.Option("--text", help="Score this text alone; again and again.")] = None
+    only: Annotated[list[str] | None, typer.Option("--text", help="Score this text alone; may be repeated.")] = None
     checkpoint: OneCheckpoint = None
     vocabulary: Pieces = Path("build/vocab.txt")
     threads: Threads = None

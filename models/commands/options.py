@@ -31,12 +31,12 @@ Corpora = Annotated[
     ),
 ]
 Corpus = Annotated[
-    list[str] | None, typer.Option(help="A corpus's name, again and again; all of the language's mix if none is given.")
+    list[str] | None, typer.Option(help="A corpus's name; may be repeated; all of the language's mix if none is given.")
 ]
 Models = Annotated[Path, typer.Option(help="The models folder.")]
 Data = Annotated[Path, typer.Option(help="Folder of the packed text.")]
 Language = Annotated[str, typer.Option(help=f"One of {', '.join(LANGUAGES)}.")]
-Checkpoint = Annotated[Path, typer.Option(help="The checkpoint file; an existing one is gone on from.")]
+Checkpoint = Annotated[Path, typer.Option(help="The checkpoint file; training goes on from one that exists.")]
 
 CORPORA = Path("../shared/corpora")
 SHIPPED = Path("models/shipped")

@@ -20,12 +20,12 @@ _FOLDER = Path("build/papers")
 _PLANS = ("joint", "self-training", "sapr")
 Folder = Annotated[Path, typer.Option(help="Where text, tests and results lie: data/, tests/ and out/ in it.")]
 PlanNames = Annotated[
-    list[str] | None, typer.Option("--plan", help=f"One of {', '.join(_PLANS)}; again and again; all if none is given.")
+    list[str] | None, typer.Option("--plan", help=f"One of {', '.join(_PLANS)}; may be repeated; all if none is given.")
 ]
 Start = Annotated[Path, typer.Option(help="safetensors of a BERT or an MPNet.", exists=True, dir_okay=False)]
-Layers = Annotated[int, typer.Option(help="How many of its layers are taken, from the lowest.")]
-Heads = Annotated[int | None, typer.Option(help="Its attention heads, if they are not 64 wide.")]
-Width = Annotated[int, typer.Option(help="Of SAPR, Word-CNN and T-BRNN, a multiple of 64.")]
+Layers = Annotated[int, typer.Option(help="Layers of the encoder to use, from the lowest.")]
+Heads = Annotated[int | None, typer.Option(help="Attention heads of the encoder, if they are not 64 wide.")]
+Width = Annotated[int, typer.Option(help="Width of SAPR, Word-CNN and T-BRNN, a multiple of 64.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +41,7 @@ def pack_papers(
     vocabulary: Vocabulary,
     corpora: Corpora = CORPORA,
     folder: Folder = _FOLDER,
-    max_words: Annotated[int, typer.Option(help="Of joint marks, of each kind of text.")] = 2_000_000,
+    max_words: Annotated[int, typer.Option(help="Words of each kind of text to pack for joint marks.")] = 2_000_000,
 ) -> None:
     """Pack the tests of the papers' tables, and the novels and the talk that joint marks are learnt from.
 
@@ -69,15 +69,15 @@ class PapersTrained:
     plan: PlanNames = None
     folder: Folder = _FOLDER
     seeds: int = 3
-    scale: Annotated[float, typer.Option(help="Of the words that each run learns from.")] = 1.0
-    learning_rate: Annotated[float, typer.Option(help="Of the runs that begin at the encoder.")] = 1e-4
-    max_pieces: Annotated[int, typer.Option(help="Padded pieces a step.")] = 3072
+    scale: Annotated[float, typer.Option(help="Multiplies the words that each run learns from.")] = 1.0
+    learning_rate: Annotated[float, typer.Option(help="Learning rate of the runs that begin at the encoder.")] = 1e-4
+    max_pieces: Annotated[int, typer.Option(help="Word pieces in a training step, padding included.")] = 3072
     width: Width = 384
-    only: Annotated[str, typer.Option(help="A part of the names of the runs that are wanted.")] = ""
+    only: Annotated[str, typer.Option(help="Only runs whose name contains this.")] = ""
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu"
-    processes: Annotated[int, typer.Option(help="Runs side by side.")] = 1
+    processes: Annotated[int, typer.Option(help="Runs at the same time.")] = 1
     threads: int = 1
-    begin_minutes: Annotated[float, typer.Option(help="No run begins once so many minutes are over.")] = 1e6
+    begin_minutes: Annotated[float, typer.Option(help="Minutes after which no further run begins.")] = 1e6
 
 
 @grouped

@@ -28,7 +28,10 @@ class NetworkChoice:
         ),
     ] = "ct"
     order: Annotated[
-        str, typer.Option(help="Of task-dependency: fs (feature sharing), dp (marks after tags), pd (the other way).")
+        str,
+        typer.Option(
+            help="Order of task-dependency: fs (features shared), dp (tags before marks), pd (marks before tags)."
+        ),
     ] = "pd"
     start: Annotated[
         Path | None,
@@ -46,11 +49,13 @@ class NetworkChoice:
         typer.Option(help="The start's own vocabulary, where its pieces are in another order.", exists=True),
     ] = None
     heads: Annotated[int | None, typer.Option(help="Attention heads, if not the usual.")] = None
-    fresh_layers: Annotated[int, typer.Option(help="Top layers that begin at random, not as the start's.")] = 0
+    fresh_layers: Annotated[
+        int, typer.Option(help="Top layers that begin at random, not with the weights of --start.")
+    ] = 0
     look_ahead: Annotated[str | None, typer.Option(help="L_i of each layer, in words, if not the usual.")] = None
     positions: Annotated[str | None, typer.Option(help="sinusoidal or learned, if not the usual")] = None
     dropout: float = 0.0
-    casing: Annotated[bool, typer.Option("--casing", help="With the third head, for capitals.")] = False
+    casing: Annotated[bool, typer.Option("--casing", help="Add the third head, for capitals.")] = False
     casing_alone: Annotated[
         bool, typer.Option("--casing-alone", help="Leave all but the third head as the start has it.")
     ] = False
@@ -62,15 +67,19 @@ class LearntText:
 
     data: Data = DATA
     corpus: Corpus = None
-    taught: Annotated[Path | None, typer.Option(help="Folder of a teacher's labels of the same text (label).")] = None
-    taught_share: Annotated[float, typer.Option(help="a: the teacher's share of the loss of a word it labelled.")] = 0.5
+    taught: Annotated[
+        Path | None, typer.Option(help="Folder of a teacher's labels of the same text, as `label` writes them.")
+    ] = None
+    taught_share: Annotated[float, typer.Option(help="Teacher's share (a) of the loss of a word it labelled.")] = 0.5
     pseudo: Annotated[
         list[str] | None,
-        typer.Option(help="A corpus whose own labels are forgotten for the teacher's; again and again."),
+        typer.Option(help="A corpus to train on with the teacher's labels in place of its own; may be repeated."),
     ] = None
-    pseudo_weight: Annotated[float, typer.Option(help="alpha: the weight of a word with the teacher's label.")] = 1.0
-    smoothing: Annotated[float, typer.Option(help="beta of human labels.")] = 0.0
-    pseudo_smoothing: Annotated[float, typer.Option(help="beta of the teacher's labels.")] = 0.0
+    pseudo_weight: Annotated[float, typer.Option(help="Weight in the loss of a word with a pseudo label (alpha).")] = (
+        1.0
+    )
+    smoothing: Annotated[float, typer.Option(help="Label smoothing of human labels (beta).")] = 0.0
+    pseudo_smoothing: Annotated[float, typer.Option(help="Label smoothing of pseudo labels (beta).")] = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +87,15 @@ class TrainingCourse:
     """How long, how fast, on what samples, and where it is kept."""
 
     checkpoint: Checkpoint = CHECKPOINT
-    shorter_look_ahead: Annotated[float, typer.Option(help="Share of the steps that see less far than L.")] = 0.0
+    shorter_look_ahead: Annotated[
+        float, typer.Option(help="Share of the steps that are trained with a shorter look-ahead than L.")
+    ] = 0.0
     left_context: Annotated[float, typer.Option(help="Share of the samples that begin before their sentence.")] = 0.0
     tails: Annotated[float, typer.Option(help="Share of the samples that end inside a sentence.")] = 0.5
     longest_words: Annotated[int, typer.Option(help="Words of a sample at most.")] = 150
     max_words: Annotated[int, typer.Option(help="Words to train on.")] = 6_000_000
     max_minutes: Annotated[float, typer.Option(help="Minutes of training, if they end sooner.")] = 600.0
-    max_pieces: Annotated[int, typer.Option(help="Padded pieces a step.")] = 4096
+    max_pieces: Annotated[int, typer.Option(help="Word pieces in a training step, padding included.")] = 4096
     learning_rate: float = 3e-4
     device: Device = "cpu"
     threads: int = 2
@@ -99,11 +110,11 @@ class SoftLabelling:
     teacher: Annotated[
         Path, typer.Option(help="The teacher's checkpoint, of any network.", exists=True, dir_okay=False)
     ]
-    taught: Annotated[Path, typer.Option(help="Folder that its labels go to, a file a corpus.")]
+    taught: Annotated[Path, typer.Option(help="Folder for the teacher's labels, a file a corpus.")]
     data: Data = DATA
     corpus: Corpus = None
     language: Language = "en"
-    only: Annotated[str, typer.Option(help="both heads, or punctuation or disfluency alone.")] = "both"
+    only: Annotated[str, typer.Option(help="Heads that are labelled: both, punctuation or disfluency.")] = "both"
     windows: Annotated[int, typer.Option(help="Windows of 200 words a batch.")] = 16
     device: Device = "cpu"
     threads: int = 2

@@ -42,7 +42,9 @@ class TuneSettings:
         bool, typer.Option("--fluent", help="The text has no fillers and repairs: put some in, to keep them known.")
     ] = False
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the text at most.")] = 4
-    patience: Annotated[int, typer.Option(min=1, help="Looks without a gain, two a pass, that end it.")] = 4
+    patience: Annotated[
+        int, typer.Option(min=1, help="Looks at the watched text, two a pass, without a gain: training ends.")
+    ] = 4
     max_minutes: Annotated[float, typer.Option(min=0.01, help="Minutes of training at most.")] = 60.0
     learning_rate: Annotated[float, typer.Option(min=1e-7, max=0.1)] = 1e-4
     kept: Annotated[
@@ -102,9 +104,9 @@ def _print_what_was_read(files: Sequence[OwnFile], parts: TextParts, language: s
     for name, part in (("training", parts.training), ("watched", parts.watched), ("scored", parts.scored)):
         found = Counter(mark for file in part for mark in session_of(file, language).marks)
         print(f"| {name} | {len(part)} | {found.total()} | {' | '.join(str(found[mark]) for mark in marks)} |")
-    doubtful = [file.name for file in files if unmarked_lines(file, language) > _WRAPPED_SHARE]
-    if doubtful and not wrapped:
+    unmarked = [file.name for file in files if unmarked_lines(file, language) > _WRAPPED_SHARE]
+    if unmarked and not wrapped:
         print(
-            f"In {', '.join(doubtful[:3])}{' and others' * (len(doubtful) > 3)} most lines end without a mark. "
+            f"In {', '.join(unmarked[:3])}{' and others' * (len(unmarked) > 3)} most lines end without a mark. "
             "If they are wrapped, give --wrapped."
         )

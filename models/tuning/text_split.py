@@ -48,7 +48,7 @@ def split(files: Sequence[OwnFile]) -> TextParts:
     parts = _drawn([stretch for file in files for stretch in _stretches(file)], whole_files=False)
     if parts.lopsided:
         raise FatalError(
-            "the text cannot be parted into training and held-out text: it has too few files and paragraphs "
+            "the text cannot be split into training and held-out text: it has too few files and paragraphs "
             f"(a paragraph ends at a line end; {_STRETCH_CHARACTERS} characters are held together)"
         )
     return parts

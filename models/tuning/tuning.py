@@ -1,4 +1,4 @@
-"""One tune from beginning to end: text read and parted, the shipped network trained on it, exported, compared.
+"""One tune from beginning to end: text read and split, the shipped network trained on it, exported, compared.
 
 What a tune needs to be the same one when it is started again (text, start, options) stands in ``tune.json`` of its
 folder; the checkpoint and what was seen of the watched text lie beside it.

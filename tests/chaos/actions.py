@@ -212,7 +212,7 @@ class Actions:
             time.sleep(0.2)
         raise RuntimeError("the brokers did not become in sync")
 
-    # what is done in several steps, and mended
+    # what is done in several steps, and fixed
 
     def _steps(self, fault: Fault) -> Strike:
         partition = int(fault.where * self.world.partitions)

@@ -1,4 +1,4 @@
-"""What an operator does by mistake or on purpose, and how he mends it: as docs/operations.md tells him to.
+"""What an operator does by mistake or on purpose, and how he fixes it: as docs/operations.md tells him to.
 
 Offsets of a group can be changed only while nobody is in it, so all workers are stopped first. What was changed by
 mistake parks its partitions; set back with its metadata, it is as if nothing had been. A ledger record that somebody
@@ -35,7 +35,7 @@ _RELEASE_AGAIN_S = 6.0
 
 
 class OperatorAtWork:
-    """Works on a world, past its proxies. Every call blocks until all is mended; RuntimeError where it never is."""
+    """Works on a world, past its proxies. Every call blocks until all is fixed; RuntimeError where it never is."""
 
     def __init__(self, world: ChaosWorld) -> None:
         self._world = world
@@ -72,7 +72,7 @@ class OperatorAtWork:
             self._await(lambda: self._is_ours(partition), f"partition {partition} was not adopted")
 
     def spoil_ledger(self, partition: int, where: float) -> None:
-        """Write something over a session's ledger record, lose Redis, and mend what is parked."""
+        """Write something over a session's ledger record, lose Redis, and fix what is parked."""
         latest = {record.key or b"": record for record in self._ledger(partition)}
         candidates = [record for record in latest.values() if record.value is not None]
         if len(candidates) < 2:

@@ -47,7 +47,7 @@ def bridge(
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,
-    name: Annotated[RecogniserName, typer.Option("--from", help="Whose messages they are.")],
+    name: Annotated[RecogniserName, typer.Option("--from", help="The recogniser that the messages come from.")],
     session: Annotated[
         str | None,
         typer.Option(help="The session's name; by default the recogniser's, and the time.", show_default=False),
@@ -58,17 +58,21 @@ def bridge(
     end: Annotated[bool, typer.Option(help="End the session when the messages end.")] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Send nothing: print the events as JSON lines.")] = False,
     send: Annotated[
-        list[str] | None, typer.Option(help="Address: a text message to begin with; may be repeated.")
+        list[str] | None, typer.Option(help="With an address: a text message to send first; may be repeated.")
     ] = None,
     header_file: Annotated[
-        Path | None, typer.Option(help="Address: a file of `Name: value` lines, such as an authorization.")
+        Path | None, typer.Option(help="With an address: a file of `Name: value` headers, such as an authorization.")
     ] = None,
     audio: Annotated[
-        str | None, typer.Option(help="Address: raw audio to send, a file or - for standard input.")
+        str | None, typer.Option(help="With an address: raw audio to send, a file or - for standard input.")
     ] = None,
-    audio_rate: Annotated[int, typer.Option(min=0, help="Its bytes a second; 0 sends it as it comes.")] = 32_000,
-    finish: Annotated[str, typer.Option(help="Address: the text message after the audio.")] = "",
-    reconnect_for: Annotated[float, typer.Option(min=0, help="Address: seconds to seek a lost connection.")] = 60.0,
+    audio_rate: Annotated[
+        int, typer.Option(min=0, help="Bytes of audio to send a second; 0 sends it as it comes.")
+    ] = 32_000,
+    finish: Annotated[str, typer.Option(help="With an address: a text message to send after the audio.")] = "",
+    reconnect_for: Annotated[
+        float, typer.Option(min=0, help="With an address: seconds to try to restore a lost connection.")
+    ] = 60.0,
 ) -> None:
     """Send a recogniser's speech into the input topic as it comes.
 
