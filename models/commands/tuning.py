@@ -20,11 +20,16 @@ from models.tuning.text_split import TextParts, split
 from worker.adapters.onnx.model_folder import StoredModel
 from worker.errors import CaesuraError, FatalError
 
-__all__ = ["tune"]
+__all__ = ["register"]
 
 _SHIPPED = Path(package.__path__[0]) / "shipped"
 _NEEDED = ("torch", "onnx", "safetensors")
 _WRAPPED_SHARE = 0.5
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("tune")(tune)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

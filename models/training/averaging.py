@@ -1,4 +1,4 @@
-"""The mean of some checkpoints' weights: ``python -m models average``.
+"""The mean of some checkpoints' weights.
 
 A network that is trained on from another gains where it was trained and loses elsewhere; halfway between the two, in
 the space of weights, it often has what both have (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
@@ -8,35 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the other commands run without torch
     from models.networks.registry import Network
 
-__all__ = ["average_checkpoints", "mix", "register", "write_average"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("average")(average_checkpoints)
-
-
-def average_checkpoints(
-    *,
-    of: Annotated[
-        list[Path],
-        typer.Option("--of", help="A checkpoint; twice at least, and of one shape.", exists=True, dir_okay=False),
-    ],
-    checkpoint: Annotated[Path, typer.Option(help="The file to write.")],
-) -> None:
-    """Write the mean of the weights of checkpoints, a network like them, to begin at or to export."""
-    try:
-        write_average(of, checkpoint)
-    except ValueError as error:
-        raise SystemExit(f"average: {error}") from error
-    print(f"{', '.join(map(str, of))} -> {checkpoint}")
+__all__ = ["mix", "write_average"]
 
 
 def write_average(paths: Sequence[Path], out: Path) -> None:

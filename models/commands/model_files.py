@@ -1,0 +1,113 @@
+"""Commands from one file of weights to another: ``python -m models dequantise | average | export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from models.commands.options import CHECKPOINT, CORPORA, SHIPPED, Checkpoint, Corpora, Language, Vocabulary
+from models.data.preparation import held_out
+from models.languages.registry import LANGUAGES
+from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
+from models.training.averaging import write_average
+from worker.adapters.onnx.wordpiece import WordPiece
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("dequantise")(dequantise_start)
+    app.command("average")(average_checkpoints)
+    app.command("export")(export_network)
+
+
+def dequantise_start(
+    *,
+    source: Annotated[Path, typer.Option(help="int8 ONNX of a BERT.", exists=True, dir_okay=False)],
+    tokenizer: Annotated[Path, typer.Option(help="Its tokenizer.json.", exists=True, dir_okay=False)],
+    weights: Annotated[Path, typer.Option(help="Where the safetensors go.")],
+    vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes.")],
+    whole: Annotated[bool, typer.Option("--whole", help="Keep the pieces that no word is cut into.")] = False,
+) -> None:
+    """Make a start for training from a BERT that is to be had as ONNX only, in int8 or fp32."""
+    from models.networks.dequantisation import write_dequantised  # noqa: PLC0415 - the other commands run without torch
+
+    print(f"{write_dequantised(source, tokenizer, weights, vocabulary, whole=whole)} pieces")
+
+
+def average_checkpoints(
+    *,
+    of: Annotated[
+        list[Path],
+        typer.Option("--of", help="A checkpoint; twice at least, and of one shape.", exists=True, dir_okay=False),
+    ],
+    checkpoint: Annotated[Path, typer.Option(help="The file to write.")],
+) -> None:
+    """Write the mean of the weights of checkpoints, a network like them, to begin at or to export."""
+    try:
+        write_average(of, checkpoint)
+    except ValueError as error:
+        raise SystemExit(f"average: {error}") from error
+    print(f"{', '.join(map(str, of))} -> {checkpoint}")
+
+
+def export_network(  # noqa: PLR0913 - a command's options
+    *,
+    vocabulary: Vocabulary,
+    version: Annotated[str, typer.Option(help="The model's version.")],
+    language: Language = "en",
+    checkpoint: Checkpoint = CHECKPOINT,
+    corpora: Corpora = CORPORA,
+    shipped: Annotated[Path, typer.Option(help="The models folder to write to.")] = SHIPPED,
+    fp32: Annotated[Path, typer.Option(help="Where the fp32 model goes, for comparison.")] = Path("build/fp32"),
+    benchmark: Annotated[
+        bool, typer.Option("--benchmark", help="It may have learnt from what no shipped model may: for figures only.")
+    ] = False,
+) -> None:
+    """Export a checkpoint to int8 ONNX, and refuse it where torch, fp32 and int8 do not agree on held-out text."""
+    from models.export.folder import ModelCard, export  # noqa: PLC0415
+    from models.export.parity import check_parity  # noqa: PLC0415
+    from models.networks.checkpoints import learnt_from, load_network  # noqa: PLC0415 - the other commands run without torch
+
+    pieces = read_vocabulary(vocabulary)
+    network = load_network(checkpoint)
+    mix = LANGUAGES[language].recipe.mix
+    learnt = learnt_from(checkpoint) or tuple(mix)
+    if (closed := [corpus for corpus in learnt if corpus not in mix]) and not benchmark:
+        raise SystemExit(f"{checkpoint} learnt from {', '.join(closed)}, which no shipped model may: --benchmark")
+    card = ModelCard(
+        id=f"{LANGUAGES[language].model.id}-benchmark" if benchmark else LANGUAGES[language].model.id,
+        version=version,
+        language=language,
+        licence=LANGUAGES[language].model.licence,
+        trained_on=learnt,
+        dictionary=LANGUAGES[language].model.dictionary,
+    )
+    small = export(network, pieces, shipped / language, card, int8=True)
+    large = export(network, pieces, fp32 / language, card, int8=False)
+    tokenizer = WordPiece(pieces, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
+    parity = check_parity(
+        network,
+        fp32 / language / large.weights,
+        shipped / language / small.weights,
+        _parity_buffers(corpora, language),
+        tokenizer,
+        tokenizer.number(LEADING),
+    )
+    print(parity)
+    if parity.failures:
+        raise SystemExit("the parity gate is shut: " + "; ".join(parity.failures))
+
+
+def _parity_buffers(corpora: Path, language: str) -> list[list[str]]:
+    """Return held-out buffers of 3 to 150 words, about 12,000 words in all."""
+    from models.export.parity import mixed_buffers  # noqa: PLC0415 - the other commands run without torch
+
+    buffers: list[list[str]] = []
+    for corpus in LANGUAGES[language].parity_corpora:
+        documents = held_out(LANGUAGES[language].recipe, corpora, corpus, max_words=4000)
+        buffers += mixed_buffers([word for document in documents for word in document.words][:4000])
+    return buffers

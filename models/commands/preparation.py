@@ -1,0 +1,93 @@
+"""The command that reads corpora into packed text: ``python -m models prepare``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+
+from models.commands.option_groups import grouped
+from models.commands.options import CORPORA, DATA, Corpora, Corpus, Data, Language, Vocabulary
+from models.data.benchmark_corpora import BENCHMARK_MIX
+from models.data.preparation import prepare, prepare_held_out
+from models.data.recipes import DEV_TALKS
+from models.data.recogniser_errors import ERROR_RATE
+from models.languages.registry import LANGUAGES
+from models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
+from worker.adapters.onnx.wordpiece import WordPiece
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("prepare")(prepare_text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What ``prepare`` is told."""
+
+    vocabulary: Vocabulary
+    language: Language = "en"
+    corpora: Corpora = CORPORA
+    data: Data = DATA
+    corpus: Corpus = None
+    benchmark: Annotated[
+        bool, typer.Option("--benchmark", help="TED and Switchboard instead: for figures, never for what is shipped.")
+    ] = False
+    held_out: Annotated[
+        bool, typer.Option("--held-out", help="The documents that nothing learns from, --max-words of each corpus.")
+    ] = False
+    max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 20_000
+    error_rate: Annotated[float, typer.Option(help="A recogniser's errors a word, in held-out text.")] = ERROR_RATE
+    errors: Annotated[
+        float, typer.Option(help="Share of the documents that carry a recogniser's errors, simulated (English).")
+    ] = 0.0
+    scale: float = 1.0
+    seed: int = 1
+
+
+@grouped
+def prepare_text(asked: Prepared) -> None:
+    """Read the open corpora of a language into packed training text, and print what was read and what was dropped.
+
+    scale multiplies the number of words taken of each corpus. What is there already is kept.
+    """
+    if asked.errors and not LANGUAGES[asked.language].misheard:
+        raise typer.BadParameter(f"there are no rules of what sounds alike in {asked.language}", param_hint="--errors")
+    tokenizer = WordPiece(read_vocabulary(asked.vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
+    (_prepare_held_out if asked.held_out else _prepare_training)(asked, tokenizer)
+
+
+def _prepare_held_out(asked: Prepared, tokenizer: WordPiece) -> None:
+    recipe = LANGUAGES[asked.language].recipe
+    for counts in prepare_held_out(
+        recipe,
+        asked.corpora,
+        asked.data,
+        tokenizer,
+        asked.corpus or [*recipe.mix, DEV_TALKS],
+        max_words=asked.max_words,
+        errors=asked.errors,
+        rate=asked.error_rate,
+    ):
+        print(f"{counts.corpus}: {counts.documents} documents, {counts.words} words")
+
+
+def _prepare_training(asked: Prepared, tokenizer: WordPiece) -> None:
+    recipe = LANGUAGES[asked.language].recipe
+    taken = BENCHMARK_MIX if asked.benchmark else recipe.mix
+    if unknown := set(asked.corpus or ()) - set(taken):
+        raise typer.BadParameter(f"{', '.join(sorted(unknown))}: not among {', '.join(taken)}", param_hint="--corpus")
+    mix = {name: int(words * asked.scale) for name, words in taken.items() if name in (asked.corpus or taken)}
+    with Progress() as bar:
+        task = bar.add_task("corpora", total=len(mix))
+        for counts in prepare(recipe, asked.corpora, asked.data, tokenizer, mix, seed=asked.seed, errors=asked.errors):
+            bar.advance(task)
+            bar.print(
+                f"{counts.corpus}: {counts.documents} documents, {counts.words} words and {counts.inserted_words} "
+                f"inserted; {counts.dropped} dropped and {counts.shared} kept with text of a test set"
+            )
