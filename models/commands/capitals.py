@@ -55,7 +55,7 @@ def casing(asked: CapitalsScored) -> None:
                 engine,
                 asked.corpora,
                 name,
-                recipe=ENGLISH.recipe,
+                language=ENGLISH,
                 limit=asked.max_words,
                 table_words=asked.table_words,
                 progress=told,

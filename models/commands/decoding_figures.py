@@ -93,7 +93,7 @@ def position_change(asked: GrowingInput) -> None:
     drawn_models: list[str] = []
     with Progress() as bar:
         for name, engine in _drawn_networks(asked.models, asked.also or [], asked.vocabulary, unmasked=asked.unmasked):
-            drawn_models.append(active_model(engine, "en"))
+            drawn_models.append(active_model(engine, ENGLISH.code))
             advance = partial(bar.advance, bar.add_task(f"{name}: words", total=total))
             by_word[name], by_moment[name] = growing_input(engine, drawn_models[-1], texts, progress=advance)
     panels = {
@@ -122,7 +122,7 @@ def stability(
         advance = partial(bar.advance, bar.add_task("words", total=2 * words))
         streams = streams_of(WatchedEngine(engine), documents, progress=advance)
     rows, found = list(stabilities(streams, documents)), list(detections(streams, documents))
-    model = active_model(engine, "en")
+    model = active_model(engine, ENGLISH.code)
     put(page, "stability", stability_tables(model, words, rows, found), max_words=max_words)
     put(page, "revisions", revisions_table(model, words, list(revisions(streams, documents))), max_words=max_words)
 
@@ -132,7 +132,7 @@ def sweep_decoding(
 ) -> None:
     """Print F1, delay and cost of the stream with F, T and the left context varied, on held-out open text."""
     text, engine = held_out_text(ENGLISH.recipe, corpora, max_words=max_words), OnnxEngine(models, threads=1)
-    _measure(page, max_words, "sweep", active_model(engine, "en"), [(text, [(way, engine) for way in sweep()])])
+    _measure(page, max_words, "sweep", active_model(engine, ENGLISH.code), [(text, [(way, engine) for way in sweep()])])
 
 
 def compare_chunks(
@@ -148,7 +148,7 @@ def compare_chunks(
     ways: Ways = [(way, engine) for way in against_chunks()]
     texts = [(held_out_text(ENGLISH.recipe, corpora, max_words=max_words), ways)]
     texts += [(benchmark_text(corpora, name), [ways[0], ways[-1]]) for name in (("REF", "ASR") if benchmark else ())]
-    _measure(page, max_words, "chunks", active_model(engine, "en"), texts)
+    _measure(page, max_words, "chunks", active_model(engine, ENGLISH.code), texts)
 
 
 def ablate_look_ahead(
@@ -160,7 +160,7 @@ def ablate_look_ahead(
     ways: Ways = []
     for look_ahead in ablation.shortened(ablation.trained_look_ahead(models)):
         ways.append((_settled(look_ahead), ablation.masked_otherwise(models, look_ahead)))
-    model = active_model(OnnxEngine(models, threads=1), "en")
+    model = active_model(OnnxEngine(models, threads=1), ENGLISH.code)
     _measure(
         page, max_words, "look-ahead", model, [(held_out_text(ENGLISH.recipe, corpora, max_words=max_words), ways)]
     )

@@ -16,14 +16,14 @@ from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.data.chinese_corpora import CHINESE_TEST
 from models.data.preparation import held_out
-from models.evaluation.english import (
+from models.evaluation.false_stops import Stops, stops_on, stops_table
+from models.evaluation.figures import (
     Evaluation,
     Figure,
     pairs,
     pairs_table,
     table,
 )
-from models.evaluation.false_stops import Stops, stops_on, stops_table
 from models.evaluation.regression.cases import write_known_failures
 from models.evaluation.regression.runs import report, run_list
 from models.languages.registry import LANGUAGES
@@ -83,11 +83,17 @@ def evaluate(asked: Evaluated) -> None:
     )
     with Progress() as bar:
         for way in (False, True) if asked.offline else (False,):
-            for name, scored in texts:
+            for name, language, score in texts:
                 task = bar.add_task(f"{name}, {'offline' if way else 'streaming'}: words", total=None)
                 limit = limits.get(name, asked.max_words)
-                found = scored(
-                    engine, asked.corpora, name, offline=way, limit=limit, progress=partial(bar.advance, task)
+                found = score(
+                    engine,
+                    asked.corpora,
+                    name,
+                    language=LANGUAGES[language],
+                    offline=way,
+                    limit=limit,
+                    progress=partial(bar.advance, task),
                 )
                 bar.print(_in_brief(found))  # a text may take half an hour, and nothing else is seen of it in a log
                 figures += found
@@ -131,24 +137,26 @@ def _served(engine: Engine, language: str | None) -> list[str]:
     return sorted(model.language for model in engine.models if model.active and language in (None, model.language))
 
 
-def _texts(languages: list[str], chosen: set[str], only: list[str] | None) -> Iterator[tuple[str, Evaluation]]:
-    """Yield the name of each text to be scored, and what scores it; BadParameter for a text that there is not."""
-    texts = dict(_groups(languages, chosen))
+def _texts(languages: list[str], chosen: set[str], only: list[str] | None) -> Iterator[tuple[str, str, Evaluation]]:
+    """Yield the name of each text to be scored, its language, and what scores it; BadParameter where there is none."""
+    texts = {name: (language, score) for name, language, score in _groups(languages, chosen)}
     if only is None:
-        yield from texts.items()
+        for name, (language, score) in texts.items():
+            yield name, language, score
         return
     for language in languages:
-        texts |= LANGUAGES[language].scored_by_name
+        texts |= {name: (language, score) for name, score in LANGUAGES[language].scored_by_name.items()}
     for name in only:
         if name not in texts:
             raise typer.BadParameter(f"there is no text {name!r}; there are {', '.join(texts)}")
-        yield name, texts[name]
+        yield name, *texts[name]
 
 
-def _groups(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, Evaluation]]:
+def _groups(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, str, Evaluation]]:
     for language in languages:
         for group, texts in LANGUAGES[language].scored.items():
-            yield from texts.items() if group in chosen else ()
+            if group in chosen:
+                yield from ((name, language, score) for name, score in texts.items())
 
 
 def false_stops(

@@ -22,6 +22,7 @@ from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.preparation import held_out
 from models.data.recipes import Recipe
 from models.decoding.labelling_runs import Progress, published_words
+from models.evaluation.figures import ScoredLanguage
 from models.evaluation.scoring import Counts, Score, count_blocks, scored
 from schemas.labels import Casing
 from worker.ports.engine import Engine
@@ -80,7 +81,7 @@ def evaluate_capitals(
     corpora: Path,
     corpus: str,
     *,
-    recipe: Recipe,
+    language: ScoredLanguage,
     limit: int,
     table_words: int,
     progress: Progress = lambda _: None,
@@ -89,9 +90,11 @@ def evaluate_capitals(
 
     limit: held-out words. table_words: how many words of the corpus's training text the forms are learnt from.
     """
-    documents = held_out(recipe, corpora, corpus, max_words=limit)
-    forms = Forms(_training(recipe, corpora, corpus, table_words))
-    written = published_words(engine, [document.words for document in documents], language="en", progress=progress)
+    documents = held_out(language.recipe, corpora, corpus, max_words=limit)
+    forms = Forms(_training(language.recipe, corpora, corpus, table_words))
+    written = published_words(
+        engine, [document.words for document in documents], language=language.code, progress=progress
+    )
     network = [_NUMBERS[word.casing] for words in written for word in words]
     return list(figures_of(corpus, documents, network, forms))
 

@@ -10,14 +10,22 @@ import difflib
 import re
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from models.data.chinese_corpora import CHINESE_TEST, read_chinese_units, read_cs2w
 from models.data.chinese_marks import LabelledUnit, read_chinese_marks
 from models.data.recipes import is_held_out
 from models.decoding.labelling_runs import Progress
-from models.evaluation.english import EITHER, MARK_CLASSES, TAG_CLASSES, Figure, count_tags, figures_of, label_texts
+from models.evaluation.figures import (
+    EITHER,
+    TAG_CLASSES,
+    Figure,
+    GoldSession,
+    ScoredLanguage,
+    count_tags,
+    figures_of,
+    label_texts,
+)
 from models.evaluation.scoring import count_blocks
 from schemas.labels import Disfluency, Punctuation
 from worker.core.dictionary import HAN
@@ -25,9 +33,7 @@ from worker.ports.engine import Engine
 
 __all__ = [
     "CHINESE_HELD_OUT",
-    "CHINESE_MARK_CLASSES",
     "CHINESE_TESTS",
-    "CharacterText",
     "by_character",
     "evaluate_chinese",
 ]
@@ -38,21 +44,11 @@ CHINESE_HELD_OUT = ("audreyt_train", "kdconv", "crosswoz", "smilechat", "tatoeba
 _PAIRS = ("zh_disfluency3k", "chinese_disfluency/dis.raw.3k", "chinese_disfluency/flu.raw.3k")
 _PAIRS_TEST_LINES = 500
 _CHINESE = re.compile(rf"[{HAN}]+")
-CHINESE_MARK_CLASSES = MARK_CLASSES | {"enumeration comma": frozenset((int(Punctuation.ENUMERATION_COMMA),))}
 
 
-@dataclass(slots=True)
-class CharacterText:
-    """One session: units of one character or one other word, and the gold mark and tag of each."""
-
-    units: list[str]
-    marks: list[int]
-    tags: list[int]
-
-
-def by_character(units: Iterable[LabelledUnit]) -> CharacterText:
+def by_character(units: Iterable[LabelledUnit]) -> GoldSession:
     """Return units with Chinese characters one by one; the last of a unit has its mark."""
-    text = CharacterText([], [], [])
+    text = GoldSession([], [], [])
     for unit in units:
         parts = list(unit.text) if _CHINESE.fullmatch(unit.text) else [unit.text]
         text.units += parts
@@ -66,6 +62,7 @@ def evaluate_chinese(
     corpora: Path,
     name: str,
     *,
+    language: ScoredLanguage,
     offline: bool,
     limit: int,
     progress: Progress = lambda _: None,
@@ -75,7 +72,9 @@ def evaluate_chinese(
     Each document is one session, of CS2W and the pairs each sentence. limit: characters of the documents, about.
     """
     texts = list(_texts(corpora, name, limit))
-    labelled = label_texts(engine, [text.units for text in texts], language="zh", offline=offline, progress=progress)
+    labelled = label_texts(
+        engine, [text.units for text in texts], language=language.code, offline=offline, progress=progress
+    )
     marks = [mark for text in labelled for mark in text[0]]
     tags = [tag for text in labelled for tag in text[1]]
     if name == "cs2w" or name == _PAIRS[0]:
@@ -83,10 +82,10 @@ def evaluate_chinese(
         counts = count_tags(gold, tags, TAG_CLASSES | EITHER if name == "cs2w" else EITHER)
         return list(figures_of(name, offline, "disfluency", counts))
     gold = [mark for text in texts for mark in text.marks]
-    return list(figures_of(name, offline, "punctuation", count_blocks(gold, marks, CHINESE_MARK_CLASSES)))
+    return list(figures_of(name, offline, "punctuation", count_blocks(gold, marks, language.mark_classes)))
 
 
-def _texts(corpora: Path, name: str, max_characters: int) -> Iterator[CharacterText]:
+def _texts(corpora: Path, name: str, max_characters: int) -> Iterator[GoldSession]:
     if name == "cs2w":
         yield from (by_character(units) for _, units in read_cs2w(corpora, "test"))
     elif name == _PAIRS[0]:
@@ -104,7 +103,7 @@ def _texts(corpora: Path, name: str, max_characters: int) -> Iterator[CharacterT
             yield text
 
 
-def _pairs(corpora: Path) -> Iterator[CharacterText]:
+def _pairs(corpora: Path) -> Iterator[GoldSession]:
     """Yield the last lines of the pairs that differ by deletions alone; what the fluent one lacks is disfluent."""
     name, verbatim, fluent = _PAIRS
     with tarfile.open(corpora / "labelled" / f"{name}.tar.xz") as archive:
@@ -113,7 +112,7 @@ def _pairs(corpora: Path) -> Iterator[CharacterText]:
         text = by_character(LabelledUnit(unit.text) for unit in read_chinese_marks(said))
         kept = by_character(LabelledUnit(unit.text) for unit in read_chinese_marks(meant))
         if (tags := _deleted(text.units, kept.units)) is not None and text.units:
-            yield CharacterText(text.units, text.marks, tags)
+            yield GoldSession(text.units, text.marks, tags)
 
 
 def _lines(archive: tarfile.TarFile, member: str) -> list[str]:

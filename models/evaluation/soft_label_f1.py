@@ -1,6 +1,6 @@
 """F1 of labels that stand beside packed held-out text: how a training on a GPU is looked at while it runs.
 
-It chooses between networks; what is published is decoded as the worker decodes (``models.evaluation.english``). A word
+It chooses between networks; what is published is decoded as the worker decodes (``models.evaluation.figures``). A word
 whose label nobody knows is not scored.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from models.data.packing import PackedText
 from models.data.soft_labels import Taught
-from models.evaluation.english import EITHER, MARK_CLASSES
+from models.evaluation.figures import EITHER, MARK_CLASSES
 from models.evaluation.scoring import count_blocks, scored
 from schemas.labels import Casing, Disfluency, Punctuation
 

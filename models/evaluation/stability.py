@@ -17,7 +17,7 @@ import numpy as np
 from models.data.aligned_words import AlignedDocument
 from models.decoding.labelled_stream import Stream, WatchedEngine, run_stream
 from models.decoding.labelling_runs import Progress
-from models.evaluation.english import EITHER, MARK_CLASSES, TAG_CLASSES
+from models.evaluation.figures import EITHER, MARK_CLASSES, TAG_CLASSES
 from models.evaluation.label_history import History, frozen_history, raw_history, screen_history, time_to_detection
 from models.evaluation.scoring import score
 from schemas.events import Emission

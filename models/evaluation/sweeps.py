@@ -20,7 +20,8 @@ from models.data.recipes import Recipe
 from models.decoding.labelled_stream import WatchedEngine, active_model, run_stream
 from models.decoding.labelling_runs import Progress
 from models.decoding.overlapping_chunks import label_chunks
-from models.evaluation.english import BENCHMARKS, MARK_CLASSES
+from models.evaluation.english import BENCHMARKS
+from models.evaluation.figures import MARK_CLASSES
 from models.evaluation.scoring import Counts, Score, count_blocks, difference, scored
 from schemas.events import Emission
 from worker.core.normalisation import model_view

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from models.data.swda import Role, SpeakerSide, read_swda_test
 from models.decoding.labelling_runs import Progress
-from models.evaluation.english import Figure, count_tags, figures_of, label_texts
+from models.evaluation.figures import Figure, ScoredLanguage, count_tags, figures_of, label_texts
 from models.evaluation.scoring import Counts
 from schemas.labels import Disfluency
 from worker.ports.engine import Engine
@@ -24,6 +24,7 @@ def evaluate_swda(
     corpora: Path,
     name: str,
     *,
+    language: ScoredLanguage,
     offline: bool,
     limit: int = 0,  # noqa: ARG001 - a benchmark is scored whole
     progress: Progress = lambda _: None,
@@ -33,7 +34,7 @@ def evaluate_swda(
     texts = (
         [side.words for side in sides] if name == _UNSEGMENTED else [unit for side in sides for unit in side.units()]
     )
-    labelled = label_texts(engine, texts, language="en", offline=offline, progress=progress)
+    labelled = label_texts(engine, texts, language=language.code, offline=offline, progress=progress)
     tags = [tag for _, text_tags in labelled for tag in text_tags]
     return list(figures_of(name, offline, "disfluency", count_both_ways(sides, tags)))
 

@@ -98,7 +98,7 @@ def stream_test(
     ]
     engine = CheckpointEngine(network, vocabulary, device=device)
     streams = [words[begin:end] for begin, end in test.running.tolist()]
-    labelled = label_streams(engine, streams, language="en")
+    labelled = label_streams(engine, streams, language=engine.models[0].language)
     return np.array([[label for one in labelled for label in one[head]] for head in (0, 1)], dtype=np.int8)
 
 

@@ -20,12 +20,11 @@ from models.data.disfluencies import insert_disfluencies
 from models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
 from models.evaluation.chinese import (
     CHINESE_HELD_OUT,
-    CHINESE_MARK_CLASSES,
     CHINESE_TESTS,
-    CharacterText,
     by_character,
     evaluate_chinese,
 )
+from models.evaluation.figures import MARK_CLASSES, GoldSession
 from models.languages.language import Language, LanguageModel, OwnText
 from schemas.labels import Punctuation
 
@@ -80,7 +79,7 @@ def _own_document(name: str, paragraphs: Sequence[str], *, fluent: bool) -> Alig
     return document
 
 
-def _session(paragraphs: Sequence[str]) -> CharacterText:
+def _session(paragraphs: Sequence[str]) -> GoldSession:
     """Come in single characters, so that a figure does not depend on how words are cut."""
     return by_character(unit for paragraph in paragraphs for unit in read_chinese_marks(paragraph))
 
@@ -113,7 +112,7 @@ CHINESE = Language(
         session=_session,
     ),
     marks=(Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION, Punctuation.ENUMERATION_COMMA),
-    mark_classes=CHINESE_MARK_CLASSES,
+    mark_classes=MARK_CLASSES | {"enumeration comma": frozenset((int(Punctuation.ENUMERATION_COMMA),))},
     parity_corpora=("audreyt_train", "kdconv", "cs2w"),
     scored={
         "benchmark": dict.fromkeys(CHINESE_TESTS, evaluate_chinese),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
@@ -18,15 +17,14 @@ from models.data.iwslt import read_iwslt
 from models.data.marks import read_marks
 from models.data.recipes import DEV_TALKS, DISFLUENT_SHARE, Recipe, is_held_out
 from models.data.spoken_patterns import pattern_documents
-from models.evaluation.chinese import CharacterText
 from models.evaluation.english import (
     BENCHMARKS,
     DEV_HALVES,
     HELD_OUT,
-    MARK_CLASSES,
     evaluate_benchmark,
     evaluate_held_out,
 )
+from models.evaluation.figures import MARK_CLASSES, GoldSession
 from models.evaluation.switchboard import SWDA_TESTS, evaluate_swda
 from models.languages.language import Language, LanguageModel, OwnText
 from schemas.labels import Punctuation
@@ -110,9 +108,9 @@ def _own_document(name: str, paragraphs: Sequence[str], *, fluent: bool) -> Alig
     return document
 
 
-def _session(paragraphs: Sequence[str]) -> CharacterText:
+def _session(paragraphs: Sequence[str]) -> GoldSession:
     document = _own_document("session", paragraphs, fluent=False)
-    return CharacterText(document.words, document.punctuation, [UNKNOWN] * len(document.words))
+    return GoldSession(document.words, document.punctuation, [UNKNOWN] * len(document.words))
 
 
 _RECIPE = Recipe(
@@ -148,7 +146,7 @@ ENGLISH = Language(
     scored={
         "benchmark": dict.fromkeys(BENCHMARKS, evaluate_benchmark),
         "switchboard": dict.fromkeys(SWDA_TESTS, evaluate_swda),
-        "open_text": dict.fromkeys(HELD_OUT, partial(evaluate_held_out, recipe=_RECIPE)),
+        "open_text": dict.fromkeys(HELD_OUT, evaluate_held_out),
     },
     scored_by_name=dict.fromkeys(DEV_HALVES, evaluate_benchmark),
     misheard=True,

@@ -8,8 +8,7 @@ from typing import Protocol
 
 from models.data.aligned_words import AlignedDocument
 from models.data.recipes import Recipe
-from models.evaluation.chinese import CharacterText
-from models.evaluation.english import Evaluation
+from models.evaluation.figures import Evaluation, GoldSession
 from schemas.labels import Punctuation
 
 __all__ = ["Language", "LanguageModel", "OwnText"]
@@ -55,7 +54,7 @@ class OwnText:
     unit: str
     marks: Callable[[str], list[int]]
     document: OwnDocument
-    session: Callable[[Sequence[str]], CharacterText]
+    session: Callable[[Sequence[str]], GoldSession]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

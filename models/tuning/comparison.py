@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from models.decoding.labelling_runs import Progress, label_streams
-from models.evaluation.chinese import CharacterText
-from models.evaluation.english import Figure, figures_of
+from models.evaluation.figures import Figure, GoldSession, figures_of
 from models.evaluation.scoring import count_blocks
 from models.languages.registry import LANGUAGES
 from worker.adapters.onnx.engine import OnnxEngine
@@ -30,7 +29,7 @@ class Streamed:
 
 def streamed(
     models: Path,
-    sessions: Sequence[CharacterText],
+    sessions: Sequence[GoldSession],
     language: str,
     *,
     threads: int,
@@ -44,7 +43,7 @@ def streamed(
     )
 
 
-def figures(name: str, sessions: Sequence[CharacterText], labels: Streamed, language: str) -> list[Figure]:
+def figures(name: str, sessions: Sequence[GoldSession], labels: Streamed, language: str) -> list[Figure]:
     """Score marks by class and overall; words whose mark the text leaves open are not scored."""
     gold = [mark for session in sessions for mark in session.marks]
     counts = count_blocks(gold, labels.marks, LANGUAGES[language].mark_classes)

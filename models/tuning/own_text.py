@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.evaluation.chinese import CharacterText
+from models.evaluation.figures import GoldSession
 from models.languages.registry import LANGUAGES
 from worker.core.dictionary import HAN
 from worker.errors import FatalError
@@ -103,7 +103,7 @@ def aligned(file: OwnFile, language: str, *, fluent: bool = False) -> AlignedDoc
     return document
 
 
-def session_of(file: OwnFile, language: str) -> CharacterText:
+def session_of(file: OwnFile, language: str) -> GoldSession:
     """Return a document as a recogniser would send it, with gold marks: what a figure is computed on."""
     return LANGUAGES[language].own_text.session(file.paragraphs)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from models.evaluation.english import Figure, table
+from models.evaluation.figures import Figure, table
 from models.evaluation.scoring import difference
 from models.tuning.tuning import Tuned
 

@@ -21,8 +21,7 @@ from models.data.aligned_words import AlignedDocument
 from models.data.corpora import place
 from models.data.packing import PackedText, pack
 from models.data.resident_text import ResidentText, batches
-from models.evaluation.chinese import CharacterText
-from models.evaluation.english import Figure
+from models.evaluation.figures import Figure, GoldSession
 from models.export.folder import ModelCard
 from models.export.parity import Parity
 from models.export.starting_model import wordpiece_of
@@ -130,7 +129,7 @@ def tune(parts: TextParts, start: StoredModel, card: ModelCard, plan: TuningPlan
     )
 
 
-def _scored(name: str, models: Path, sessions: list[CharacterText], plan: TuningPlan, bar: Progress) -> Streamed:
+def _scored(name: str, models: Path, sessions: list[GoldSession], plan: TuningPlan, bar: Progress) -> Streamed:
     task = bar.add_task(f"scoring {name}", total=sum(len(session.units) for session in sessions))
     return streamed(models, sessions, plan.language, threads=plan.threads, progress=partial(bar.advance, task))
 

@@ -20,7 +20,7 @@ from models.data.aligned_words import UNKNOWN
 from models.data.packed_tests import PackedTest
 from models.data.packing import PackedText
 from models.data.soft_labels import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
-from models.evaluation.english import MARK_CLASSES
+from models.evaluation.figures import MARK_CLASSES
 from models.evaluation.papers.plans import Learnt, PaperRun
 from models.evaluation.scoring import count_blocks, scored
 from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from models.data.joint_marks import Run
 from models.data.packed_tests import PackedTest
-from models.evaluation.english import EITHER, MARK_CLASSES, TAG_CLASSES
+from models.evaluation.figures import EITHER, MARK_CLASSES, TAG_CLASSES
 from models.evaluation.joint_marks import JOINT_CLASSES, count_runs
 from models.evaluation.scoring import Counts, count_blocks, difference, scored
 

@@ -93,7 +93,10 @@ def knowing(model: str, words: Sequence[str], position: int, look_ahead_words: i
 
 def scores(folder: Path, name: str, *, offline: bool) -> dict[str, Score]:
     engine = ScriptedEngine(script=knowing)
-    return {row.label: row.score for row in evaluate_chinese(engine, folder, name, offline=offline, limit=10**6)}
+    return {
+        row.label: row.score
+        for row in evaluate_chinese(engine, folder, name, language=CHINESE, offline=offline, limit=10**6)
+    }
 
 
 @pytest.mark.parametrize("offline", [False, True])

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from models.evaluation.chinese import CharacterText
+from models.evaluation.figures import GoldSession
 from models.export.parity import Parity
 from models.tuning.comparison import Streamed, changed_tags, figures
 from models.tuning.early_stopping import Look
@@ -20,7 +20,7 @@ from tests.harness.models.networks import exported, tiny_network
 pytestmark = pytest.mark.torch
 
 GOLD = ([0] * 9 + [int(Punctuation.PERIOD)]) * 60
-SESSIONS = [CharacterText(["word"] * len(GOLD), GOLD, [0] * len(GOLD))]
+SESSIONS = [GoldSession(["word"] * len(GOLD), GOLD, [0] * len(GOLD))]
 
 
 def labels(right_of_ten: int) -> Streamed:
