@@ -12,7 +12,7 @@ from models.commands.options import Vocabulary
 from models.data.aligned_words import UNKNOWN
 from models.data.packing import PackedText
 from models.networks.pieces import LEADING, read_vocabulary
-from models.training.balancing import Labelled, balanced, mean_f1
+from models.training.balancing import ScoredMarks, balanced, mean_f1
 
 if TYPE_CHECKING:  # the other commands run without torch
     from models.networks.ct_transformer import CTTransformer
@@ -53,7 +53,7 @@ def balance_checkpoint(
     write_checkpoint(checkpoint, network, {"corpora": list(learnt_from(of))})
 
 
-def _labelled(network: CTTransformer, leading: int, path: Path) -> Labelled:
+def _labelled(network: CTTransformer, leading: int, path: Path) -> ScoredMarks:
     from models.training.soft_labelling import Teacher, all_rows  # noqa: PLC0415 - see above
 
     text = PackedText.load(path)

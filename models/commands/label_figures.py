@@ -32,7 +32,7 @@ from worker.ports.engine import Engine
 
 __all__ = ["JsonFile", "OneCheckpoint", "Pieces", "Threads", "opened_engine", "register"]
 
-Language = Annotated[str | None, typer.Option(help="One language's model only.")]
+OneLanguage = Annotated[str | None, typer.Option(help="One language's model only.")]
 OneCheckpoint = Annotated[
     Path | None,
     typer.Option(
@@ -56,7 +56,7 @@ class Evaluated:
     """What ``evaluate`` is told: the model or a checkpoint, which texts, and how much of them."""
 
     models: Models = SHIPPED
-    language: Language = None
+    language: OneLanguage = None
     corpora: Corpora = CORPORA
     benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR, and the Chinese test sets.")] = True
     switchboard: Annotated[bool, typer.Option(help="Score disfluencies on Switchboard's test part.")] = True
@@ -162,7 +162,7 @@ def _groups(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, str, 
 def false_stops(
     *,
     models: Models = SHIPPED,
-    language: Language = None,
+    language: OneLanguage = None,
     corpora: Corpora = CORPORA,
     sentences: Annotated[int, typer.Option(help="Held-out sentences a corpus.")] = 100,
     checkpoint: OneCheckpoint = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from models.commands.options import CHECKPOINT, CORPORA, SHIPPED, Checkpoint, Corpora, Language, Vocabulary
+from models.commands.options import CHECKPOINT, CORPORA, SHIPPED, CheckpointFile, Corpora, LanguageCode, Vocabulary
 from models.data.preparation import held_out
 from models.languages.registry import LANGUAGES
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
@@ -58,8 +58,8 @@ def export_network(  # noqa: PLR0913 - a command's options
     *,
     vocabulary: Vocabulary,
     version: Annotated[str, typer.Option(help="The model's version.")],
-    language: Language = "en",
-    checkpoint: Checkpoint = CHECKPOINT,
+    language: LanguageCode = "en",
+    checkpoint: CheckpointFile = CHECKPOINT,
     corpora: Corpora = CORPORA,
     shipped: Annotated[Path, typer.Option(help="The models folder to write to.")] = SHIPPED,
     fp32: Annotated[Path, typer.Option(help="Where the fp32 model goes, for comparison.")] = Path("build/fp32"),

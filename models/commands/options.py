@@ -14,11 +14,11 @@ __all__ = [
     "CORPORA",
     "DATA",
     "SHIPPED",
-    "Checkpoint",
+    "CheckpointFile",
     "Corpora",
     "Corpus",
     "Data",
-    "Language",
+    "LanguageCode",
     "Models",
     "Vocabulary",
 ]
@@ -35,8 +35,8 @@ Corpus = Annotated[
 ]
 Models = Annotated[Path, typer.Option(help="The models folder.")]
 Data = Annotated[Path, typer.Option(help="Folder of the packed text.")]
-Language = Annotated[str, typer.Option(help=f"One of {', '.join(LANGUAGES)}.")]
-Checkpoint = Annotated[Path, typer.Option(help="The checkpoint file; training goes on from one that exists.")]
+LanguageCode = Annotated[str, typer.Option(help=f"One of {', '.join(LANGUAGES)}.")]
+CheckpointFile = Annotated[Path, typer.Option(help="The checkpoint file; training goes on from one that exists.")]
 
 CORPORA = Path("../shared/corpora")
 SHIPPED = Path("models/shipped")

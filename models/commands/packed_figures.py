@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from models.commands.options import Checkpoint, Corpus, Vocabulary
+from models.commands.options import CheckpointFile, Corpus, Vocabulary
 from models.data.packing import PackedText
 from models.evaluation.soft_label_f1 import packed_scores
 from models.networks.pieces import LEADING, read_vocabulary
@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 def score_packed(
     *,
     vocabulary: Vocabulary,
-    checkpoint: Checkpoint,
+    checkpoint: CheckpointFile,
     data: Annotated[Path, typer.Option(help="Folder of held-out text, packed (prepare --held-out).")],
     corpus: Corpus = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",

@@ -22,9 +22,9 @@ Folder = Annotated[Path, typer.Option(help="Where text, tests and results lie: d
 PlanNames = Annotated[
     list[str] | None, typer.Option("--plan", help=f"One of {', '.join(_PLANS)}; may be repeated; all if none is given.")
 ]
-Start = Annotated[Path, typer.Option(help="safetensors of a BERT or an MPNet.", exists=True, dir_okay=False)]
+StartFile = Annotated[Path, typer.Option(help="safetensors of a BERT or an MPNet.", exists=True, dir_okay=False)]
 Layers = Annotated[int, typer.Option(help="Layers of the encoder to use, from the lowest.")]
-Heads = Annotated[int | None, typer.Option(help="Attention heads of the encoder, if they are not 64 wide.")]
+EncoderHeads = Annotated[int | None, typer.Option(help="Attention heads of the encoder, if they are not 64 wide.")]
 Width = Annotated[int, typer.Option(help="Width of SAPR, Word-CNN and T-BRNN, a multiple of 64.")]
 
 
@@ -63,9 +63,9 @@ class PapersTrained:
     """What ``papers-train`` is told."""
 
     vocabulary: Vocabulary
-    start: Start
+    start: StartFile
     layers: Layers = 10
-    heads: Heads = None
+    heads: EncoderHeads = None
     plan: PlanNames = None
     folder: Folder = _FOLDER
     seeds: int = 3
@@ -125,10 +125,10 @@ def papers_tables(
 def papers_side_by_side(
     *,
     vocabulary: Vocabulary,
-    start: Start,
+    start: StartFile,
     folder: Folder = _FOLDER,
     layers: Layers = 10,
-    heads: Heads = None,
+    heads: EncoderHeads = None,
     width: Width = 384,
 ) -> None:
     """Print all systems on one text: F1 offline and as a stream of chunks, parameters, processor time a word."""

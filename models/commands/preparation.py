@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress
 
 from models.commands.option_groups import grouped
-from models.commands.options import CORPORA, DATA, Corpora, Corpus, Data, Language, Vocabulary
+from models.commands.options import CORPORA, DATA, Corpora, Corpus, Data, LanguageCode, Vocabulary
 from models.data.benchmark_corpora import BENCHMARK_MIX
 from models.data.preparation import prepare, prepare_held_out
 from models.data.recipes import DEV_TALKS
@@ -31,7 +31,7 @@ class Prepared:
     """What ``prepare`` is told."""
 
     vocabulary: Vocabulary
-    language: Language = "en"
+    language: LanguageCode = "en"
     corpora: Corpora = CORPORA
     data: Data = DATA
     corpus: Corpus = None

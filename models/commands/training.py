@@ -11,7 +11,7 @@ import typer
 from rich.progress import Progress
 
 from models.commands.option_groups import grouped
-from models.commands.options import SHIPPED, Language, Models
+from models.commands.options import SHIPPED, LanguageCode, Models
 from models.commands.training_settings import LearntText, NetworkChoice, SoftLabelling, TrainingCourse
 from models.data.packing import PackedText
 from models.data.soft_labels import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
@@ -222,7 +222,7 @@ def restore_checkpoint(
     *,
     checkpoint: Annotated[Path, typer.Option(help="The file to write; a run begins at it by --start.")],
     models: Models = SHIPPED,
-    language: Language = "en",
+    language: LanguageCode = "en",
     seed: Annotated[int, typer.Option(help="Draws each weight's place within its int8 step.")] = 1,
 ) -> None:
     """Write the active model of a language back to a checkpoint, as a start for further training."""

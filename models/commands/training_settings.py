@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from models.commands.options import CHECKPOINT, DATA, Checkpoint, Corpus, Data, Language, Vocabulary
+from models.commands.options import CHECKPOINT, DATA, CheckpointFile, Corpus, Data, LanguageCode, Vocabulary
 
 __all__ = ["Device", "LearntText", "NetworkChoice", "SoftLabelling", "TrainingCourse"]
 
@@ -20,7 +20,7 @@ class NetworkChoice:
     """The network and where its weights begin."""
 
     vocabulary: Vocabulary
-    language: Language = "en"
+    language: LanguageCode = "en"
     network: Annotated[
         str,
         typer.Option(
@@ -86,7 +86,7 @@ class LearntText:
 class TrainingCourse:
     """How long, how fast, on what samples, and where it is kept."""
 
-    checkpoint: Checkpoint = CHECKPOINT
+    checkpoint: CheckpointFile = CHECKPOINT
     shorter_look_ahead: Annotated[
         float, typer.Option(help="Share of the steps that are trained with a shorter look-ahead than L.")
     ] = 0.0
@@ -113,7 +113,7 @@ class SoftLabelling:
     taught: Annotated[Path, typer.Option(help="Folder for the teacher's labels, a file a corpus.")]
     data: Data = DATA
     corpus: Corpus = None
-    language: Language = "en"
+    language: LanguageCode = "en"
     only: Annotated[str, typer.Option(help="Heads that are labelled: both, punctuation or disfluency.")] = "both"
     windows: Annotated[int, typer.Option(help="Windows of 200 words a batch.")] = 16
     device: Device = "cpu"

@@ -29,6 +29,7 @@ ATOMS = ("", ",", ".", "?", "!", ";", ":", '"', "--", "(", ")", "...")
 """The marks by number; 0 is none, and the first three are those of ``schemas.labels``."""
 
 MAX_RUN = 4
+"""How many marks may stand in a row: the paper has combinations of two to four."""
 JOINT_CORPORA = ("eltec_novels_fifth", "crd3")
 
 Run = tuple[int, ...]

@@ -3,7 +3,7 @@
 # ruff: noqa: SIM905 - a list of words reads best as words
 from __future__ import annotations
 
-__all__ = ["EARNEST", "REPAIRED", "WORDS"]
+__all__ = ["DRAWN_WORDS", "EARNEST", "REPAIRED"]
 
 
 def _said_twice(words: str) -> list[str]:
@@ -12,7 +12,7 @@ def _said_twice(words: str) -> list[str]:
 
 _DIGITS = "zero oh one two three four five six seven eight nine".split()
 
-WORDS: dict[str, list[str]] = {
+DRAWN_WORDS: dict[str, list[str]] = {
     "digit": _DIGITS,
     "pair": [f"{digit}, {digit}" for digit in _DIGITS] + [f"double {digit}" for digit in _DIGITS],
     "number": "three four five six seven eight ten twelve fifteen twenty thirty forty fifty sixty ninety".split(),

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from models.data.aligned_words import AlignedDocument, move_marks
 from models.data.marks import read_marks
-from models.data.spoken_frames import EARNEST, REPAIRED, WORDS
+from models.data.spoken_frames import DRAWN_WORDS, EARNEST, REPAIRED
 from schemas.labels import Disfluency
 
 __all__ = ["pattern_documents"]
@@ -50,7 +50,7 @@ def _filled(frame: str, rng: random.Random) -> str:
     taken: set[str] = set()
 
     def drawn(slot: re.Match[str]) -> str:
-        word = rng.choice([word for word in WORDS[slot[1]] if word not in taken])
+        word = rng.choice([word for word in DRAWN_WORDS[slot[1]] if word not in taken])
         taken.add(word)
         return word
 

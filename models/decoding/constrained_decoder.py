@@ -20,14 +20,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from models.data.joint_marks import MAX_RUN
 from models.networks.ct_transformer import PADDING_WORD
 from models.networks.registry import Network
 from models.networks.sapr import SAPR, SAPRConfig
 
-__all__ = ["MAX_RUN", "ConstrainedDecoder", "labeller", "runs_of"]
-
-MAX_RUN = 4
-"""How many marks may stand in a row: the paper has combinations of two to four."""
+__all__ = ["ConstrainedDecoder", "labeller", "runs_of"]
 
 
 class ConstrainedDecoder:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from models.networks.ct_transformer import CTConfig
+from worker.adapters.onnx.graph_file import Array
 
 __all__ = ["build_graph"]
 
@@ -33,8 +34,6 @@ _IR_VERSION = 9
 _UNSEEN = -30_000.0
 _TINY = 1e-12
 _LARGEST_WEIGHT = 63
-
-Array = NDArray[np.generic]
 
 
 class _Graph:

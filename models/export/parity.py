@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from models.networks.ct_transformer import CTTransformer
 from worker.adapters.onnx.full_network import PADDING_WORD
+from worker.adapters.onnx.heads import Scores
 from worker.adapters.onnx.inference_session import open_graph
 from worker.adapters.onnx.wordpiece import WordPiece
 
@@ -27,9 +28,6 @@ __all__ = ["INT8_AGREEMENT", "SCORE_TOLERANCE", "Parity", "check_parity", "encod
 SCORE_TOLERANCE = 2e-3
 INT8_AGREEMENT = 0.985
 BATCH = 16
-
-Scores = list[NDArray[np.float32]]
-"""A score tensor a head, in the network's order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,6 @@ seed, anywhere within half a step of the stored number, as the weights did that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -23,13 +21,12 @@ from models.networks.ct_transformer import CTConfig, CTTransformer
 from models.networks.dequantisation import initialisers
 from schemas.model_manifest import ModelManifest
 from worker.adapters.onnx.model_folder import StoredModel
+from worker.adapters.onnx.row_graphs import Arrays
 from worker.errors import FatalError
 
 __all__ = ["read_network"]
 
 _NETWORK = "ct_transformer"
-
-Arrays = Mapping[str, NDArray[np.generic]]
 
 
 def read_network(stored: StoredModel, *, off_grid_seed: int | None = None) -> CTTransformer:

@@ -23,10 +23,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-__all__ = ["PADDING_WORD", "UNSEEN", "CTConfig", "CTTransformer", "sinusoids", "start_small"]
+from worker.adapters.onnx.full_network import PADDING_WORD
 
-PADDING_WORD = 1_000_000
-"""The word number of padding: more than any word's, so no word sees it."""
+__all__ = ["PADDING_WORD", "UNSEEN", "CTConfig", "CTTransformer", "sinusoids", "start_small"]
 
 UNSEEN = -30_000.0
 """What is added to the score of a key that must not be seen: the paper's minus infinity."""

@@ -22,6 +22,7 @@ from onnx import numpy_helper
 from safetensors.torch import save_file
 
 from models.networks.dequantised_linear_weights import named_by_biases
+from worker.adapters.onnx.graph_file import Array
 from worker.core.dictionary import HAN
 
 __all__ = ["dequantise", "initialisers", "write_dequantised"]
@@ -41,8 +42,6 @@ _NORMS = {
 }
 _WORDS = "embeddings.word_embeddings.weight"
 _NEVER_MET = re.compile(rf"##[{HAN}]|\[unused\d+\]")
-
-Array = NDArray[np.generic]
 
 
 def write_dequantised(source: Path, tokenizer: Path, weights: Path, vocabulary: Path, *, whole: bool = False) -> int:

@@ -13,16 +13,16 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Labelled", "balanced", "mean_f1"]
+__all__ = ["ScoredMarks", "balanced", "mean_f1"]
 
-Labelled: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int8]]
+ScoredMarks: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int8]]
 """A text's log probabilities (words, P), and its gold marks (words,)."""
 
 _STEPS = np.arange(0, 11) / 10
 _ROUNDS = 4
 
 
-def balanced(texts: Mapping[str, Labelled]) -> NDArray[np.float64]:
+def balanced(texts: Mapping[str, ScoredMarks]) -> NDArray[np.float64]:
     """Return the constant of each mark, in tenths from 0 to 1, with the best mean F1; that of no mark is 0.
 
     One mark after the other, until none gains.
@@ -42,7 +42,7 @@ def _with(constants: NDArray[np.float64], mark: int) -> Sequence[NDArray[np.floa
     return [np.where(np.arange(len(constants)) == mark, step, constants) for step in _STEPS]
 
 
-def mean_f1(texts: Mapping[str, Labelled], constants: NDArray[np.float64]) -> float:
+def mean_f1(texts: Mapping[str, ScoredMarks], constants: NDArray[np.float64]) -> float:
     """Return the mean over the texts of F1 of all marks together, in per cent."""
     return float(np.mean([_f1(said, gold, constants) for said, gold in texts.values()]))
 

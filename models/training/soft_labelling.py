@@ -22,10 +22,10 @@ from models.decoding.overlapping_chunks import Chunk, split
 from models.networks.arithmetic import quick_arithmetic
 from models.networks.registry import Network
 
-__all__ = ["HEADS", "Heads", "Teacher", "all_rows", "label_softly", "soft_rows"]
+__all__ = ["HEADS", "HeadChoice", "Teacher", "all_rows", "label_softly", "soft_rows"]
 
-Heads: TypeAlias = Literal["both", "punctuation", "disfluency"]
-HEADS: tuple[Heads, ...] = ("both", "punctuation", "disfluency")
+HeadChoice: TypeAlias = Literal["both", "punctuation", "disfluency"]
+HEADS: tuple[HeadChoice, ...] = ("both", "punctuation", "disfluency")
 """Which heads a teacher is asked, both being all of its: one that learnt no disfluencies has nothing to say of them."""
 
 _ORDER = ("punctuation", "disfluency", "casing")
@@ -37,7 +37,7 @@ class Teacher:
 
     network: Network
     leading: int
-    heads: Heads = "both"
+    heads: HeadChoice = "both"
     device: str = "cpu"
     windows: int = 16
 

@@ -84,13 +84,27 @@ def test_pinned_requirements_carry_hashes_and_no_addresses() -> None:
         assert all("==" in line for line in requirements)
 
 
-def test_a_name_of_a_class_has_one_meaning() -> None:
+def named(node: ast.stmt) -> list[str]:
+    """Return the public classes, constants and type aliases that a statement of a module makes."""
+    match node:
+        case ast.ClassDef(name=name):
+            names = [name]
+        case ast.Assign(targets=targets):
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            names = [name]
+        case _:
+            names = []
+    return [name for name in names if name[0].isupper()]
+
+
+def test_a_name_of_a_class_a_constant_or_an_alias_has_one_meaning() -> None:
     """What users of the library import is named for them: their session and segment stand over the worker's."""
     files = defaultdict(list)
     for file in sources():
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                files[node.name].append(name_of(file))
+            for name in named(node):
+                files[name].append(name_of(file))
     twice = {name: found for name, found in files.items() if len(found) > 1}
     assert sorted(twice) == ["Segment", "Session"], twice
     assert all(any(one.startswith("caesura/") for one in found) for found in twice.values())

@@ -32,8 +32,8 @@ from schemas.segments import PunctuationName, Segment, SegmentWord
 from worker.core.casing import cased, casing_of
 from worker.core.cleaning import Cleaning
 from worker.core.typography import (
-    CHINESE,
-    ENGLISH,
+    CHINESE_TYPOGRAPHY,
+    ENGLISH_TYPOGRAPHY,
     Typography,
     bare,
     keeps_its_dot,
@@ -127,8 +127,13 @@ def render(  # noqa: PLR0913 - what a rendering may be told
     if style is Style.VERBATIM:
         return _written([_Part(index=i, text=word.text) for i, word in enumerate(words)], words, typography)
     # In a Chinese session a segment said in English from the sentence's start on is written as English.
-    if replace_marks and typography is CHINESE and sentence_start and written_in_latin([word.text for word in words]):
-        typography = ENGLISH
+    if (
+        replace_marks
+        and typography is CHINESE_TYPOGRAPHY
+        and sentence_start
+        and written_in_latin([word.text for word in words])
+    ):
+        typography = ENGLISH_TYPOGRAPHY
     left_in = {"": False, "RM": keep_reparanda, "IM": keep_fillers}
     left_out = cleaning.left_out(words)
     kept = [style is Style.MARKED or not out or left_in[_kind(word)] for word, out in zip(words, left_out, strict=True)]

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from schemas.segments import PunctuationName
 from worker.core.rules import primary_language
 
-__all__ = ["CHINESE", "ENGLISH", "Typography", "bare", "keeps_its_dot", "typography_of", "unspaced", "written_in_latin"]
+__all__ = [
+    "CHINESE_TYPOGRAPHY",
+    "ENGLISH_TYPOGRAPHY",
+    "Typography",
+    "bare",
+    "keeps_its_dot",
+    "typography_of",
+    "unspaced",
+    "written_in_latin",
+]
 
 _MARKS = ".,?!;:…。，？！、；：．"
 _CLOSERS = "\"'”’»)]}）】」』》"
@@ -52,15 +61,15 @@ _CHINESE_MARKS: dict[PunctuationName, str] = {
 }
 _JAPANESE_MARKS: dict[PunctuationName, str] = {**_CHINESE_MARKS, "comma": "、"}
 
-ENGLISH = Typography(marks=_LATIN_MARKS, spaced=True, sentence_capitals=True, capital_i=True)
-CHINESE = Typography(marks=_CHINESE_MARKS, spaced=False, sentence_capitals=False, capital_i=False)
+ENGLISH_TYPOGRAPHY = Typography(marks=_LATIN_MARKS, spaced=True, sentence_capitals=True, capital_i=True)
+CHINESE_TYPOGRAPHY = Typography(marks=_CHINESE_MARKS, spaced=False, sentence_capitals=False, capital_i=False)
 _JAPANESE = Typography(marks=_JAPANESE_MARKS, spaced=False, sentence_capitals=False, capital_i=False)
 _OTHER_SPACED = Typography(marks=_LATIN_MARKS, spaced=True, sentence_capitals=True, capital_i=False)
 _OTHER_UNSPACED = Typography(marks=_LATIN_MARKS, spaced=False, sentence_capitals=False, capital_i=False)
 _BY_LANGUAGE = {
-    "en": ENGLISH,
+    "en": ENGLISH_TYPOGRAPHY,
     "ja": _JAPANESE,
-    **dict.fromkeys(("zh", "yue", "wuu", "nan", "hak", "gan"), CHINESE),
+    **dict.fromkeys(("zh", "yue", "wuu", "nan", "hak", "gan"), CHINESE_TYPOGRAPHY),
     **dict.fromkeys(("th", "lo", "km", "my"), _OTHER_UNSPACED),
 }
 

@@ -21,7 +21,7 @@ from models.training.objective import Objective
 
 __all__ = ["PLANS", "Learnt", "PaperRun", "Plan", "Scope", "joint_runs", "sapr_runs", "self_training_runs"]
 
-TALKS = ("REF", "ASR", "dev tuning", "dev reported")
+TALK_TESTS = ("REF", "ASR", "dev tuning", "dev reported")
 HUMAN, SPEECH = "ted", ("cabnc", "earnings22", "crd3", "ami")
 ALPHAS = (1.0, 0.5, 0.25)
 BETAS = ((0.1, 0.1), (0.05, 0.2), (0.0, 0.1))
@@ -123,7 +123,7 @@ def joint_runs(_: Mapping[str, float], scope: Scope) -> list[PaperRun]:
     both = Learnt(corpus="swda_marked", max_words=words)
     marks = Learnt(corpus="swda_marked", forget="tags", max_words=words)
     switchboard = (("swda", "running"), ("swda", "sentences"))
-    everything = (*((test, "running") for test in TALKS[:2]), *switchboard)
+    everything = (*((test, "running") for test in TALK_TESTS[:2]), *switchboard)
     single = {"marks of talks": (talks,), "marks of Switchboard": (marks,), "tags of Switchboard": (tags,)}
     trained = {"SEP": (talks, tags), "COMBINE": (both,)}
     runs: list[PaperRun] = []
@@ -164,7 +164,7 @@ def self_training_runs(done: Mapping[str, float], scope: Scope) -> list[PaperRun
     human = Learnt(corpus=HUMAN, forget="tags", max_words=int(800_000 * scope.scale))
     share = int(300_000 * scope.scale)
     speech = tuple(Learnt(corpus=name, forget="both", max_words=share) for name in SPEECH)
-    tests = tuple((test, "running") for test in TALKS)
+    tests = tuple((test, "running") for test in TALK_TESTS)
     shared: dict[str, Any] = scope.started | {"fields": scope.encoded(), "tests": tests}
 
     def student(name: str, seed: int, objective: Objective, teacher: str = "baseline") -> PaperRun:
@@ -221,7 +221,7 @@ def sapr_runs(_: Mapping[str, float], scope: Scope) -> list[PaperRun]:
     """Return the runs of tables I and II."""
     words = int(2_000_000 * scope.scale)
     talks = Learnt(corpus="ted", forget="tags", max_words=words)
-    marks = tuple((test, cut) for test in TALKS[:2] for cut in ("running", "sentences"))
+    marks = tuple((test, cut) for test in TALK_TESTS[:2] for cut in ("running", "sentences"))
     joint = tuple((test, "running") for test in ("joint novels", "joint talk"))
     books = (Learnt(corpus="joint_novels", max_words=words), Learnt(corpus="joint_talk", max_words=words))
     rates = {"sapr": 6e-4, "word-cnn": 1e-3, "t-brnn": 1e-3}

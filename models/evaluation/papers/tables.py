@@ -23,7 +23,7 @@ from models.evaluation.scoring import Counts, count_blocks, difference, scored
 
 __all__ = ["TABLES", "Results", "f1_cell", "joint_tables", "markdown", "sapr_tables", "self_training_tables"]
 
-Labels = NDArray[np.int8]
+LabelRows = NDArray[np.int8]
 Tables = Callable[[Path, Path, Path], Iterator[tuple[str, str]]]
 _ORDERS = ("fs", "dp", "pd")
 
@@ -35,7 +35,7 @@ class Results:
         """Read what was labelled; tests are read when they are asked for."""
         self._tests = tests
         self._runs = data / "runs.json"
-        self._labels: dict[str, dict[str, Mapping[str, Labels]]] = defaultdict(dict)
+        self._labels: dict[str, dict[str, Mapping[str, LabelRows]]] = defaultdict(dict)
         for path in sorted(out.glob("*.npz")):
             name, seed = path.stem.rsplit(".", 1)
             self._labels[name][seed] = dict(np.load(path))
@@ -66,7 +66,9 @@ class Results:
         gold = [table[number] for number in self._test(key).text.punctuation]
         return self._by_class(system, key, lambda labels: count_runs(gold, [table[number] for number in labels[0]]))
 
-    def _by_class(self, system: str, key: str, count: Callable[[Labels], dict[str, Counts]]) -> dict[str, list[Counts]]:
+    def _by_class(
+        self, system: str, key: str, count: Callable[[LabelRows], dict[str, Counts]]
+    ) -> dict[str, list[Counts]]:
         found: dict[str, list[Counts]] = defaultdict(list)
         for labels in self._labels.get(system, {}).values():
             if key in labels:

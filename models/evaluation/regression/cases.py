@@ -25,8 +25,8 @@ from worker.core.dictionary import HAN
 from worker.core.normalisation import model_view
 
 __all__ = [
+    "CASES_FOLDER",
     "FLUENT",
-    "FOLDER",
     "Case",
     "Wish",
     "judge",
@@ -36,7 +36,7 @@ __all__ = [
     "write_known_failures",
 ]
 
-FOLDER = Path(__file__).parent
+CASES_FOLDER = Path(__file__).parent
 FLUENT = "fluent"
 """The section of the sentences in which nothing may be deleted."""
 
@@ -107,7 +107,7 @@ def parse(language: str, section: str, line: str) -> Case:
     return Case(language=language, section=section, line=line, units=tuple(units), wishes=tuple(wishes))
 
 
-def read_cases(language: str, folder: Path = FOLDER) -> list[Case]:
+def read_cases(language: str, folder: Path = CASES_FOLDER) -> list[Case]:
     """Return a language's list, the fluent sentences last."""
     cases: list[Case] = []
     section = ""
@@ -139,13 +139,13 @@ def _faults(units: Sequence[str], wishes: Sequence[Wish], labelled: Labelled) ->
             yield f"the mark after {unit!r} is {Punctuation(mark).published}, not {wanted}"
 
 
-def read_known_failures(folder: Path = FOLDER) -> set[tuple[str, str]]:
+def read_known_failures(folder: Path = CASES_FOLDER) -> set[tuple[str, str]]:
     """Return (language, line) of what is known to fail."""
     pairs = (line.partition(": ") for line in _lines(folder / _KNOWN) if not line.startswith("#"))
     return {(language, line) for language, _, line in pairs}
 
 
-def write_known_failures(failing: Iterable[Case], models: Sequence[str], folder: Path = FOLDER) -> None:
+def write_known_failures(failing: Iterable[Case], models: Sequence[str], folder: Path = CASES_FOLDER) -> None:
     """Write down the lines that fail today, in the order given."""
     head = f"# What {' and '.join(models)} do not get right. Made by: python -m models regression --write-known\n"
     lines = "".join(f"{case.language}: {case.line}\n" for case in failing)

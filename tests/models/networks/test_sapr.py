@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from models.data.joint_marks import MAX_RUN
 from models.data.packing import pack
 from models.data.punctuated_sequences import punctuated
 from models.decoding.checkpoint_engine import CheckpointEngine
-from models.decoding.constrained_decoder import MAX_RUN, ConstrainedDecoder, runs_of
+from models.decoding.constrained_decoder import ConstrainedDecoder, runs_of
 from models.networks.ct_transformer import PADDING_WORD
 from models.networks.sapr import SAPR, SAPRConfig
 from models.training.loop import TrainingPlan, train

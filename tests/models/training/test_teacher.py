@@ -25,7 +25,7 @@ from models.networks.full_transformer import FullTransformer
 from models.networks.mpnet import MPNet
 from models.networks.pretrained import rows_of, shape_of, start_from_bert, start_from_checkpoint
 from models.training.loop import TrainingPlan, train
-from models.training.soft_labelling import HEADS, Heads, Teacher, label_softly
+from models.training.soft_labelling import HEADS, HeadChoice, Teacher, label_softly
 from tests.harness.models.encoders import INNER, LAYERS, POSITIONS, WIDTH, bert, mpnet
 from tests.harness.models.networks import VOCABULARY, document, tiny_network, tokenizer
 
@@ -57,7 +57,7 @@ def packed(sentences: int, *, seed: int = 3) -> PackedText:
     return pack([document(sentences, seed=seed)], tokenizer())
 
 
-def labelled(text: PackedText, path: Path, *, heads: Heads = "both", windows: int = 2) -> TaughtFile:
+def labelled(text: PackedText, path: Path, *, heads: HeadChoice = "both", windows: int = 2) -> TaughtFile:
     file = TaughtFile(path, text.words, 9)
     teacher = Teacher(network=tiny_network(), leading=LEADING, heads=heads, windows=windows)
     label_softly(teacher, text, file)
@@ -195,7 +195,7 @@ def test_an_interrupted_labelling_goes_on_to_the_same_labels(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("heads", "silent"), [("punctuation", slice(4, 9)), ("disfluency", slice(4))])
-def test_a_head_that_is_not_asked_says_nothing(heads: Heads, silent: slice, tmp_path: Path) -> None:
+def test_a_head_that_is_not_asked_says_nothing(heads: HeadChoice, silent: slice, tmp_path: Path) -> None:
     assert heads in HEADS
     rows = labelled(packed(5), tmp_path / "corpus.npy", heads=heads).rows
     assert not rows[:, silent].any()

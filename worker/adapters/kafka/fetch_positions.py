@@ -16,7 +16,7 @@ from worker.ports.records import PartitionEnd, PartitionStalled, Record
 
 __all__ = ["FetchPositions", "Reading", "record_of"]
 
-END = KafkaError._PARTITION_EOF  # noqa: SLF001 (librdkafka's own codes begin with an underscore)
+PARTITION_END = KafkaError._PARTITION_EOF  # noqa: SLF001 (librdkafka's own codes begin with an underscore)
 OUT_OF_RANGE = KafkaError._AUTO_OFFSET_RESET  # noqa: SLF001
 
 

@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from worker.adapters.kafka.end_questions import EndQuestions
 from worker.adapters.kafka.errors import INFORMATIONAL, consumer_error, consuming, error_of
-from worker.adapters.kafka.fetch_positions import END, OUT_OF_RANGE, FetchPositions
+from worker.adapters.kafka.fetch_positions import OUT_OF_RANGE, PARTITION_END, FetchPositions
 from worker.adapters.kafka.membership import KafkaMembership
 from worker.adapters.kafka.rebalance import RebalanceCallbacks
 from worker.adapters.kafka.settings import KafkaSettings
@@ -84,7 +84,7 @@ class KafkaWordSource(WordSource):
         found: list[Record | PartitionEnd | PartitionStalled] = []
         for message in messages:
             error = message.error()
-            if error is not None and error.code() not in (END, OUT_OF_RANGE):
+            if error is not None and error.code() not in (PARTITION_END, OUT_OF_RANGE):
                 self._note(error)
             elif message.partition() not in unsettled and (item := self._readings.item(message)) is not None:
                 found.append(item)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GraphWriter", "Shaped", "stored_arrays"]
+__all__ = ["Array", "GraphWriter", "Shaped", "stored_arrays"]
 
 Array = NDArray[np.generic]
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KeptRows", "RowCache"]
+__all__ = ["KeptRows", "RowCache", "Rows"]
 
 _ROWS_AT_ONCE = 16
 

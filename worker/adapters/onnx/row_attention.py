@@ -19,15 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.adapters.onnx.kept_rows import KeptRows
+from worker.adapters.onnx.kept_rows import KeptRows, Rows
 
 __all__ = ["RowAttention"]
 
 _PADDED_TO = 64
 _VECTOR = 16
 _BLOCK = 8
-
-Rows = NDArray[np.float32]
 
 
 class RowAttention:

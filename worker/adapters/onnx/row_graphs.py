@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from worker.adapters.onnx.graph_file import GraphWriter, Shaped
 
-__all__ = ["RowGraphs", "cut_into_rows"]
+__all__ = ["Arrays", "RowGraphs", "cut_into_rows"]
 
 Arrays = Mapping[str, NDArray[np.generic]]
 

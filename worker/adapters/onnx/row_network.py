@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from worker.adapters.onnx.kept_rows import KeptRows
+from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.row_attention import RowAttention
 from worker.adapters.onnx.row_graphs import Arrays, cut_into_rows
 from worker.adapters.onnx.wavefront import Step
 
 __all__ = ["RowNetwork", "RowStep"]
-
-Rows = NDArray[np.float32]
 
 _POSITIONS_AT_ONCE = 512
 _BETWEEN = ["asking", "keys", "values"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, Message
 
-from worker.adapters.kafka.fetch_positions import END, OUT_OF_RANGE, FetchPositions
+from worker.adapters.kafka.fetch_positions import OUT_OF_RANGE, PARTITION_END, FetchPositions
 from worker.errors import BrokerError
 from worker.ports.records import PartitionEnd, PartitionStalled, Record
 
@@ -38,7 +38,7 @@ def test_nothing_is_delivered_before_the_first_seek() -> None:
     readings = FetchPositions("words")
     readings.add([0])
     assert readings.item(a_message(0)) is None
-    assert readings.item(a_message(0, error=END)) is None
+    assert readings.item(a_message(0, error=PARTITION_END)) is None
     assert readings.item(a_message(0, error=OUT_OF_RANGE)) is None
 
 
@@ -58,7 +58,7 @@ def test_nothing_before_the_next_offset_is_delivered() -> None:
 def test_the_end_moves_the_next_offset_past_control_markers() -> None:
     readings = sought(0)
     readings.item(a_message(0))
-    assert readings.item(a_message(3, error=END)) == PartitionEnd(partition=0, next_offset=3)
+    assert readings.item(a_message(3, error=PARTITION_END)) == PartitionEnd(partition=0, next_offset=3)
     assert offset_of(readings.item(a_message(2))) is None
     assert readings.ends(0, next_offset=1, end=3)
     assert not readings.ends(0, next_offset=0, end=3)
