@@ -13,10 +13,10 @@ import typer
 from rich.progress import Progress
 
 from models.commands.label_figures import JsonFile, OneCheckpoint, Pieces, Threads, opened_engine
-from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.evaluation.capitals import CAPITAL_TEXTS, CapitalFigure, evaluate_capitals
 from models.languages.english import ENGLISH
+from worker.option_groups import grouped
 
 __all__ = ["capitals_table", "register"]
 

@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.data.preparation import held_out
 from models.decoding.labelled_stream import WatchedEngine, active_model
@@ -36,6 +35,7 @@ from models.networks.pieces import read_vocabulary
 from schemas.events import Emission
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.rules import DecodingRules
+from worker.option_groups import grouped
 from worker.ports.engine import Engine
 
 __all__ = ["register"]

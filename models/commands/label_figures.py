@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.data.chinese_corpora import CHINESE_TEST
 from models.data.preparation import held_out
@@ -28,6 +27,7 @@ from models.evaluation.regression.cases import write_known_failures
 from models.evaluation.regression.runs import report, run_list
 from models.languages.registry import LANGUAGES
 from worker.adapters.onnx.engine import OnnxEngine
+from worker.option_groups import grouped
 from worker.ports.engine import Engine
 
 __all__ = ["JsonFile", "OneCheckpoint", "Pieces", "Threads", "opened_engine", "register"]

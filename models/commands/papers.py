@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, Corpora, Vocabulary
+from worker.option_groups import grouped
 
 if TYPE_CHECKING:  # the other commands run without torch
     from models.evaluation.papers.plans import Scope

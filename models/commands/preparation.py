@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.option_groups import grouped
 from models.commands.options import CORPORA, DATA, Corpora, Corpus, Data, LanguageCode, Vocabulary
 from models.data.benchmark_corpora import BENCHMARK_MIX
 from models.data.preparation import prepare, prepare_held_out
@@ -17,6 +16,7 @@ from models.data.recogniser_errors import ERROR_RATE
 from models.languages.registry import LANGUAGES
 from models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from worker.adapters.onnx.wordpiece import WordPiece
+from worker.option_groups import grouped
 
 __all__ = ["register"]
 

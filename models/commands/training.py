@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
-from models.commands.option_groups import grouped
 from models.commands.options import SHIPPED, LanguageCode, Models
 from models.commands.training_settings import LearntText, NetworkChoice, SoftLabelling, TrainingCourse
 from models.data.packing import PackedText
@@ -19,6 +18,7 @@ from models.export.starting_model import starting_model
 from models.languages.registry import LANGUAGES
 from models.networks.pieces import LEADING, read_vocabulary
 from schemas.labels import Casing, Disfluency
+from worker.option_groups import grouped
 
 if TYPE_CHECKING:  # the other commands run without torch
     from models.networks.registry import Network

@@ -12,13 +12,13 @@ from typing import Annotated
 import typer
 
 import models as package
-from models.commands.option_groups import grouped
 from models.export.starting_model import starting_model
 from models.languages.registry import LANGUAGES
 from models.tuning.own_text import OwnFile, read_folder, session_of, unmarked_lines
 from models.tuning.text_split import TextParts, split
 from worker.adapters.onnx.model_folder import StoredModel
 from worker.errors import CaesuraError, FatalError
+from worker.option_groups import grouped
 
 __all__ = ["register"]
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -28,6 +29,7 @@ from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from worker.feeds.session_events import SessionEvents
 from worker.feeds.whose_messages import WhoseMessages
+from worker.option_groups import grouped
 from worker.settings.tree import load_local_settings
 
 if TYPE_CHECKING:
@@ -39,6 +41,68 @@ _TOLD = 5
 _PASSED_OVER = frozenset({"Done!"})  # sherpa-onnx's last word, which is no JSON
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BridgedSession:
+    """Whose messages they are, and the session that they become."""
+
+    name: Annotated[RecogniserName, typer.Option("--from", help="The recogniser that the messages come from.")]
+    session: Annotated[
+        str | None,
+        typer.Option(help="The session's name; by default the recogniser's, and the time.", show_default=False),
+    ] = None
+    lang: Annotated[str, typer.Option(help="Language of the speech (BCP-47).")] = "en"
+    target: Annotated[list[str] | None, typer.Option(help="A translation route; may be repeated.")] = None
+    agree: AgreeOption = None
+    end: Annotated[bool, typer.Option(help="End the session when the messages end.")] = True
+
+    def events(self) -> SessionEvents:
+        """Return what numbers the session's events."""
+        epoch = int(time.time())
+        return SessionEvents(
+            session=self.session or f"{self.name.value}-{epoch}",
+            lang=self.lang,
+            epoch=epoch,
+            targets=tuple(self.target) if self.target else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressOptions:
+    """What a recogniser at an address is sent, and how long it is sought again."""
+
+    send: Annotated[
+        list[str] | None, typer.Option(help="With an address: a text message to send first; may be repeated.")
+    ] = None
+    header_file: Annotated[
+        Path | None, typer.Option(help="With an address: a file of `Name: value` headers, such as an authorization.")
+    ] = None
+    audio: Annotated[
+        str | None, typer.Option(help="With an address: raw audio to send, a file or - for standard input.")
+    ] = None
+    audio_rate: Annotated[int, typer.Option(min=0, help="Bytes of audio to send a second; 0 sends it as it comes.")] = (
+        32_000
+    )
+    finish: Annotated[str, typer.Option(help="With an address: a text message to send after the audio.")] = ""
+    reconnect_for: Annotated[
+        float, typer.Option(min=0, help="With an address: seconds to try to restore a lost connection.")
+    ] = 60.0
+
+    def client(self, url: str, sound: BinaryIO | None) -> RecogniserClient:
+        """Return a client of the recogniser at ``url``. sound: the opened audio."""
+        from worker.adapters.websocket.recogniser_client import Audio, RecogniserClient  # noqa: PLC0415 - an extra
+
+        return RecogniserClient(
+            url=url,
+            headers=dict(_headers(self.header_file)) if self.header_file is not None else {},
+            opening=self.send or [],
+            audio=(
+                Audio(source=sound, bytes_a_second=self.audio_rate, finish=self.finish) if sound is not None else None
+            ),
+            reconnect_for_s=self.reconnect_for,
+        )
+
+
+@grouped
 def bridge(
     source: Annotated[
         str,
@@ -47,32 +111,9 @@ def bridge(
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,
-    name: Annotated[RecogniserName, typer.Option("--from", help="The recogniser that the messages come from.")],
-    session: Annotated[
-        str | None,
-        typer.Option(help="The session's name; by default the recogniser's, and the time.", show_default=False),
-    ] = None,
-    lang: Annotated[str, typer.Option(help="Language of the speech (BCP-47).")] = "en",
-    target: Annotated[list[str] | None, typer.Option(help="A translation route; may be repeated.")] = None,
-    agree: AgreeOption = None,
-    end: Annotated[bool, typer.Option(help="End the session when the messages end.")] = True,
+    bridged: BridgedSession,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Send nothing: print the events as JSON lines.")] = False,
-    send: Annotated[
-        list[str] | None, typer.Option(help="With an address: a text message to send first; may be repeated.")
-    ] = None,
-    header_file: Annotated[
-        Path | None, typer.Option(help="With an address: a file of `Name: value` headers, such as an authorization.")
-    ] = None,
-    audio: Annotated[
-        str | None, typer.Option(help="With an address: raw audio to send, a file or - for standard input.")
-    ] = None,
-    audio_rate: Annotated[
-        int, typer.Option(min=0, help="Bytes of audio to send a second; 0 sends it as it comes.")
-    ] = 32_000,
-    finish: Annotated[str, typer.Option(help="With an address: a text message to send after the audio.")] = "",
-    reconnect_for: Annotated[
-        float, typer.Option(min=0, help="With an address: seconds to try to restore a lost connection.")
-    ] = 60.0,
+    address: AddressOptions,
 ) -> None:
     """Send a recogniser's speech into the input topic as it comes.
 
@@ -81,15 +122,12 @@ def bridge(
     breaks off is sought again; the new one is a new epoch of the session.
     """
     origin = origin_of(config, assignments)
-    epoch = int(time.time())
-    numbered = SessionEvents(
-        session=session or f"{name.value}-{epoch}", lang=lang, epoch=epoch, targets=tuple(target) if target else None
-    )
+    numbered = bridged.events()
     with ExitStack() as stack:
         client = None
         if source.startswith(("ws://", "wss://")):
-            sound = stack.enter_context(_opened(audio)) if audio else None
-            client = _client(source, header_file, send or [], reconnect_for, sound, audio_rate, finish)
+            sound = stack.enter_context(_opened(address.audio)) if address.audio else None
+            client = address.client(source, sound)
         if dry_run:
             load_local_settings(origin)  # a mistyped one is said all the same
             deliver: Callable[[WordsEvent], None] = _print
@@ -97,7 +135,8 @@ def bridge(
             settings = reached_brokers(origin)
             place = settings.worker.partitioner.place
             deliver = _delivery(stack.enter_context(KafkaSender(settings.kafka, settings.worker.input_topic, place)))
-        feed = _Feed(name, RecognisedSpeech(RECOGNISERS[name].reader(), numbered, agreement=agree), deliver)
+        reader = RECOGNISERS[bridged.name].reader()
+        feed = _Feed(bridged.name, RecognisedSpeech(reader, numbered, agreement=bridged.agree), deliver)
         try:
             if client is None:
                 feed.read(read_lines(source))
@@ -106,7 +145,7 @@ def bridge(
         except KeyboardInterrupt:
             pass  # what was heard is sent all the same
         finally:
-            feed.finish(end=end)
+            feed.finish(end=bridged.end)
     feed.tell()
 
 
@@ -181,26 +220,6 @@ def _print(event: WordsEvent) -> None:
 
 def _delivery(sender: KafkaSender) -> Callable[[WordsEvent], None]:
     return lambda event: sender.send(event.session.encode(), encode_event(event))
-
-
-def _client(
-    url: str,
-    header_file: Path | None,
-    opening: list[str],
-    reconnect_for_s: float,
-    audio: BinaryIO | None,
-    audio_rate: int,
-    finish: str,
-) -> RecogniserClient:
-    from worker.adapters.websocket.recogniser_client import Audio, RecogniserClient  # noqa: PLC0415 - an extra
-
-    return RecogniserClient(
-        url=url,
-        headers=dict(_headers(header_file)) if header_file is not None else {},
-        opening=opening,
-        audio=Audio(source=audio, bytes_a_second=audio_rate, finish=finish) if audio is not None else None,
-        reconnect_for_s=reconnect_for_s,
-    )
 
 
 def _headers(file: Path) -> Iterator[tuple[str, str]]:

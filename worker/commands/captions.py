@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -14,17 +15,10 @@ from worker.commands.brokers import reached_brokers
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
-from worker.commands.tail import (
-    ColumnsOption,
-    LinesOption,
-    RouteOption,
-    WordsAMinuteOption,
-    caption_limits,
-    segment_of,
-    topic_of,
-)
+from worker.commands.tail import CaptionOptions, RouteOption, segment_of, topic_of
 from worker.core.rendering import Style
 from worker.errors import RetriableError
+from worker.option_groups import grouped
 from worker.ports.caption_sink import CaptionSink
 from worker.settings.tree import BrokerSettings
 
@@ -33,10 +27,27 @@ __all__ = ["captions"]
 captions = typer.Typer(no_args_is_help=True, help="Show a session's captions, live, in a meeting or a stream.")
 
 SessionOption = Annotated[str, typer.Option(help="Whose captions.")]
-StyleOption = Annotated[Style, typer.Option(help="How segments are rendered (a route's text stays as it is).")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedSegments:
+    """Which topic's segments are shown, and how they are rendered."""
+
+    route: RouteOption = None
+    style: Annotated[Style, typer.Option(help="How segments are rendered (a route's text stays as it is).")] = (
+        Style.FLUENT
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamCaptionOptions(CaptionOptions):
+    """CEA-608's: 32 columns a line."""
+
+    columns: Annotated[int, typer.Option(min=10, help="Captions: columns a line; broadcasters take 37 to 42.")] = 32
 
 
 @captions.command("zoom")
+@grouped
 def zoom(
     config: ConfigOption = None,
     assignments: SetOption = None,
@@ -46,19 +57,23 @@ def zoom(
         Path, typer.Option(help="A file that holds the caption address, which is a secret: the meeting's API token.")
     ],
     lang: Annotated[str, typer.Option(help="The captions' language and country, as Zoom writes them.")] = "en-US",
-    route: RouteOption = None,
-    style: StyleOption = Style.FLUENT,
-    columns: ColumnsOption = 42,
-    lines: LinesOption = 2,
-    words_per_minute: WordsAMinuteOption = 170,
+    rendered: RenderedSegments,
+    cut: CaptionOptions,
 ) -> None:
     """Post captions into a Zoom meeting as they freeze, each once: a retry bears the number of what it repeats."""
     address = "".join(read_lines(str(address_file))).strip()
-    writer = CueWriter(caption_limits(columns, lines, words_per_minute), style)
-    _show(reached_brokers(origin_of(config, assignments)), route, session, writer, ZoomMeeting(address, lang=lang))
+    writer = CueWriter(cut.limits, rendered.style)
+    _show(
+        reached_brokers(origin_of(config, assignments)),
+        rendered.route,
+        session,
+        writer,
+        ZoomMeeting(address, lang=lang),
+    )
 
 
 @captions.command("obs")
+@grouped
 def obs(
     config: ConfigOption = None,
     assignments: SetOption = None,
@@ -66,20 +81,17 @@ def obs(
     session: SessionOption,
     address: Annotated[str, typer.Option(help="Where OBS listens.")] = "ws://localhost:4455",
     password_file: Annotated[Path | None, typer.Option(help="A file that holds the password of its server.")] = None,
-    route: RouteOption = None,
-    style: StyleOption = Style.FLUENT,
-    columns: ColumnsOption = 32,
-    lines: LinesOption = 2,
-    words_per_minute: WordsAMinuteOption = 170,
+    rendered: RenderedSegments,
+    cut: StreamCaptionOptions,
 ) -> None:
     """Send captions into the stream of OBS Studio as they freeze (CEA-608: 32 columns a line)."""
     from worker.adapters.captions.obs_stream import ObsStream  # noqa: PLC0415 - an extra
 
     password = "".join(read_lines(str(password_file))).strip() if password_file is not None else ""
-    writer = CueWriter(caption_limits(columns, lines, words_per_minute), style)
+    writer = CueWriter(cut.limits, rendered.style)
     sink = ObsStream(address, password=password)
     try:
-        _show(reached_brokers(origin_of(config, assignments)), route, session, writer, sink)
+        _show(reached_brokers(origin_of(config, assignments)), rendered.route, session, writer, sink)
     finally:
         sink.close()
 

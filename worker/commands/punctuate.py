@@ -24,6 +24,7 @@ from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.core.stream import LabelSource, StreamingLabeller
 from worker.core.typography import typography_of, unspaced
+from worker.option_groups import grouped
 from worker.settings.tree import load_local_settings, models_folder
 
 __all__ = ["Lines", "Output", "punctuate"]
@@ -40,6 +41,22 @@ class Output(StrEnum):
     JSONL = "jsonl"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FluentOptions:
+    """What a fluent text leaves out."""
+
+    keep_fillers: Annotated[bool, typer.Option("--keep-fillers", help="fluent: leave fillers in.")] = False
+    keep_reparanda: Annotated[bool, typer.Option("--keep-reparanda", help="fluent: leave repairs in.")] = False
+    level: Annotated[
+        CleaningLevel,
+        typer.Option(
+            help="fluent: what is left out. light: sounds such as um; medium: all fillers, and words said twice; full: "
+            "also all that was taken back."
+        ),
+    ] = CleaningLevel.FULL
+
+
+@grouped
 def punctuate(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="Text, its words separated by white space; - is standard input.")
@@ -55,15 +72,7 @@ def punctuate(
             "marks restored, fillers and reparanda left out. jsonl: each frozen segment as a line of JSON."
         ),
     ] = Output.FLUENT,
-    keep_fillers: Annotated[bool, typer.Option("--keep-fillers", help="fluent: leave fillers in.")] = False,
-    keep_reparanda: Annotated[bool, typer.Option("--keep-reparanda", help="fluent: leave repairs in.")] = False,
-    level: Annotated[
-        CleaningLevel,
-        typer.Option(
-            help="fluent: what is left out. light: sounds such as um; medium: all fillers, and words said twice; full: "
-            "also all that was taken back."
-        ),
-    ] = CleaningLevel.FULL,
+    fluent: FluentOptions,
 ) -> None:
     """Punctuate text without Kafka and Redis: one line is one session.
 
@@ -79,9 +88,9 @@ def punctuate(
         lang=lang,
         rules=settings.decoding,
         style=None if output is Output.JSONL else Style(output.value),
-        keep_fillers=keep_fillers,
-        keep_reparanda=keep_reparanda,
-        cleaning=settings.worker.cleaning(level),
+        keep_fillers=fluent.keep_fillers,
+        keep_reparanda=fluent.keep_reparanda,
+        cleaning=settings.worker.cleaning(fluent.level),
     )
     given = read_lines(file)
     if file != "-" and not sys.stdout.isatty():  # else the text itself shows how far it has come

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -20,6 +21,7 @@ from worker.feeds.file_format import FileFormat
 from worker.feeds.pacing import paced
 from worker.feeds.recorded_speech import RecordedSpeech
 from worker.feeds.timed_events import Pace, TimedEvent, ended
+from worker.option_groups import grouped
 from worker.settings.tree import BrokerSettings, load_local_settings
 
 __all__ = ["AgreeOption", "replay"]
@@ -35,6 +37,47 @@ AgreeOption = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechOptions:
+    """How a file is spoken: its language, its sessions, its pace."""
+
+    lang: Annotated[str, typer.Option(help="Language of text, and of events that name none (BCP-47).")] = "en"
+    speed: Annotated[float, typer.Option(min=0, help="1 is the pace of speech, 2 twice that; 0 never waits.")] = 1.0
+    prefix: Annotated[
+        str | None,
+        typer.Option(
+            help="Put before each session's name; for text, by default, the file's name and the time, so that a "
+            "second replay makes new sessions.",
+            show_default=False,
+        ),
+    ] = None
+    epoch: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Run of the producer, for events that name none; by default the seconds since 1970, so that a second "
+            "replay of a session goes on instead of being dropped as a repeat.",
+            show_default=False,
+        ),
+    ] = None
+    end: Annotated[bool, typer.Option(help="End each session after its last event (text always does).")] = False
+    words_per_minute: Annotated[int, typer.Option(min=1, max=6000, help="Pace of words without times.")] = 160
+    at_once: Annotated[int, typer.Option(min=1, help="Lines of a text that are spoken at once.")] = 8
+    agree: AgreeOption = None
+
+    def recorded(self, file: str) -> RecordedSpeech:
+        """Return the speech of a file."""
+        return RecordedSpeech(
+            name=file,
+            lang=self.lang,
+            prefix=self.prefix,
+            epoch=int(time.time()) if self.epoch is None else self.epoch,
+            pace=Pace(words_a_minute=self.words_per_minute, sessions_at_once=self.at_once),
+            agreement=self.agree,
+        )
+
+
+@grouped
 def replay(
     file: Annotated[
         str,
@@ -52,29 +95,7 @@ def replay(
         bool,
         typer.Option("--dry-run", help="Send nothing, ask no broker: print the events as JSON lines and count them."),
     ] = False,
-    lang: Annotated[str, typer.Option(help="Language of text, and of events that name none (BCP-47).")] = "en",
-    speed: Annotated[float, typer.Option(min=0, help="1 is the pace of speech, 2 twice that; 0 never waits.")] = 1.0,
-    prefix: Annotated[
-        str | None,
-        typer.Option(
-            help="Put before each session's name; for text, by default, the file's name and the time, so that a "
-            "second replay makes new sessions.",
-            show_default=False,
-        ),
-    ] = None,
-    epoch: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Run of the producer, for events that name none; by default the seconds since 1970, so that a second "
-            "replay of a session goes on instead of being dropped as a repeat.",
-            show_default=False,
-        ),
-    ] = None,
-    end: Annotated[bool, typer.Option(help="End each session after its last event (text always does).")] = False,
-    words_per_minute: Annotated[int, typer.Option(min=1, max=6000, help="Pace of words without times.")] = 160,
-    at_once: Annotated[int, typer.Option(min=1, help="Lines of a text that are spoken at once.")] = 8,
-    agree: AgreeOption = None,
+    spoken: SpeechOptions,
 ) -> None:
     """Send a file of speech into the input topic, as a recogniser would.
 
@@ -84,17 +105,10 @@ def replay(
     is refused, never spoken.
     """
     origin = origin_of(config, assignments)
-    speech = RecordedSpeech(
-        name=file,
-        lang=lang,
-        prefix=prefix,
-        epoch=int(time.time()) if epoch is None else epoch,
-        pace=Pace(words_a_minute=words_per_minute, sessions_at_once=at_once),
-        agreement=agree,
-    )
+    speech = spoken.recorded(file)
     found, lines = speech.format_of(read_lines(file), given)
     events: Iterable[TimedEvent] = speech.events(lines, found)
-    if end:
+    if spoken.end:
         events = ended(events)
     if file != "-":  # a recogniser's live output on standard input is sent as it comes
         events = list(events)
@@ -102,7 +116,7 @@ def replay(
         load_local_settings(origin)  # a mistyped one is said all the same
         _print(events, found)
     else:
-        _send(events, reached_brokers(origin), speed=speed)
+        _send(events, reached_brokers(origin), speed=spoken.speed)
 
 
 def _print(events: Iterable[TimedEvent], format_name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -22,15 +23,14 @@ from worker.commands.disfluency_counts import DisfluencyCounts
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.core.rendering import Style, render_segment
 from worker.errors import FatalError
+from worker.option_groups import grouped
 from worker.ports.records import Record
 from worker.settings.sources import meant
 from worker.settings.tree import BrokerSettings
 
 __all__ = [
-    "ColumnsOption",
-    "LinesOption",
+    "CaptionOptions",
     "RouteOption",
-    "WordsAMinuteOption",
     "caption_limits",
     "line_of",
     "segment_of",
@@ -52,26 +52,23 @@ class Format(StrEnum):
 RouteOption = Annotated[
     str | None, typer.Option(help="A translation route's target: show its topic, as it was rendered for it.")
 ]
-ColumnsOption = Annotated[int, typer.Option(min=10, help="Captions: columns a line; broadcasters take 37 to 42.")]
-LinesOption = Annotated[int, typer.Option(min=1, help="Captions: lines at most.")]
-WordsAMinuteOption = Annotated[int, typer.Option(min=1, help="Captions: how fast they may be read, 160 to 180.")]
 
 
-def tail(
-    config: ConfigOption = None,
-    assignments: SetOption = None,
-    *,
-    route: RouteOption = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentsRead:
+    """Which segments ``tail`` reads, and how it renders them."""
+
+    route: RouteOption = None
     style: Annotated[
         Style | None,
         typer.Option(
             help="How segments are rendered (a route's text stays as it is); by default marked, captions fluent.",
             show_default=False,
         ),
-    ] = None,
-    session: Annotated[str | None, typer.Option(help="This session alone; captions need one.")] = None,
-    from_start: Annotated[bool, typer.Option("--from-start", help="Everything that the topic holds.")] = False,
-    follow: Annotated[bool, typer.Option(help="Go on waiting for more.")] = True,
+    ] = None
+    session: Annotated[str | None, typer.Option(help="This session alone; captions need one.")] = None
+    from_start: Annotated[bool, typer.Option("--from-start", help="Everything that the topic holds.")] = False
+    follow: Annotated[bool, typer.Option(help="Go on waiting for more.")] = True
     stretch: Annotated[
         str | None,
         typer.Option(
@@ -79,7 +76,29 @@ def tail(
             help="What was said from then to then, in the session's time: 12:30-14:00.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptionOptions:
+    """How captions are cut."""
+
+    columns: Annotated[int, typer.Option(min=10, help="Captions: columns a line; broadcasters take 37 to 42.")] = 42
+    lines: Annotated[int, typer.Option(min=1, help="Captions: lines at most.")] = 2
+    words_per_minute: Annotated[int, typer.Option(min=1, help="Captions: how fast they may be read, 160 to 180.")] = 170
+
+    @property
+    def limits(self) -> CaptionLimits:
+        """The limits that they say."""
+        return caption_limits(self.columns, self.lines, self.words_per_minute)
+
+
+@grouped
+def tail(
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    read: SegmentsRead,
     form: Annotated[
         Format,
         typer.Option(
@@ -88,9 +107,7 @@ def tail(
         ),
     ] = Format.TEXT,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="The same as --format jsonl.")] = False,
-    columns: ColumnsOption = 42,
-    lines: LinesOption = 2,
-    words_per_minute: WordsAMinuteOption = 170,
+    captions: CaptionOptions,
 ) -> None:
     """Show segments as consumers read them: committed ones only.
 
@@ -98,19 +115,19 @@ def tail(
     session and in its time; a cue is written once and never changes, since its words are frozen.
     """
     form = Format.JSONL if jsonl else form
-    if form in (Format.SRT, Format.VTT) and session is None:
+    if form in (Format.SRT, Format.VTT) and read.session is None:
         raise FatalError(f"--format {form.value} is of one session: say which with --session")
-    within = _stretch(stretch) if stretch is not None else None
+    within = _stretch(read.stretch) if read.stretch is not None else None
     settings = reached_brokers(origin_of(config, assignments))
-    write = _writer(form, style, caption_limits(columns, lines, words_per_minute))
+    write = _writer(form, read.style, captions.limits)
     if form is Format.VTT:
         typer.echo(VTT_HEAD, nl=False)
     counts = DisfluencyCounts()
     try:
-        with KafkaReader(settings.kafka, topic_of(settings, route)) as reader:
-            for record in reader.read(Start(at_end=not from_start), follow=follow):
-                segment = segment_of(record, translated=route is not None)
-                if session not in (None, segment.session):
+        with KafkaReader(settings.kafka, topic_of(settings, read.route)) as reader:
+            for record in reader.read(Start(at_end=not read.from_start), follow=read.follow):
+                segment = segment_of(record, translated=read.route is not None)
+                if read.session not in (None, segment.session):
                     continue
                 if within is not None and not _said_within(segment, *within):
                     continue

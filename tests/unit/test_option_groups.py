@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from models.commands.option_groups import grouped
+from worker.option_groups import grouped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
