@@ -168,9 +168,9 @@ docs: setup ## Write docs/settings.md and docs/metrics.md anew from settings and
 .PHONY: site
 site: setup-dev ## The documentation with search, in build/site/html; fails on a broken link
 	@rm -rf build/site && mkdir -p build/site/pages
-	@git ls-files -z --cached --others --exclude-standard -- '*.md' '*.svg' '*.png' '*.csv' '*.ipynb' 'schemas/json/*' 'docs/clients/*' LICENSE NOTICE | \
+	@git ls-files -z --cached --others --exclude-standard -- '*.md' '*.svg' '*.png' '*.csv' '*.ipynb' 'schemas/json/*' 'docs/clients/*' 'deploy/compose/*.yaml' 'deploy/chart/examples/*' LICENSE NOTICE | \
 	  while IFS= read -r -d '' file; do [ ! -f "$$file" ] || cp --parents "$$file" build/site/pages; done
-	@PYTHONWARNINGS=ignore NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@PYTHONWARNINGS=ignore NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict # not --quiet, which silences what strict counts
 
 lock: ## Pin requirements/*.txt anew (needs uv: pipx install uv, or UV=/path/to/uv)
 	@$(LOCK) requirements/build.in -o requirements/build.txt

@@ -21,7 +21,7 @@ DATA = {
     "caesura": ["py.typed"],
     "models": ["data/calls/*.txt", "shipped/**/*"],
     "schemas": ["json/*.json", "py.typed"],
-    "worker": ["adapters/redis/lua/*.lua", "demo/*.jsonl", "py.typed", "service/page/*.html"],
+    "worker": ["adapters/redis/lua/*.lua", "py.typed", "service/page/*.html"],
 }
 EDITABLE = "editable_wheel" in sys.argv
 

@@ -80,3 +80,10 @@ def test_every_page_that_a_source_cites_is_there_with_its_heading() -> None:
 def test_no_source_cites_a_design_that_is_not_here() -> None:
     citing = [file for folder in ("schemas", "worker", "models") for file in (ROOT / folder).rglob("*.py")]
     assert [str(file) for file in citing if re.search(r"\bDESIGN\b", file.read_text(encoding="utf-8"))] == []
+
+
+def test_every_decision_stands_in_their_index_as_it_is_called() -> None:
+    folder = ROOT / "docs" / "adr"
+    heads = {file.name: file.read_text(encoding="utf-8").split("\n", 1)[0] for file in sorted(folder.glob("0*.md"))}
+    listed = re.findall(r"^- \[(\d{4})\]\(([\w.-]+)\): (.+)$", TEXTS["docs/adr/README.md"], re.MULTILINE)
+    assert {name: f"# {number}: {title}" for number, name, title in listed} == heads
