@@ -21,6 +21,7 @@ from tests.chaos.world import ChaosWorld
 from tests.harness.chaotic_engine import HANG, RAISE
 from tests.harness.damages import CONTROL_DAMAGES, DAMAGES, SESSION_DAMAGES, Damage
 from tests.harness.producers import Sent
+from tests.harness.waiting import comes
 
 __all__ = ["Actions", "Strike"]
 
@@ -147,14 +148,17 @@ class Actions:
 
     def _a_worker(self, fault: Fault, may_be: list[Member]) -> Member:
         """Return a worker that lives, one that works on partitions if there is one, and lock it."""
-        until = time.monotonic() + _MEMBER_WITHIN_S
-        while time.monotonic() < until:
+
+        def locked() -> Member | None:
             living = [member for member in may_be if member.wanted and member.lives and not member.busy.locked()]
             found = [member for member in living if member.held()]
             if found and (member := found[int(fault.where * len(found))]).busy.acquire(blocking=False):
                 return member
-            time.sleep(0.05)
-        raise RuntimeError("no worker works on any partition")
+            return None
+
+        if (member := comes(locked, within_s=_MEMBER_WITHIN_S, every_s=0.05)) is None:
+            raise RuntimeError("no worker works on any partition")
+        return member
 
     # brokers
 
@@ -203,14 +207,14 @@ class Actions:
         self.world.kafka.admin.elect_leaders(ElectionType.PREFERRED, places).result(15)
 
     def _await_in_sync(self) -> None:
-        until = time.monotonic() + _WHOLE_WITHIN_S
-        while time.monotonic() < until:
+        def in_sync() -> bool:
             with contextlib.suppress(Exception):
                 topics = self.world.kafka.admin.list_topics(timeout=5).topics.values()
-                if all(len(one.isrs) == len(one.replicas) for topic in topics for one in topic.partitions.values()):
-                    return
-            time.sleep(0.2)
-        raise RuntimeError("the brokers did not become in sync")
+                return all(len(one.isrs) == len(one.replicas) for topic in topics for one in topic.partitions.values())
+            return False
+
+        if not comes(in_sync, within_s=_WHOLE_WITHIN_S, every_s=0.2):
+            raise RuntimeError("the brokers did not become in sync")
 
     # what is done in several steps, and fixed
 
@@ -241,11 +245,12 @@ class Actions:
         self.sent += [*before, *after]
         try:
             self.world.send(before)
-            until_s = time.monotonic() + _POISON_WITHIN_S
-            while not any(one.key == before[0].key for one in self.world.records("dead")):
-                if time.monotonic() > until_s:
-                    raise RuntimeError(f"a poisonous record was not given up within {_POISON_WITHIN_S} s")
-                time.sleep(1.0)
+            if not comes(
+                lambda: any(one.key == before[0].key for one in self.world.records("dead")),
+                within_s=_POISON_WITHIN_S,
+                every_s=1.0,
+            ):
+                raise RuntimeError(f"a poisonous record was not given up within {_POISON_WITHIN_S} s")
             self.world.redis.flush_all()
         finally:
             self.world.send(after)

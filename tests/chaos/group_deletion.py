@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from tests.harness.places import ROOT
+from tests.harness.waiting import comes
 
 __all__ = ["delete_group", "done_apart"]
 
@@ -31,14 +31,14 @@ def delete_group(brokers: str, group: str, within_s: float) -> None:
 
 def done_apart(command: Sequence[str], within_s: float, try_s: float = _TRY_S) -> None:
     """Run a command until it ends with 0, again and again. RuntimeError where it never does, with what it said last."""
-    until_s = time.monotonic() + within_s
-    while True:
-        why = _why_not(command, try_s)
-        if why is None:
-            return
-        if time.monotonic() > until_s:
-            raise RuntimeError(f"{why} (tried for {within_s:.0f} s)")
-        time.sleep(_LOOK_EVERY_S)
+    whys: list[str | None] = []
+
+    def done() -> bool:
+        whys.append(_why_not(command, try_s))
+        return whys[-1] is None
+
+    if not comes(done, within_s=within_s, every_s=_LOOK_EVERY_S):
+        raise RuntimeError(f"{whys[-1]} (tried for {within_s:.0f} s)")
 
 
 def _why_not(command: Sequence[str], try_s: float) -> str | None:

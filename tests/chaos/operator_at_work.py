@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TypeVar
 
 import msgspec
@@ -21,6 +21,7 @@ from tests.chaos.fleet import Member
 from tests.chaos.group_deletion import delete_group
 from tests.chaos.world import DEPLOYMENT, ChaosWorld
 from tests.harness.checker import Adopted
+from tests.harness.waiting import comes, retried
 from worker.errors import StoreError
 from worker.ports.reasons import ParkReason
 from worker.ports.records import Record
@@ -82,17 +83,17 @@ class OperatorAtWork:
         rubbish = _rubbish(victim.value or b"", another.value or b"")[int(where * 5)]
         self._write_ledger(partition, victim.key, rubbish)
         self._world.redis.flush_all()
-        until_s = time.monotonic() + _WITHIN_S
-        while True:
+        records: list[Record] = []
+
+        def parked_or_written_over() -> bool:
             parked = self._parked().get(partition) == ParkReason.LEDGER_UNREADABLE
-            records = [one for one in self._ledger(partition) if one.key == victim.key]
-            if records[-1].value != rubbish:
-                return  # the session has published meanwhile: a later record of its key is enough
-            if parked:
-                break
-            if time.monotonic() > until_s:
-                raise RuntimeError(f"partition {partition} has {rubbish[:2]!r} in its ledger and was not parked")
-            time.sleep(1.0)
+            records[:] = [one for one in self._ledger(partition) if one.key == victim.key]
+            return parked or records[-1].value != rubbish
+
+        if not comes(parked_or_written_over, within_s=_WITHIN_S, every_s=1.0):
+            raise RuntimeError(f"partition {partition} has {rubbish[:2]!r} in its ledger and was not parked")
+        if records[-1].value != rubbish:
+            return  # the session has published meanwhile: a later record of its key is enough
         self._write_ledger(partition, victim.key, next(one.value for one in records[::-1] if one.value != rubbish))
         self._release(partition)
 
@@ -119,18 +120,23 @@ class OperatorAtWork:
     def _stop(self, members: Sequence[Member]) -> None:
         for member in members:
             member.wanted = False
-        until_s = time.monotonic() + _WITHIN_S
         told: set[int] = set()  # once each: in the midst of its end a second signal would kill it
-        while any(member.lives for member in members):
+
+        def tell() -> None:
             for member in members:
                 if (pid := member.pid) is not None and pid not in told:
                     member.signal(signal.SIGTERM)
                     told.add(pid)
-            if time.monotonic() > until_s:
+
+        while any(member.lives for member in members):
+            if not comes(
+                lambda: not any(member.lives for member in members),
+                within_s=_WITHIN_S,
+                every_s=_LOOK_EVERY_S,
+                meanwhile=tell,
+            ):
                 raise RuntimeError("workers did not end")
-            time.sleep(_LOOK_EVERY_S)
-            if not any(member.lives for member in members):
-                time.sleep(_LOOK_EVERY_S)  # the supervisor may have been about to start one
+            time.sleep(_LOOK_EVERY_S)  # the supervisor may have been about to start one
 
     @contextmanager
     def _adopting(self) -> Iterator[None]:
@@ -185,14 +191,7 @@ class OperatorAtWork:
         return OffsetMetadata.decode(self._committed()[partition].metadata or "") is not None
 
     def _retried(self, call: Callable[[], _Answer]) -> _Answer:
-        until_s = time.monotonic() + _WITHIN_S
-        while True:
-            try:
-                return call()
-            except KafkaException:
-                if time.monotonic() > until_s:
-                    raise
-                time.sleep(_LOOK_EVERY_S)
+        return retried(call, despite=KafkaException, within_s=_WITHIN_S, every_s=_LOOK_EVERY_S)
 
     # the ledger
 
@@ -219,17 +218,18 @@ class OperatorAtWork:
     def _release(self, partition: int) -> None:
         """Say it until it is heard: Redis may lose what was said."""
         store = self._world.store()
-        until_s = time.monotonic() + _WITHIN_S
+
+        def goes_on() -> bool:
+            return partition not in self._parked()
+
+        def release() -> None:
+            with suppress(StoreError):
+                store.release(partition)
+                self._world.fleet.await_(goes_on, _RELEASE_AGAIN_S)
+
         try:
-            while partition in self._parked():
-                if time.monotonic() > until_s:
-                    raise RuntimeError(f"partition {partition} was released and stays parked")
-                try:
-                    store.release(partition)
-                except StoreError:
-                    time.sleep(_LOOK_EVERY_S)
-                    continue
-                self._world.fleet.await_(lambda: partition not in self._parked(), _RELEASE_AGAIN_S)
+            if not comes(goes_on, within_s=_WITHIN_S, every_s=_LOOK_EVERY_S, meanwhile=release):
+                raise RuntimeError(f"partition {partition} was released and stays parked")
         finally:
             store.close()
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tests.harness.clusters import PATIENCE_S, Cluster
+from tests.harness.waiting import retried
 from worker.errors import AbortableError, BrokerError, FatalError, FencedError, OutcomeUnknownError
 from worker.ports.publisher import Publisher
 from worker.ports.records import OutMessage
@@ -20,13 +19,7 @@ def ready(cluster: Cluster, name: str = "publisher") -> Publisher:
 
 def initialised(publisher: Publisher) -> None:
     """Initialise as the loop does: again, as long as it is the broker's fault."""
-    while True:
-        try:
-            publisher.init_transactions(PATIENCE_S)
-        except BrokerError:
-            time.sleep(0.2)
-        else:
-            return
+    retried(lambda: publisher.init_transactions(PATIENCE_S), despite=BrokerError, within_s=PATIENCE_S, every_s=0.2)
 
 
 def publish(publisher: Publisher, topic: str, *values: str, partition: int = 0) -> None:

@@ -26,7 +26,10 @@ from tests.harness.real_world import RealWorld
 from tests.harness.reference import RULES
 from tests.harness.running import Process
 from tests.harness.speech import event, speech
+from tests.harness.waiting import wait_until
 from worker.core.partitioning import murmur2_partition
+from worker.ports.observer import PartitionParked
+from worker.ports.reasons import ParkReason
 from worker.ports.records import Record
 
 __all__ = ["Live"]
@@ -193,14 +196,27 @@ class Live:
 
     def _wait(self, worker: Process, say: Callable[[str], None], timeout_s: float) -> None:
         assert self._producer.flush(60) == 0
-        ends_at_s, told_s = time.monotonic() + timeout_s, time.monotonic()
-        while (committed := self._committed()) != self._sent[:_STOPS]:
+        committed, told_s = list[int](), time.monotonic()
+
+        def all_committed() -> bool:
+            nonlocal committed
+            committed = self._committed()
+            return committed == self._sent[:_STOPS]
+
+        def look() -> None:
+            nonlocal told_s
             assert worker.lives, f"the worker has ended\n{worker.told[-3000:]}"
-            assert time.monotonic() < ends_at_s, f"committed {committed} of {self._sent}\n{worker.told[-3000:]}"
             if time.monotonic() - told_s > 10.0:
                 told_s = time.monotonic()
                 say(f"{sum(committed)} records of {sum(self._sent[:_STOPS])} committed")
-            time.sleep(0.2)
+
+        wait_until(
+            all_committed,
+            lambda: f"committed {committed} of {self._sent}\n{worker.told[-3000:]}",
+            within_s=timeout_s,
+            every_s=0.2,
+            meanwhile=look,
+        )
 
     def _finish(self, worker: Process) -> None:
         """Stop the worker, and look at what it told."""
@@ -209,12 +225,13 @@ class Live:
             self.violations.append(f"the worker ended with status {status}")
         told = worker.told
         lines = [line.partition("] ")[2] for line in told.splitlines()]
-        self.claims = sum(line.startswith("claimed ") for line in lines)
+        self.claims = sum(line.startswith("PartitionClaimed(") for line in lines)
         self.aborts = sum(
             line.startswith("checkpoint ") and not line.startswith("checkpoint committed") for line in lines
         )
-        parked = {line for line in lines if line.startswith("parked ")}
-        if parked != {f"parked {_STOPS} newer_event version 2.0 is newer than major 1, which is read here"}:
+        parked = {line for line in lines if line.startswith("PartitionParked(")}
+        why = "version 2.0 is newer than major 1, which is read here"
+        if parked != {repr(PartitionParked(partition=_STOPS, reason=ParkReason.NEWER_EVENT, detail=why))}:
             self.violations.append(f"parked: {sorted(parked)}")
         if CANARY in told or "Traceback" in told:
             self.violations.append("what the worker tells shows a word, or a traceback")

@@ -144,15 +144,13 @@ class Member:
 
     def at_end(self, partition: int, next_offset: int) -> bool:
         """Ask the leader whether the log ends here, without polling, until it answers."""
-        deadline = time.monotonic() + PATIENCE_S
         self.source.ask_ends({partition: next_offset}, PATIENCE_S)
-        while time.monotonic() < deadline:
-            for answer in self.source.end_answers():
-                assert (answer.partition, answer.next_offset) == (partition, next_offset)
-                assert answer.at_end is not None, answer.failure
-                return answer.at_end
-            time.sleep(0.01)
-        raise AssertionError("the leader never answered")
+        answer = wait_until(
+            lambda: list(self.source.end_answers()), "the leader never answered", within_s=PATIENCE_S, every_s=0.01
+        )[0]
+        assert (answer.partition, answer.next_offset) == (partition, next_offset)
+        assert answer.at_end is not None, answer.failure
+        return answer.at_end
 
     def _claim(self) -> None:
         if not self._new:

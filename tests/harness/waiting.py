@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["comes", "wait_until"]
+__all__ = ["comes", "retried", "wait_until"]
 
 Answer = TypeVar("Answer")
 
@@ -41,3 +41,21 @@ def wait_until(
     answer = comes(asked, within_s=within_s, every_s=every_s, meanwhile=meanwhile)
     assert answer, f"{otherwise if isinstance(otherwise, str) else otherwise()} (within {within_s:g} s)"
     return answer
+
+
+def retried(
+    call: Callable[[], Answer], *, despite: type[Exception], within_s: float = 60.0, every_s: float = 0.1
+) -> Answer:
+    """Call until it raises none of these, and return its answer; the last one is raised where it always does."""
+    raised: list[Exception] = []
+
+    def answers() -> list[Answer]:
+        try:
+            return [call()]
+        except despite as error:
+            raised.append(error)
+            return []
+
+    if not (given := comes(answers, within_s=within_s, every_s=every_s)):
+        raise raised[-1]
+    return given[0]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import time
+from itertools import chain, repeat
 
 import pytest
 
 from tests.harness.parts.kafka_part import Kafka, unique
+from tests.harness.waiting import retried
 from worker.adapters.kafka.publisher import KafkaPublisher
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import AbortableError, BrokerError, FatalError
@@ -41,12 +42,5 @@ def _refused(publisher: KafkaPublisher, topic: str) -> None:
 
 def _aborted(publisher: KafkaPublisher) -> None:
     """Abort as the worker does: a producer that cannot be aborted is made anew, as long as brokers fail."""
-    retry = publisher.abort
-    while True:
-        try:
-            retry(_PATIENCE_S)
-        except BrokerError:
-            time.sleep(0.2)
-            retry = publisher.rebuild
-        else:
-            return
+    tries = chain([publisher.abort], repeat(publisher.rebuild))
+    retried(lambda: next(tries)(_PATIENCE_S), despite=BrokerError, within_s=_PATIENCE_S, every_s=0.2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +18,7 @@ from schemas.versions import TENTATIVE_VERSION
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import event
+from tests.harness.waiting import wait_until
 from tests.harness.watching import ANSWER_WITHIN_S, messages, watching
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
@@ -45,12 +45,12 @@ def test_words_are_shown_before_and_after_they_freeze_and_no_group_is_left_behin
     with watching(settings) as address:
         first: list[dict[str, Any]] = []
         page = threading.Thread(
-            target=lambda: first.extend(messages(address, lambda one: bool(one.get("segment", {}).get("session_end"))))
+            target=lambda: messages(address, lambda one: bool(one.get("segment", {}).get("session_end")), first)
         )
         page.start()
-        time.sleep(3)  # it reads from the end on
+        wait_until(lambda: first, "the page is told nothing", within_s=ANSWER_WITHIN_S)
         world.send(event("ann", 0, "good", "morning"))
-        time.sleep(2)
+        wait_until(lambda: len(first) > 1, "words are not shown", within_s=ANSWER_WITHIN_S)
         world.send(event("ann", 1, "everybody", session_end=True))
         worker = world.worker()
         worker.turn_until(lambda: any(one.session_end for one in world.segments()))
@@ -97,7 +97,6 @@ def test_labels_of_unfrozen_words_are_shown_where_the_cluster_has_them(
     with watching(settings) as address, connect(address, proxy=None) as page:
         page.send("{}")
         assert json.loads(page.recv(timeout=ANSWER_WITHIN_S))["type"] == "ready"
-        time.sleep(3)
         publisher = KafkaTentativePublisher(settings.kafka, topic)
         publisher.offer(world.partition_of("ann"), b"ann", encode_tentative(look))
         shown = json.loads(page.recv(timeout=ANSWER_WITHIN_S))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
@@ -19,7 +18,7 @@ from tests.harness.parts.redis_part import RedisServer
 from tests.harness.places import ROOT
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
-from tests.harness.waiting import wait_until
+from tests.harness.waiting import comes, retried, wait_until
 from tests.security.secured_parts import SecuredKafka
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
@@ -196,9 +195,7 @@ def reading(world: RealWorld, settings: KafkaSettings) -> None:
     world.send(*speech("ann", 4))
     with closing(KafkaWordSource(settings, world.words_topic)) as source:
         source.subscribe(_Everything(source))
-        until_s = time.monotonic() + _PATIENCE_S
-        while time.monotonic() < until_s:
-            source.poll(10, 0.2)
+        comes(lambda: False, within_s=_PATIENCE_S, every_s=0.0, meanwhile=lambda: source.poll(10, 0.2))
 
 
 def rebuilding(world: RealWorld, settings: KafkaSettings) -> None:
@@ -212,15 +209,8 @@ def new_publisher(world: RealWorld, settings: KafkaSettings) -> KafkaPublisher:
 
 
 def starting(world: RealWorld, settings: KafkaSettings) -> None:
-    until_s = time.monotonic() + _PATIENCE_S
     with closing(new_publisher(world, settings)) as publisher:
-        while time.monotonic() < until_s:
-            try:
-                publisher.init_transactions(5.0)
-            except BrokerError:
-                time.sleep(0.5)
-            else:
-                return
+        retried(lambda: publisher.init_transactions(5.0), despite=BrokerError, within_s=_PATIENCE_S, every_s=0.5)
 
 
 def looking_at_topics(world: RealWorld, settings: KafkaSettings) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from schemas.versions import SEGMENT_VERSION
 from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.speech import event
-from tests.harness.waiting import wait_until
+from tests.harness.waiting import comes, wait_until
 from tests.harness.watching import ANSWER_WITHIN_S, messages, watching
 from tests.security.secured_parts import SecuredKafka
 from worker.errors import FatalError
@@ -89,12 +88,12 @@ def shown(settings: BrokerSettings, kafka: Kafka) -> list[dict[str, Any]]:
     producer = Producer({"bootstrap.servers": kafka.bootstrap})
     told: list[dict[str, Any]] = []
     with watching(settings) as address:
-        page = threading.Thread(target=lambda: told.extend(messages(address, lambda one: one["type"] == "segment")))
+        page = threading.Thread(target=lambda: messages(address, lambda one: one["type"] == "segment", told))
         page.start()
-        time.sleep(4)  # it reads from the end on
+        wait_until(lambda: told, "the page is told nothing", within_s=ANSWER_WITHIN_S)
         producer.produce(settings.worker.input_topic, encode_event(event("ann", 0, "not", "yet")), b"ann", 0)
         assert producer.flush(30) == 0
-        time.sleep(4)
+        comes(lambda: words(told, "tentative"), within_s=4)  # never, where the words are closed
         producer.produce(settings.worker.segment_topic, frozen("ann", "for", "all"), b"ann", 0)
         assert producer.flush(30) == 0
         page.join(ANSWER_WITHIN_S)

@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from confluent_kafka.admin import AdminClient
 
 from tests.harness.parts.lookup import NotFound
 from tests.harness.places import ROOT
+from tests.harness.waiting import comes
 from worker.demo.guarded_process import GuardedProcess, free_port
 
 __all__ = ["KafkaProcess", "find_jars", "find_java", "new_cluster_id"]
@@ -182,15 +182,16 @@ class KafkaProcess:
     def await_answer(self, timeout_s: float = 60.0) -> None:
         """Wait until a broker that was launched answers; RuntimeError where it does not."""
         assert self._process is not None
-        until = time.monotonic() + timeout_s
-        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
-        while time.monotonic() < until and self._process.alive:
+        process, admin = self._process, AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+
+        def answers() -> bool:
             try:
-                if admin.list_topics(timeout=1).brokers:
-                    return
+                return bool(admin.list_topics(timeout=1).brokers)
             except KafkaException:
-                time.sleep(0.1)
-        raise RuntimeError(f"Kafka did not come up: {self._process.log_tail()}")
+                return False
+
+        if not comes(lambda: not process.alive or answers(), within_s=timeout_s) or not process.alive:
+            raise RuntimeError(f"Kafka did not come up: {process.log_tail()}")
 
     def stop(self) -> None:
         """Shut the broker down in good order."""

@@ -17,6 +17,7 @@ from websockets.sync.client import connect
 
 from tests.harness.engines import FaultyEngine
 from tests.harness.service import ANSWER_WITHIN_S, Served, close_of, opened, received, serving, texts
+from tests.harness.waiting import wait_until
 from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules
 from worker.errors import FatalError
@@ -38,6 +39,14 @@ def fetched(served: Served, path: str, **headers: str) -> tuple[int, str, str]:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
         return answer.status, answer.headers.get("Content-Security-Policy", ""), answer.read().decode()
+
+
+def counted(served: Served) -> dict[str, float]:
+    """Return what the page for Prometheus counts; what is 0 is left out."""
+    status, _, text = fetched(served, "/metrics")
+    assert status == 200
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    return {f"{one.name}{sorted(one.labels.values())}": one.value for one in samples if one.value}
 
 
 def test_words_come_back_frozen_in_order_and_once() -> None:
@@ -102,21 +111,15 @@ def test_unfrozen_words_are_told_before_they_freeze_and_never_after() -> None:
 
 
 def test_what_it_does_is_counted_on_a_page_for_prometheus() -> None:
-    def told(served: Served) -> dict[str, float]:
-        status, _, text = fetched(served, "/metrics")
-        assert status == 200
-        samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
-        return {f"{one.name}{sorted(one.labels.values())}": one.value for one in samples if one.value}
-
     with serving() as served, opened(served, {"tentative": True}) as client:
         client.send(json.dumps({"words": "one uh two three"}))
         received(client, "tentative")
         client.send(json.dumps({"words": 7}))
         received(client, "error")
-        during = told(served)
+        during = counted(served)
         client.send(json.dumps({"session_end": True}))
         received(client, "ended")
-        after = told(served)
+        after = counted(served)
     assert during["caesura_serve_connections[]"] == during["caesura_serve_sessions[]"] == 1
     assert during["caesura_serve_words_total[]"] == 4
     assert during["caesura_tentative_looks_total['offered']"] >= 1
@@ -142,7 +145,7 @@ def test_sessions_of_many_connections_share_batches() -> None:
             received(client, "ready")
             for name in ("a", "b"):
                 client.send(json.dumps({"session": name, "words": ["one", "two", "three"]}))
-        time.sleep(0.5)
+        wait_until(lambda: counted(served).get("caesura_serve_words_total[]") == 12, "not all words came", every_s=0.01)
         held.set()
         for client in (first, second):
             client.send(json.dumps({"session": "a", "session_end": True}))

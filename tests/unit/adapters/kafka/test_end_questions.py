@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
+from tests.harness.waiting import wait_until
 from worker.adapters.kafka.end_questions import EndQuestions, HeardEnd
 from worker.adapters.kafka.settings import KafkaSettings
 
@@ -27,12 +26,7 @@ class _Client:
 
 
 def _heard(questions: EndQuestions) -> HeardEnd:
-    until_s = time.monotonic() + _WITHIN_S
-    while time.monotonic() < until_s:
-        if heard := questions.take():
-            return heard[0]
-        time.sleep(0.01)
-    raise AssertionError("nobody was asked")
+    return wait_until(questions.take, "nobody was asked", within_s=_WITHIN_S, every_s=0.01)[0]
 
 
 @pytest.mark.parametrize(
