@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.deploy.rendered import Objects, Refused, render
+from tests.harness.command import CAESURA
 from tests.harness.parts.redis_acl import worker_rule
 from tests.harness.places import CHART, ROOT
 from worker.adapters.kafka.topics import FoundTopic
@@ -38,7 +38,7 @@ def test_topics_are_made_before_the_check_looks_for_them() -> None:
         of_job, of_check = objects.of(kind, "-topics"), objects.of(kind, "-check")
         assert int(of_job["metadata"]["annotations"]["helm.sh/hook-weight"]) < weights[0]
         assert of_job.get("data") == of_check.get("data")
-    command = [sys.executable, "-c", "from worker.cli import main; main()", *container["args"]]
+    command = [*CAESURA, *container["args"]]
     done = subprocess.run(command, cwd=ROOT, env={}, capture_output=True, text=True, check=False, timeout=60)
     assert "CAESURA_KAFKA_BOOTSTRAP_SERVERS" in done.stderr, "the command takes what the chart gives it"
 

@@ -1,33 +1,65 @@
-"""The command ``caesura`` in a process of its own, and what it may have left behind."""
+"""Commands in processes of their own, ``caesura`` above all, and what they may have left behind."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 from tests.harness.places import ROOT
 
-__all__ = ["CAESURA", "caesura", "left_running"]
+__all__ = ["CAESURA", "caesura", "left_running", "outside", "started"]
+
+_ENDS_WITHIN_S = 10.0
 
 CAESURA = (sys.executable, "-c", "from worker.cli import main; main()")
 """How a test starts the command: its arguments follow."""
 
 
+def outside() -> dict[str, str]:
+    """Return this process's environment without anything that is a setting."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+
+
 def caesura(*arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the command with nothing of ours in the environment but ``variables``; 60 s at most."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
     return subprocess.run(
         [*CAESURA, *arguments],
         cwd=ROOT,
-        env=clean | {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"} | variables,
+        env=outside() | {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"} | variables,
         input=given,
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
+
+
+@contextmanager
+def started(
+    *command: str | Path,
+    environ: Mapping[str, str] | None = None,
+    folder: Path = ROOT,
+    stdin: int | IO[Any] = subprocess.DEVNULL,
+    stdout: int | IO[Any] | None = None,
+    stderr: int | IO[Any] | None = None,
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a command until the end of the block. Where it still lives then, it is told to end, and at last killed."""
+    with subprocess.Popen(
+        command, cwd=folder, env=environ, stdin=stdin, stdout=stdout, stderr=stderr, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(_ENDS_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 def left_running(folder: Path) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -19,6 +18,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions
 
 from schemas.codec import decode_segment
 from schemas.segments import Segment
+from tests.harness.command import outside, started
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import DOCS, ROOT
@@ -27,7 +27,7 @@ from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.redis.settings import RedisSettings
 from worker.demo.guarded_process import free_port
 
-__all__ = ["Rehearsal", "RunningWorker", "blocks", "outside"]
+__all__ = ["Rehearsal", "RunningWorker", "blocks"]
 
 _DEADLINE_S = 60.0
 _SHIM = f'#!/bin/sh\nexec "{sys.executable}" -c "from worker.cli import main; main()" "$@"\n'
@@ -39,11 +39,6 @@ def blocks(section: str) -> list[str]:
     parts = re.split(r"^#{2,3} (.+)$", text, flags=re.MULTILINE)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     return re.findall(r"^```sh\n(.*?)^```", sections[section], flags=re.MULTILINE | re.DOTALL)
-
-
-def outside() -> dict[str, str]:
-    """Return this process's environment without anything that is a setting."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
 
 
 @dataclass
@@ -127,7 +122,7 @@ class Rehearsal:
     def worker(
         self, ordinal: int = 0, *, settings: Mapping[str, str] | None = None, release: Path = ROOT
     ) -> Iterator[RunningWorker]:
-        """Run ``caesura worker`` until the end of the block, then kill it if it still lives.
+        """Run ``caesura worker`` until the end of the block.
 
         release: the sources that it runs from.
         """
@@ -135,22 +130,18 @@ class Rehearsal:
         environ = {**outside(), **self.settings, **(settings or {})}
         environ |= {"CAESURA_WORKER_ORDINAL": str(ordinal), "CAESURA_WORKER_HTTP_PORT": str(port)}
         log = self.folder / f"worker-{ordinal}-{port}.log"
-        with log.open("w") as out:
-            process = subprocess.Popen(
-                [self.folder / "bin" / "caesura", "worker"], cwd=release, env=environ, stdout=out
-            )
-        try:
+        with (
+            log.open("w") as out,
+            started(self.folder / "bin" / "caesura", "worker", folder=release, environ=environ, stdout=out) as process,
+        ):
             yield RunningWorker(process, port, log)
-        finally:
-            process.kill()
-            process.wait()
 
 
 @dataclass(frozen=True, slots=True)
 class RunningWorker:
     """A worker in a process of its own."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[str]
     port: int
     log: Path
 

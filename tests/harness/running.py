@@ -9,8 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
+from tests.harness.command import started
 from tests.harness.pipeline import Pipeline
 from tests.harness.places import ROOT
 
@@ -40,13 +42,16 @@ class Process:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._told = Told()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.harness.process"],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stderr=self._told.file,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            text=True,
+        self._running = ExitStack()
+        self._process = self._running.enter_context(
+            started(
+                sys.executable,
+                "-m",
+                "tests.harness.process",
+                environ={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdin=subprocess.PIPE,
+                stderr=self._told.file,
+            )
         )
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(pipeline.as_json()))
@@ -94,8 +99,7 @@ class Process:
 
     def close(self) -> None:
         """Kill it if it still lives, and hand on what it told, for a test that failed."""
-        if self.lives:
-            self._process.kill()
-            self._process.wait(10)
+        self._process.kill()
+        self._running.close()
         sys.stderr.write(self.told)
         self._told.close()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -16,8 +14,8 @@ import pytest
 import redis
 
 from tests.harness.bad_events import bad_records
+from tests.harness.command import CAESURA, outside, started
 from tests.harness.parts.kafka_part import Kafka
-from tests.harness.places import ROOT
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import event, said
 from tests.harness.waiting import wait_until
@@ -62,8 +60,7 @@ def test_the_command_logs_serves_and_prints_nothing_that_was_said(
 
 def _environ(world: RealWorld, port: int) -> dict[str, str]:
     address = RedisSettings.from_url(world.redis_url)
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
-    return clean | {
+    return outside() | {
         "CAESURA_KAFKA_BOOTSTRAP_SERVERS": world.kafka.bootstrap,
         "CAESURA_REDIS_ADDRESSES": address.addresses[0],
         "CAESURA_REDIS_DATABASE": str(address.database),
@@ -76,15 +73,12 @@ def _environ(world: RealWorld, port: int) -> dict[str, str]:
 
 
 @contextmanager
-def _command(environ: Mapping[str, str], output: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with output.open("ab") as stream:
-        command = [sys.executable, "-c", "from worker.cli import main; main()", "worker"]
-        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=stream, stderr=subprocess.STDOUT)
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.wait(30)
+def _command(environ: Mapping[str, str], output: Path) -> Iterator[subprocess.Popen[str]]:
+    with (
+        output.open("ab") as stream,
+        started(*CAESURA, "worker", environ=environ, stdout=stream, stderr=subprocess.STDOUT) as process,
+    ):
+        yield process
 
 
 def _served(port: int, path: str) -> bytes:

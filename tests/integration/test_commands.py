@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 
-from tests.harness.command import CAESURA
+from tests.harness.command import CAESURA, outside, started
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import ROOT
 from tests.harness.waiting import comes
@@ -28,8 +27,7 @@ class Operator:
         redis = RedisSettings.from_url(redis_url)
         self.kafka = kafka
         self.deployment = deployment
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
-        self.environ = clean | {
+        self.environ = outside() | {
             "CAESURA_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap,
             "CAESURA_REDIS_ADDRESSES": redis.addresses[0],
             "CAESURA_REDIS_DATABASE": str(redis.database),
@@ -55,15 +53,16 @@ class Operator:
         assert done.returncode == status, done.stdout + done.stderr
         return done
 
-    def start_worker(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [*CAESURA, "worker"],
-            cwd=ROOT,
-            env=self.environ,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    @contextmanager
+    def worker(self) -> Iterator[None]:
+        """Have a worker run until the end of the block; it must end well when it is told to."""
+        with started(
+            *CAESURA, "worker", environ=self.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as worker:
+            yield
+            worker.terminate()
+            logged, _ = worker.communicate(timeout=60)
+        assert worker.returncode == 0, logged
 
     def send(self, value: bytes, key: bytes) -> None:
         producer = Producer({"bootstrap.servers": self.kafka.bootstrap})
@@ -171,16 +170,11 @@ def test_words_replayed_into_a_running_worker_come_out_labelled_and_a_stop_is_gr
 ) -> None:
     (tmp_path / "talk.txt").write_text(SPOKEN * 3)
     operator.run("topics", "create", "--partitions", "2")
-    worker = operator.start_worker()
-    try:
+    with operator.worker():
         replayed = operator.run("replay", str(tmp_path / "talk.txt"), "--speed", "0", "--prefix", "talk-")
         assert "3 sessions" in replayed.stderr
         tail = ("tail", "--from-start", "--no-follow", "--jsonl")
         shown = operator.until(lambda out: out.count('"session_end":true') == 3, *tail)
-    finally:
-        worker.send_signal(signal.SIGTERM)
-        logged, _ = worker.communicate(timeout=60)
-    assert worker.returncode == 0, logged
     for session in ("talk-1", "talk-2", "talk-3"):
         segments = [one for one in map(json.loads, shown.splitlines()) if one["session"] == session]
         assert [word["text"] for one in segments for word in one["words"]] == SPOKEN.split()
@@ -197,16 +191,11 @@ def test_json_goes_in_and_comes_out_where_it_is_asked_for(operator: Operator) ->
     operator.run("topics", "create", "--partitions", "1")
     words = [{"text": word} for word in SPOKEN.split()]
     event = {"version": "1.0", "session": "a", "seq": 0, "lang": "en", "words": words, "targets": ["de"]}
-    worker = operator.start_worker()
-    try:
+    with operator.worker():
         operator.send(json.dumps(event | {"session_end": True}, indent=1).encode(), b"a")
         tail = ("tail", "--from-start", "--no-follow", "--jsonl")
         shown = operator.until(lambda out: out.count('"session_end":true') == 1, *tail)
         routed = operator.run(*tail, "--route", "de").stdout
-    finally:
-        worker.send_signal(signal.SIGTERM)
-        logged, _ = worker.communicate(timeout=60)
-    assert worker.returncode == 0, logged
     assert [word["text"] for line in shown.splitlines() for word in json.loads(line)["words"]] == SPOKEN.split()
     assert [json.loads(line)["target"] for line in routed.splitlines()]
     for topic in (f"{operator.deployment}.segments", f"{operator.deployment}.de"):
@@ -218,17 +207,12 @@ def test_json_goes_in_and_comes_out_where_it_is_asked_for(operator: Operator) ->
 @pytest.mark.timeout(180)
 def test_a_dead_letter_is_listed_shown_and_sent_again(operator: Operator) -> None:
     operator.run("topics", "create", "--partitions", "1")
-    worker = operator.start_worker()
-    try:
+    with operator.worker():
         operator.send(b"\xc1 no event at all", b"broken")
         listed = operator.until(lambda out: "malformed" in out, "dead-letters", "list")
         shown = operator.run("dead-letters", "show", "0:0", "--content").stdout
         again = operator.run("dead-letters", "replay", "0:0").stderr
         twice = operator.until(lambda out: out.count("malformed") == 2, "dead-letters", "list")
-    finally:
-        worker.send_signal(signal.SIGTERM)
-        logged, _ = worker.communicate(timeout=60)
-    assert worker.returncode == 0, logged
     assert f"{operator.deployment}.words 0:0" in listed
     assert "no event at all" not in listed
     assert "no event at al" in shown
@@ -251,14 +235,9 @@ def test_a_recognisers_messages_and_captions_come_out_labelled_with_their_words_
         "13 words, 1 session"
         in operator.run("replay", str(tmp_path / "talk.srt"), "--prefix", "", "--speed", "0").stderr
     )
-    worker = operator.start_worker()
-    try:
+    with operator.worker():
         tail = ("tail", "--from-start", "--no-follow", "--jsonl")
         shown = operator.until(lambda out: out.count('"session_end":true') == 2, *tail)
-    finally:
-        worker.send_signal(signal.SIGTERM)
-        logged, _ = worker.communicate(timeout=60)
-    assert worker.returncode == 0, logged
     for session in ("vosk", "talk"):
         segments = [one for one in map(json.loads, shown.splitlines()) if one["session"] == session]
         assert [word["text"] for one in segments for word in one["words"]] == SPOKEN.split()

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.harness.command import CAESURA, left_running
-from tests.harness.places import ROOT
+from tests.harness.command import CAESURA, left_running, started
 from tests.harness.waiting import comes
 
 COMMAND = [*CAESURA, "demo", "--speed", "4"]
 
 
-def started(folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        COMMAND,
-        cwd=ROOT,
-        env=os.environ | {"TMPDIR": str(folder), "COLUMNS": "100"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+@contextmanager
+def demo(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    environ = os.environ | {"TMPDIR": str(folder), "COLUMNS": "100"}
+    with started(*COMMAND, environ=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        yield process
 
 
 @pytest.mark.timeout(90)
 def test_the_demo_publishes_every_word_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    process = started(tmp_path)
-    out, err = process.communicate(timeout=80)
+    with demo(tmp_path) as process:
+        out, err = process.communicate(timeout=80)
     assert process.returncode == 0, err
     assert "heard and published once, in order" in out
     assert "\x1b[" not in out
@@ -41,8 +36,8 @@ def test_the_demo_publishes_every_word_and_leaves_nothing_behind(tmp_path: Path)
 
 @pytest.mark.timeout(90)
 def test_a_killed_demo_leaves_nothing_behind(tmp_path: Path) -> None:
-    process = started(tmp_path)
-    comes(lambda: left_running(tmp_path) or process.poll() is not None, within_s=40)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=20)
+    with demo(tmp_path) as process:
+        comes(lambda: left_running(tmp_path) or process.poll() is not None, within_s=40)
+        process.kill()
+        process.communicate(timeout=20)
     assert comes(lambda: left_running(tmp_path) == [], within_s=10), left_running(tmp_path)

@@ -7,7 +7,6 @@ import os
 import signal
 import ssl
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +14,12 @@ import pytest
 from websockets.exceptions import InvalidMessage
 from websockets.sync.client import connect
 
+from tests.harness.command import CAESURA, started
 from tests.harness.parts.certificates import make_certificates
 from tests.harness.places import ROOT
 from tests.harness.service import close_of, received, texts
 
-COMMAND = [sys.executable, "-c", "from caesura.__main__ import main; main()", "serve", "--port", "0"]
+COMMAND = [*CAESURA, "serve", "--port", "0"]
 
 
 @pytest.fixture
@@ -30,16 +30,12 @@ def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str, ssl.SSL
         "CAESURA_SERVE_TLS_CERTIFICATE": str(made.server_certificate),
         "CAESURA_SERVE_TLS_KEY": str(made.server_key),
     }
-    process = subprocess.Popen(COMMAND, cwd=ROOT, env=os.environ | settings, stderr=subprocess.PIPE, text=True)
-    try:
+    with started(*COMMAND, environ=os.environ | settings, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
         assert "wss://127.0.0.1:" in line, line
         address = line.rpartition("WebSocket: ")[2].strip().rstrip(")")
         yield process, address, ssl.create_default_context(cafile=made.ca)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 @pytest.mark.timeout(180)

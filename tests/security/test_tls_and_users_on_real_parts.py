@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import redis
 
+from tests.harness.command import CAESURA, started
 from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_part import unique
 from tests.harness.real_world import RealWorld
@@ -79,7 +79,7 @@ def _command(kafka: KafkaSettings, redis_settings: RedisSettings, deployment: st
         "worker.http_port": "0",
     }
     flags = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
-    return [str(Path(sys.executable).with_name("caesura")), *command, *flags]
+    return [*CAESURA, *command, *flags]
 
 
 def test_the_command_publishes_over_tls_as_users_of_its_own_and_names_no_secret(
@@ -95,18 +95,15 @@ def test_the_command_publishes_over_tls_as_users_of_its_own_and_names_no_secret(
     kafka = _kafka_settings(kafka_behind_tls, certificates.ca)
     store = _redis_settings(redis_behind_tls, certificates.ca)
     checked = subprocess.run(_command(kafka, store, deployment, "check"), capture_output=True, timeout=120, check=False)
-    worker = subprocess.Popen(
-        _command(kafka, store, deployment, "worker"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    try:
+    command = _command(kafka, store, deployment, "worker")
+    with started(*command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as worker:
         segments = world.wait_for(lambda found: any(one.session_end for one in found), timeout_s=120.0)
-    finally:
         worker.terminate()
         logged, _ = worker.communicate(timeout=60)
     check_every_word_once(events, segments)
     assert b"sasl_password" in checked.stdout
     for secret in (KAFKA_PASSWORD.encode(), REDIS_PASSWORD.encode()):
-        assert secret not in checked.stdout + checked.stderr + logged
+        assert secret not in checked.stdout + checked.stderr + logged.encode()
 
 
 def test_the_acl_user_can_touch_no_other_deployments_keys_and_no_other_command(

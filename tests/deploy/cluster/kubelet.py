@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -18,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.deploy.cluster.release import Release
+from tests.harness.command import CAESURA, outside
 from tests.harness.places import ROOT
-from tests.harness.rehearsal import outside
 from tests.harness.waiting import wait_until
 from worker.demo.guarded_process import free_port
 
 __all__ = ["Kubelet"]
 
-_COMMAND = (sys.executable, "-c", "from worker.cli import main; main()")
 _DEADLINE_S = 120.0
 
 
@@ -76,7 +74,7 @@ class Kubelet:
         environ = outside() | self._environment(pod) | {"CAESURA_WORKER_HTTP_PORT": str(port)}
         arguments = pod["spec"]["containers"][0]["args"]
         with (self._folder / f"{pod['metadata']['name']}-{uid[:8]}.log").open("wb") as log:
-            process = subprocess.Popen([*_COMMAND, *arguments], cwd=ROOT, env=environ, stdout=log, stderr=log)
+            process = subprocess.Popen([*CAESURA, *arguments], cwd=ROOT, env=environ, stdout=log, stderr=log)
         self._containers[uid] = _Container(process, port)
 
     def _environment(self, pod: dict[str, Any]) -> dict[str, str]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,8 +17,7 @@ pytest.importorskip("websockets")
 from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
-from tests.harness.command import caesura
-from tests.harness.places import ROOT
+from tests.harness.command import CAESURA, caesura, outside, started
 
 
 def spoken(out: str) -> list[tuple[int, int, list[str]]]:
@@ -32,11 +29,9 @@ def spoken(out: str) -> list[tuple[int, int, list[str]]]:
 
 
 def test_messages_on_standard_input_go_out_as_they_come() -> None:
-    command = [sys.executable, "-c", "from worker.cli import main; main()", "bridge", "--from", "vosk", "--dry-run"]
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
-    with subprocess.Popen(
-        command, cwd=ROOT, env=clean, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as running:
+    pipe = subprocess.PIPE
+    command = [*CAESURA, "bridge", "--from", "vosk", "--dry-run"]
+    with started(*command, environ=outside(), stdin=pipe, stdout=pipe, stderr=pipe) as running:
         assert running.stdin is not None
         assert running.stdout is not None
         assert running.stderr is not None

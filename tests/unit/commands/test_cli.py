@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.command import caesura
+from tests.harness.command import CAESURA, caesura, outside
 from tests.harness.places import ROOT
 from worker.cli import main
 
@@ -136,12 +136,11 @@ def test_what_is_not_utf_8_is_refused(terminal: Terminal, tmp_path: Path) -> Non
 
 
 def test_what_is_not_utf_8_on_standard_input_is_refused_too_and_never_a_traceback() -> None:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
     for locale in ("C", "C.UTF-8"):
         done = subprocess.run(
-            [sys.executable, "-c", "from worker.cli import main; main()", "punctuate", "--output", "jsonl"],
+            [*CAESURA, "punctuate", "--output", "jsonl"],
             cwd=ROOT,
-            env=clean | {"LC_ALL": locale},
+            env=outside() | {"LC_ALL": locale},
             input=b"so\ncaf\xe9",
             capture_output=True,
             check=False,
@@ -194,12 +193,11 @@ def test_text_in_another_script_than_its_languages_is_said(terminal: Terminal, t
     ],
 )
 def test_the_shell_completes_commands_choices_and_settings(typed: str, offered: str) -> None:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
     asked = {"_CAESURA_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
     done = subprocess.run(
         [sys.executable, "-c", "import sys; sys.argv[0] = 'caesura'; from worker.cli import main; main()"],
         cwd=ROOT,
-        env=clean | asked,
+        env=outside() | asked,
         capture_output=True,
         text=True,
         check=False,
@@ -210,10 +208,9 @@ def test_the_shell_completes_commands_choices_and_settings(typed: str, offered: 
 
 def test_at_a_terminal_punctuate_prompts_and_answers_line_by_line() -> None:
     parent, child = pty.openpty()
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
-    command = [sys.executable, "-c", "from worker.cli import main; main()", "punctuate"]
+    command = [*CAESURA, "punctuate"]
     with subprocess.Popen(
-        command, cwd=ROOT, env=clean, stdin=child, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command, cwd=ROOT, env=outside(), stdin=child, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as run:
         assert run.stdout is not None
         assert run.stderr is not None

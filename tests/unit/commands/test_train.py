@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.command import CAESURA
 from worker.cli import main
 
 TRAINING_HAS_ITS_PARTS = find_spec("torch") is not None and find_spec("onnx") is not None
@@ -36,7 +37,7 @@ def test_without_the_extra_one_line_says_what_to_install(
 @pytest.mark.skipif(not TRAINING_HAS_ITS_PARTS, reason="the train extra is not installed")
 def test_with_the_extra_the_arguments_reach_the_tune_as_they_are(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "from worker.cli import main; main()", "train", "no such folder", "--language", "en"],
+        [*CAESURA, "train", "no such folder", "--language", "en"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
