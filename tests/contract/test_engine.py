@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
+from tests.harness.places import SHIPPED
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest
@@ -15,7 +15,6 @@ from worker.core.rules import ModelTable
 from worker.errors import FatalError
 from worker.ports.engine import Engine
 
-_SHIPPED = Path(__file__).parents[2] / "models" / "shipped"
 _WORDS = "so i went there on monday i mean tuesday and uh nobody was in what do you think we should do".split()  # noqa: SIM905
 
 
@@ -23,7 +22,7 @@ _WORDS = "so i went there on monday i mean tuesday and uh nobody was in what do 
 def engine(request: pytest.FixtureRequest) -> Engine:
     if request.param == "scripted":
         return ScriptedEngine(languages=("en",))
-    return OnnxEngine(_SHIPPED, threads=1)
+    return OnnxEngine(SHIPPED, threads=1)
 
 
 def a_request(engine: Engine, words: Sequence[str], *, session: str = "one", start: int = 0) -> LabelRequest:

@@ -11,7 +11,7 @@ import msgspec
 from schemas.events import SessionOptions, Word, WordsEvent
 from schemas.segments import Segment, Source, Timing
 from schemas.state import HeldBack, ModelWord, SessionState, Unit, decode_state, encode_state
-from worker.adapters.memory.engine import ScriptedEngine
+from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.admission import AdmissionDecision
 from worker.core.context import DecodingContext, Origin
 from worker.core.labelling import LabelRequest
@@ -21,6 +21,8 @@ from worker.core.segment_writer import OutSegment
 from worker.core.words import SegmenterFactory, WordSegmenter, cut_piece, whitespace_segmenters
 
 NOW_MS = 1_700_000_000_000
+MARKED = ScriptedEngine(script=marked_words)
+"""The engine that the words themselves tell what it has to say of them."""
 
 
 class EventFields(TypedDict, total=False):

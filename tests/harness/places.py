@@ -1,4 +1,4 @@
-"""Where the deployment's files lie, and the tools that check them (``make test-deploy`` builds those)."""
+"""Where the repository's files lie, and the tools that check them (``make test-deploy`` builds those)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["CHART", "DEPLOY", "DOCS", "ROOT", "TOOLS", "tool"]
+__all__ = ["CHART", "DEPLOY", "DOCS", "ROOT", "SHIPPED", "TOOLS", "tool"]
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 DOCS = ROOT / "docs"
+SHIPPED = ROOT / "models" / "shipped"
 CHART = DEPLOY / "chart"
 TOOLS = Path(os.environ.get("CAESURA_DEPLOY_TOOLS", ROOT / "build" / "deploy" / "bin"))
 

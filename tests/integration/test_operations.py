@@ -11,21 +11,21 @@ from confluent_kafka.cimpl import NewPartitions
 
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import missing
-from tests.harness.places import ROOT
+from tests.harness.places import SHIPPED
 from tests.harness.rehearsal import Rehearsal, RunningWorker
 from tests.harness.waiting import wait_until
 from tests.integration.sessions import events, stored, wait_for_ends, whole, words_by_session
 from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
 
 pytestmark = pytest.mark.timeout(300)
-_SHIPPED = ROOT / "models" / "shipped" / "en"
+_ENGLISH = SHIPPED / "en"
 
 
 def two_versions(folder: Path, *, active: str) -> Path:
     """Make a models folder with the shipped model under two versions, one of them active."""
     for version in ("1.0.0", "2.0.0"):
         made = folder / f"en-{version}"
-        shutil.copytree(_SHIPPED, made)
+        shutil.copytree(_ENGLISH, made)
         manifest = json.loads((made / "manifest.json").read_text())
         manifest |= {"version": version, "active": version == active}
         (made / "manifest.json").write_text(json.dumps(manifest))

@@ -14,6 +14,7 @@ from schemas.codec import encode_segment
 from schemas.events import Emission, WordsEvent
 from schemas.segments import Segment
 from tests.harness.parts.kafka_part import Kafka
+from tests.harness.places import SHIPPED
 from tests.harness.protocols import GROUP_PROTOCOLS
 from tests.harness.real_world import Kill, RealWorld
 from tests.harness.running import Process
@@ -28,7 +29,6 @@ _SESSIONS = 200
 _TALKS = 80
 _PARTITIONS = 6
 _RULES: dict[str, object] = {"flush_after_ms": 300_000, "stall_after_ms": 300_000, "idle_after_ms": 400_000}
-_SHIPPED = Path(__file__).parents[2] / "models" / "shipped"
 
 
 @pytest.mark.timeout(300)
@@ -54,7 +54,7 @@ def test_the_shipped_model_labels_as_it_does_undisturbed(
     events = _spoken(*(talk(100, drawn) for _ in range(_TALKS)))
     segments = _played(world, events, tmp_path / "now", engine="shipped")
     check_every_word_once(events, segments)
-    assert comparable(segments) == comparable(_undisturbed(events, OnnxEngine(_SHIPPED)))
+    assert comparable(segments) == comparable(_undisturbed(events, OnnxEngine(SHIPPED)))
 
 
 def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -> RealWorld:

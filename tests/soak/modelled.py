@@ -7,14 +7,13 @@ import sys
 from pathlib import Path
 
 from tests.chaos.member import work
+from tests.harness.places import SHIPPED
 from worker.adapters.onnx.engine import OnnxEngine
 
 __all__: list[str] = []
 
-_SHIPPED = Path(__file__).parents[2] / "models" / "shipped"
-
 
 if __name__ == "__main__":
-    engine = OnnxEngine(_SHIPPED, threads=1)
+    engine = OnnxEngine(SHIPPED, threads=1)
     engine.warm_up()
     work(json.loads(Path(sys.argv[1]).read_text()), engine)

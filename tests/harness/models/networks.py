@@ -11,13 +11,23 @@ from torch import Tensor
 from models.data.aligned_words import AlignedDocument
 from models.export.folder import ModelCard, export
 from models.networks.ct_transformer import PADDING_WORD, CTConfig, CTTransformer
-from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from models.networks.pieces import LEADING as LEADING_PIECE
+from models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE
 from models.networks.registry import Network
 from schemas.model_manifest import ModelManifest
 from worker.adapters.onnx.wordpiece import WordPiece
 
 WORDS = ("the", "cat", "dog", "saw", "a", "bird", "today", "where", "is", "it", "uh", "um", "and", "then", "we", "left")
-VOCABULARY = ["[PAD]", UNKNOWN_PIECE, LEADING, *WORDS, *"abcdefghijklmnopqrstuvwxyz'", *(f"##{c}" for c in "abcdefgs")]
+VOCABULARY = [
+    "[PAD]",
+    UNKNOWN_PIECE,
+    LEADING_PIECE,
+    *WORDS,
+    *"abcdefghijklmnopqrstuvwxyz'",
+    *(f"##{c}" for c in "abcdefgs"),
+]
+LEADING = VOCABULARY.index(LEADING_PIECE)
+"""The number of the piece that leads."""
 CARD = ModelCard(id="tiny", version="1", language="en", licence="CC0-1.0", trained_on=("made up",))
 
 

@@ -12,11 +12,9 @@ import torch
 from models.data.packing import PackedText, pack
 from models.data.resident_text import IGNORED, ResidentText, batches
 from models.networks.ct_transformer import PADDING_WORD
-from tests.harness.models.networks import document, tokenizer
+from tests.harness.models.networks import LEADING, document, tokenizer
 
 pytestmark = pytest.mark.torch
-
-LEADING = 2
 
 
 def packed() -> PackedText:

@@ -17,9 +17,9 @@ from models.evaluation.regression.cases import (
 )
 from models.evaluation.regression.runs import run_list
 from models.evaluation.shares import Share
+from tests.harness.places import SHIPPED
 from worker.adapters.onnx.engine import OnnxEngine
 
-SHIPPED = Path(__file__).parents[3] / "models" / "shipped"
 REWRITE = "python -m models regression --write-known"
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from models.data.recogniser_units import as_units
 from models.decoding.labelled_stream import active_model
 from models.evaluation.stability import growing_input
 from schemas.state import HeldBack
+from tests.harness.places import SHIPPED
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.segmentation import segmenters
 
-SHIPPED = Path(__file__).parents[3] / "models" / "shipped"
 TEXTS = {
     "en": (
         """so what we saw in the first week was that nobody used the lift i mean not even the people on the top floor

@@ -17,7 +17,8 @@ import torch
 from models.export.parity import INT8_AGREEMENT, check_parity, encode
 from models.export.stored_network import read_network
 from models.networks.dequantisation import initialisers
-from tests.harness.models.networks import buffers, exported, tiny_config, tiny_network, tokenizer
+from tests.harness.models.networks import LEADING, buffers, exported, tiny_config, tiny_network, tokenizer
+from tests.harness.places import SHIPPED
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
 from worker.adapters.onnx.wordpiece import WordPiece
@@ -25,9 +26,6 @@ from worker.core.labelling import LabelRequest
 from worker.errors import FatalError
 
 pytestmark = pytest.mark.torch
-
-LEADING = 2
-SHIPPED = Path(__file__).parents[3] / "models" / "shipped"
 
 
 def stored(folder: Path) -> StoredModel:

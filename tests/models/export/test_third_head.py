@@ -18,12 +18,11 @@ from models.export.parity import check_parity
 from models.export.stored_network import read_network
 from models.networks.ct_transformer import CTTransformer
 from schemas.labels import Casing
-from tests.harness.models.networks import VOCABULARY, buffers, exported, tiny_config, tiny_network, tokenizer
+from tests.harness.models.networks import LEADING, VOCABULARY, buffers, exported, tiny_config, tiny_network, tokenizer
 from worker.adapters.onnx.model_folder import read_models_folder
 
 pytestmark = pytest.mark.torch
 
-LEADING = 2
 CASINGS = tuple(casing.published for casing in Casing)
 
 

@@ -12,11 +12,9 @@ import torch
 
 from models.export.parity import encode
 from models.networks.kept_states import KeptStates
-from tests.harness.models.networks import buffers, tiny_config, tiny_network, tokenizer
+from tests.harness.models.networks import LEADING, buffers, tiny_config, tiny_network, tokenizer
 
 pytestmark = pytest.mark.torch
-
-LEADING = 2
 
 
 @pytest.mark.parametrize("look_ahead", [(0, 0, 0), (0, 0, 4), (1, 1, 2), (3, 0, 1)])

@@ -22,6 +22,7 @@ from models.networks.word_cnn import WordCNN, WordCNNConfig
 from models.training.loop import losses
 from models.training.optimisers import Optimisers
 from tests.harness.models.networks import (
+    LEADING,
     VOCABULARY,
     check_that_padding_is_seen_by_no_word,
     document,
@@ -35,7 +36,6 @@ from tests.harness.models.networks import (
 pytestmark = pytest.mark.torch
 
 LABELLERS = ("task-dependency", "word-cnn", "t-brnn")
-LEADING = 2
 
 
 def dependent(order: str, *look_ahead: int) -> TaskDependency:

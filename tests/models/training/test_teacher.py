@@ -27,11 +27,10 @@ from models.networks.pretrained import rows_of, shape_of, start_from_bert, start
 from models.training.loop import TrainingPlan, train
 from models.training.soft_labelling import HEADS, HeadChoice, Teacher, label_softly
 from tests.harness.models.encoders import INNER, LAYERS, POSITIONS, WIDTH, bert, mpnet
-from tests.harness.models.networks import VOCABULARY, document, tiny_network, tokenizer
+from tests.harness.models.networks import LEADING, VOCABULARY, document, tiny_network, tokenizer
 
 pytestmark = pytest.mark.torch
 
-LEADING = 2
 SHAPE = CTConfig(
     vocabulary_size=len(VOCABULARY),
     width=WIDTH,

@@ -17,13 +17,11 @@ from models.networks.checkpoints import load_network
 from models.networks.ct_transformer import CTTransformer
 from models.networks.pretrained import start_from_checkpoint
 from models.training.loop import TrainingPlan, train
-from tests.harness.models.networks import buffers, document, exported, tiny_config, tiny_network, tokenizer
+from tests.harness.models.networks import LEADING, buffers, document, exported, tiny_config, tiny_network, tokenizer
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest
 
 pytestmark = pytest.mark.torch
-
-LEADING = 2
 
 
 def plan(max_words: int) -> TrainingPlan:

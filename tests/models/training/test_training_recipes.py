@@ -27,11 +27,10 @@ from models.networks.registry import Network
 from models.training.loop import TrainingPlan, losses, train
 from models.training.objective import Objective
 from models.training.shorter_look_ahead import drawn_look_ahead
-from tests.harness.models.networks import VOCABULARY, document, tiny_config, tokenizer
+from tests.harness.models.networks import LEADING, VOCABULARY, document, tiny_config, tokenizer
 
 pytestmark = pytest.mark.torch
 
-LEADING = 2
 PLAN = TrainingPlan(
     max_words=1500, leading=LEADING, learning_rate=3e-3, max_pieces=600, threads=1, checkpoint_s=float("inf")
 )

@@ -24,14 +24,12 @@ from models.tuning import tuning
 from models.tuning.early_stopping import EarlyStopping, held_out_loss
 from models.tuning.own_text import OwnFile, aligned
 from models.tuning.tuning import TuningPlan, to_learn
-from tests.harness.models.networks import document, exported, tiny_config, tiny_network, tokenizer
+from tests.harness.models.networks import LEADING, document, exported, tiny_config, tiny_network, tokenizer
 from tests.harness.models.own_texts import write_files, write_folder
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
 
 pytestmark = pytest.mark.torch
-
-LEADING = 2
 
 
 @pytest.fixture

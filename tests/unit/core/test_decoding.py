@@ -7,13 +7,12 @@ import pytest
 from schemas.events import Emission, SessionOptions, Word
 from schemas.labels import Disfluency, Punctuation
 from schemas.segments import Cause, ModelRef, Piece
-from tests.harness.partition_driver import NOW_MS, Driver, event, pair_segmenters, texts
+from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, pair_segmenters, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.labelling import Labels
 from worker.core.rules import Bounds, DecodingRules, ModelTable, OptionBounds
 from worker.ports.engine import EngineModel
 
-MARKED = ScriptedEngine(script=marked_words)
 OLD = EngineModel(name="old@1", language="en", active=True, look_ahead_words=2)
 NEW = EngineModel(name="new@2", language="en", active=True, look_ahead_words=2)
 RETIRED = EngineModel(name="old@1", language="en", active=False, look_ahead_words=2)

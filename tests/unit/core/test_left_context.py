@@ -8,11 +8,9 @@ import pytest
 
 from schemas.labels import Punctuation
 from schemas.segments import Cause
-from tests.harness.partition_driver import Driver, event, texts
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from tests.harness.partition_driver import MARKED, Driver, event, texts
+from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.rules import DecodingRules
-
-MARKED = ScriptedEngine(script=marked_words)
 
 
 def _numbered(count: int, start: int = 0) -> str:

@@ -7,13 +7,10 @@ from hypothesis import strategies as st
 
 from schemas.segments import Cause
 from schemas.state import SessionStatus, encode_ledger
-from tests.harness.partition_driver import NOW_MS, Driver, event, texts
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, texts
 from worker.core.replay import ReplayOffsets
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 from worker.core.timers import Timers
-
-MARKED = ScriptedEngine(script=marked_words)
 
 
 def test_timers_fire_in_the_order_of_their_due_times_and_names_before_the_record_that_makes_them_due() -> None:

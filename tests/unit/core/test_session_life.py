@@ -9,13 +9,11 @@ import pytest
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Cause, Gap
 from schemas.state import SessionStatus
-from tests.harness.partition_driver import Driver, event, texts
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from tests.harness.partition_driver import MARKED, Driver, event, texts
 from worker.core.admission import OfferOutcome
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 RULES = DecodingRules(idle_after_ms=20_000, forget_after_ms=60_000, routes=frozenset({"de", "fr", "ja"}))
-MARKED = ScriptedEngine(script=marked_words)
 
 
 def test_the_end_of_a_session_flushes_all_and_the_last_segment_says_so() -> None:

@@ -7,13 +7,10 @@ from hypothesis import strategies as st
 
 from schemas.events import Word, WordsEvent
 from schemas.segments import Cause, Pause, Segment
-from tests.harness.partition_driver import NOW_MS, Driver, event, texts, timed, untimed
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, texts, timed, untimed
 from worker.core.rules import DecodingRules
 from worker.core.silence import heard_pause, later_audio_ms, silence_due_ms
 from worker.core.timeline import PartitionTime
-
-MARKED = ScriptedEngine(script=marked_words)
 
 
 def test_silence_freezes_what_is_there_and_invents_no_mark() -> None:

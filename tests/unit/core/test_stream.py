@@ -10,13 +10,11 @@ import pytest
 
 from schemas.events import SessionOptions, Word
 from schemas.segments import Cause, Segment
-from tests.harness.partition_driver import texts
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from tests.harness.partition_driver import MARKED, texts
+from worker.adapters.memory.engine import ScriptedEngine
 from worker.core import stream
 from worker.core.rules import DecodingRules
 from worker.core.stream import StreamingLabeller
-
-MARKED = ScriptedEngine(script=marked_words)
 
 
 def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,21 +6,13 @@ import msgspec
 import pytest
 
 from schemas.codec import encode_event
+from tests.harness.heard import Heard
 from tests.harness.speech import event, said
 from tests.harness.twin_world import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
 from worker.errors import BrokerError
-from worker.ports.observer import Event, PartitionParked, SilentObserver
+from worker.ports.observer import PartitionParked
 from worker.ports.records import NextOffset
-
-
-class _Heard(SilentObserver):
-    def __init__(self) -> None:
-        self.parkings: list[tuple[int, str, str]] = []
-
-    def note(self, event: Event) -> None:
-        if isinstance(event, PartitionParked):
-            self.parkings.append((event.partition, event.reason, event.detail))
 
 
 def _other_partition(world: World, name: str) -> str:
@@ -77,12 +69,12 @@ def test_an_offset_that_retention_has_passed_parks_the_partition_and_the_range_i
     first.worker.drain()
     world.send(*(event("ann", seq, "more") for seq in (1, 2, 3)))
     world.broker.delete_before("asr.words", 0, 3)
-    heard = _Heard()
+    heard = Heard(PartitionParked)
     worker = world.worker(1, observer=heard)
     worker.settle()
-    ((partition, reason, detail),) = heard.parkings
-    assert (partition, reason) == (0, "offset_out_of_range")
-    assert "next is 1, there is 3 to 4" in detail
+    (parked,) = heard.events
+    assert (parked.partition, parked.reason) == (0, "offset_out_of_range")
+    assert "next is 1, there is 3 to 4" in parked.detail
     assert world.records("asr.words.dead") == []
 
 
@@ -155,11 +147,11 @@ def test_a_release_is_heard_while_the_leader_of_another_partition_is_away() -> N
     newer = msgspec.structs.replace(event("ann", 0, "one"), version="9.0")
     partition = murmur2_partition(b"ann", 2)
     world.broker.append("asr.words", partition, encode_event(newer), key=b"ann")
-    heard = _Heard()
+    heard = Heard(PartitionParked)
     worker = world.worker(observer=heard)
     worker.settle()
     for _ in range(200):
         world.broker.fail("watermarks", BrokerError("its leader is away"))
     world.redis.partition_to_write(partition).release()
     worker.turn(400)
-    assert [reason for _, reason, _ in heard.parkings] == ["newer_event"] * 2
+    assert [one.reason for one in heard.events] == ["newer_event"] * 2

@@ -6,24 +6,16 @@ import msgspec
 import pytest
 
 from schemas.codec import encode_event
+from tests.harness.heard import Heard
 from tests.harness.speech import check_every_word_once, event, said, speech
 from tests.harness.twin_world import World
 from worker.adapters.memory.broker import Call
 from worker.errors import AbortableError, BrokerError
-from worker.ports.observer import CallFailed, Event, SilentObserver
-
-
-class _Heard(SilentObserver):
-    def __init__(self) -> None:
-        self.failed: list[str] = []
-
-    def note(self, event: Event) -> None:
-        if isinstance(event, CallFailed):
-            self.failed.append(event.call)
+from worker.ports.observer import CallFailed
 
 
 def test_a_partition_that_could_not_be_resumed_is_claimed_again_and_every_word_comes_once() -> None:
-    world, heard = World(), _Heard()
+    world, heard = World(), Heard(CallFailed)
     events = speech("ann", 12)
     world.send(*events[:6])
     world.broker.fail("resume", BrokerError("away"))
@@ -32,12 +24,12 @@ def test_a_partition_that_could_not_be_resumed_is_claimed_again_and_every_word_c
     world.send(*events[6:])
     worker.settle()
     check_every_word_once(events, world.segments())
-    assert "claim" in heard.failed
+    assert "claim" in {one.call for one in heard.events}
 
 
 @pytest.mark.parametrize("lost", ["commit", "send_offsets"])
 def test_a_partition_that_could_not_be_paused_is_claimed_again_and_every_word_comes_once(lost: Call) -> None:
-    world, heard = World(partitions=3), _Heard()
+    world, heard = World(partitions=3), Heard(CallFailed)
     events = [one for number in range(6) for one in speech(f"ann-{number}", 12)]
     worker = world.worker(observer=heard)
     worker.turn(3)
@@ -49,11 +41,11 @@ def test_a_partition_that_could_not_be_paused_is_claimed_again_and_every_word_co
         worker.turn()
     worker.settle()
     check_every_word_once(events, world.segments())
-    assert heard.failed.count("pause") == 2
+    assert [one.call for one in heard.events].count("pause") == 2
 
 
 def test_a_parked_partition_that_could_not_be_paused_takes_nothing_until_it_is_released() -> None:
-    world, heard = World(), _Heard()
+    world, heard = World(), Heard(CallFailed)
     world.send(event("ann", 0, "one", "two", utterance_end=True))
     newer = msgspec.structs.replace(event("ann", 1, "three"), version="9.0")
     world.broker.append("asr.words", 0, encode_event(newer), key=b"ann")
@@ -64,4 +56,4 @@ def test_a_parked_partition_that_could_not_be_paused_takes_nothing_until_it_is_r
     worker.settle()
     assert [one.reason for one in worker.worker.assignment.parked.values()] == ["newer_event"]
     assert said(world.segments()) == ["one", "two"]
-    assert "pause" in heard.failed
+    assert "pause" in {one.call for one in heard.events}

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import pytest
 
+from tests.harness.heard import Heard
 from tests.harness.speech import event
 from tests.harness.twin_world import World
 from worker.errors import AbortableError
-from worker.ports.observer import Event, PositionMeasured, SilentObserver
+from worker.ports.observer import PositionMeasured
 from worker.ports.records import NextOffset
 
 
-class _Heard(SilentObserver):
-    def __init__(self) -> None:
-        self.last: dict[int, PositionMeasured] = {}
-
-    def note(self, event: Event) -> None:
-        if isinstance(event, PositionMeasured):
-            self.last[event.partition] = event
+def _last(heard: Heard[PositionMeasured]) -> PositionMeasured:
+    return [one for one in heard.events if one.partition == 0][-1]
 
 
-def _stuck(why: str) -> tuple[World, _Heard]:
+def _stuck(why: str) -> tuple[World, Heard[PositionMeasured]]:
     """Have a partition stand still with words unread for a minute."""
     world = World()
-    heard = _Heard()
+    heard = Heard(PositionMeasured)
     worker = world.worker(observer=heard)
     world.send(event("ann", 0, "one"))
     worker.settle()
     world.clock.pass_s(100.0)
     worker.turn()
-    assert (heard.last[0].end_offset - heard.last[0].next_offset, heard.last[0].oldest_unread_ms) == (0, 0)
+    told = _last(heard)
+    assert (told.end_offset - told.next_offset, told.oldest_unread_ms) == (0, 0)
     if why == "parked":
         world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=1, metadata="by hand"))
         world.redis.lose_everything()
@@ -47,6 +44,6 @@ def _stuck(why: str) -> tuple[World, _Heard]:
 @pytest.mark.parametrize("why", ["parked", "redis away", "aborts"])
 def test_a_partition_that_stands_still_is_as_far_behind_as_its_words_are_old(why: str) -> None:
     _, heard = _stuck(why)
-    told = heard.last[0]
+    told = _last(heard)
     assert told.end_offset - told.next_offset == 8
     assert 50_000 < told.oldest_unread_ms < 70_000

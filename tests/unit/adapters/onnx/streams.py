@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest
 
-SHIPPED = Path(__file__).parents[4] / "models" / "shipped"
 WORDS = (
     *("so", "we", "went", "down", "to", "the", "old", "harbour", "and", "uh", "you", "know", "boats", "were", "all"),
     *("don't", "u.s", "3.5", "café", "antidisestablishmentarianism", "", "x" * 40, "five", "o'clock", "i", "mean"),

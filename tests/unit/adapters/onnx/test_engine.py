@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.harness.places import SHIPPED
 from worker.adapters.onnx import full_network
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.full_network import PADDING_WORD
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import EngineError, FatalError
 
-SHIPPED = Path(__file__).parents[4] / "models" / "shipped"
 WORDS = (
     "so we went down to the old harbour and uh you know the boats were all gone then my brother said where did "
     "they go i mean it was only five o'clock and nobody had told us anything about it don't you think that's odd "

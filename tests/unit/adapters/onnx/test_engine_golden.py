@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from schemas.labels import Disfluency, Punctuation
 from schemas.model_manifest import ModelManifest
+from tests.harness.places import SHIPPED
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.model_folder import read_models_folder
 from worker.core.labelling import LabelRequest
 
-SHIPPED = Path(__file__).parents[4] / "models" / "shipped"
 MARKS = {
     Punctuation.NONE: "",
     Punctuation.COMMA: ",",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from schemas.model_manifest import ModelManifest
+from tests.harness.places import SHIPPED
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.model_folder import read_models_folder
 from worker.core.dictionary import dictionary_sha256
@@ -14,7 +13,6 @@ from worker.core.rendering import Style, render_segment
 from worker.core.segmentation import segmenters
 from worker.core.stream import StreamingLabeller
 
-SHIPPED = Path(__file__).parents[4] / "models" / "shipped"
 FOLLOWED_BY = "好的那我们先看下一个问题大家有什么想法都可以提出来"
 
 

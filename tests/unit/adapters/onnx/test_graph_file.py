@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.unit.adapters.onnx.streams import SHIPPED
+from tests.harness.places import SHIPPED
 from worker.adapters.onnx.graph_file import GraphWriter, stored_arrays
 from worker.adapters.onnx.row_graphs import cut_into_rows
 

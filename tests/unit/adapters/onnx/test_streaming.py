@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.unit.adapters.onnx.streams import SHIPPED, a_request, same_scores, some_words
+from tests.harness.places import SHIPPED
+from tests.unit.adapters.onnx.streams import a_request, same_scores, some_words
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.row_network import RowStep
 from worker.adapters.onnx.streamed_network import StreamedNetwork
