@@ -4,7 +4,7 @@ The edited corpora hardly ever hold what a network confuses with a slip ("had ha
 two"), and rules insert only repairs that take words of the sentence up again; "turn left, sorry, right" does not. So
 both kinds are made here, half and half, with words drawn into frames. In a frame ``a|b`` is a choice, ``<name>`` a
 word drawn of that list, ``[..]`` a reparandum and ``{..}`` an interregnum; the marks are the frame's own. None of the
-sentences of ``models/regression`` stands here: that list says whether what is learnt goes beyond the frames.
+sentences of ``models/evaluation/regression`` stands here: that list says whether what is learnt goes beyond the frames.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A flush without new input that kills whoever labels it is found, and does not stop its partition (docs/adr/0011)."""
+"""A flush without new input that kills whoever labels it is found, and does not stop its partition (ADR 0011)."""
 
 from __future__ import annotations
 

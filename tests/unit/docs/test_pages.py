@@ -57,9 +57,17 @@ def test_metrics_that_are_named_are_served() -> None:
     assert {page: names for page, names in unknown.items() if names} == {}
 
 
-def _cited(file: Path) -> set[tuple[str, str]]:
+def _sources() -> dict[str, str]:
+    """Return the text of every source and YAML file of ours, its lines and comments' signs run together."""
+    folders = ("caesura", "schemas", "worker", "models", "deploy", "tests", "bench")
+    files = [file for folder in folders for end in ("py", "yaml", "yml") for file in (ROOT / folder).rglob(f"*.{end}")]
+    return {
+        str(file.relative_to(ROOT)): re.sub(r"\s+(?:#\s+)?", " ", file.read_text(encoding="utf-8")) for file in files
+    }
+
+
+def _cited(text: str) -> set[tuple[str, str]]:
     """Return the pages that a source names, each with the heading that it names there."""
-    text = re.sub(r"\s+", " ", file.read_text(encoding="utf-8"))
     return set(re.findall(r"(?<![\w/.-])(docs/[\w/-]+\.md)(?:, \*([^*]+)\*)?", text))
 
 
@@ -68,13 +76,31 @@ def _has(page: Path, heading: str) -> bool:
 
 
 def test_every_page_that_a_source_cites_is_there_with_its_heading() -> None:
-    sources = [
-        file for folder in ("schemas", "worker", "models", "tests", "bench") for file in (ROOT / folder).rglob("*.py")
-    ]
-    cited = {place for file in sources for place in _cited(file)}
+    cited = {place for text in _sources().values() for place in _cited(text)}
     assert ("docs/design.md", "Silence") in cited
     missing = [(page, heading) for page, heading in sorted(cited) if not _has(ROOT / page, heading)]
     assert missing == []
+
+
+def test_every_record_that_a_source_cites_is_there() -> None:
+    there = {page.name[:4] for page in (ROOT / "docs/adr").glob("*.md")}
+    cited = {
+        (source, number)
+        for source, text in _sources().items()
+        for number in re.findall(r"ADRs? (\d{4})", text) + re.findall(r"docs/adr/\d{4}(?!-)", text)
+    }
+    assert len(cited) > 3
+    assert {(source, number) for source, number in cited if number not in there} == set()
+
+
+def test_every_place_in_back_ticks_that_a_source_names_is_there() -> None:
+    named = {
+        (source, place)
+        for source, text in _sources().items()
+        for place in re.findall(rf"`((?:{FOLDERS}|caesura)/[\w./*-]*\w)(?:::\w+)?`", text)
+    }
+    assert len(named) > 20
+    assert {(source, place) for source, place in named if not list(ROOT.glob(place))} == set()
 
 
 def test_no_source_cites_a_design_that_is_not_here() -> None:
