@@ -123,6 +123,7 @@ def bridge(
     """
     origin = origin_of(config, assignments)
     numbered = bridged.events()
+    numbered.check()
     with ExitStack() as stack:
         client = None
         if source.startswith(("ws://", "wss://")):
@@ -137,6 +138,7 @@ def bridge(
             deliver = _delivery(stack.enter_context(KafkaSender(settings.kafka, settings.worker.input_topic, place)))
         reader = RECOGNISERS[bridged.name].reader()
         feed = _Feed(bridged.name, RecognisedSpeech(reader, numbered, agreement=bridged.agree), deliver)
+        numbered.refused = feed.pass_over
         try:
             if client is None:
                 feed.read(read_lines(source))
@@ -163,12 +165,12 @@ class _Feed:
 
     def read(self, lines: Iterable[str]) -> None:
         """Take all messages of lines as they come."""
-        for message in json_messages(lines, passed_over=_PASSED_OVER, broken=self._pass_over):
+        for message in json_messages(lines, passed_over=_PASSED_OVER, broken=self.pass_over):
             self._messages += 1
             try:
                 self._take(self._speech.take(self._whose.look(message), elapsed_ms=self._elapsed_ms))
             except UnreadableMessageError as error:
-                self._pass_over(error)
+                self.pass_over(error)
 
     def listen(self, client: RecogniserClient) -> None:
         """Take all messages of an address, over as many connections as it needs."""
@@ -179,6 +181,12 @@ class _Feed:
                 typer.echo("the connection broke off and is there again", err=True)
                 reader = RECOGNISERS[self._name].reader()
                 self._take(self._speech.reconnect(reader, elapsed_ms=self._elapsed_ms))
+
+    def pass_over(self, error: UnreadableMessageError) -> None:
+        """Tell of a message that could not be read, or sent; count it."""
+        self._unread += 1
+        if self._unread <= _TOLD:
+            typer.echo(f"after {counted_noun(self._messages, 'message')} one was passed over: {error}", err=True)
 
     def finish(self, *, end: bool) -> None:
         """Deliver what is still open."""
@@ -197,11 +205,6 @@ class _Feed:
             raise FatalError(doubt)
         if self._unread:
             raise typer.Exit(1)
-
-    def _pass_over(self, error: UnreadableMessageError) -> None:
-        self._unread += 1
-        if self._unread <= _TOLD:
-            typer.echo(f"after {counted_noun(self._messages, 'message')} one was passed over: {error}", err=True)
 
     def _take(self, events: list[WordsEvent]) -> None:
         for event in events:

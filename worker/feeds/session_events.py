@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from schemas.codec import decode_event, encode_event
 from schemas.events import MAX_EVENT_WORDS, MAX_WORD_CHARACTERS, Word, WordsEvent
 from schemas.versions import EVENT_VERSION
-from worker.feeds.hypothesis import HeardWord
+from worker.errors import FatalError
+from worker.feeds.hypothesis import HeardWord, UnreadableMessageError
 
 __all__ = ["GUESSED_ENDS", "SessionEvents"]
 
@@ -33,7 +35,8 @@ class _Numbering:
 class SessionEvents:
     """Numbers the events of several sessions. epoch: the producer's run; a reconnection begins the next one.
 
-    offset_ms: added to all times: where this connection's audio begins in the session's.
+    offset_ms: added to all times: where this connection's audio begins in the session's. refused: told of an event that
+    no worker would take, which takes no number then; without it every event is yielded, and its reader checks it.
     """
 
     session: str
@@ -41,7 +44,16 @@ class SessionEvents:
     epoch: int = 0
     offset_ms: int = 0
     targets: tuple[str, ...] | None = None
+    refused: Callable[[UnreadableMessageError], None] | None = None
     _numbers: dict[str, _Numbering] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise FatalError where no worker would take any event of such a session: its name, language or routes."""
+        event = WordsEvent(
+            version=EVENT_VERSION, session=self.session, epoch=self.epoch, seq=0, lang=self.lang, targets=self.targets
+        )
+        if (why := _not_taken(event)) is not None:
+            raise FatalError(f"the session cannot be sent: {why}")
 
     def reconnect(self, elapsed_ms: int | None = None) -> None:
         """Begin the next epoch. elapsed_ms: since the session began; never before what was already heard."""
@@ -69,7 +81,7 @@ class SessionEvents:
         """Yield the event that ends each session that was spoken in."""
         for name, numbering in self._numbers.items():
             if numbering.spoke:
-                yield self._event(name, numbering, (), session_end=True)
+                yield from self._event(name, numbering, (), session_end=True)
 
     def _of_session(
         self, name: str, heard: Sequence[HeardWord], heard_ms: int | None, *, utterance_end: bool
@@ -84,7 +96,7 @@ class SessionEvents:
         batches = [words[at : at + MAX_EVENT_WORDS] for at in range(0, len(words), MAX_EVENT_WORDS)] or [[]]
         for number, batch in enumerate(batches, start=1):
             last = number == len(batches)
-            yield self._event(
+            yield from self._event(
                 name,
                 numbering,
                 tuple(batch),
@@ -103,7 +115,7 @@ class SessionEvents:
         utterance_end: bool = False,
         guessed: bool = False,
         session_end: bool = False,
-    ) -> WordsEvent:
+    ) -> Iterator[WordsEvent]:
         event = WordsEvent(
             version=EVENT_VERSION,
             session=name,
@@ -117,12 +129,15 @@ class SessionEvents:
             targets=None if numbering.spoke else self.targets,
             attributes=GUESSED_ENDS if guessed else None,
         )
+        if self.refused is not None and (why := _not_taken(event)) is not None:
+            self.refused(UnreadableMessageError(why))
+            return
         numbering.next_seq += 1
         numbering.spoke = True
         numbering.told_ms = max(numbering.told_ms, until_ms or 0)
         ends = (word.end_ms or word.start_ms or 0 for word in words)
         numbering.latest_ms = max(numbering.latest_ms, until_ms or 0, *ends, 0)
-        return event
+        yield event
 
     def _published(self, heard: Iterable[HeardWord]) -> Iterator[Word]:
         """Yield words as events may hold them: without white space and control characters, none too long."""
@@ -144,3 +159,14 @@ class SessionEvents:
         return name == whole or (
             name.startswith(f"{whole}/") and (bool(stream) or name.count("/") == whole.count("/") + 1)
         )
+
+
+def _not_taken(event: WordsEvent) -> str | None:
+    """Return why a worker would refuse an event, without a word of it; None where it would take it."""
+    try:
+        decode_event(encode_event(event))
+    except UnicodeError:
+        return "text: expected Unicode, and half a character stands there"
+    except ValueError as error:
+        return str(error)
+    return None

@@ -58,6 +58,28 @@ def test_a_message_that_cannot_be_read_is_told_and_the_others_are_sent() -> None
     assert "secret" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [(("--lang", "not a tag"), "out_of_range: lang"), (("--session", "x" * 129), "oversized: session")],
+)
+def test_a_session_that_no_worker_would_take_is_refused_before_a_message_is_read(
+    option: tuple[str, str], told: str
+) -> None:
+    done = caesura("bridge", "--from", "vosk", "--dry-run", *option, given='{"text": "so"}\n')
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"caesura: the session cannot be sent: {told}" in done.stderr
+
+
+def test_words_that_no_worker_would_take_are_passed_over_and_counted_and_no_number_is_left_out() -> None:
+    given = '{"text": "so"}\n{"text": "secret \\ud800"}\n{"text": "yes"}\n'
+    done = caesura("bridge", "--from", "vosk", "--dry-run", given=given)
+    assert done.returncode == 1
+    assert spoken(done.stdout) == [(0, 0, ["so"]), (0, 1, ["yes"]), (0, 2, [])]
+    assert "1 message passed over" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "secret" not in done.stderr
+
+
 def test_a_wrong_recognisers_name_is_said_and_is_a_failure() -> None:
     done = caesura("bridge", "--from", "deepgram", "--dry-run", given='{"text": "hello there"}\n')
     assert (done.returncode, done.stdout) == (1, "")
