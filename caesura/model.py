@@ -18,6 +18,7 @@ from schemas.tentative import Tentative
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.rules import DecodingRules, primary_language
 from worker.core.segmentation import segmenters
+from worker.core.served_languages import unserved
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
 from worker.service.session_pool import SessionPool
@@ -46,6 +47,7 @@ class Model:
 
     def __init__(self, engine: Engine, lang: str = "en", *, rules: DecodingRules | None = None) -> None:
         self.lang = lang
+        self._served = [model.language for model in engine.models if model.active]
         self._pool = SessionPool(engine, clock=_NoTime(), rules=rules, segmenters=segmenters)
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
@@ -54,9 +56,12 @@ class Model:
     def session(self, lang: str | None = None, **options: object) -> Session:
         """Begin a session. options: ``emission``, ``look_ahead_words``, ``max_buffer_words``, ``punctuation``, ...
 
-        ValueError for an option that there is not.
+        ValueError for an option that there is not, and for a language that there is no model for.
         """
-        return Session(self, f"session-{next(self._numbers)}", lang or self.lang, options_of(options))
+        chosen = lang or self.lang
+        if (told := unserved(chosen, self._served)) is not None:
+            raise ValueError(told)
+        return Session(self, f"session-{next(self._numbers)}", chosen, options_of(options))
 
     def feed(self, words: Mapping[Session, Spoken]) -> dict[Session, list[Segment]]:
         """Add words to many sessions at once: they share the model's batches. Returns what froze, by session."""

@@ -18,6 +18,7 @@ from schemas.codec import encode_event
 from schemas.events import WordsEvent
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.commands.brokers import reached_brokers
+from worker.commands.language import LanguageOfText, tell_unserved
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
@@ -130,10 +131,11 @@ def bridge(
             sound = stack.enter_context(_opened(address.audio)) if address.audio else None
             client = address.client(source, sound)
         if dry_run:
-            load_local_settings(origin)  # a mistyped one is said all the same
+            tell_unserved(bridged.lang, load_local_settings(origin).worker)  # a mistyped setting is said all the same
             deliver: Callable[[WordsEvent], None] = _print
         else:
             settings = reached_brokers(origin)
+            tell_unserved(bridged.lang, settings.worker)
             place = settings.worker.partitioner.place
             deliver = _delivery(stack.enter_context(KafkaSender(settings.kafka, settings.worker.input_topic, place)))
         reader = RECOGNISERS[bridged.name].reader()
@@ -162,6 +164,7 @@ class _Feed:
         self._messages = self._unread = self._words = 0
         self._sessions: set[str] = set()
         self._whose = WhoseMessages(name)
+        self._languages: dict[str, LanguageOfText] = {}
 
     def read(self, lines: Iterable[str]) -> None:
         """Take all messages of lines as they come."""
@@ -209,6 +212,9 @@ class _Feed:
     def _take(self, events: list[WordsEvent]) -> None:
         for event in events:
             self._deliver(event)
+            language = self._languages.setdefault(event.lang, LanguageOfText(event.lang))
+            if (told := language.notice(word.text for word in event.words)) is not None:
+                typer.echo(told, err=True)
             self._sessions.add(event.session)
             self._words += len(event.words)
 

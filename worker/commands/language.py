@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
+from pathlib import Path
 
+import typer
+
+from worker.adapters.onnx.model_folder import languages_of
+from worker.adapters.onnx.shipped import shipped_models
 from worker.core.rules import primary_language
+from worker.core.served_languages import unserved
+from worker.runtime.settings import RuntimeSettings
 
-__all__ = ["LanguageOfText", "unserved"]
+__all__ = ["LanguageOfText", "tell_unserved"]
 
-_NAMES = {"english": "en", "chinese": "zh", "mandarin": "zh", "putonghua": "zh", "german": "de", "french": "fr"}
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]")
 _ENOUGH_LATIN = 8
@@ -17,15 +23,12 @@ _ENOUGH_HAN = 2
 """A character is a word, or half of one."""
 
 
-def unserved(lang: str, served: Collection[str]) -> str | None:
-    """Return what is to be said where no model is there for a language; None where one is."""
-    languages = sorted({primary_language(one) for one in served})
-    if primary_language(lang) in languages:
-        return None
-    there = f"there is one for {' and '.join(languages)}" if languages else "there is none at all"
-    meant = _NAMES.get(lang.lower())
-    hint = f" (did you mean {meant}? Languages are BCP-47 tags)" if meant else ""
-    return f"there is no model for {lang}, {there}: the words come out unlabelled{hint}"
+def tell_unserved(lang: str, worker: RuntimeSettings) -> None:
+    """Say on stderr where none of the models here is for a language; nothing where no models are here."""
+    folder = Path(worker.models_dir) if worker.models_dir else shipped_models()
+    served = languages_of(folder) if folder is not None else []
+    if served and (told := unserved(lang, served)) is not None:
+        typer.echo(told, err=True)
 
 
 class LanguageOfText:

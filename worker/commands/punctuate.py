@@ -14,7 +14,7 @@ import typer
 
 from schemas.segments import Segment
 from worker.adapters.onnx.engine import OnnxEngine
-from worker.commands.language import LanguageOfText, unserved
+from worker.commands.language import LanguageOfText
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
@@ -22,6 +22,7 @@ from worker.core.cleaning import Cleaning, CleaningLevel
 from worker.core.rendering import Style, render_segment
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
+from worker.core.served_languages import unserved
 from worker.core.stream import LabelSource, StreamingLabeller
 from worker.core.typography import typography_of, unspaced
 from worker.option_groups import grouped

@@ -13,7 +13,7 @@ import typer
 from schemas.codec import encode_event
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.commands.brokers import reached_brokers
-from worker.commands.language import LanguageOfText
+from worker.commands.language import LanguageOfText, tell_unserved
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted, counted_noun
@@ -113,10 +113,12 @@ def replay(
     if file != "-":  # a recogniser's live output on standard input is sent as it comes
         events = list(events)
     if dry_run:
-        load_local_settings(origin)  # a mistyped one is said all the same
+        tell_unserved(spoken.lang, load_local_settings(origin).worker)  # a mistyped setting is said all the same
         _print(events, found)
     else:
-        _send(events, reached_brokers(origin), speed=spoken.speed)
+        settings = reached_brokers(origin)
+        tell_unserved(spoken.lang, settings.worker)
+        _send(events, settings, speed=spoken.speed)
 
 
 def _print(events: Iterable[TimedEvent], format_name: str) -> None:

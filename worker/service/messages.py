@@ -112,12 +112,16 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="ready"):
-    """The answer to an opening. models: language -> ``id@version``. state: where sessions live, and die with it."""
+    """The answer to an opening. models: language -> ``id@version``. state: where sessions live, and die with it.
+
+    notice: there where no model is for the opening's language: such words come out unlabelled.
+    """
 
     version: str
     models: dict[str, str]
     limits: Limits | None
     state: str
+    notice: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SegmentMessage(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="segment"):

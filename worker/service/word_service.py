@@ -8,10 +8,13 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
+
 from worker.app import ExitStatus
 from worker.core.batching import BatchLimits
 from worker.core.rules import primary_language
 from worker.core.segmentation import segmenters
+from worker.core.served_languages import unserved
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
 from worker.ports.observer import Observer
@@ -86,7 +89,9 @@ class WordService:
             words_per_second=settings.max_words_per_second,
             sessions=settings.max_sessions_per_connection,
         )
-        ready = Ready(version=PROTOCOL_VERSION, models=self._models(), limits=limits, state=_STATE)
+        models = self._models()
+        notice = unserved(opening.lang, models) or msgspec.UNSET
+        ready = Ready(version=PROTOCOL_VERSION, models=models, limits=limits, state=_STATE, notice=notice)
         client.outbox.put(ready)
         cleaning = self.settings.worker.cleaning()
         return WordConnection(number, client, opening, decoding=decoding, settings=settings, cleaning=cleaning)

@@ -94,6 +94,8 @@ def test_what_cannot_be_is_said() -> None:
         session.feed("more")
     with pytest.raises(ValueError, match=r"no model for tlh; there are en, zh"):
         caesura.load("tlh")
+    with pytest.raises(ValueError, match=r"no model for klingon, there is one for"):
+        model().session("klingon")
 
 
 async def spoken_slowly(words: str) -> AsyncIterator[str]:

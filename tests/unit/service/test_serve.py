@@ -65,6 +65,14 @@ def test_words_come_back_frozen_in_order_and_once() -> None:
     assert {one["segment"]["session"] for one in segments} == {"1"}
 
 
+def test_an_opening_in_a_language_that_nobody_serves_is_told_so() -> None:
+    with serving() as served:
+        with opened(served, {"lang": "klingon"}) as client:
+            assert "there is no model for klingon, there is one for" in received(client, "ready")[0]["notice"]
+        with opened(served, {"lang": "en-GB"}) as client:
+            assert "notice" not in received(client, "ready")[0]
+
+
 def test_messagepack_goes_both_ways() -> None:
     with serving() as served, opened(served, {"wire": "msgpack"}) as client:
         client.send(msgspec.msgpack.encode({"words": ["uh", "yes"], "session_end": True}))

@@ -12,7 +12,7 @@ from schemas.model_manifest import MODEL_MANIFEST_VERSION, ModelManifest
 from worker.core.dictionary import dictionary_sha256
 from worker.errors import FatalError
 
-__all__ = ["StoredModel", "read_models_folder"]
+__all__ = ["StoredModel", "languages_of", "read_models_folder"]
 
 _MANIFEST = "manifest.json"
 
@@ -57,12 +57,22 @@ def read_models_folder(folder: Path) -> list[StoredModel]:
     return models
 
 
-def _read_model(folder: Path) -> StoredModel:
-    path = folder / _MANIFEST
+def languages_of(folder: Path) -> list[str]:
+    """Return the languages that a folder's manifests name, their files unread; none where it is no folder."""
+    manifests = map(_read_manifest, sorted(folder.glob(f"*/{_MANIFEST}")))
+    return [manifest.language for manifest in manifests if manifest.active]
+
+
+def _read_manifest(path: Path) -> ModelManifest:
     try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=ModelManifest)
+        return msgspec.json.decode(path.read_bytes(), type=ModelManifest)
     except (OSError, msgspec.MsgspecError) as error:
         raise FatalError(f"{path} is no model manifest: {error}") from error
+
+
+def _read_model(folder: Path) -> StoredModel:
+    path = folder / _MANIFEST
+    manifest = _read_manifest(path)
     if manifest.manifest.split(".")[0] != MODEL_MANIFEST_VERSION.split(".")[0]:
         raise FatalError(f"{path} has manifest version {manifest.manifest}; this worker reads {MODEL_MANIFEST_VERSION}")
     listed = {file.name for file in manifest.files}
