@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.command import CAESURA
+from tests.harness.command import CAESURA, started
 from tests.harness.parts.chromium import chromium, find_chromium
 from tests.harness.parts.lookup import missing
-from tests.harness.places import ROOT
 
 COMMAND = [*CAESURA, "demo", "--web", "--port", "0", "--speed", "4"]
 
@@ -21,10 +20,7 @@ def test_words_of_a_cluster_freeze_on_a_page_that_cannot_be_spoken_on(tmp_path: 
     path = find_chromium()
     if path is None:
         missing("no Chromium on the PATH to open the page in (Debian: apt-get install chromium)")
-    demo = subprocess.Popen(
-        COMMAND, cwd=ROOT, env=os.environ | {"TMPDIR": str(tmp_path)}, stderr=subprocess.PIPE, text=True
-    )
-    try:
+    with started(*COMMAND, environ=os.environ | {"TMPDIR": str(tmp_path)}, stderr=subprocess.PIPE) as demo:
         assert demo.stderr is not None
         line = ""
         while "open http" not in line:
@@ -39,6 +35,5 @@ def test_words_of_a_cluster_freeze_on_a_page_that_cannot_be_spoken_on(tmp_path: 
             page.wait_for("document.querySelectorAll('#log p').length", 60)
             assert page.value("document.querySelectorAll('article h2').length") > 0
             assert page.complaints == []
-    finally:
         demo.terminate()
         demo.communicate(timeout=40)

@@ -2,65 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import threading
 from collections.abc import Iterator
 
 import pytest
 
 pytest.importorskip("websockets")
-from websockets.exceptions import ConnectionClosed
-from websockets.sync.server import ServerConnection, serve
 
+from tests.harness.obs import PASSWORD, Obs, obs_streaming
 from worker.adapters.captions.obs_stream import ObsStream
 from worker.errors import FatalError, RetriableError
-
-SALT, CHALLENGE, PASSWORD = "salt", "challenge", "open-sesame"
-
-
-class Obs:
-    """OBS as its protocol describes it. streaming: whether captions can be taken."""
-
-    def __init__(self) -> None:
-        self.shown: list[str] = []
-        self.connections = 0
-        self.streaming = True
-        self.hangs_up_after = 1000
-
-    def speak(self, connection: ServerConnection) -> None:
-        self.connections += 1
-        hello = {"rpcVersion": 1, "authentication": {"challenge": CHALLENGE, "salt": SALT}}
-        connection.send(json.dumps({"op": 0, "d": hello}))
-        try:
-            identify = json.loads(connection.recv())
-            assert identify["op"] == 1
-            if identify["d"]["authentication"] != digest(digest(PASSWORD + SALT) + CHALLENGE):
-                connection.close(4009, "Authentication failed.")
-                return
-            connection.send(json.dumps({"op": 2, "d": {"negotiatedRpcVersion": 1}}))
-            for taken, message in enumerate(connection, start=1):
-                self._take(connection, json.loads(message)["d"])
-                if taken == self.hangs_up_after:
-                    return
-        except ConnectionClosed:
-            return
-
-    def _take(self, connection: ServerConnection, request: dict[str, object]) -> None:
-        assert request["requestType"] == "SendStreamCaption"
-        data = request["requestData"]
-        assert isinstance(data, dict)
-        status = {"result": True, "code": 100} if self.streaming else {"result": False, "code": 501}
-        if self.streaming:
-            self.shown.append(data["captionText"])
-        connection.send(json.dumps({"op": 5, "d": {"eventType": "SomethingElse"}}))
-        answer = {"requestId": request["requestId"], "requestStatus": status}
-        connection.send(json.dumps({"op": 7, "d": answer}))
-
-
-def digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 @pytest.fixture
@@ -70,12 +20,8 @@ def obs() -> Obs:
 
 @pytest.fixture
 def address(obs: Obs) -> Iterator[str]:
-    with serve(obs.speak, "127.0.0.1", 0) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"ws://127.0.0.1:{server.socket.getsockname()[1]}"
-        server.shutdown()
-        thread.join()
+    with obs_streaming(obs) as running:
+        yield running
 
 
 def test_captions_are_sent_over_one_connection_with_the_proof_of_the_password(obs: Obs, address: str) -> None:
