@@ -34,7 +34,9 @@ def test_the_same_ordinal_comes_back_and_goes_on(kafka: Kafka, redis_url: str, d
     _finish(world, ordinal=0)
 
 
-@pytest.mark.parametrize("step", _STEPS)
+@pytest.mark.parametrize(
+    "step", [step if step in _TELLING else pytest.param(step, marks=pytest.mark.long) for step in _STEPS]
+)
 def test_another_ordinal_goes_on(kafka: Kafka, redis_url: str, deployment: str, step: SeamStep) -> None:
     world = _world(kafka, redis_url, deployment, "classic")
     _fall_one_after_another(world, ROWS[step], ordinals=list(range(len(ROWS[step]))))

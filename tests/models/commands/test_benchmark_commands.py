@@ -49,11 +49,11 @@ def test_what_learnt_from_a_closed_corpus_is_not_exported_as_a_shipped_model(fol
 def test_a_checkpoint_tells_what_it_and_its_start_learnt_from(folder: Path) -> None:
     sizes = ["--max-words", "300", "--max-pieces", "600", "--threads", "1"]
     places = ["--data", str(folder / "data"), "--corpus", "ami", "--corpus", "swda"]
-    trained = run(folder, "train", "--network", "blstm", *places, *sizes, "--checkpoint", str(folder / "one.pt"))
+    trained = run(folder, "train", "--network", "word-cnn", *places, *sizes, "--checkpoint", str(folder / "one.pt"))
     assert trained.startswith("0: "), trained
     assert learnt_from(folder / "one.pt") == ("ami", "swda")
     again = ["--start", str(folder / "one.pt"), "--checkpoint", str(folder / "two.pt")]
-    run(folder, "train", "--network", "blstm", *places[:4], *sizes, *again)
+    run(folder, "train", "--network", "word-cnn", *places[:4], *sizes, *again)
     assert learnt_from(folder / "two.pt") == ("ami", "swda")
 
 

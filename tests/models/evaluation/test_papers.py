@@ -110,6 +110,7 @@ def test_each_system_trains_for_a_moment_is_tested_and_stands_in_its_table(
         assert name.rsplit(".", 1)[0].split(",")[0] in shown.output
 
 
+@pytest.mark.long
 def test_the_command_trains_what_is_wanted_and_leaves_what_is_done(tmp_path: Path) -> None:
     place = workplace(tmp_path)
     command = ["papers-train", "--vocabulary", str(place.vocabulary), "--start", str(place.start), "--heads", "1"]
