@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from models.decoding.labelling_runs import label_streams
+from models.decoding.passing_engine import PassingEngine
 from models.languages.registry import LANGUAGES
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
-from worker.ports.engine import Engine, EngineModel, EngineWork
 
 EPSILON = 0.25
 TEXTS = {
@@ -67,27 +67,16 @@ class Agreement:
             self.largest_margin_of_a_flip = max(self.largest_margin_of_a_flip, float(margins.max(initial=0.0)))
 
 
-class ComparedEngine(Engine):
+class ComparedEngine(PassingEngine):
     """A streaming engine whose every answer is compared."""
 
     def __init__(self, models: Path, agreement: Agreement, *, again: int) -> None:
         self._streamed = OnnxEngine(models, threads=1)
+        super().__init__(self._streamed)
         self._full = OnnxEngine(models, threads=1, streams=False)
         self._anew = OnnxEngine(models, threads=1, max_kept_bytes=0)
         self._agreement = agreement
         self._again = again
-
-    @property
-    @override
-    def models(self) -> Sequence[EngineModel]:
-        """Those of the streaming engine."""
-        return self._streamed.models
-
-    @property
-    @override
-    def work(self) -> EngineWork:
-        """That of the streaming engine."""
-        return self._streamed.work
 
     @override
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
@@ -101,11 +90,6 @@ class ComparedEngine(Engine):
                 self._agreement.steps_computed_again += 1
                 self._agreement.steps_that_differ_in_a_bit += not same
         return [self._streamed.labels(one, scores) for one, scores in zip(requests, streamed, strict=True)]
-
-    @override
-    def forget(self, session: str) -> None:
-        """Pass it on."""
-        self._streamed.forget(session)
 
     @override
     def warm_up(self) -> None:

@@ -24,12 +24,12 @@ from pathlib import Path
 from typing_extensions import override
 
 from models.decoding.labelling_runs import label_streams
+from models.decoding.passing_engine import PassingEngine
 from schemas.events import Emission
 from tests.harness.speech import talk
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
-from worker.ports.engine import Engine, EngineModel, EngineWork
 
 SESSIONS, SESSION_WORDS = 64, 200
 BUFFERS = (20, 60, 120)
@@ -37,42 +37,20 @@ STEP_WORDS, LOOK_AHEAD_WORDS = 3, 6
 _COST = "engine_cpu_s_per_million_words"
 
 
-class TimedEngine(Engine):
+class TimedEngine(PassingEngine):
     """An engine whose processor time is taken."""
 
     def __init__(self, engine: OnnxEngine) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self.cpu_s = 0.0
-
-    @property
-    @override
-    def models(self) -> Sequence[EngineModel]:
-        """The engine's."""
-        return self._engine.models
-
-    @property
-    @override
-    def work(self) -> EngineWork:
-        """The engine's."""
-        return self._engine.work
 
     @override
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label, and add up what it took."""
         began_s = time.process_time()
-        answers = self._engine.label(requests)
+        answers = super().label(requests)
         self.cpu_s += time.process_time() - began_s
         return answers
-
-    @override
-    def forget(self, session: str) -> None:
-        """Pass it on."""
-        self._engine.forget(session)
-
-    @override
-    def warm_up(self) -> None:
-        """Pass it on."""
-        self._engine.warm_up()
 
 
 def decoded(engine: OnnxEngine, texts: list[list[str]], rules: DecodingRules) -> dict[str, float]:

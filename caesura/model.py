@@ -20,7 +20,7 @@ from worker.core.rules import DecodingRules, primary_language
 from worker.core.segmentation import segmenters
 from worker.core.served_languages import unserved
 from worker.ports.clock import Clock
-from worker.ports.engine import Engine
+from worker.ports.engine import Engine, served_languages
 from worker.service.session_pool import SessionPool
 
 __all__ = ["Model", "load"]
@@ -47,7 +47,7 @@ class Model:
 
     def __init__(self, engine: Engine, lang: str = "en", *, rules: DecodingRules | None = None) -> None:
         self.lang = lang
-        self._served = [model.language for model in engine.models if model.active]
+        self._served = served_languages(engine.models)
         self._pool = SessionPool(engine, clock=_NoTime(), rules=rules, segmenters=segmenters)
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing_extensions import override
 
 from models.decoding.labelling_runs import MARK_NUMBERS, TAG_NUMBERS
+from models.decoding.passing_engine import PassingEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
 from worker.core.stream import StreamingLabeller
-from worker.ports.engine import Engine, EngineModel, EngineWork
+from worker.ports.engine import Engine
 
 __all__ = ["LabelledStep", "Stream", "WatchedEngine", "active_model", "run_stream"]
 
@@ -53,33 +54,22 @@ class Stream:
         return [heard - place - 1 for place, heard in enumerate(self.frozen_at)]
 
 
-class WatchedEngine(Engine):
-    """A ``worker.ports.engine.Engine`` that notes what it is asked: labellings, buffer words read, processor time."""
+class WatchedEngine(PassingEngine):
+    """An engine that notes what it is asked: labellings, buffer words read, processor time."""
 
     def __init__(self, engine: Engine, *, clock: Callable[[], float] = time.process_time) -> None:
         """Watch ``engine``. clock: seconds of processor time."""
-        self._engine = engine
+        super().__init__(engine)
         self._clock = clock
         self._steps: list[LabelledStep] = []
         self.buffer_words = 0
         self.cpu_s = 0.0
 
-    @property
-    @override
-    def models(self) -> Sequence[EngineModel]:
-        return self._engine.models
-
-    @property
-    @override
-    def work(self) -> EngineWork:
-        """What the watched one has done."""
-        return self._engine.work
-
     @override
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label every word of each request, note it, and answer with what was asked for."""
         began_s = self._clock()
-        answers = self._engine.label([replace(request, first=0, end=None) for request in requests])
+        answers = super().label([replace(request, first=0, end=None) for request in requests])
         self.cpu_s += self._clock() - began_s
         for request, labels in zip(requests, answers, strict=True):
             self.buffer_words += len(request.words)
@@ -87,16 +77,6 @@ class WatchedEngine(Engine):
                 LabelledStep(start=request.buffer_start, marks=labels.punctuation, tags=labels.disfluency)
             )
         return [labels.part(request.wanted) for request, labels in zip(requests, answers, strict=True)]
-
-    @override
-    def forget(self, session: str) -> None:
-        """Pass it on."""
-        self._engine.forget(session)
-
-    @override
-    def warm_up(self) -> None:
-        """Pass it on."""
-        self._engine.warm_up()
 
     def take_steps(self) -> list[LabelledStep]:
         """Return the labellings since the last call."""

@@ -6,7 +6,8 @@ import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+
+from tests.harness.background import in_background
 
 
 class Collector(ThreadingHTTPServer):
@@ -36,11 +37,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    with Collector() as collector:
-        thread = Thread(target=collector.serve_forever)
-        thread.start()
-        try:
-            yield collector
-        finally:
-            collector.shutdown()
-            thread.join()
+    with Collector() as collector, in_background(collector):
+        yield collector

@@ -21,8 +21,11 @@ def dealt(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
     if processes < 2:
         return list(items)
     files = [list(file) for _, file in groupby(items, key=lambda item: item.path)]
-    waiting = [file for file in files if any(item.get_closest_marker(part) for item in file for part in _REAL_PARTS)]
-    computing = [file for file in files if file not in waiting]
+    waiting: list[list[pytest.Item]] = []
+    computing: list[list[pytest.Item]] = []
+    for file in files:
+        real = any(item.get_closest_marker(part) for item in file for part in _REAL_PARTS)
+        (waiting if real else computing).append(file)
     stretches: list[list[list[pytest.Item]]] = [[] for _ in range(processes)]
     for number, file in enumerate(waiting):
         stretches[1 + number % (processes - 1)].append(file)

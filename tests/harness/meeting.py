@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
+
+from tests.harness.background import in_background
 
 __all__ = ["Meeting", "meeting_held"]
 
@@ -67,11 +68,5 @@ class _Answers(BaseHTTPRequestHandler):
 @contextmanager
 def meeting_held() -> Iterator[Meeting]:
     """Run a meeting until the end of the block."""
-    with Meeting() as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with Meeting() as server, in_background(server):
+        yield server

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
+
+from tests.harness.background import in_background
 
 __all__ = ["PASSWORD", "Obs", "obs_streaming"]
 
@@ -63,11 +64,5 @@ def digest(text: str) -> str:
 @contextmanager
 def obs_streaming(obs: Obs) -> Iterator[str]:
     """Run it until the end of the block; its address."""
-    with serve(obs.speak, "127.0.0.1", 0) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"ws://127.0.0.1:{server.socket.getsockname()[1]}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with serve(obs.speak, "127.0.0.1", 0) as server, in_background(server):
+        yield f"ws://127.0.0.1:{server.socket.getsockname()[1]}"

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from unittest import mock
 
 from websockets.sync.client import connect
 
@@ -53,7 +52,6 @@ def watching(settings: BrokerSettings) -> Iterator[str]:
     """Run the service; yield the address of its WebSocket, once it has come to the end of all that it reads."""
     listener, topics = listening(settings.serve), readable_topics(settings)
     ready, stops = threading.Event(), list[Callable[[], None]]()
-    service = WatchService(settings=settings, topics=topics, clock=SystemClock(), start=Start(at_end=True))
     readers: list[_Reader] = []
     wanted = sum(topic is not None for topic in (topics.segments, topics.words, topics.tentative))
 
@@ -61,20 +59,23 @@ def watching(settings: BrokerSettings) -> Iterator[str]:
         readers.append(_Reader(kafka, topic))
         return readers[-1]
 
+    service = WatchService(
+        settings=settings, topics=topics, clock=SystemClock(), start=Start(at_end=True), reader=reader
+    )
+
     def take(stop: Callable[[], None]) -> None:
         stops.append(stop)
         ready.set()
 
     thread = threading.Thread(target=lambda: service.run(listener, stop=take), name="view", daemon=True)
     try:
-        with mock.patch("worker.service.topic_watch.KafkaReader", reader):
-            thread.start()
-            assert ready.wait(ANSWER_WITHIN_S)
-            wait_until(
-                lambda: sum(one.is_at_end for one in readers) == wanted,
-                "it has not come to the end of the topics",
-                within_s=ANSWER_WITHIN_S,
-            )
+        thread.start()
+        assert ready.wait(ANSWER_WITHIN_S)
+        wait_until(
+            lambda: sum(one.is_at_end for one in readers) == wanted,
+            "it has not come to the end of the topics",
+            within_s=ANSWER_WITHIN_S,
+        )
         yield listener.url.replace("http", "ws", 1) + "v1/watch"
     finally:
         for stop in stops:

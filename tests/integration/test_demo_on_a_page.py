@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from websockets.sync.client import connect
 
-from tests.harness.command import CAESURA, left_running, started
+from tests.harness.command import left_running
 from tests.harness.waiting import comes
-
-COMMAND = [*CAESURA, "demo", "--web", "--port", "0", "--speed", "4"]
+from tests.harness.web_demo import web_demo
 
 
 @pytest.mark.timeout(120)
 def test_speakers_come_on_the_page_and_a_stop_leaves_nothing_behind(tmp_path: Path) -> None:
-    with started(*COMMAND, environ=os.environ | {"TMPDIR": str(tmp_path)}, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        line = ""
-        while "open http" not in line:
-            line = process.stderr.readline()
-            assert line, "the demo ended before it began"
-        address = line.split()[1].replace("http", "ws", 1) + "v1/watch"
-        with connect(address, proxy=None) as page:
+    with web_demo(tmp_path) as (process, address):
+        with connect(address.replace("http", "ws", 1) + "v1/watch", proxy=None) as page:
             page.send("{}")
             messages: list[dict[str, Any]] = []
             while not any(one["type"] == "segment" for one in messages):

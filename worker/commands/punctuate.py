@@ -26,6 +26,7 @@ from worker.core.served_languages import unserved
 from worker.core.stream import LabelSource, StreamingLabeller
 from worker.core.typography import typography_of, unspaced
 from worker.option_groups import grouped
+from worker.ports.engine import served_languages
 from worker.settings.tree import load_local_settings, models_folder
 
 __all__ = ["Lines", "Output", "punctuate"]
@@ -82,7 +83,7 @@ def punctuate(
     """
     settings = load_local_settings(origin_of(config, assignments))
     engine = OnnxEngine(models_folder(settings.worker))
-    if (told := unserved(lang, [model.language for model in engine.models if model.active])) is not None:
+    if (told := unserved(lang, served_languages(engine.models))) is not None:
         typer.echo(told, err=True)
     lines = Lines(
         engine=engine,

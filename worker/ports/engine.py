@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from worker.core.labelling import LabelRequest, Labels
 
-__all__ = ["Engine", "EngineModel", "EngineWork"]
+__all__ = ["Engine", "EngineModel", "EngineWork", "served_languages"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,11 @@ class EngineModel:
     language: str
     active: bool
     look_ahead_words: int
+
+
+def served_languages(models: Iterable[EngineModel]) -> list[str]:
+    """Return the languages that there is an active model for."""
+    return [model.language for model in models if model.active]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,8 +49,10 @@ class TopicWatch:
         cleaning: Cleaning,
         tell: Callable[[ServerMessage], None],
         on_fault: Callable[[Exception], None],
+        reader: Callable[[KafkaSettings, str], KafkaReader] = KafkaReader,
     ) -> None:
         self._settings = settings
+        self._reader = reader
         self._start = start
         self._clock = clock
         self._interval_s = interval_ms / 1000
@@ -81,7 +83,7 @@ class TopicWatch:
         try:
             with ExitStack() as stack:
                 readers = {
-                    topic: stack.enter_context(KafkaReader(self._settings, topic)) for topic in reversed(self._takers)
+                    topic: stack.enter_context(self._reader(self._settings, topic)) for topic in reversed(self._takers)
                 }
                 for reader in readers.values():
                     reader.assign(self._start)

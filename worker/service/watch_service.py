@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.adapters.kafka.topics import KafkaTopics
 from worker.errors import FatalError
@@ -56,12 +57,13 @@ def _is_there(settings: BrokerSettings, topic: str, forbidden: dict[str, bool]) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchService:
-    """The service. start: where reading begins. ``run`` blocks until it is told to stop."""
+    """The service. start: where reading begins. reader: of a topic. ``run`` blocks until it is told to stop."""
 
     settings: BrokerSettings
     topics: WatchedTopics
     clock: Clock
     start: Start
+    reader: Callable[[KafkaSettings, str], KafkaReader] = KafkaReader
 
     def run(self, listener: Listener, *, stop: StopTaker | None = None) -> int:
         """Serve until stopped; return the exit status."""
@@ -83,6 +85,7 @@ class WatchService:
                 cleaning=self.settings.worker.cleaning(),
                 tell=tell,
                 on_fault=fault,
+                reader=self.reader,
             )
 
         async def connect(_: int, client: ClientSocket, opening: Opening) -> WatchConnection:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -17,6 +16,7 @@ pytest.importorskip("websockets")
 from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
+from tests.harness.background import in_background
 from tests.harness.command import CAESURA, caesura, outside, started
 
 
@@ -94,14 +94,8 @@ def serving(
     handler: Callable[[ServerConnection], None],
     process_request: Callable[[ServerConnection, Request], Response | None] | None = None,
 ) -> Iterator[str]:
-    with serve(handler, "127.0.0.1", 0, process_request=process_request) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"ws://127.0.0.1:{server.socket.getsockname()[1]}/?key=secret"
-        finally:
-            server.shutdown()
-            thread.join()
+    with serve(handler, "127.0.0.1", 0, process_request=process_request) as server, in_background(server):
+        yield f"ws://127.0.0.1:{server.socket.getsockname()[1]}/?key=secret"
 
 
 def test_a_connection_that_breaks_off_is_sought_again_as_a_new_epoch(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ import os
 import re
 import shutil
 import subprocess
-import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from schemas.json_schema import FOLDER
+from tests.harness.background import in_background
 from tests.harness.places import ROOT
 
 POSTED: dict[str, dict[str, str]] = {}
@@ -34,15 +34,9 @@ class Registry(BaseHTTPRequestHandler):
 def test_the_documented_lines_register_every_topics_schema_under_its_subject() -> None:
     lines = re.search(r"```sh\n(for topic in .*?)```", (ROOT / "docs" / "consume.md").read_text(), re.DOTALL)
     assert lines is not None
-    with HTTPServer(("127.0.0.1", 0), Registry) as registry:
-        serving = threading.Thread(target=registry.serve_forever)
-        serving.start()
-        try:
-            variables = os.environ | {"REGISTRY": f"http://127.0.0.1:{registry.server_port}", "no_proxy": "*"}
-            subprocess.run(["bash", "-ec", lines[1]], cwd=ROOT, env=variables, check=True, timeout=120)  # noqa: S607
-        finally:
-            registry.shutdown()
-            serving.join()
+    with HTTPServer(("127.0.0.1", 0), Registry) as registry, in_background(registry):
+        variables = os.environ | {"REGISTRY": f"http://127.0.0.1:{registry.server_port}", "no_proxy": "*"}
+        subprocess.run(["bash", "-ec", lines[1]], cwd=ROOT, env=variables, check=True, timeout=120)  # noqa: S607
     for topic in ("asr.words", "asr.segments", "asr.tentative"):
         told = POSTED[f"/subjects/{topic}-value/versions"]
         assert told == {"schemaType": "JSON", "schema": (FOLDER / f"{topic}.schema.json").read_text(encoding="utf-8")}

@@ -11,11 +11,17 @@ from worker.runtime.settings import RuntimeSettings
 _READ_TO = 7
 
 
-def _asked() -> tuple[LeaderQuestion, PartitionTime, ManualClock]:
-    """Return a question that was asked three seconds after reading met the end at offset 7."""
+def _at_the_end() -> tuple[LeaderQuestion, PartitionTime, ManualClock]:
+    """Return a question, not asked yet, as reading meets the end at offset 7."""
     clock, time = ManualClock(), PartitionTime(max_skew_ms=0, start_ms=1_000)
     question = LeaderQuestion(time, clock, RuntimeSettings(replication_ms=50))
     time.reached_end(clock.monotonic_s())
+    return question, time, clock
+
+
+def _asked() -> tuple[LeaderQuestion, PartitionTime, ManualClock]:
+    """Return a question that was asked three seconds after reading met the end."""
+    question, time, clock = _at_the_end()
     clock.pass_s(3.0)
     assert question.ask(2_000)
     return question, time, clock
@@ -54,9 +60,7 @@ def test_an_answer_that_more_is_there_or_none_at_all_brings_no_time() -> None:
 
 
 def test_a_leader_is_asked_so_much_later_that_what_it_has_stamped_is_replicated() -> None:
-    clock, time = ManualClock(), PartitionTime(max_skew_ms=0, start_ms=1_000)
-    question = LeaderQuestion(time, clock, RuntimeSettings(replication_ms=50))
-    time.reached_end(clock.monotonic_s())
+    question, _, clock = _at_the_end()
     clock.pass_s(1.045)
     assert not question.ask(2_000)
     clock.pass_s(0.006)

@@ -31,7 +31,6 @@ class MemoryGroup:
     _members: dict[str, GroupMember] = field(default_factory=dict)
     _fenced: set[str] = field(default_factory=set)
     _joined: int = 0
-    _assignment: dict[str, set[int]] | None = None
 
     def join(self, instance_id: str | None = None) -> GroupMember:
         """Add a member. A static one takes the place of the member with its instance id, which is fenced."""
@@ -42,19 +41,19 @@ class MemoryGroup:
             del self._members[former.member_id]
             self._fenced.add(former.member_id)
         self._members[member.member_id] = member
-        self._changed()
+        self.generation += 1
         return member
 
     def leave(self, member_id: str) -> None:
         """Remove a member that closed or was expelled; what it held is free."""
         if self._members.pop(member_id, None) is not None:
-            self._changed()
+            self.generation += 1
 
     def resize(self, partitions: int) -> None:
         """Take note of the topic's partition count."""
         if partitions != self.partitions:
             self.partitions = partitions
-            self._changed()
+            self.generation += 1
 
     def member(self, member_id: str) -> GroupMember | None:
         """Return a member, None where it was expelled or fenced."""
@@ -81,24 +80,13 @@ class MemoryGroup:
     def give_up(self, member: GroupMember, partitions: Iterable[int]) -> None:
         """Free partitions; others hear of it in the generation that this begins."""
         member.owned -= set(partitions)
-        self._changed()
+        self.generation += 1
 
     def take(self, member: GroupMember, partitions: Collection[int]) -> None:
         """Give a member partitions."""
         member.owned |= set(partitions)
-        self._assignment = None
-
-    def _changed(self) -> None:
-        self.generation += 1
-        self._assignment = None
 
     def _target(self) -> dict[str, set[int]]:
-        """Return the assignment that is wanted: made anew where members, partitions or what is held have changed."""
-        if self._assignment is None:
-            self._assignment = self._balanced()
-        return self._assignment
-
-    def _balanced(self) -> dict[str, set[int]]:
         """Return a balanced assignment that moves as little as it can: each keeps its first, the rest fill up."""
         members = list(self._members.values())
         least, more = divmod(self.partitions, len(members))
