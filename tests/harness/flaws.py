@@ -19,7 +19,7 @@ from worker.ports.session_store import Claimed, StoreWrite
 from worker.runtime import claim as claiming
 from worker.runtime import poison_isolation
 from worker.runtime.checkpoint import Checkpoint
-from worker.runtime.claim import Claim
+from worker.runtime.claim_fence import ClaimFence
 from worker.runtime.deadline import Deadline
 from worker.runtime.found_state import FoundManifest
 from worker.runtime.poison_isolation import PoisonIsolation
@@ -122,11 +122,11 @@ def no_seek_back(patch: pytest.MonkeyPatch) -> None:
 def low_token(patch: pytest.MonkeyPatch) -> None:
     """A claim goes on with a token that is not above the committed one, and nothing else tells its ids apart."""
 
-    def is_above(claim: Claim, committed: CheckpointId) -> bool:
-        del claim, committed
+    def is_above(fence: ClaimFence, committed: CheckpointId) -> bool:
+        del fence, committed
         return True
 
-    patch.setattr(Claim, "_is_above", is_above)
+    patch.setattr(ClaimFence, "_is_above", is_above)
     patch.setattr(secrets, "token_hex", lambda _: "0123456789abcdef")
 
 

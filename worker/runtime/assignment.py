@@ -116,7 +116,7 @@ class Assignment(RebalanceListener):
         # Where somebody newer stands in the way, the group may have news: hear it first, for a claim would fence them.
         attempt = self._claim(partition, PhaseEvent.CLAIM_AGAIN, after_s=_AFTER_FENCE_S if reason.fenced else 0.0)
         if reason.blames_no_step:
-            attempt.claim.uncount()
+            attempt.claim.tries.uncount()
         self._observer.note(ClaimWaits(partition=partition, reason=reason))
 
     def went_well(self, partition: int) -> None:
@@ -146,7 +146,7 @@ class Assignment(RebalanceListener):
         if partition in self.parked:
             attempt = self._claim(partition, PhaseEvent.RELEASED)
             attempt.released = True
-            attempt.claim.forgive()
+            attempt.claim.tries.forgive()
             self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.UNPARKED))
 
     def advance_claims(self) -> RetriableError | None:

@@ -13,60 +13,46 @@ refused save and every commit whose outcome nobody knows: there is no other way 
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import replace
 
-import msgspec
-
-from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata
-from worker.errors import ForeignStateError, StoreError
+from schemas.checkpoint import Manifest, OffsetMetadata
+from worker.errors import ForeignStateError
 from worker.ports.observer import SeamReached, SeamStep
 from worker.ports.reasons import ClaimVerdict, ParkReason
 from worker.ports.records import CommittedOffset
-from worker.ports.session_store import StoreWrite
+from worker.runtime.claim_fence import ClaimFence
+from worker.runtime.claim_tries import ClaimTries
 from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.first_start import why_not_new
 from worker.runtime.found_sessions import FoundSessions
-from worker.runtime.found_state import FoundManifest, holds_all, settled_manifest
+from worker.runtime.found_state import holds_all
 from worker.runtime.parking import Parked
 from worker.runtime.parts import RuntimeParts
-from worker.runtime.poison_isolation import MAX_CLAIMS_WITHOUT_COMMIT, RetryHistory, claims_without_commit
-from worker.runtime.rebuild_isolation import RebuildTries, is_announcement
 from worker.runtime.settings import RuntimeSettings, StartAt
-from worker.runtime.stable_offset import StableOffset
 from worker.runtime.verdict import judge
 
 __all__ = ["Claim"]
 
 
 class Claim:
-    """One partition's way from assigned to loaded. ``advance`` until it answers something other than None."""
+    """One partition's way from assigned to loaded. ``advance`` until it answers something other than None.
+
+    tries: how often the partition was tried before; the loop says there what is not to count.
+    """
 
     def __init__(self, partition: int, parts: RuntimeParts, settings: RuntimeSettings, *, partitions: int) -> None:
+        self.tries = ClaimTries(partition, parts.source, settings)
         self._partition = partition
         self._partitions = partitions
         self._store = parts.store
         self._source = parts.source
         self._parts = parts
-        self._stable_offset = StableOffset(partition, parts, settings)
+        self._fence = ClaimFence(partition, parts, settings)
         self._observer = parts.observer
         self._settings = settings
         self._timeout_s = settings.claim_timeout_s
-        self._nonce = secrets.token_hex(8)
-        self._token: int | None = None
-        self._found = FoundManifest(manifest=None, stored_id=None)
         self._reading: tuple[FoundSessions, Callable[[FoundSessions], ClaimedState]] | None = None
-        self._forgiven = False
-        self._uncounted = False
-
-    def uncount(self) -> None:
-        """Count the last try of a step, or of a rebuild, against nobody: what stopped it lay elsewhere."""
-        self._uncounted = True
-
-    def forgive(self) -> None:
-        """Try a rebuild as if it had never failed: an operator has released the partition."""
-        self._forgiven = True
 
     @property
     def reads(self) -> bool:
@@ -75,7 +61,7 @@ class Claim:
 
     def start_over(self) -> None:
         """Begin with another token: what was written under this one may have been refused, or land later."""
-        self._token = None
+        self._fence.start_over()
 
     def advance(self) -> ClaimedState | Parked | None:
         """Try once, in short calls; None: there is more to read. RetriableError: not yet, try again later.
@@ -104,7 +90,7 @@ class Claim:
         partitions = self._source.partition_count(self._timeout_s)
         if partitions != self._partitions:
             return self._park(ParkReason.PARTITION_COUNT_CHANGED, f"{self._partitions} before, {partitions} now")
-        committed = self._fence()
+        committed = self._fence.raise_above_committed()
         metadata = OffsetMetadata.decode(committed.metadata) if committed else None
         if metadata is not None and metadata.partitions != self._partitions:
             return self._park(
@@ -118,16 +104,16 @@ class Claim:
         verdict = judge(
             offset_known=committed is not None,
             committed=metadata.id if metadata else None,
-            manifest=self._found.manifest,
+            manifest=self._fence.found.manifest,
         )
         if reason is not None or verdict is ClaimVerdict.FOREIGN:
             return self._adopt(committed)
-        if verdict is ClaimVerdict.BEHIND and self._tries(metadata).exhausted:
+        if verdict is ClaimVerdict.BEHIND and self.tries.of_a_rebuild(metadata, self._fence.token).exhausted:
             return self._park(ParkReason.REBUILD_FAILS, "its sessions' rebuild never commits; see docs/operations.md")
         if verdict is ClaimVerdict.BEHIND or metadata is None:
             self._begin(lambda found: self._settle_lost(verdict, committed, metadata, found), names_only=True)
         else:
-            in_doubt = self._found.manifest if verdict is ClaimVerdict.IN_DOUBT else None
+            in_doubt = self._fence.found.manifest if verdict is ClaimVerdict.IN_DOUBT else None
             self._begin(lambda found: self._settle(verdict, committed, metadata, found), in_doubt=in_doubt)
         return None
 
@@ -149,43 +135,14 @@ class Claim:
         fields = self._store.load(self._partition)
         self._reading = FoundSessions(fields, in_doubt=in_doubt, names_only=names_only), settle
 
-    def _fence(self) -> CommittedOffset | None:
-        """Raise the token until it is above the committed one, and return the committed offset."""
-        if self._token is None:
-            self._raise_token(above=0)
-        while True:
-            committed = self._stable_offset.read()
-            metadata = OffsetMetadata.decode(committed.metadata) if committed else None
-            self._observer.note(SeamReached(step=SeamStep.CLAIM_OFFSET_READ))
-            if metadata is None or self._is_above(metadata.id):
-                return committed
-            self._raise_token(above=metadata.id.token)
-            if not self._is_above(metadata.id):
-                raise ForeignStateError(f"no token is above {metadata.id.token}, which the committed offset names")
-
     def _why_not_new(self) -> tuple[ParkReason, str] | None:
         """Say why a partition without a committed offset cannot begin; None where nothing knows it."""
-        if self._found.damaged:
+        if self._fence.found.damaged:
             return (
                 ParkReason.STATE_UNREADABLE,
                 "no offset is committed, and the manifest in Redis is none that we can read",
             )
         return why_not_new(self._partition, self._parts, self._settings, partitions=self._partitions)
-
-    def _is_above(self, committed: CheckpointId) -> bool:
-        """Tell whether our token is higher; it is not where Redis was lost, and with it the count of its tokens."""
-        return committed.token < self._held_token
-
-    @property
-    def _held_token(self) -> int:
-        assert self._token is not None
-        return self._token
-
-    def _raise_token(self, *, above: int) -> None:
-        claimed = self._store.claim(self._partition, above)
-        self._token = claimed.token
-        self._found = FoundManifest.of(claimed)
-        self._observer.note(SeamReached(step=SeamStep.CLAIM_TOKEN_RAISED))
 
     def _settle(
         self,
@@ -198,11 +155,11 @@ class Claim:
         if not found.readable:
             return replace(state, stale=tuple(found.names)).without_store()
         if verdict is ClaimVerdict.IN_DOUBT:
-            self._roll_back(found, metadata.id)
+            self._fence.roll_back(found, metadata.id)
         state = replace(
-            state, id=self._found.stored_id, slots=found.slots, digest=found.digest, stale=tuple(found.stale)
+            state, id=self._fence.found.stored_id, slots=found.slots, digest=found.digest, stale=tuple(found.stale)
         )
-        if not holds_all(len(found.slots), found.digest, self._found.manifest):
+        if not holds_all(len(found.slots), found.digest, self._fence.found.manifest):
             return state.without_store()
         self._observer.note(SeamReached(step=SeamStep.CLAIM_LOADED))
         return state
@@ -219,21 +176,21 @@ class Claim:
         if verdict is ClaimVerdict.BEHIND:
             return state
         if verdict is not ClaimVerdict.FIRST_START:  # what an uncommitted first checkpoint left there is dropped
-            self._write_manifest(self._nothing, None, {}, list(state.stale), sessions=0, digest=0)
+            self._fence.roll_back_to_nothing(found.names)
             self._observer.note(SeamReached(step=SeamStep.CLAIM_ROLLED_BACK))
-            state = replace(state, id=self._found.stored_id, stale=())
+            state = replace(state, id=self._fence.found.stored_id, stale=())
         self._observer.note(SeamReached(step=SeamStep.CLAIM_LOADED))
         return state
 
     def _settle_foreign(self, committed: CommittedOffset | None, found: FoundSessions) -> ClaimedState:
-        self._write_manifest(self._nothing, None, {}, found.names, sessions=0, digest=0)
+        self._fence.roll_back_to_nothing(found.names)
         return ClaimedState(
             partition=self._partition,
             partitions=self._partitions,
             verdict=ClaimVerdict.FOREIGN,
-            token=self._held_token,
-            nonce=self._nonce,
-            id=self._found.stored_id,
+            token=self._fence.token,
+            nonce=self._fence.nonce,
+            id=self._fence.found.stored_id,
             next_offset=committed.next_offset if committed else self._first_offset(),
             slots={},
         )
@@ -246,76 +203,15 @@ class Claim:
             partition=self._partition,
             partitions=self._partitions,
             verdict=verdict,
-            token=self._held_token,
-            nonce=self._nonce,
-            id=self._found.stored_id,
+            token=self._fence.token,
+            nonce=self._fence.nonce,
+            id=self._fence.found.stored_id,
             next_offset=next_offset,
             slots={},
             replay_offset=metadata.replay_offset if metadata else next_offset,
-            retry_history=self._retry_history(metadata, next_offset),
-            tries=self._tries(metadata),
+            retry_history=self.tries.of_a_step(metadata, self._fence.token, next_offset),
+            tries=self.tries.of_a_rebuild(metadata, self._fence.token),
         )
-
-    def _roll_back(self, found: FoundSessions, committed: CheckpointId) -> None:
-        """Drop the slots that the uncommitted checkpoint wrote; the manifest becomes the committed one again."""
-        manifest = self._found.manifest
-        assert manifest is not None
-        self._write_manifest(
-            committed,
-            committed,
-            found.put,
-            found.drop,
-            sessions=manifest.sessions_before,
-            digest=manifest.digest_before,
-        )
-        self._observer.note(SeamReached(step=SeamStep.CLAIM_ROLLED_BACK))
-
-    @property
-    def _nothing(self) -> CheckpointId:
-        """The id that stands for a roll-back to nothing."""
-        return CheckpointId(self._held_token, 0, self._nonce)
-
-    def _write_manifest(
-        self,
-        to: CheckpointId,
-        follows: CheckpointId | None,
-        put: dict[str, bytes],
-        drop: list[str],
-        *,
-        sessions: int,
-        digest: int | None,
-    ) -> None:
-        manifest = settled_manifest(to, follows, sessions=sessions, digest=digest)
-        write = StoreWrite(
-            token=self._held_token,
-            follows=self._found.stored_id,
-            id=to,
-            manifest=msgspec.msgpack.encode(manifest),
-            put=put,
-            drop=drop,
-        )
-        if not self._store.write(self._partition, write):
-            self._token = None  # a newer claim was made, perhaps our own late one: start over
-            raise StoreError("the claim was overtaken by a newer one")
-        self._found = FoundManifest(manifest=manifest, stored_id=to)
-
-    def _retry_history(self, metadata: OffsetMetadata | None, next_offset: int) -> RetryHistory:
-        """Return what the last commit noted of failed tries; after claims without a commit, until where to isolate."""
-        announced = is_announcement(metadata)  # what it notes are tries of the rebuild, not of a step after it
-        history = RetryHistory() if announced else RetryHistory.noted(metadata, next_offset)
-        if self._uncounted:
-            history = history.without_the_last()
-        if not announced and claims_without_commit(self._held_token, metadata) < MAX_CLAIMS_WITHOUT_COMMIT:
-            return history
-        _, end = self._source.watermarks(self._partition, self._timeout_s)
-        until_offset = max(history.until_offset, min(end, next_offset + self._settings.max_poll_records))
-        return replace(history, until_offset=until_offset, of_timers=True)
-
-    def _tries(self, metadata: OffsetMetadata | None) -> RebuildTries:
-        tries = RebuildTries.noted(metadata, claims_without_commit(self._held_token, metadata))
-        if self._uncounted:
-            tries = replace(tries, announced=max(0, tries.announced - 1))
-        return replace(tries, announced=0) if self._forgiven else tries
 
     def _first_offset(self) -> int:
         low, end = self._source.watermarks(self._partition, self._timeout_s)

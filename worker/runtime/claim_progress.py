@@ -129,7 +129,7 @@ class ClaimProgress:
         phase = self._phases.coming[partition]
         if isinstance(phase, Rebuilding):
             if phase.run.announced:
-                attempt.claim.uncount()  # what was tried is not at fault where the log could not be read
+                attempt.claim.tries.uncount()  # what was tried is not at fault where the log could not be read
             if phase.run.saves:
                 attempt.claim.start_over()
             self._phases.move(partition, PhaseEvent.FAULT, Claiming(attempt))
