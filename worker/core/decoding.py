@@ -31,10 +31,10 @@ from schemas.segments import Cause, Pause
 from schemas.state import ChosenOptions, ModelWord
 from worker.core.applied_event import AppliedEvent
 from worker.core.buffer import Buffer
+from worker.core.buffer_labels import BufferLabels
 from worker.core.context import DecodingContext
 from worker.core.decoding_progress import DecodingProgress
 from worker.core.labelling import LabelRequest, Labels
-from worker.core.outlook import Outlook
 from worker.core.rules import primary_language
 from worker.core.segment_writer import FrozenWords, SegmentWriter
 from worker.core.silence import heard_pause, later_audio_ms, said_until_ms, untimed_until_ms
@@ -51,8 +51,8 @@ _BEGINNING = DecodingProgress()
 class Decoder:
     """The part of a session's state that words pass through; ``schemas.state`` says what each field is."""
 
-    __slots__ = ("audio_end_ms", "buffer", "context", "lang", "model", "now_ms", "options", "outlook", "segmenter",
-                 "tag", "unrecorded_offset", "writer")  # fmt: skip
+    __slots__ = ("audio_end_ms", "buffer", "context", "labels", "lang", "now_ms", "options", "segmenter", "tag",
+                 "unrecorded_offset", "writer")  # fmt: skip
 
     def __init__(
         self,
@@ -70,11 +70,10 @@ class Decoder:
         self.lang = lang
         self.buffer = Buffer() if buffer is None else buffer
         self.segmenter: WordSegmenter = context.segmenters(primary_language(lang), progress.held)
-        self.model = progress.model
+        self.labels = BufferLabels(context, writer.session, self.buffer, progress.model)
         self.tag = progress.tag
         self.audio_end_ms = progress.audio_end_ms
         self.unrecorded_offset = progress.unrecorded_offset
-        self.outlook: Outlook | None = None
         self.now_ms = 0
 
     @property
@@ -179,13 +178,13 @@ class Decoder:
         """Label the buffer, then Algorithm 1 until no cut is left; return the L that the labels were made with."""
         self._choose_model()
         buffer = self.buffer
-        look_ahead = self.context.models.look_ahead_of(self.model)
+        look_ahead = self.labels.look_ahead
         first, end = buffer.known, len(buffer) if to_the_end else self._labels_end(look_ahead)
         if first >= end:
             if self.context.looks_ahead and first < len(buffer):
-                yield from self._labels(first, first)
+                yield from self.labels.ask(first, first, punctuation=self.options.punctuation)
             return look_ahead
-        labels = yield from self._labels(first, end)
+        labels = yield from self.labels.ask(first, end, punctuation=self.options.punctuation)
         if labels is None:
             self._fall_back()
             return look_ahead
@@ -211,53 +210,18 @@ class Decoder:
         """Return how many words must go before another step fits; at most zero: none."""
         return len(self.buffer) + self.context.rules.step_words - self.options.max_buffer_words
 
-    def _labels(self, first: int, end: int) -> Generator[LabelRequest, Labels | None, Labels | None]:
-        """Return the labels of the words from ``first`` to ``end``; where it looks ahead, keep those behind apart."""
-        buffer, wanted = self.buffer, range(first, end)
-        known = None if self.outlook is None else self.outlook.answer(buffer, self.model, wanted)
-        if known is not None:
-            return known
-        labels = yield from self._ask(first, len(buffer) if self.context.looks_ahead else end)
-        if not self.context.looks_ahead or labels is None:
-            return labels
-        self.outlook = Outlook(
-            model=self.model, start=buffer.start, first=buffer.start + first, end=buffer.end, labels=labels
-        )
-        return labels.part(range(len(wanted)))
-
-    def _ask(self, first: int, end: int) -> Generator[LabelRequest, Labels | None, Labels | None]:
-        none = bytes(end - first)
-        if self.model is None:
-            return Labels(punctuation=none, disfluency=none)
-        labels = yield LabelRequest(
-            session=self.writer.session,
-            model_id=self.model,
-            buffer_start=self.buffer.start,
-            words=tuple(self.buffer.views),
-            first=first,
-            end=end,
-        )
-        if labels is None or self.options.punctuation:
-            return labels
-        return Labels(punctuation=none, disfluency=labels.disfluency)
-
     def _choose_model(self) -> None:
-        models = self.context.models
-        if self.model is not None and self.buffer.was_labelled_from_start:
-            if self.model in models.loaded:
+        if self.labels.is_bound:
+            if self.labels.is_served:
                 return
             self._publish(self.buffer.settled, Cause.SETTLED)
             self.context.counts.takeovers += 1
-        active = models.active.get(primary_language(self.lang))
-        chosen = None if active is None else active.name
-        if chosen != self.model:
-            self.buffer.settled = 0  # what another said, or nobody, is asked again
-        self.model = chosen
+        self.labels.choose(self.lang)
 
     def _fall_back(self) -> None:
         """Freeze what could not be labelled, and let it go, so that the next step is not asked about it again."""
         none = bytes(self.buffer.unfrozen)
-        self.model = self.outlook = None
+        self.labels.give_up()
         self.buffer.relabel(Labels(punctuation=none, disfluency=none), first=self.buffer.frozen, look_ahead_words=0)
         self._cut(len(self.buffer), Cause.FALLBACK)
         self.context.counts.fallbacks += 1
@@ -306,7 +270,7 @@ class Decoder:
                 frozen,
                 cause=cause if stop >= end else Cause.SENTENCE,
                 lang=self.lang,
-                model=self.model,
+                model=self.labels.model,
                 frozen_ms=self.now_ms,
                 session_end=session_end and stop >= end,
                 options=self.options,
@@ -319,5 +283,5 @@ class Decoder:
         counts, size = self.context.counts, len(self.buffer)
         for position in range(start, end):
             counts.freeze_delay_words[size - position - 1] += 1
-        if self.model is None and cause is not Cause.FALLBACK:
+        if self.labels.model is None and cause is not Cause.FALLBACK:
             counts.unmodelled_words += max(end - start, 0)

@@ -11,7 +11,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 
@@ -27,6 +27,7 @@ from worker.core.replay import ReplayOffsets
 from worker.core.resting import RestingSessions, can_rest
 from worker.core.segment_writer import OutSegment
 from worker.core.session import Session
+from worker.core.session_work import SessionWork
 from worker.core.timers import Timers
 
 __all__ = ["PartitionSessions"]
@@ -43,13 +44,12 @@ class PartitionSessions:
         self._loaded_latest_ms = 0
         self._open: set[str] = set()
         self._timers = Timers(self._due_of)
-        self._working: dict[str, deque[Session]] = {}
+        self._work = SessionWork(context.partition)
         self._touched: set[str] = set()
         self._moved: set[str] = set()
         self._tombstones: set[str] = set()
         self._replaced: set[str] = set()
         self._replay = ReplayOffsets()
-        self._segments: list[OutSegment] = []
 
     def __len__(self) -> int:
         """Count the sessions, tombstones not among them."""
@@ -69,7 +69,7 @@ class PartitionSessions:
     @property
     def is_busy(self) -> bool:
         """Tell whether any session has work that is not done."""
-        return bool(self._working)
+        return bool(self._work)
 
     @property
     def touched(self) -> Collection[str]:
@@ -162,34 +162,19 @@ class PartitionSessions:
 
     def waiting(self, now_ms: int) -> list[PendingLabels]:
         """Work wherever no labels are wanted yet, and return what is wanted. now_ms: wall clock."""
-        pending = []
-        for key in list(self._working):
-            session = self._advance(key, now_ms)
-            request = None if session is None else session.request(now_ms)
-            if session is not None and request is not None:
-                wanted = PendingLabels(
-                    partition=self._context.partition,
-                    request=request,
-                    waiting_since_ms=session.waiting_since_ms,
-                    queued_words=session.queued_words,
-                )
-                pending.append(wanted)
-        return pending
+        return self._work.waiting(now_ms)
 
     def resolve(self, key: str, labels: Labels, now_ms: int) -> None:
         """Give a session the labels it wants. ValueError where they are not one pair a word. now_ms: wall clock."""
-        self._working[key][0].resolve(labels, now_ms)
-        self._advance(key, now_ms)
+        self._work.resolve(key, labels, now_ms)
 
     def fall_back(self, key: str, now_ms: int) -> None:
         """Let a session go on without the labels it wants: its buffer freezes unlabelled, cause ``fallback``."""
-        self._working[key][0].fall_back(now_ms)
-        self._advance(key, now_ms)
+        self._work.fall_back(key, now_ms)
 
     def take_segments(self) -> list[OutSegment]:
         """Return the segments that froze since the last call, each session's in order."""
-        taken, self._segments = self._segments, []
-        return taken
+        return self._work.take_segments()
 
     def tentative(self, key: str, now_ms: int) -> Tentative | None:
         """Return a session's words that are not frozen; None where there is no such session. now_ms: wall clock."""
@@ -198,8 +183,7 @@ class PartitionSessions:
 
     def queued_words(self, key: str) -> int | None:
         """Return how many words of a session wait for labels behind the running work; None where it is at rest."""
-        working = self._working.get(key)
-        return None if working is None else sum(session.queued_words for session in working)
+        return self._work.queued_words(key)
 
     def drop(self, key: str) -> None:
         """Let a session go, its queued work and its segments not taken yet with it: nobody waits for them."""
@@ -243,13 +227,12 @@ class PartitionSessions:
 
         After an abort every touched session is put back, and the segments not taken yet are dropped with it.
         """
-        self._working.pop(key, None)
+        self._work.drop(key)
         self._touched.discard(key)
         self._tombstones.discard(key)
         self._replaced.discard(key)
         self._resting.drop(key)
         self._woken.pop(key, None)
-        self._segments = [one for one in self._segments if one.segment.session != key]
         self._moved.add(key)
         if state is None:
             self._sessions.pop(key, None)
@@ -278,7 +261,7 @@ class PartitionSessions:
         for key, data in stored.items():
             session = self._sessions.get(key)
             open_or_gone = session is None or session.status in (SessionStatus.OPEN, SessionStatus.FORGOTTEN)
-            if session is None or open_or_gone or key in self._touched or key in self._working:
+            if session is None or open_or_gone or key in self._touched or key in self._work:
                 continue
             state = session.snapshot()
             if can_rest(state):
@@ -298,24 +281,10 @@ class PartitionSessions:
         self._moved.add(key)
         self._timers.update(key)
         self._count_open(key, session)
-        working = self._working.get(key)
-        if session.is_busy and (working is None or session not in working):
-            self._working.setdefault(key, deque()).append(session)
+        self._work.add(key, session)
 
     def _count_open(self, key: str, session: Session) -> None:
         if session.status is SessionStatus.OPEN:
             self._open.add(key)
         else:
             self._open.discard(key)
-
-    def _advance(self, key: str, now_ms: int) -> Session | None:
-        """Work on the oldest session of this name until it wants labels; return it, or None when all is done."""
-        working = self._working[key]
-        while working:
-            wants = working[0].request(now_ms) is not None
-            self._segments.extend(working[0].take_segments())
-            if wants:
-                return working[0]
-            working.popleft()
-        del self._working[key]
-        return None

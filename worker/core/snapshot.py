@@ -143,7 +143,7 @@ def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dic
         "sentence": writer.sentence,
         "mid_sentence": writer.mid_sentence,
         "model_words": buffer.end,
-        "model": decoder.model,
+        "model": decoder.labels.model,
         "labelled_start": buffer.labelled_start,
         "tag": decoder.tag,
         "targets": writer.targets,

@@ -22,7 +22,7 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
     """Return the session's unfrozen words, perhaps none. at_ms: wall clock."""
     buffer, writer = decoder.buffer, decoder.writer
     words = buffer.words[buffer.frozen :]
-    labels = labels_of(buffer) if decoder.outlook is None else decoder.outlook.over(buffer)
+    labels = labels_of(buffer) if decoder.labels.outlook is None else decoder.labels.outlook.over(buffer)
     labelled = len(labels)
     unlabelled = len(words) - labelled
     tag, tags = decoder.tag, bytearray()
@@ -50,7 +50,7 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
         labelled_words=sum(len(word.pieces) for word in words[:labelled]),
         through_offset=writer.last_offset,
         at_ms=at_ms,
-        model=model_ref(decoder.model),
+        model=model_ref(decoder.labels.model),
         conversation=writer.conversation,
         speaker=writer.speaker,
         punctuated=decoder.options.punctuation,

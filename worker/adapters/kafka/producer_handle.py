@@ -9,7 +9,8 @@ from contextlib import suppress
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from worker.adapters.kafka.errors import DENIED, consumer_error, delivery_error, error_of
+from worker.adapters.kafka.error_codes import DENIED
+from worker.adapters.kafka.errors import consumer_error, delivery_error, error_of
 from worker.adapters.kafka.overdue_call import returns_within
 from worker.errors import AbortableError, CaesuraError, FatalError
 from worker.ports.records import OutMessage

@@ -20,7 +20,8 @@ from confluent_kafka.admin import (
     TopicDescription,
 )
 
-from worker.adapters.kafka.errors import DENIED, consumer_error, consuming, error_of
+from worker.adapters.kafka.error_codes import DENIED
+from worker.adapters.kafka.errors import consumer_error, consuming, error_of
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError
 

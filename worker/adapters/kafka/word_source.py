@@ -18,7 +18,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from typing_extensions import override
 
 from worker.adapters.kafka.end_questions import EndQuestions
-from worker.adapters.kafka.errors import INFORMATIONAL, consumer_error, consuming, error_of
+from worker.adapters.kafka.error_codes import INFORMATIONAL
+from worker.adapters.kafka.errors import consumer_error, consuming, error_of
 from worker.adapters.kafka.fetch_positions import OUT_OF_RANGE, PARTITION_END, FetchPositions
 from worker.adapters.kafka.membership import KafkaMembership
 from worker.adapters.kafka.rebalance import RebalanceCallbacks

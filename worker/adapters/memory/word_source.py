@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from typing_extensions import override
 
 from worker.adapters.memory.broker import Call, MemoryBroker, MemoryMembership
+from worker.adapters.memory.fetch_position import FetchPosition
 from worker.errors import BrokerError, FatalError, FencedError
 from worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
 from worker.ports.word_source import RebalanceListener, WordSource
 
 __all__ = ["MemoryWordSource"]
-
-
-@dataclass(slots=True, kw_only=True)
-class _Reading:
-    """An assigned partition. next_offset: None until the first seek; told: the end that was told last."""
-
-    next_offset: int | None = None
-    delivered_to: int = 0
-    told: int = -1
-    stalled: bool = False
-    paused: bool = True
 
 
 class MemoryWordSource(WordSource):
@@ -42,7 +31,7 @@ class MemoryWordSource(WordSource):
         self._listener: RebalanceListener | None = None
         self._member_id = ""
         self._generation = -1
-        self._readings: dict[int, _Reading] = {}
+        self._readings: dict[int, FetchPosition] = {}
         self._fetched: dict[int, int] | None = None
         self._answers: dict[int, EndAnswer] = {}
         self.slow_leaders: set[int] = set()
@@ -103,13 +92,11 @@ class MemoryWordSource(WordSource):
             raise FatalError(f"partitions {unsought} of {self._topic} were resumed before they were sought")
         self._fail("resume")
         for partition in partitions:
-            reading = self._reading(partition)
-            reading.paused, reading.told = False, -1
+            self._reading(partition).resume()
 
     @override
     def seek(self, partition: int, next_offset: int) -> None:
-        paused = self._reading(partition).paused
-        self._readings[partition] = _Reading(next_offset=next_offset, delivered_to=next_offset, paused=paused)
+        self._readings[partition] = self._reading(partition).sought(next_offset)
         self._answers.pop(partition, None)
         if self._fetched is not None:
             self._fetched.pop(partition, None)
@@ -198,7 +185,7 @@ class MemoryWordSource(WordSource):
         assigned = group.to_assign(member)
         if assigned:
             group.take(member, assigned)
-            self._readings |= {partition: _Reading() for partition in assigned}
+            self._readings |= {partition: FetchPosition() for partition in assigned}
             self._tell(listener.on_assigned, assigned)
 
     def _ends(self, partition: int, next_offset: int) -> bool:
@@ -206,7 +193,7 @@ class MemoryWordSource(WordSource):
         reading = self._readings.get(partition)
         if end <= next_offset:
             return True
-        return reading is not None and end <= reading.told and reading.delivered_to <= next_offset
+        return reading is not None and reading.met_end(end, next_offset)
 
     def _stable_end(self, partition: int) -> int:
         return self._broker.log(self._topic, partition).stable_end
@@ -240,27 +227,10 @@ class MemoryWordSource(WordSource):
         return ready[first:] + ready[:first]
 
     def _read(self, partition: int, max_records: int) -> list[Record | PartitionEnd | PartitionStalled]:
-        reading, log = self._readings[partition], self._broker.log(self._topic, partition)
-        start = reading.next_offset
-        if start is None or reading.stalled:
-            return []
-        if not log.start <= start <= log.end:
-            reading.stalled = True
-            return [PartitionStalled(partition=partition, reason=f"offset {start} is out of range")]
-        fetched_to = log.stable_end if self._fetched is None else self._fetched.get(partition, -1)
-        if self._fetched is not None and start > fetched_to:
-            return []
-        records, following = log.read(start, max_records)
-        records, reading.next_offset = [one for one in records if one.offset < fetched_to], min(following, fetched_to)
-        if records:
-            reading.delivered_to = records[-1].offset + 1
-        items: list[Record | PartitionEnd | PartitionStalled] = [*records]
-        if reading.next_offset >= fetched_to and reading.told != reading.next_offset:
-            reading.told = reading.next_offset
-            items.append(PartitionEnd(partition=partition, next_offset=reading.next_offset))
-        return items
+        fetched_to = None if self._fetched is None else self._fetched.get(partition, -1)
+        return self._readings[partition].read(self._broker.log(self._topic, partition), max_records, fetched_to)
 
-    def _reading(self, partition: int) -> _Reading:
+    def _reading(self, partition: int) -> FetchPosition:
         reading = self._readings.get(partition)
         if reading is None:
             raise BrokerError(f"partition {partition} of {self._topic} is not assigned here")

@@ -8,13 +8,15 @@ from itertools import product
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from worker.adapters.kafka.errors import (
+from worker.adapters.kafka.error_codes import (
     DENIED,
     FENCING,
     FORBIDDEN,
     GROUP_MOVED_ON,
     INFORMATIONAL,
     PASSING,
+)
+from worker.adapters.kafka.errors import (
     abort_error,
     commit_error,
     consumer_error,
