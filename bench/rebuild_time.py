@@ -27,15 +27,9 @@ from tests.harness.parts.redis_part import RedisServer, find_redis
 from tests.harness.pipeline import build
 from tests.harness.real_world import RealWorker, RealWorld
 from tests.harness.speech import event, speech
-from worker.ports.observer import (
-    CheckpointTaken,
-    Event,
-    PartitionClaimed,
-    PartitionRebuilt,
-    RebuildSummary,
-    SilentObserver,
-)
+from worker.ports.observer import Event, PartitionClaimed, PartitionRebuilt, RebuildSummary, SilentObserver
 from worker.ports.reasons import CheckpointOutcome
+from worker.ports.seam_events import CheckpointTaken
 from worker.runtime.loop import Worker
 
 WORDS = [

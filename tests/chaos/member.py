@@ -40,7 +40,6 @@ from worker.errors import FencedError
 from worker.ports.engine import Engine
 from worker.ports.observer import (
     CallFailed,
-    CheckpointTaken,
     ClaimWaits,
     EngineFailed,
     Event,
@@ -48,12 +47,12 @@ from worker.ports.observer import (
     PartitionClaimed,
     PartitionParked,
     PartitionRebuilt,
-    ProducerRebuilt,
     ReadinessTold,
     Rebalanced,
     SilentObserver,
     TookOver,
 )
+from worker.ports.seam_events import CheckpointTaken, ProducerRebuilt
 from worker.ports.tracer import Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker

@@ -18,7 +18,7 @@ from tests.harness.spoken import spoken
 from tests.harness.twin_world import World
 from worker.adapters.memory.session_store import StoreFault
 from worker.core.rules import DecodingRules
-from worker.ports.observer import SeamStep
+from worker.ports.seam_events import SeamStep
 
 PARTITIONS = 2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from worker.ports.observer import SeamStep
+from worker.ports.seam_events import SeamStep
 
 __all__ = ["ROWS", "Fall"]
 

@@ -14,7 +14,7 @@ from tests.harness.real_world import Kill, RealWorld
 from tests.harness.speech import check_every_word_once, comparable, speech
 from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
-from worker.ports.observer import SeamStep
+from worker.ports.seam_events import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 

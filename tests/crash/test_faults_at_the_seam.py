@@ -12,7 +12,7 @@ from tests.crash.stages import Player, Stage
 from tests.harness.crashing import Crash, CrashAt
 from tests.harness.speech import by_session, check_every_word_once, event, said, speech
 from tests.harness.unsure import Plan
-from worker.ports.observer import SeamStep
+from worker.ports.seam_events import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 

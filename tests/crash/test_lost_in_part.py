@@ -13,7 +13,7 @@ from tests.harness.damages import DAMAGES
 from tests.harness.speech import check_every_word_once, comparable, speech
 from tests.harness.twin_world import TwinWorker, World
 from worker.core.rules import DecodingRules
-from worker.ports.observer import SeamStep
+from worker.ports.seam_events import SeamStep
 
 _PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000, routes=frozenset({"de"}))
 _NOON_MS = 1_700_000_000_000

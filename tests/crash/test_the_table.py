@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.harness.places import ROOT
-from worker.ports.observer import SeamStep
+from worker.ports.seam_events import SeamStep
 
 _PAGE = (ROOT / "docs" / "seam.md").read_text()
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from worker.ports.observer import Event, SeamReached, SeamStep, SilentObserver
+from worker.ports.observer import Event, SilentObserver
+from worker.ports.seam_events import SeamReached, SeamStep
 
 __all__ = ["Crash", "CrashAt", "Interrupted"]
 

@@ -28,20 +28,17 @@ from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.ports.engine import Engine
 from worker.ports.observer import (
-    CheckpointTaken,
     ClaimWaits,
     Event,
     Observer,
     PartitionClaimed,
     PartitionParked,
-    ProducerRebuilt,
     ReadinessTold,
     Rebalanced,
-    SeamReached,
-    SeamStep,
     SilentObserver,
 )
 from worker.ports.publisher import Publisher
+from worker.ports.seam_events import CheckpointTaken, ProducerRebuilt, SeamReached, SeamStep
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.parts import RuntimeParts

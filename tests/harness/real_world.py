@@ -24,9 +24,10 @@ from tests.harness.waiting import wait_until
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.core.partitioning import murmur2_partition
 from worker.ports.engine import Engine
-from worker.ports.observer import Observer, SeamStep
+from worker.ports.observer import Observer
 from worker.ports.publisher import Publisher
 from worker.ports.records import Record
+from worker.ports.seam_events import SeamStep
 from worker.runtime.loop import Worker
 from worker.runtime.parts import RuntimeParts
 

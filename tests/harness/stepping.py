@@ -8,7 +8,8 @@ from greenlet import greenlet
 
 from tests.harness.crashing import Crash
 from tests.harness.twin_world import TwinWorker
-from worker.ports.observer import Event, LoopMoved, Observer, SeamReached, SilentObserver
+from worker.ports.observer import Event, LoopMoved, Observer, SilentObserver
+from worker.ports.seam_events import SeamReached
 
 __all__ = ["SteppedWorker"]
 

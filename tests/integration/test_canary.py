@@ -24,7 +24,8 @@ from worker.adapters.redis.session_store import partition_key
 from worker.adapters.system_clock import SystemClock
 from worker.core.labelling import LabelRequest
 from worker.errors import EngineError
-from worker.ports.observer import Event, SeamReached, SeamStep
+from worker.ports.observer import Event
+from worker.ports.seam_events import SeamReached, SeamStep
 from worker.telemetry.health import Health
 from worker.telemetry.log import forward_library_logs, log_uncaught, make_log
 from worker.telemetry.metrics import Metrics

@@ -16,7 +16,7 @@ from tests.harness.running import Process
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.waiting import wait_until
 from worker.adapters.redis.session_store import partition_key
-from worker.ports.observer import SeamStep
+from worker.ports.seam_events import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 

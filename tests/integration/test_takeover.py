@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import Kill, RealWorld
 from tests.harness.speech import check_every_word_once, speech
-from worker.ports.observer import Event, SeamStep, SilentObserver, TookOver
+from worker.ports.observer import Event, SilentObserver, TookOver
+from worker.ports.seam_events import SeamStep
 
 
 class Takeovers(SilentObserver):

@@ -23,7 +23,7 @@ from tests.harness.twin_world import World
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.rules import DecodingRules
 from worker.ports.engine import Engine
-from worker.ports.observer import SeamStep
+from worker.ports.seam_events import SeamStep
 
 _SESSIONS = 200
 _TALKS = 80

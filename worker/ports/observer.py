@@ -1,20 +1,18 @@
 """What the runtime tells of itself: one method that takes events. No word's text ever passes here.
 
-Telemetry turns them into log lines, metrics and health (``worker.telemetry.observer``); tests listen to a few.
+Telemetry turns them into log lines, metrics and health (``worker.telemetry.observer``); tests listen to a few. Those of
+checkpoints are in ``seam_events``, those of the service in ``service_events``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 from typing import Protocol
 
 from typing_extensions import override
 
 from schemas.dead_letters import DeadLetterReason
-from schemas.segments import Segment
-from worker.core.decoding_counts import DecodingCounts
 from worker.ports.reasons import (
     CalledPart,
     CheckpointOutcome,
@@ -29,9 +27,7 @@ __all__ = [
     "BatchLabelled",
     "BatchQueued",
     "CallFailed",
-    "CheckpointTaken",
     "ClaimWaits",
-    "DecodingCounted",
     "EngineFailed",
     "Event",
     "EventRefused",
@@ -44,13 +40,9 @@ __all__ = [
     "PartitionRebuilt",
     "PhaseEntered",
     "PositionMeasured",
-    "ProducerRebuilt",
     "ReadinessTold",
     "Rebalanced",
     "RebuildSummary",
-    "SeamReached",
-    "SeamStep",
-    "SegmentsPublished",
     "SessionsCounted",
     "SessionsFlooding",
     "SilentObserver",
@@ -80,22 +72,6 @@ class SilentObserver(Observer):
         """Say nothing."""
 
 
-class SeamStep(StrEnum):
-    """The numbered points of the seam; reached in this order in an undisturbed checkpoint (docs/seam.md)."""
-
-    STAGED = "1_staged"
-    SAVED = "2_saved"
-    BEGUN = "3_begun"
-    PUBLISHED = "3_published"
-    OFFSETS_SENT = "4_offsets_sent"
-    COMMITTED = "4_committed"
-    ADOPTED = "4_adopted"
-    CLAIM_TOKEN_RAISED = "claim_1_token_raised"
-    CLAIM_OFFSET_READ = "claim_2_offset_read"
-    CLAIM_ROLLED_BACK = "claim_3_rolled_back"
-    CLAIM_LOADED = "claim_4_loaded"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopMoved(Event):
     """The loop turned once more: liveness."""
@@ -106,49 +82,6 @@ class ReadinessTold(Event):
     """Why this worker should not count as ready; none: it should."""
 
     reasons: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeamReached(Event):
-    """A checkpoint or claim reached a step."""
-
-    step: SeamStep
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointTaken(Event):
-    """A checkpoint, committed or not: durations in milliseconds by step, counts, and what was left out and why."""
-
-    outcome: CheckpointOutcome
-    partitions: int
-    sessions: int
-    segments: int
-    words: int
-    dead_letters: int
-    step_ms: Mapping[str, float] = field(default_factory=dict)
-    dropped: Mapping[int, CheckpointOutcome] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentsPublished(Event):
-    """Segments whose checkpoint has committed."""
-
-    partition: int
-    segments: Sequence[Segment]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecodingCounted(Event):
-    """What decoding has counted in checkpoints that committed."""
-
-    counts: DecodingCounts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProducerRebuilt(Event):
-    """A producer destroyed and made anew."""
-
-    reason: CheckpointOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

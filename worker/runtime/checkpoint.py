@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 
 from worker.errors import AbortableError, CaesuraError, FatalError, FencedError, OutcomeUnknownError, RetriableError
 from worker.ports.clock import Clock
-from worker.ports.observer import CheckpointTaken, Observer, SeamReached, SeamStep
+from worker.ports.observer import Observer
 from worker.ports.publisher import Publisher
 from worker.ports.reasons import CheckpointOutcome
+from worker.ports.seam_events import CheckpointTaken, SeamReached, SeamStep
 from worker.ports.session_store import SessionStore
 from worker.ports.word_source import GroupMembership, WordSource
 from worker.runtime.deadline import Deadline

@@ -7,8 +7,8 @@ not commit for sure is claimed again, and one that cannot go on is parked once n
 from __future__ import annotations
 
 from worker.errors import BrokerError, RetriableError
-from worker.ports.observer import DecodingCounted, SeamReached, SeamStep, SegmentsPublished
 from worker.ports.reasons import CheckpointOutcome, ClaimWaitReason
+from worker.ports.seam_events import DecodingCounted, SeamReached, SeamStep, SegmentsPublished
 from worker.runtime.assignment import Assignment
 from worker.runtime.checkpoint import Checkpoint, CheckpointResult
 from worker.runtime.deadline import Deadline

@@ -18,9 +18,9 @@ from dataclasses import replace
 
 from schemas.checkpoint import Manifest, OffsetMetadata
 from worker.errors import ForeignStateError
-from worker.ports.observer import SeamReached, SeamStep
 from worker.ports.reasons import ClaimVerdict, ParkReason
 from worker.ports.records import CommittedOffset
+from worker.ports.seam_events import SeamReached, SeamStep
 from worker.runtime.claim_fence import ClaimFence
 from worker.runtime.claim_tries import ClaimTries
 from worker.runtime.claimed_state import ClaimedState

@@ -11,8 +11,8 @@ import msgspec
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata
 from worker.errors import ForeignStateError, StoreError
-from worker.ports.observer import SeamReached, SeamStep
 from worker.ports.records import CommittedOffset
+from worker.ports.seam_events import SeamReached, SeamStep
 from worker.ports.session_store import StoreWrite
 from worker.runtime.found_sessions import FoundSessions
 from worker.runtime.found_state import FoundManifest, settled_manifest

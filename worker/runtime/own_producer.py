@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from worker.errors import FencedError, RetriableError
 from worker.ports.clock import Clock
-from worker.ports.observer import Observer, ProducerRebuilt
+from worker.ports.observer import Observer
 from worker.ports.publisher import Publisher
 from worker.ports.reasons import CheckpointOutcome
+from worker.ports.seam_events import ProducerRebuilt
 from worker.runtime.faults import Faults
 from worker.runtime.fencings import Fencings
 

@@ -13,6 +13,7 @@ from typing_extensions import override
 from schemas.segments import Segment
 from worker.core.decoding_counts import DecodingCounts
 from worker.ports import observer as told
+from worker.ports import seam_events as seam
 from worker.ports import service_events as served
 from worker.ports.observer import Observer
 from worker.ports.reasons import CalledPart, CheckpointOutcome, PhaseName, RebalanceKind
@@ -59,13 +60,13 @@ class TelemetryObserver(Observer):
                 add(table.LOOP_TURNS)
             case told.ReadinessTold():
                 self._readiness(tuple(event.reasons))
-            case told.CheckpointTaken():
+            case seam.CheckpointTaken():
                 self._checkpoint(event)
-            case told.SegmentsPublished():
+            case seam.SegmentsPublished():
                 self._published(event.segments)
-            case told.DecodingCounted():
+            case seam.DecodingCounted():
                 self._decoding(event.counts)
-            case told.ProducerRebuilt():
+            case seam.ProducerRebuilt():
                 self._log.warning("producer_rebuilt", reason=str(event.reason))
                 add(table.PRODUCER_REBUILDS, reason=str(event.reason))
             case told.Rebalanced():
@@ -136,7 +137,7 @@ class TelemetryObserver(Observer):
             case _:  # a step of the seam: its time stands in the checkpoint's line
                 pass
 
-    def _checkpoint(self, taken: told.CheckpointTaken) -> None:
+    def _checkpoint(self, taken: seam.CheckpointTaken) -> None:
         say = self._log.info if not taken.dropped else self._log.warning
         say(
             "checkpoint",

@@ -8,7 +8,7 @@ from tests.harness.crashing import Crash, CrashAt
 from tests.harness.speech import event, said
 from tests.harness.twin_world import World
 from worker.errors import BrokerError
-from worker.ports.observer import SeamStep
+from worker.ports.seam_events import SeamStep
 from worker.runtime.settings import StartAt
 
 

@@ -9,7 +9,7 @@ from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
-from worker.ports.observer import SeamStep
+from worker.ports.seam_events import SeamStep
 
 _PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
 

@@ -18,9 +18,7 @@ from worker.ports.observer import (
     BatchLabelled,
     BatchQueued,
     CallFailed,
-    CheckpointTaken,
     ClaimWaits,
-    DecodingCounted,
     EngineFailed,
     EventRefused,
     EventRepeated,
@@ -32,13 +30,9 @@ from worker.ports.observer import (
     PartitionRebuilt,
     PhaseEntered,
     PositionMeasured,
-    ProducerRebuilt,
     ReadinessTold,
     Rebalanced,
     RebuildSummary,
-    SeamReached,
-    SeamStep,
-    SegmentsPublished,
     SessionsCounted,
     SessionsFlooding,
     TookOver,
@@ -51,6 +45,14 @@ from worker.ports.reasons import (
     ParkReason,
     PhaseName,
     RebalanceKind,
+)
+from worker.ports.seam_events import (
+    CheckpointTaken,
+    DecodingCounted,
+    ProducerRebuilt,
+    SeamReached,
+    SeamStep,
+    SegmentsPublished,
 )
 from worker.ports.service_events import (
     ClientRefused,
