@@ -3,62 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable
 
 import msgspec
 import pytest
 
 from schemas.segments import Segment, TranslationSegment
-from tests.chaos.kept import Kept, check_kept
+from tests.chaos.kept import check_kept
 from tests.chaos.oracle import check_said
-from tests.chaos.said import Place, Said, said
-from tests.chaos.timed import TIMED_RULES, TIMERS
+from tests.chaos.ordered_run import a_run
+from tests.chaos.timed import TIMERS
 from tests.harness.checker import Output, tally
-from tests.harness.producers import session_records
-from tests.harness.reference import RULES, output_of
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
-from worker.ports.records import CommittedOffset
-
-PARTITIONS = 2
-SESSIONS = 70
-SEED = 5
-CLOSED_BEFORE_ITS_FIRST_ROUTE = 278
-"""A session of this seed that is idle, is closed, and only then asks for a route."""
-
-
-@functools.cache
-def a_run() -> tuple[Output, Said, Kept]:
-    """Have sessions say their words at their pace, to one worker on the twins; timers fire."""
-    world = World(partitions=PARTITIONS, rules=DecodingRules(routes=frozenset({"de"}), **{**RULES, **TIMED_RULES}))  # type: ignore[arg-type]
-    worker = world.worker(dead_letter_limit=1_000_000)
-    numbers = (*range(SESSIONS), CLOSED_BEFORE_ITS_FIRST_ROUTE)
-    running = [session_records(SEED, number, PARTITIONS, timed=True) for number in numbers]
-    refused: dict[Place, str] = {}
-    waiting = [(0.01 * number, number, next(session), session) for number, session in enumerate(running)]
-    while waiting:
-        waiting.sort(key=lambda one: one[:2])
-        at_s, number, sent, session = waiting.pop(0)
-        while world.clock.now_s < at_s:
-            worker.turn()
-        world.broker.append("asr.words", sent.partition, sent.value, key=sent.key, headers=sent.headers)
-        if sent.refused is not None:
-            refused[Place(sent.partition, sent.key, sent.value)] = sent.refused
-        following = next(session, None)
-        if following is not None:
-            waiting.append((world.clock.now_s + 0.11 + following.after_s, number, following, session))
-    worker.turn(100)
-    output = output_of(world.records("asr.segments"), world.records("translate.de"), world.records("asr.words.dead"))
-    begins = {(one.session, one.since) for one in output.segments}
-    partitions = range(PARTITIONS)
-    kept = Kept(
-        ends={partition: world.broker.log("asr.words", partition).end for partition in partitions},
-        offsets={partition: world.broker.last_committed("caesura", "asr.words", partition) for partition in partitions},
-        fields={partition: dict(worker.store.load(partition)) for partition in partitions},
-        ledger=world.records("caesura.ledger"),
-    )
-    return output, said(world.records("asr.words"), refused, begins), kept
 
 
 def kinds(found: Output) -> set[str]:
@@ -289,50 +244,3 @@ def test_lost_doubled_and_altered_dead_letters_are_found() -> None:
     assert "doubled" in kinds(dataclasses.replace(found, letters=[first, first, *rest]))
     assert "foreign" in kinds(dataclasses.replace(found, letters=[first._replace(reason="late"), *rest]))
     assert "foreign" in kinds(dataclasses.replace(found, letters=[first._replace(value=b"another"), *rest]))
-
-
-def kept_kinds(kept: Kept) -> set[str]:
-    output, spoken, _ = a_run()
-    return {one.kind for one in check_kept(spoken, output, kept, TIMERS)}
-
-
-def of_a_session(kept: Kept) -> tuple[int, str]:
-    """Return a session that is in Redis, and its partition."""
-    return next((partition, name) for partition, fields in kept.fields.items() for name in fields)
-
-
-def test_a_field_that_redis_lost_or_has_too_much_is_found() -> None:
-    kept = a_run()[2]
-    partition, name = of_a_session(kept)
-    fewer = {other: field for other, field in kept.fields[partition].items() if other != name}
-    more = {**kept.fields[partition], "nobody": kept.fields[partition][name]}
-    assert kept_kinds(dataclasses.replace(kept, fields={**kept.fields, partition: fewer})) == {"lost"}
-    assert "foreign" in kept_kinds(dataclasses.replace(kept, fields={**kept.fields, partition: more}))
-
-
-def test_counters_of_another_session_are_found() -> None:
-    kept = a_run()[2]
-    partition, name = of_a_session(kept)
-    other = next(one for one in kept.fields[partition] if one != name)
-    fields = {**kept.fields[partition], name: kept.fields[partition][other]}
-    assert "relabelled" in kept_kinds(dataclasses.replace(kept, fields={**kept.fields, partition: fields}))
-
-
-def test_a_ledger_without_its_last_record_of_a_session_is_found() -> None:
-    kept = a_run()[2]
-    _, name = of_a_session(kept)
-    places = [place for place, one in enumerate(kept.ledger) if one.key == name.encode()]
-    fewer = [one for place, one in enumerate(kept.ledger) if place != places[-1]]
-    none = [one for one in kept.ledger if one.key != name.encode()]
-    assert kept_kinds(dataclasses.replace(kept, ledger=fewer)) & {"relabelled", "lost"}
-    assert "lost" in kept_kinds(dataclasses.replace(kept, ledger=none))
-
-
-def test_an_offset_that_is_missing_behind_or_anothers_is_found() -> None:
-    kept = a_run()[2]
-    committed = kept.offsets[0]
-    assert committed is not None
-    behind = dataclasses.replace(committed, next_offset=committed.next_offset - 1)
-    anothers = CommittedOffset(next_offset=committed.next_offset, metadata="")
-    for wrong in (None, behind, anothers):
-        assert "lost" in kept_kinds(dataclasses.replace(kept, offsets={**kept.offsets, 0: wrong}))

@@ -10,7 +10,8 @@ from contextlib import ExitStack
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
-from tests.harness.clusters import PATIENCE_S, Member, RealCluster, until
+from tests.harness.clusters import RealCluster
+from tests.harness.group_member import PATIENCE_S, Member, until
 from tests.harness.parts.kafka_part import Kafka
 from worker.adapters.kafka.overdue_call import returns_within
 from worker.adapters.kafka.word_source import KafkaWordSource

@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 import pytest
 from confluent_kafka import KafkaException
 
-from tests.harness.clusters import PATIENCE_S, Member, text, until
+from tests.harness.group_member import PATIENCE_S, Member, text, until
 from tests.harness.parts.kafka_broker import find_jars, find_java
 from tests.harness.parts.kafka_cluster import KafkaCluster
 from tests.harness.parts.lookup import NotFound, missing

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.harness.clusters import PATIENCE_S, Cluster, Member, until
+from tests.harness.clusters import Cluster
+from tests.harness.group_member import PATIENCE_S, Member, until
 from worker.errors import BrokerError, CaesuraError, FatalError, FencedError
 from worker.ports.publisher import Publisher
 from worker.ports.records import CommittedOffset, NextOffset, OutMessage

@@ -9,7 +9,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from tests.harness.clusters import PATIENCE_S, Cluster, Member, until
+from tests.harness.clusters import Cluster
+from tests.harness.group_member import PATIENCE_S, Member, until
 from worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError
 from worker.ports.records import NextOffset, OutMessage
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.contract.secure_kafka import PASSWORD, USER, SecureKafka, secure_kafka
-from tests.harness.clusters import PATIENCE_S, Member, until
+from tests.harness.group_member import PATIENCE_S, Member, until
 from tests.harness.parts.kafka_part import unique
 from tests.harness.parts.lookup import NotFound
 from worker.adapters.kafka.publisher import KafkaPublisher

@@ -6,7 +6,8 @@ from itertools import islice
 
 import pytest
 
-from tests.harness.clusters import PATIENCE_S, Cluster, text
+from tests.harness.clusters import Cluster
+from tests.harness.group_member import PATIENCE_S, text
 from worker.errors import BrokerError
 from worker.ports.log_reader import LogReader
 from worker.ports.publisher import Publisher

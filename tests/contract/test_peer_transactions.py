@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness.clusters import PATIENCE_S, Cluster, Member, until
+from tests.harness.clusters import Cluster
+from tests.harness.group_member import PATIENCE_S, Member, until
 from worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError
 from worker.ports.publisher import Publisher
 from worker.ports.records import CommittedOffset, NextOffset, OutMessage

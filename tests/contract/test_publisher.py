@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness.clusters import PATIENCE_S, Cluster
+from tests.harness.clusters import Cluster
+from tests.harness.group_member import PATIENCE_S
 from tests.harness.waiting import retried
 from worker.errors import AbortableError, BrokerError, FatalError, FencedError, OutcomeUnknownError
 from worker.ports.publisher import Publisher

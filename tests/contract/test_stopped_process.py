@@ -12,7 +12,8 @@ from typing import Literal
 
 import pytest
 
-from tests.harness.clusters import PATIENCE_S, Member, RealCluster, until
+from tests.harness.clusters import RealCluster
+from tests.harness.group_member import PATIENCE_S, Member, until
 from tests.harness.parts.kafka_part import Kafka
 
 REFUSED = {"OutcomeUnknownError", "FencedError", "AbortableError"}

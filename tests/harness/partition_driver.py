@@ -50,6 +50,11 @@ def event(seq: int, words: str | Sequence[Word] = (), **fields: Unpack[EventFiel
     return WordsEvent(version="1.0", seq=seq, words=given, **fields)
 
 
+def numbered(count: int, start: int = 0) -> str:
+    """Return so many words, none with a mark, told apart by their number."""
+    return " ".join(f"n{number}" for number in range(start, start + count))
+
+
 def timed(text: str, start_ms: int, end_ms: int) -> Word:
     """Make a word with its times."""
     return Word(text=text, start_ms=start_ms, end_ms=end_ms)

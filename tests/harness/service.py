@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ from worker.service.word_service import WordService
 from worker.settings.serving import ServeSettings
 from worker.settings.tree import LocalSettings
 
-__all__ = ["Served", "close_of", "opened", "received", "serving"]
+__all__ = ["Served", "close_of", "closing_of", "fetched", "opened", "received", "serving", "texts"]
 
 ANSWER_WITHIN_S = 20.0
 Message = dict[str, Any]
@@ -117,3 +118,17 @@ def close_of(client: ClientConnection) -> tuple[int, str]:
 def texts(messages: Iterable[Message]) -> list[str]:
     """Return the words of the segments among messages."""
     return [word["text"] for one in messages if one["type"] == "segment" for word in one["segment"]["words"]]
+
+
+def closing_of(served: Served, opening: dict[str, object], **headers: str) -> tuple[int, str]:
+    """Return the code and reason with which a connection is closed that says no more than its opening."""
+    with opened(served, opening, headers=headers) as client:
+        return close_of(client)
+
+
+def fetched(served: Served, path: str, **headers: str) -> tuple[int, str, str]:
+    """Return status, content security policy and body of the answer to a plain request."""
+    with closing(http.client.HTTPConnection(served.url.split("/")[2], timeout=ANSWER_WITHIN_S)) as connection:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.headers.get("Content-Security-Policy", ""), answer.read().decode()

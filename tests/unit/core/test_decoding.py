@@ -1,47 +1,35 @@
-"""Steps, cuts, lengths, options, models and fallbacks, one promise each (docs/design.md, *Decoding*)."""
+"""Steps, cuts, lengths, options and what a segment says, one promise each (docs/design.md, *Decoding*)."""
 
 from __future__ import annotations
 
-import pytest
-
 from schemas.events import Emission, SessionOptions, Word
 from schemas.labels import Disfluency, Punctuation
-from schemas.segments import Cause, ModelRef, Piece
-from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, pair_segmenters, texts
+from schemas.segments import Cause, Piece
+from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, numbered, pair_segmenters, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.labelling import Labels
-from worker.core.rules import Bounds, DecodingRules, ModelTable, OptionBounds
-from worker.ports.engine import EngineModel
-
-OLD = EngineModel(name="old@1", language="en", active=True, look_ahead_words=2)
-NEW = EngineModel(name="new@2", language="en", active=True, look_ahead_words=2)
-RETIRED = EngineModel(name="old@1", language="en", active=False, look_ahead_words=2)
-
-
-def _numbered(count: int, start: int = 0) -> str:
-    return " ".join(f"n{number}" for number in range(start, start + count))
+from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 
 def test_steps_are_made_inside_an_event_and_never_merged() -> None:
     driver = Driver(engine=MARKED)
-    driver.give(event(0, _numbered(16)))
+    driver.give(event(0, numbered(16)))
 
     assert [len(request.words) for request in driver.requests] == [9, 12, 15]
 
 
 def test_a_step_asks_for_the_labels_that_it_can_use_and_that_are_not_settled_yet() -> None:
     driver = Driver(engine=MARKED)  # T is 6, L is 9
-    driver.give(event(0, _numbered(15)))
+    driver.give(event(0, numbered(15)))
     assert [request.wanted for request in driver.requests] == [range(3), range(6), range(3, 9)]
 
     driver.give(event(1, "n15", utterance_end=True))
-    driver.give(event(2, _numbered(8, 16)))
+    driver.give(event(2, numbered(8, 16)))
     assert [request.wanted for request in driver.requests[3:]] == [range(6, 16), range(16, 18)]
 
 
 def test_a_step_of_a_session_that_waits_longer_than_its_model_looks_asks_for_what_is_settled() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(look_ahead_words=20, bounds=OptionBounds()))
-    driver.give(event(0, _numbered(18)))
+    driver.give(event(0, numbered(18)))
 
     assert [request.wanted for request in driver.requests] == [range(3), range(3, 6), range(6, 9)]
 
@@ -49,7 +37,7 @@ def test_a_step_of_a_session_that_waits_longer_than_its_model_looks_asks_for_wha
 def test_a_step_that_must_make_room_asks_for_the_words_that_have_to_go() -> None:
     rules = DecodingRules(max_buffer_words=7, bounds=OptionBounds(max_buffer_words=Bounds(least=7, most=300)))
     driver = Driver(engine=MARKED, rules=rules)
-    driver.give(event(0, _numbered(9)))
+    driver.give(event(0, numbered(9)))
 
     assert [request.wanted for request in driver.requests] == [range(2), range(3)]
     assert [(one.cause, len(one.words)) for one in driver.segments] == [(Cause.LENGTH, 2), (Cause.LENGTH, 3)]
@@ -57,24 +45,24 @@ def test_a_step_that_must_make_room_asks_for_the_words_that_have_to_go() -> None
 
 def test_a_sentence_is_cut_when_enough_words_have_followed_it() -> None:
     driver = Driver(engine=MARKED)
-    driver.give(event(0, "one two-stop " + _numbered(6)))
+    driver.give(event(0, "one two-stop " + numbered(6)))
     assert driver.segments == []
 
-    driver.give(event(1, _numbered(1, 6)))
+    driver.give(event(1, numbered(1, 6)))
     assert [texts([one]) for one in driver.segments] == [["one", "two-stop"]]
     assert driver.segments[0].cause is Cause.SENTENCE
 
 
 def test_one_step_cuts_every_sentence_that_has_enough_words_after_it() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(step_words=12))
-    driver.give(event(0, "one-stop two-ask three four-stop " + _numbered(8)))
+    driver.give(event(0, "one-stop two-ask three four-stop " + numbered(8)))
 
     assert [texts([one]) for one in driver.segments] == [["one-stop"], ["two-ask"], ["three", "four-stop"]]
 
 
 def test_settled_words_go_out_before_their_sentence_ends() -> None:
     driver = Driver(engine=ScriptedEngine(look_ahead_words=4, script=marked_words))
-    driver.give(event(0, _numbered(6), options=SessionOptions(emission=Emission.SETTLED)))
+    driver.give(event(0, numbered(6), options=SessionOptions(emission=Emission.SETTLED)))
 
     (segment,) = driver.segments
     assert (segment.cause, texts([segment]), segment.sentence_end) == (Cause.SETTLED, ["n0", "n1"], False)
@@ -83,17 +71,17 @@ def test_settled_words_go_out_before_their_sentence_ends() -> None:
 def test_a_settled_prefix_that_is_too_short_waits_unless_its_sentence_has_ended() -> None:
     rules = DecodingRules(emission=Emission.SETTLED, min_settled_words=4, look_ahead_words=8)
     driver = Driver(engine=ScriptedEngine(look_ahead_words=4, script=marked_words), rules=rules)
-    driver.give(event(0, "one two " + _numbered(4)))
+    driver.give(event(0, "one two " + numbered(4)))
     assert driver.segments == []
 
     driver = Driver(engine=driver.engine, rules=rules)
-    driver.give(event(0, "one-stop two " + _numbered(4)))
+    driver.give(event(0, "one-stop two " + numbered(4)))
     assert [(one.cause, texts([one])) for one in driver.segments] == [(Cause.SENTENCE, ["one-stop"])]
 
 
 def test_a_full_buffer_is_cut_at_its_last_comma_with_enough_words_after_it() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(max_buffer_words=24))
-    driver.give(event(0, _numbered(9) + " early-comma " + _numbered(4) + " late-list " + _numbered(9)))
+    driver.give(event(0, numbered(9) + " early-comma " + numbered(4) + " late-list " + numbered(9)))
 
     (segment,) = driver.segments
     assert (segment.cause, segment.words[-1].text) == (Cause.LENGTH, "late-list")
@@ -101,7 +89,7 @@ def test_a_full_buffer_is_cut_at_its_last_comma_with_enough_words_after_it() -> 
 
 def test_a_full_buffer_without_a_comma_is_cut_at_its_settled_prefix() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(max_buffer_words=24))
-    driver.give(event(0, _numbered(24)))
+    driver.give(event(0, numbered(24)))
 
     (segment,) = driver.segments
     assert (segment.cause, len(segment.words), segment.sentence_end) == (Cause.LENGTH, 24 - 9, False)
@@ -109,7 +97,7 @@ def test_a_full_buffer_without_a_comma_is_cut_at_its_settled_prefix() -> None:
 
 def test_a_comma_that_would_not_make_room_for_the_next_step_is_passed_over() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(max_buffer_words=24))
-    driver.give(event(0, "early-comma " + _numbered(23)))
+    driver.give(event(0, "early-comma " + numbered(23)))
 
     (segment,) = driver.segments
     assert (segment.cause, len(segment.words)) == (Cause.LENGTH, 24 - 9)
@@ -117,11 +105,11 @@ def test_a_comma_that_would_not_make_room_for_the_next_step_is_passed_over() -> 
 
 def test_a_flush_labels_again_what_the_last_step_left_after_a_cut_and_nothing_else() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(max_context_words=0, context_words=1))
-    driver.give(event(0, "one two-stop " + _numbered(7), utterance_end=True))
+    driver.give(event(0, "one two-stop " + numbered(7), utterance_end=True))
     assert [(len(request.words), request.wanted) for request in driver.requests] == [(9, range(3)), (8, range(1, 8))]
 
     driver = Driver(engine=MARKED, rules=DecodingRules(look_ahead_words=0))
-    driver.give(event(0, _numbered(9), utterance_end=True))
+    driver.give(event(0, numbered(9), utterance_end=True))
     assert [request.wanted for request in driver.requests] == [range(3), range(6), range(9)]
 
 
@@ -159,119 +147,12 @@ def test_a_session_chooses_within_the_operators_bounds_in_its_first_event_only()
 
 def test_with_punctuation_off_no_sentence_is_cut_and_disfluencies_are_still_marked() -> None:
     driver = Driver(engine=MARKED)
-    driver.give(event(0, "uh one-stop " + _numbered(10), options=SessionOptions(punctuation=False)))
+    driver.give(event(0, "uh one-stop " + numbered(10), options=SessionOptions(punctuation=False)))
     driver.give(event(1, session_end=True))
 
     (segment,) = driver.segments
     assert {word.punctuation for word in segment.words} == {"none"}
     assert segment.words[0].disfluency == "B-IM"
-
-
-def test_a_language_without_a_model_goes_out_unlabelled_unasked_and_counted() -> None:
-    driver = Driver(engine=MARKED, rules=DecodingRules(max_buffer_words=30))
-    driver.give(event(0, _numbered(40), lang="fi"))
-    driver.wait(1_000)
-
-    assert driver.requests == []
-    assert [one.cause for one in driver.segments] == [Cause.LENGTH, Cause.SILENCE]
-    assert {one.model for one in driver.segments} == {None}
-    assert driver.context.counts.unmodelled_words == 40
-
-
-def test_mandarin_by_its_other_name_has_the_chinese_model() -> None:
-    driver = Driver(engine=MARKED)
-    driver.give(event(0, "one", lang="cmn-Hans", session_end=True))
-
-    assert driver.segments[0].model == ModelRef(id="scripted-zh", version="1")
-
-
-def test_the_active_model_takes_a_session_over_when_its_buffers_start_has_moved() -> None:
-    driver = Driver(
-        engine=ScriptedEngine(models=[OLD], script=marked_words),
-        rules=DecodingRules(max_context_words=0, context_words=0),
-    )
-    driver.give(event(0, "one-stop " + _numbered(5)))
-    driver.restart(ScriptedEngine(models=[RETIRED, NEW], script=marked_words))
-    driver.give(event(1, _numbered(6)))
-
-    assert [request.model_id for request in driver.requests] == ["old@1", "old@1", "old@1", "new@2"]
-    assert driver.context.counts.takeovers == 0
-    assert driver.segments[0].model == ModelRef(id="old", version="1")
-
-
-def test_a_worker_without_the_sessions_model_flushes_what_is_settled_and_takes_over_at_once() -> None:
-    driver = Driver(engine=ScriptedEngine(models=[OLD], script=marked_words))
-    driver.give(event(0, "one-comma " + _numbered(5)))
-    driver.restart(ScriptedEngine(models=[NEW], script=marked_words))
-    driver.give(event(1, _numbered(3)))
-    driver.give(event(2, session_end=True))
-
-    first, rest = driver.segments
-    assert (first.cause, len(first.words), first.model) == (Cause.SETTLED, 4, ModelRef(id="old", version="1"))
-    assert first.words[0].punctuation == "comma"
-    assert (len(rest.words), rest.model) == (5, ModelRef(id="new", version="2"))
-    assert driver.requests[-1].model_id == "new@2"
-    assert len(driver.requests[-1].words) == 9
-    assert driver.context.counts.takeovers == 1
-
-
-def test_a_model_that_arrives_for_a_language_without_one_labels_what_is_not_frozen_yet() -> None:
-    driver = Driver(engine=ScriptedEngine(models=[], script=marked_words))
-    driver.give(event(0, "one-comma two", utterance_end=True))
-    driver.give(event(1, "three-comma four"))
-    driver.restart(ScriptedEngine(models=[NEW], script=marked_words))
-    driver.give(event(2, "five", session_end=True))
-
-    words = [(word.text, word.punctuation) for segment in driver.segments for word in segment.words]
-    assert words == [
-        ("one-comma", "none"),
-        ("two", "none"),
-        ("three-comma", "comma"),
-        ("four", "none"),
-        ("five", "none"),
-    ]
-    assert driver.context.counts.takeovers == 0
-
-
-def test_a_model_that_arrives_labels_words_too_that_were_settled_without_one() -> None:
-    driver = Driver(engine=ScriptedEngine(models=[], script=marked_words))
-    driver.give(event(0, "one-comma two-comma " + _numbered(13)))
-    driver.restart(ScriptedEngine(models=[NEW], script=marked_words))
-    driver.give(event(1, session_end=True))
-
-    assert driver.requests[-1].first == 0
-    words = [word.punctuation for segment in driver.segments for word in segment.words]
-    assert words == ["comma", "comma", *["none"] * 13]
-    assert {segment.model for segment in driver.segments} == {ModelRef(id="new", version="2")}
-
-
-def test_a_session_that_cannot_be_labelled_freezes_unlabelled_and_goes_on() -> None:
-    driver = Driver(engine=MARKED, rules=DecodingRules(look_ahead_words=0), lazy=True)
-    driver.give(event(0, "one-stop two three four five six", lang="en"))
-    (pending,) = driver.sessions.waiting(NOW_MS)
-    driver.sessions.fall_back(pending.request.session, NOW_MS)
-    driver.work()
-    driver.give(event(1, session_end=True))
-    driver.work()
-
-    first, rest = driver.segments
-    assert (first.cause, texts([first]), first.model) == (Cause.FALLBACK, ["one-stop", "two", "three"], None)
-    assert {word.punctuation for word in first.words} == {"none"}
-    assert (rest.cause, texts([rest])) == (Cause.END, ["four", "five", "six"])
-    assert driver.context.counts.fallbacks == 1
-
-
-def test_labels_of_another_length_are_refused() -> None:
-    driver = Driver(lazy=True)
-    driver.give(event(0, _numbered(9)))
-    (pending,) = driver.sessions.waiting(NOW_MS)
-    assert len(pending.request.wanted) == 3
-
-    for wrong in (bytes(9), bytes(1)):
-        with pytest.raises(ValueError, match="one of each kind a wanted word"):
-            driver.sessions.resolve("s", Labels(punctuation=wrong, disfluency=wrong), NOW_MS)
-    with pytest.raises(ValueError, match="one of each kind a wanted word"):
-        driver.sessions.resolve("s", Labels(punctuation=bytes(3), disfluency=b"\0"), NOW_MS)
 
 
 def test_of_several_pieces_of_a_word_the_last_carries_the_mark_and_all_carry_the_tag() -> None:
@@ -314,13 +195,7 @@ def test_a_segment_names_its_records_and_when_it_was_appended_polled_and_frozen(
 
 def test_freeze_delays_are_counted_in_words() -> None:
     driver = Driver(engine=MARKED)
-    driver.give(event(0, "one two-stop " + _numbered(7)))
+    driver.give(event(0, "one two-stop " + numbered(7)))
 
     assert driver.context.counts.freeze_delay_words == {8: 1, 7: 1}
     assert driver.context.counts.segments == {Cause.SENTENCE: 1}
-
-
-def test_a_model_table_knows_the_default_look_ahead_where_there_is_no_model() -> None:
-    table = ModelTable.of([OLD])
-
-    assert (table.look_ahead_of("old@1"), table.look_ahead_of(None), table.look_ahead_of("gone@1")) == (2, 9, 9)

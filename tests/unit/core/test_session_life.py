@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
-import pytest
-
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Cause, Gap
 from schemas.state import SessionStatus
@@ -180,27 +176,6 @@ def test_a_name_taken_again_before_the_old_sessions_work_is_done_loses_none_of_i
     assert not driver.sessions.is_busy
 
 
-def test_the_closing_record_goes_to_every_route_that_the_session_used() -> None:
-    driver = Driver(rules=RULES)
-    driver.give(event(0, "one", utterance_end=True, targets=("de", "nowhere")))
-    driver.give(event(1, "two", utterance_end=True, targets=("fr",)))
-    driver.give(event(2, session_end=True))
-
-    assert [out.routes for out in driver.out] == [{"de": None}, {"fr": None}, {"fr": 1, "de": 0}]
-    assert [out.segment.unknown_targets for out in driver.out] == [("nowhere",), (), ()]
-    assert driver.context.counts.unknown_targets == 1
-
-
-def test_routes_remember_what_was_last_sent_to_them() -> None:
-    driver = Driver(rules=RULES)
-    driver.give(event(0, "one", utterance_end=True, targets=("ja", "ja")))
-    driver.give(event(1, "two", utterance_end=True, targets=()))
-    driver.restart()
-    driver.give(event(2, "three", utterance_end=True, targets=("ja",)))
-
-    assert [out.routes for out in driver.out] == [{"ja": None}, {}, {"ja": 0}]
-
-
 def test_what_passes_through_is_the_latest_given() -> None:
     driver = Driver()
     driver.give(event(0, "one", conversation="c", speaker="anna", attributes={"room": "1"}))
@@ -230,63 +205,3 @@ def test_a_language_tag_in_other_capitals_is_no_other_language() -> None:
     driver.give(event(1, "two", lang="en-us", session_end=True))
 
     assert [texts([one]) for one in driver.segments] == [["one", "two"]]
-
-
-@pytest.mark.parametrize("ends_by", ["end", "idle"])
-def test_no_word_goes_to_a_route_that_was_ended_not_even_with_the_record_that_closes(ends_by: str) -> None:
-    driver = Driver(rules=RULES)
-    driver.give(event(0, "one", utterance_end=True, targets=("de", "fr")))
-    driver.give(event(1, "two three", targets=("fr",), session_end=ends_by == "end"))
-    driver.wait(20_000)
-
-    sent = {
-        route: [[word.text for word in out.segment.words] for out in driver.out if route in out.routes]
-        for route in ("de", "fr")
-    }
-    assert sent == {"de": [["one"], []], "fr": [["one"], ["two", "three"], []]}
-    assert [out.segment.session_end for out in driver.out] == [False, False, True]
-    assert [(out.segment.index, out.segment.first_word) for out in driver.out] == [(0, 0), (1, 1), (2, 3)]
-    assert driver.out[-1].routes == {"de": 0, "fr": 1}
-
-
-def test_where_no_route_was_ended_the_last_words_close_the_session() -> None:
-    driver = Driver(rules=RULES)
-    driver.give(event(0, "one", targets=("de",), session_end=True))
-
-    assert [(out.segment.session_end, len(out.segment.words), out.routes) for out in driver.out] == [
-        (True, 1, {"de": None})
-    ]
-
-
-def test_beyond_the_limit_new_names_are_refused_and_known_ones_go_on() -> None:
-    driver = Driver(rules=dataclasses.replace(RULES, max_open_sessions=2))
-    for name in ("ann", "ben"):
-        driver.give(event(0, "one", session=name))
-    refused = driver.give(event(0, "one", session="cy"))
-
-    assert (refused.outcome, refused.reason) == (OfferOutcome.REFUSED, DeadLetterReason.TOO_MANY_SESSIONS)
-    assert driver.give(event(1, "two", session="ann")).outcome is OfferOutcome.ACCEPTED
-    assert set(driver.sessions.names()) == {"ann", "ben"}
-
-
-def test_a_session_that_ended_or_closed_makes_room_and_one_that_speaks_again_is_not_new() -> None:
-    driver = Driver(rules=dataclasses.replace(RULES, max_open_sessions=2))
-    driver.give(event(0, "one", session="ann", session_end=True))
-    driver.give(event(0, "one", session="ben"))
-    driver.wait(20_000)
-    assert driver.state("ben").status is SessionStatus.CLOSED
-    for name in ("cy", "dee"):
-        assert driver.give(event(0, "one", session=name)).outcome is OfferOutcome.ACCEPTED
-    assert driver.give(event(1, "two", session="ben")).outcome is OfferOutcome.ACCEPTED
-    assert driver.give(event(0, "one", session="eve")).outcome is OfferOutcome.REFUSED
-
-
-def test_sessions_that_are_loaded_count() -> None:
-    rules = dataclasses.replace(RULES, max_open_sessions=1)
-    before, after = Driver(rules=rules), Driver(rules=rules)
-    before.give(event(0, "one", session="ann"))
-    after.sessions.load([before.state("ann")])
-
-    assert after.give(event(0, "one", session="ben")).outcome is OfferOutcome.REFUSED
-    after.sessions.put_back("ann", None)
-    assert after.give(event(0, "one", session="ben")).outcome is OfferOutcome.ACCEPTED

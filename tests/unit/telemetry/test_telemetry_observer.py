@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import json
-from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
-from prometheus_client import CollectorRegistry
 
 from schemas.dead_letters import DeadLetterReason
-from schemas.segments import Cause, Segment, SegmentWord, Timing
-from tests.harness.segments import a_segment
+from schemas.segments import Cause
+from tests.harness.watched_telemetry import CANARY, COMMITTED, Watched, secret
 from worker.core.decoding_counts import DecodingCounts
 from worker.ports.observer import (
     BatchLabelled,
@@ -23,7 +19,6 @@ from worker.ports.observer import (
     EventRefused,
     EventRepeated,
     LoopMoved,
-    Observer,
     PartitionClaimed,
     PartitionLetGo,
     PartitionParked,
@@ -35,7 +30,6 @@ from worker.ports.observer import (
     RebuildSummary,
     SessionsCounted,
     SessionsFlooding,
-    TookOver,
 )
 from worker.ports.reasons import (
     CalledPart,
@@ -46,71 +40,12 @@ from worker.ports.reasons import (
     PhaseName,
     RebalanceKind,
 )
-from worker.ports.seam_events import (
-    CheckpointTaken,
-    DecodingCounted,
-    ProducerRebuilt,
-    SeamReached,
-    SeamStep,
-    SegmentsPublished,
-)
-from worker.ports.service_events import (
-    ClientRefused,
-    ClientsConnected,
-    ClientWordsTaken,
-    SessionsServed,
-    UnfrozenTold,
-)
-from worker.service.messages import RefusalReason
-from worker.telemetry.health import Health
-from worker.telemetry.log import make_log
-from worker.telemetry.metric_table import METRICS
-from worker.telemetry.metrics import Metrics
-from worker.telemetry.observer import TelemetryObserver
-
-CANARY = "zwieselhausen"
-COMMITTED = CheckpointTaken(
-    outcome=CheckpointOutcome.COMMITTED,
-    partitions=2,
-    sessions=5,
-    segments=3,
-    words=20,
-    dead_letters=0,
-    step_ms={"stage": 1.234, "save": 2.0, "publish": 0.5, "commit": 8.0},
-)
-
-
-class Watched:
-    """An observer with its lines and metrics at hand."""
-
-    def __init__(self) -> None:
-        self.stream = io.StringIO()
-        self.metrics = Metrics()
-        self.health = Health(lambda: 0.0)
-        log = make_log(self.stream, deployment="blue", worker="blue-0")
-        self.observer = TelemetryObserver(log=log, metrics=self.metrics, health=self.health)
-        self.as_the_runtime_sees_it: Observer = self.observer
-
-    def lines(self) -> list[dict[str, object]]:
-        return [json.loads(line) for line in self.stream.getvalue().splitlines()]
-
-    def value(self, name: str, **labels: str) -> float | None:
-        registry: CollectorRegistry = self.metrics.registry
-        return registry.get_sample_value(name, labels)
+from worker.ports.seam_events import DecodingCounted, ProducerRebuilt, SeamReached, SeamStep, SegmentsPublished
 
 
 @pytest.fixture
 def watched() -> Watched:
     return Watched()
-
-
-def secret(cause: Cause = Cause.SENTENCE, words: int = 2, waited_ms: int = 300) -> Segment:
-    return a_segment(
-        [SegmentWord(text=CANARY, punctuation="period", disfluency="O")] * words,
-        sentence_end=cause is Cause.SENTENCE,
-        cause=cause,
-        timing=Timing(appended_ms=1000, polled_ms=1010, frozen_ms=1000 + waited_ms),
-    )
 
 
 def test_a_checkpoint_is_one_line_and_counted_by_outcome_and_step(watched: Watched) -> None:
@@ -263,58 +198,6 @@ def test_what_a_rebuild_missed_is_an_error_with_its_offsets_and_counted(watched:
     assert (second["level"], second["lost_records"], second["lost_offsets"]) == ("error", 3, [7, 10])
     assert (second["event"], second["partition"]) == ("rebuilt", 4)
     assert watched.value("caesura_rebuild_lost_records_total") == 3
-
-
-def test_every_metric_is_moved_by_something_that_the_runtime_tells(watched: Watched) -> None:
-    told = watched.observer
-    told.note(LoopMoved())
-    told.note(ReadinessTold(reasons=[]))
-    told.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=[0, 1]))
-    told.note(PhaseEntered(partition=0, phase=PhaseName.CLAIMING))
-    told.note(ClaimWaits(partition=0, reason=ClaimWaitReason.STORE_FAILED))
-    told.note(TookOver(partition=0, transactional_id="blue-1"))
-    told.note(
-        PartitionRebuilt(
-            partition=0,
-            summary=RebuildSummary(sessions=1, ledger_records=1, input_records=1, lost_sessions=1, lost_words=1),
-            took_s=0.5,
-        )
-    )
-    told.note(PartitionClaimed(partition=0, verdict=ClaimVerdict.GOOD, sessions=12, took_s=0.5))
-    told.note(PartitionParked(partition=1, reason=ParkReason.STATE_UNREADABLE, detail=""))
-    told.note(PositionMeasured(partition=0, next_offset=10, end_offset=14, oldest_unread_ms=2500))
-    told.note(SessionsCounted(partition=0, by_status={"open": 3}))
-    told.note(
-        BatchLabelled(
-            sessions=8, words=120, took_s=0.5, layer_rows=144, begun_buffers=2, evicted_sessions=1, kept_bytes=10_000
-        )
-    )
-    told.note(BatchQueued(oldest_s=0.5))
-    told.note(UnfrozenTold(offered=1))
-    told.note(ClientsConnected(count=1))
-    told.note(SessionsServed(count=1))
-    told.note(ClientWordsTaken(words=1))
-    told.note(ClientRefused(reason=RefusalReason.IDLE))
-    told.note(EngineFailed(sessions=8))
-    told.note(CallFailed(part=CalledPart.BROKER, call="poll", error="BrokerError"))
-    told.note(EventRefused(partition=0, offset=77, reason=DeadLetterReason.MALFORMED))
-    told.note(EventRepeated(partition=0))
-    told.note(ProducerRebuilt(reason=CheckpointOutcome.COMMIT_UNKNOWN))
-    told.note(
-        replace(
-            COMMITTED,
-            outcome=CheckpointOutcome.SAVE_UNANSWERED,
-            dropped={0: CheckpointOutcome.SAVE_UNANSWERED, 1: CheckpointOutcome.SAVE_REFUSED},
-        )
-    )
-    told.note(SegmentsPublished(partition=0, segments=[secret()]))
-    counted = {
-        field.name: 1 for field in fields(DecodingCounts) if field.name not in ("segments", "freeze_delay_words")
-    }
-    told.note(DecodingCounted(counts=DecodingCounts(**counted, freeze_delay_words=Counter({11: 1}))))  # type: ignore[arg-type]
-
-    moved = {family.name for family in watched.metrics.registry.collect() if any(s.value for s in family.samples)}
-    assert {metric.name.removesuffix("_total") for metric in METRICS} == moved
 
 
 def test_a_seam_step_needs_no_line_of_its_own(watched: Watched) -> None:

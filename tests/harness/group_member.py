@@ -1,0 +1,111 @@
+"""A member of a group on whatever Kafka a contract suite is run on, and what it has heard and read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tests.harness.parts.kafka_part import unique
+from tests.harness.waiting import wait_until
+from worker.errors import BrokerError
+from worker.ports.records import PartitionEnd, PartitionStalled, Record
+from worker.ports.word_source import WordSource
+
+__all__ = ["PATIENCE_S", "Member", "text", "until"]
+
+PATIENCE_S = 30.0
+"""How long anything may take before a test fails; no test is about time."""
+
+
+class Member:
+    """A source with a listener that claims as a worker would, seeking new partitions to what is committed."""
+
+    def __init__(
+        self, source: WordSource, *, claims: bool = True, log: list[tuple[str, str, int]] | None = None
+    ) -> None:
+        self.source = source
+        self.name = unique("member")
+        self.log = [] if log is None else log
+        self.max_records = 500
+        self.held: set[int] = set()
+        self.records: list[Record] = []
+        self.ends: dict[int, int] = {}
+        self.stalled: dict[int, str] = {}
+        self.on_revoke: Callable[[Sequence[int]], None] = lambda _: None
+        self._claims = claims
+        self._new: set[int] = set()
+        source.subscribe(self)
+
+    def on_assigned(self, partitions: Sequence[int]) -> None:
+        self._hear("assigned", partitions)
+        self.held.update(partitions)
+        self._new.update(partitions)
+
+    def on_revoked(self, partitions: Sequence[int]) -> None:
+        self._hear("revoked", partitions)
+        self.on_revoke(partitions)
+        self._let_go(partitions)
+
+    def on_lost(self, partitions: Sequence[int]) -> None:
+        self._hear("lost", partitions)
+        self._let_go(partitions)
+
+    def heard(self, event: str) -> list[int]:
+        return [partition for name, what, partition in self.log if (name, what) == (self.name, event)]
+
+    def values(self, partition: int = 0) -> list[str]:
+        return [text(record) for record in self.records if record.partition == partition]
+
+    def step(self) -> None:
+        """Poll once, then claim what is new."""
+        try:
+            items = self.source.poll(self.max_records, 0.05)
+        except BrokerError:  # it passes by itself: the loop of a worker goes on polling too
+            items = []
+        for item in items:
+            if isinstance(item, Record):
+                self.records.append(item)
+            elif isinstance(item, PartitionEnd):
+                self.ends[item.partition] = item.next_offset
+            elif isinstance(item, PartitionStalled):
+                self.stalled[item.partition] = item.reason
+        if self._claims:
+            self._claim()
+
+    def at_end(self, partition: int, next_offset: int) -> bool:
+        """Ask the leader whether the log ends here, without polling, until it answers."""
+        self.source.ask_ends({partition: next_offset}, PATIENCE_S)
+        answer = wait_until(
+            lambda: list(self.source.end_answers()), "the leader never answered", within_s=PATIENCE_S, every_s=0.01
+        )[0]
+        assert (answer.partition, answer.next_offset) == (partition, next_offset)
+        assert answer.at_end is not None, answer.failure
+        return answer.at_end
+
+    def _claim(self) -> None:
+        if not self._new:
+            return
+        for partition, offset in self.source.committed(sorted(self._new), PATIENCE_S).items():
+            self.source.seek(partition, 0 if offset is None else offset.next_offset)
+            self.source.resume([partition])
+        self._new.clear()
+
+    def _hear(self, event: str, partitions: Sequence[int]) -> None:
+        self.log.extend((self.name, event, partition) for partition in partitions)
+
+    def _let_go(self, partitions: Sequence[int]) -> None:
+        self.held.difference_update(partitions)
+        self._new.difference_update(partitions)
+
+
+def text(record: Record) -> str:
+    return (record.value or b"").decode()
+
+
+def until(condition: Callable[[], bool], *members: Member) -> None:
+    """Let the members poll in turn until the condition holds; fail when patience is over."""
+
+    def step() -> None:
+        for member in members:
+            member.step()
+
+    wait_until(condition, within_s=PATIENCE_S, every_s=0, meanwhile=step)

@@ -1,0 +1,58 @@
+"""Google's messages, in shapes written after its documentation, as words that are never revised."""
+
+from __future__ import annotations
+
+from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
+
+
+def google(*results: Message) -> dict[str, object]:
+    return {"results": list(results)}
+
+
+def interim(said: str, stability: float) -> dict[str, object]:
+    return {"alternatives": [{"transcript": said}], "stability": stability, "resultEndTime": "1.2s"}
+
+
+def test_googles_stable_beginning_and_unstable_rest_are_one_hypothesis() -> None:
+    final = {
+        "isFinal": True,
+        "resultEndTime": "2.100s",
+        "alternatives": [
+            {
+                "transcript": "so um yes",
+                "words": [
+                    {"endTime": "0.400s", "word": "so"},
+                    {"startTime": "0.400s", "endTime": "0.900s", "word": "um"},
+                    {"startTime": "1.300s", "endTime": "2s", "word": "yes", "confidence": 0.5},
+                ],
+            }
+        ],
+    }
+    said: list[Message] = [
+        google(interim("so", 0.9), interim(" um", 0.01)),
+        google(interim("so um", 0.9), interim(" yet", 0.01)),
+        google(interim("so um", 0.9), interim(" yes", 0.01)),
+        google(final),
+    ]
+    events = fed("google", said)
+    assert told_apart("google", said)
+    assert [texts([event]) for event in events] == [["so", "um"], ["yes"], []]
+    assert timed(fed("google", said, agreement=0)) == [("so", 0, 400), ("um", 400, 900), ("yes", 1300, 2000)]
+
+
+def test_googles_durations_may_be_seconds_and_nanos() -> None:
+    word = {"word": "so", "start_offset": {"seconds": "1", "nanos": 300_000_000}, "end_offset": {"seconds": 2}}
+    said = [google({"is_final": True, "alternatives": [{"transcript": "so", "words": [word]}]})]
+    assert timed(fed("google", said)) == [("so", 1300, 2000)]
+
+
+def test_googles_words_by_speaker_that_begin_anew_with_every_final_are_not_said_twice() -> None:
+    def tagged(*said: tuple[str, float, int]) -> dict[str, object]:
+        listed = [
+            {"word": word, "startTime": f"{at}s", "endTime": f"{at + 0.5}s", "speakerTag": tag}
+            for word, at, tag in said
+        ]
+        return google({"isFinal": True, "alternatives": [{"transcript": "", "words": listed}]})
+
+    events = fed("google", [tagged(("hi", 0.0, 1)), tagged(("hi", 0.0, 1), ("hello", 1.0, 2))])
+    assert (texts(events, "s/1"), texts(events, "s/2")) == (["hi"], ["hello"])

@@ -1,0 +1,111 @@
+"""Retention took what a rebuild needs: what is gone is counted, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.codec import encode_event
+from schemas.events import WordsEvent
+from tests.harness.rebuilds import Rebuilds
+from tests.harness.speech import event, said
+from tests.harness.twin_world import TwinWorker, World
+from worker.core.rules import DecodingRules
+from worker.ports.records import OutMessage
+
+PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
+CLOSES_IDLY = DecodingRules(flush_after_ms=5_000, stall_after_ms=5_000, idle_after_ms=20_000)
+NOON_MS = 1_700_000_000_000
+
+
+def test_words_that_retention_took_are_counted_and_the_rest_goes_on() -> None:
+    world = World(rules=DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000))
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    world.send(event("ann", 0, *["a"] * 5, utterance_end=True), event("ann", 1, "b", "c"), timestamp_ms=NOON_MS)
+    worker.settle()
+    world.broker.delete_before("asr.words", 0, 2)
+    world.redis.lose_everything()
+    world.send(event("ann", 2, "d", "e", session_end=True), timestamp_ms=NOON_MS)
+    worker.settle()
+    assert [one.lost_sessions for one in heard.summaries] == [1]
+    assert [(one.lost_offsets, one.lost_records) for one in heard.summaries] == [((0, 2), 2)]
+    assert said(world.segments()) == ["a"] * 5 + ["d", "e"]
+
+
+def test_words_of_a_session_that_the_ledger_does_not_know_yet_are_counted_by_their_offsets() -> None:
+    world = World(rules=PATIENT)
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    world.send(event("ann", 0, "a"), event("ann", 1, "b"), event("ben", 0, "c"), timestamp_ms=NOON_MS)
+    worker.settle()
+    world.broker.delete_before("asr.words", 0, 2)
+    world.redis.lose_everything()
+    world.send(event("ben", 1, "d", session_end=True), timestamp_ms=NOON_MS)
+    worker.settle()
+    assert [(one.ledger_records, one.lost_sessions, one.lost_words) for one in heard.summaries] == [(0, 0, 0)]
+    assert [(one.lost_offsets, one.lost_records) for one in heard.summaries] == [((0, 2), 2)]
+    assert said(world.segments()) == ["c", "d"]
+
+
+def test_words_after_a_ledger_record_that_itself_is_whole_are_counted_by_their_offsets() -> None:
+    world = World(rules=CLOSES_IDLY)
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    _speak_and_be_closed(world, worker)
+    world.send(event("ann", 1, "b", "c"))
+    worker.settle()
+    world.broker.delete_before("asr.words", 0, 2)
+    world.redis.lose_everything()
+    world.send(event("ann", 2, "d", session_end=True))
+    worker.settle()
+    assert [(one.ledger_records, one.lost_sessions, one.lost_words) for one in heard.summaries] == [(1, 0, 0)]
+    assert [(one.lost_offsets, one.lost_records) for one in heard.summaries] == [((1, 2), 1)]
+    assert said(world.segments()) == ["a", "d"]
+
+
+def test_a_partition_whose_input_is_gone_altogether_has_lost_no_more_than_it_had_read() -> None:
+    world = World(rules=PATIENT)
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    world.send(event("ann", 0, "a"), event("ann", 1, "b"), timestamp_ms=NOON_MS)
+    worker.settle()
+    worker.worker.drain()
+    world.send(*(event("ann", seq, "unread") for seq in range(2, 9)), timestamp_ms=NOON_MS)
+    world.broker.delete_before("asr.words", 0, 9)
+    world.redis.lose_everything()
+    world.worker(observer=heard).settle()
+    assert [(one.lost_offsets, one.lost_records) for one in heard.summaries] == [((0, 2), 2)]
+
+
+@pytest.mark.parametrize("retention", [0, 3])
+def test_offsets_that_the_log_never_showed_anybody_and_such_as_nobody_needs_are_not_lost(retention: int) -> None:
+    world = World(rules=CLOSES_IDLY)
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    _speak_and_be_closed(world, worker)
+    _abort(world, event("ann", 1, "never said"))  # takes offset 1, its marker offset 2
+    world.send(event("ann", 1, "b"))
+    _abort(world, event("ann", 2, "nor that"))
+    world.send(event("ann", 2, "c"))
+    worker.settle()
+    world.broker.delete_before("asr.words", 0, retention)
+    world.redis.lose_everything()
+    world.send(event("ann", 3, "d", session_end=True))
+    worker.settle()
+    assert [one.lost_records for one in heard.summaries] == [0]
+    assert said(world.segments()) == ["a", "b", "c", "d"]
+
+
+def _speak_and_be_closed(world: World, worker: TwinWorker) -> None:
+    """Have ann's first word published and her session closed for idleness: nothing of the input is needed any more."""
+    world.send(event("ann", 0, "a"))
+    worker.settle()
+    world.clock.pass_s(30.0)
+    worker.settle()
+
+
+def _abort(world: World, one: WordsEvent) -> None:
+    writer = world.broker.init_producer("a producer that fails")
+    message = OutMessage(topic="asr.words", partition=0, key=one.session.encode(), value=encode_event(one))
+    world.broker.write(writer, message)
+    world.broker.end_transaction(writer, commit=False)

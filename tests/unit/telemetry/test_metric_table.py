@@ -1,0 +1,96 @@
+"""Every metric of the table is moved by something that is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import fields, replace
+
+from schemas.dead_letters import DeadLetterReason
+from tests.harness.watched_telemetry import COMMITTED, Watched, secret
+from worker.core.decoding_counts import DecodingCounts
+from worker.ports.observer import (
+    BatchLabelled,
+    BatchQueued,
+    CallFailed,
+    ClaimWaits,
+    EngineFailed,
+    EventRefused,
+    EventRepeated,
+    LoopMoved,
+    PartitionClaimed,
+    PartitionParked,
+    PartitionRebuilt,
+    PhaseEntered,
+    PositionMeasured,
+    ReadinessTold,
+    Rebalanced,
+    RebuildSummary,
+    SessionsCounted,
+    TookOver,
+)
+from worker.ports.reasons import (
+    CalledPart,
+    CheckpointOutcome,
+    ClaimVerdict,
+    ClaimWaitReason,
+    ParkReason,
+    PhaseName,
+    RebalanceKind,
+)
+from worker.ports.seam_events import DecodingCounted, ProducerRebuilt, SegmentsPublished
+from worker.ports.service_events import ClientRefused, ClientsConnected, ClientWordsTaken, SessionsServed, UnfrozenTold
+from worker.service.messages import RefusalReason
+from worker.telemetry.metric_table import METRICS
+
+
+def test_every_metric_is_moved_by_something_that_the_runtime_tells() -> None:
+    watched = Watched()
+    told = watched.observer
+    told.note(LoopMoved())
+    told.note(ReadinessTold(reasons=[]))
+    told.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=[0, 1]))
+    told.note(PhaseEntered(partition=0, phase=PhaseName.CLAIMING))
+    told.note(ClaimWaits(partition=0, reason=ClaimWaitReason.STORE_FAILED))
+    told.note(TookOver(partition=0, transactional_id="blue-1"))
+    told.note(
+        PartitionRebuilt(
+            partition=0,
+            summary=RebuildSummary(sessions=1, ledger_records=1, input_records=1, lost_sessions=1, lost_words=1),
+            took_s=0.5,
+        )
+    )
+    told.note(PartitionClaimed(partition=0, verdict=ClaimVerdict.GOOD, sessions=12, took_s=0.5))
+    told.note(PartitionParked(partition=1, reason=ParkReason.STATE_UNREADABLE, detail=""))
+    told.note(PositionMeasured(partition=0, next_offset=10, end_offset=14, oldest_unread_ms=2500))
+    told.note(SessionsCounted(partition=0, by_status={"open": 3}))
+    told.note(
+        BatchLabelled(
+            sessions=8, words=120, took_s=0.5, layer_rows=144, begun_buffers=2, evicted_sessions=1, kept_bytes=10_000
+        )
+    )
+    told.note(BatchQueued(oldest_s=0.5))
+    told.note(UnfrozenTold(offered=1))
+    told.note(ClientsConnected(count=1))
+    told.note(SessionsServed(count=1))
+    told.note(ClientWordsTaken(words=1))
+    told.note(ClientRefused(reason=RefusalReason.IDLE))
+    told.note(EngineFailed(sessions=8))
+    told.note(CallFailed(part=CalledPart.BROKER, call="poll", error="BrokerError"))
+    told.note(EventRefused(partition=0, offset=77, reason=DeadLetterReason.MALFORMED))
+    told.note(EventRepeated(partition=0))
+    told.note(ProducerRebuilt(reason=CheckpointOutcome.COMMIT_UNKNOWN))
+    told.note(
+        replace(
+            COMMITTED,
+            outcome=CheckpointOutcome.SAVE_UNANSWERED,
+            dropped={0: CheckpointOutcome.SAVE_UNANSWERED, 1: CheckpointOutcome.SAVE_REFUSED},
+        )
+    )
+    told.note(SegmentsPublished(partition=0, segments=[secret()]))
+    counted = {
+        field.name: 1 for field in fields(DecodingCounts) if field.name not in ("segments", "freeze_delay_words")
+    }
+    told.note(DecodingCounted(counts=DecodingCounts(**counted, freeze_delay_words=Counter({11: 1}))))  # type: ignore[arg-type]
+
+    moved = {family.name for family in watched.metrics.registry.collect() if any(s.value for s in family.samples)}
+    assert {metric.name.removesuffix("_total") for metric in METRICS} == moved
