@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
-from confluent_kafka import ElectionType, TopicPartition
-
+from tests.chaos.broker_faults import BrokerFaults
 from tests.chaos.changes import RULE_SETS
 from tests.chaos.disturbed_links import disturb
-from tests.chaos.fleet import Member
+from tests.chaos.fleet_member import Member
 from tests.chaos.operator_at_work import OperatorAtWork
 from tests.chaos.poison import poisoned_records
 from tests.chaos.schedule import ALONE, Fault, FaultKind
@@ -133,11 +131,11 @@ class Actions:
             may_be = fleet.members[1:]  # the static one never leaves
         member = self._a_worker(fault, may_be)
         actions: dict[FaultKind, Callable[[], None]] = {
-            FaultKind.WORKER_KILL: lambda: _kill(member, fault.lasts_s),
-            FaultKind.WORKER_KILL_STATIC: lambda: _kill(member, 0.0),
-            FaultKind.WORKER_PAUSE: lambda: _pause(member, fault.lasts_s * 1.5),
-            FaultKind.WORKER_STOP: lambda: _stop(member, leaves=False),
-            FaultKind.WORKER_LEAVE: lambda: _stop(member, leaves=True),
+            FaultKind.WORKER_KILL: lambda: member.crash(fault.lasts_s),
+            FaultKind.WORKER_KILL_STATIC: lambda: member.crash(0.0),
+            FaultKind.WORKER_PAUSE: lambda: member.pause(fault.lasts_s * 1.5),
+            FaultKind.WORKER_STOP: lambda: member.stop(leaves=False),
+            FaultKind.WORKER_LEAVE: lambda: member.stop(leaves=True),
         }
         return self._strike(kind, member.held(), member.busy, actions[kind])
 
@@ -165,56 +163,11 @@ class Actions:
     def _broker(self, fault: Fault) -> Strike:
         kind = fault.kind
         self._brokers.acquire()
-        if kind is FaultKind.LEADER_MOVE and not self._led_by_others():
+        brokers = BrokerFaults(self.world.kafka)
+        if kind is FaultKind.LEADER_MOVE and not brokers.led_by_others():
             kind = FaultKind.BROKER_RESTART
-        node = self.world.kafka.nodes[int(fault.where * 3)]
-
-        def restart(end: Callable[[], None]) -> None:
-            end()
-            time.sleep(fault.lasts_s)
-            node.launch()
-            node.await_answer()
-
-        def pause() -> None:
-            node.signal(signal.SIGSTOP)
-            try:
-                time.sleep(fault.lasts_s)
-            finally:
-                node.signal(signal.SIGCONT)
-
-        actions: dict[FaultKind, Callable[[], None]] = {
-            FaultKind.BROKER_KILL: lambda: restart(node.kill),
-            FaultKind.BROKER_RESTART: lambda: restart(node.stop),
-            FaultKind.BROKER_PAUSE: pause,
-            FaultKind.LEADER_MOVE: self._elect,
-        }
-
-        def act() -> None:
-            actions[kind]()
-            self._await_in_sync()
-
-        return self._strike(kind, frozenset(range(self.world.partitions)), self._brokers, act)
-
-    def _led_by_others(self) -> bool:
-        """Tell whether any partition is led by another broker than the one that should."""
-        topics = self.world.kafka.admin.list_topics(timeout=10).topics.values()
-        return any(one.leader != one.replicas[0] for topic in topics for one in topic.partitions.values())
-
-    def _elect(self) -> None:
-        """Have the preferred replicas lead. Those that cannot yet say so, and stay with whom they are."""
-        topics = self.world.kafka.admin.list_topics(timeout=10).topics
-        places = [TopicPartition(name, partition) for name, topic in topics.items() for partition in topic.partitions]
-        self.world.kafka.admin.elect_leaders(ElectionType.PREFERRED, places).result(15)
-
-    def _await_in_sync(self) -> None:
-        def in_sync() -> bool:
-            with contextlib.suppress(Exception):
-                topics = self.world.kafka.admin.list_topics(timeout=5).topics.values()
-                return all(len(one.isrs) == len(one.replicas) for topic in topics for one in topic.partitions.values())
-            return False
-
-        if not comes(in_sync, within_s=_WHOLE_WITHIN_S, every_s=0.2):
-            raise RuntimeError("the brokers did not become in sync")
+        action = partial(brokers.strike, kind, int(fault.where * 3), fault.lasts_s)
+        return self._strike(kind, frozenset(range(self.world.partitions)), self._brokers, action)
 
     # what is done in several steps, and fixed
 
@@ -263,7 +216,7 @@ class Actions:
         for _ in range(2):
             member = self._a_worker(fault, self.world.fleet.members)
             try:
-                _kill(member, 0.0)
+                member.crash(0.0)
                 time.sleep(fault.lasts_s * fault.where)
             finally:
                 member.busy.release()
@@ -294,27 +247,3 @@ def _one_of(damages: Mapping[str, Damage], fault: Fault) -> Damage:
 
 def _join(member: Member) -> None:
     member.wanted = True
-
-
-def _kill(member: Member, away_s: float) -> None:
-    member.not_before_s = time.monotonic() + away_s
-    member.signal(signal.SIGKILL)
-    member.await_end(10)
-
-
-def _pause(member: Member, pause_s: float) -> None:
-    member.signal(signal.SIGSTOP)
-    try:
-        time.sleep(pause_s)
-    finally:
-        member.signal(signal.SIGCONT)
-
-
-def _stop(member: Member, *, leaves: bool) -> None:
-    """Stop a worker in good order; where it does not end it is killed, and the fault says so."""
-    if leaves:
-        member.wanted = False
-    member.signal(signal.SIGTERM)
-    if not member.await_end(40):
-        member.signal(signal.SIGKILL)
-        raise RuntimeError(f"worker {member.ordinal} did not end within 40 s of SIGTERM")

@@ -2,162 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import signal
-import sys
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import cast
 
 from schemas.state import STATE_VERSION
 from tests.chaos.changes import FIRST_VERSION, RULE_SETS
+from tests.chaos.fleet_member import LOOK_EVERY_S, Member
 from tests.chaos.member import FENCED, HUNG
 from tests.harness.pipeline import Pipeline
 from tests.harness.places import ROOT
 from tests.harness.waiting import comes
-from worker.demo.guarded_process import GuardedProcess
 
-__all__ = ["Fleet", "Member"]
-
-_LOOK_EVERY_S = 0.1
+__all__ = ["Fleet"]
 _RESTART_WAIT_S = 0.3
 _STOPPED_WITHIN_S = 40.0
 _FORMATS = (STATE_VERSION, "1.0")
 _KILLED = {-signal.SIGKILL, 128 + signal.SIGKILL}
 _EXPECTED_ENDS = {0, HUNG, FENCED, *_KILLED}
-
-
-class Member:
-    """One worker's place in the fleet: a number, and the process that has it now, if any."""
-
-    def __init__(self, ordinal: int, config: Mapping[str, object], folder: Path, module: str, root: Path) -> None:
-        self.ordinal = ordinal
-        self._module = module
-        self._root = root
-        self.wanted = False
-        self.busy = threading.Lock()
-        self.not_before_s = 0.0
-        self._config = folder / f"member-{ordinal}.json"
-        self._given = dict(config)
-        self._config.write_text(json.dumps(config))
-        self._diary = folder / f"member-{ordinal}.log"
-        self._read_to = 0
-        self._reading = threading.RLock()
-        self._held: set[int] = set()
-        self._parked: dict[int, str] = {}
-        self.happened: Counter[str] = Counter()
-        self._pid: int | None = None
-        self._process: GuardedProcess | None = None
-
-    @property
-    def lives(self) -> bool:
-        return self._process is not None and self._process.alive
-
-    @property
-    def pid(self) -> int | None:
-        """The worker's process; None where it has not said so yet."""
-        self.held()
-        return self._pid if self.lives else None
-
-    @property
-    def exit_status(self) -> int | None:
-        """How the process ended; None where it lives or never was."""
-        return None if self._process is None or self._process.alive else self._process.exit_status
-
-    def configure(self, pipeline: Mapping[str, Mapping[str, object]], **more: object) -> None:
-        """Have every process that is started from now on built otherwise. pipeline: what changes within its fields."""
-        given = cast("dict[str, dict[str, object]]", self._given["pipeline"])
-        changed = {name: {**given[name], **change} for name, change in pipeline.items()}
-        self._given = {**self._given, "pipeline": {**given, **changed}, **more}
-        whole = self._config.with_suffix(".new")
-        whole.write_text(json.dumps(self._given))
-        whole.replace(self._config)
-
-    def start(self) -> None:
-        """Start a process for this place; what is left of the one before it goes."""
-        self.kill()
-        self._held.clear()
-        self._parked.clear()
-        self._pid = None
-        command = [sys.executable, "-m", self._module, str(self._config)]
-        environment = {
-            **os.environ,
-            # Not the folder that the runner stands in: a release before this one comes from its own.
-            "PYTHONPATH": str(self._root),
-            "PYTHONSAFEPATH": "1",
-            "PYTHONUNBUFFERED": "1",
-            # Bytecode is kept between starts, as it is where the worker is installed.
-            "PYTHONDONTWRITEBYTECODE": "",
-            "PYTHONPYCACHEPREFIX": str(self._config.with_name("bytecode")),
-        }
-        self._process = GuardedProcess(command, log=self._diary, env=environment)
-
-    def signal(self, number: int) -> None:
-        """Send the worker itself a signal: its guard must go on, so that it cannot outlive us."""
-        self.held()
-        if self.lives and self._pid is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._pid, number)
-
-    def held(self) -> frozenset[int]:
-        """Return the partitions that its diary says it works on."""
-        if not self._diary.exists():
-            return frozenset()
-        with self._reading, self._diary.open("rb") as diary:
-            diary.seek(self._read_to)
-            for line in diary:
-                if not line.endswith(b"\n"):
-                    break
-                self._read_to += len(line)
-                # A process that died in the midst of a line leaves its half before the next one's first entry.
-                with contextlib.suppress(ValueError):
-                    self._heed(json.loads(line[line.find(b"{") :]))
-        return frozenset(self._held) if self.lives else frozenset()
-
-    def _heed(self, entry: dict[str, object]) -> None:
-        match entry:
-            case {"what": "born", "pid": int(pid)}:
-                self._pid = pid
-                self._held.clear()
-                self._parked.clear()
-            case {"what": "claimed", "partition": int(partition), "verdict": str(verdict)}:
-                self._held.add(partition)
-                self._parked.pop(partition, None)
-                self.happened[f"claims found {verdict}"] += 1
-            case {"what": "rebuilt" | "took_over" as what}:
-                self.happened[what] += 1
-            case {"what": "revoked" | "lost", "partitions": list(partitions)}:
-                self._held.difference_update(partitions)
-                for partition in partitions:
-                    self._parked.pop(partition, None)
-            case {"what": "parked", "partition": int(partition), "reason": str(reason)}:
-                self._held.discard(partition)
-                self._parked[partition] = reason
-                self.happened[f"parked: {reason}"] += 1
-
-    def parked(self) -> dict[int, str]:
-        """Return the partitions that its diary says it has parked, and why."""
-        self.held()
-        return dict(self._parked) if self.lives else {}
-
-    def kill(self) -> None:
-        """End the process, its guard too."""
-        if self._process is not None:
-            self._process.kill()
-
-    def await_end(self, timeout_s: float) -> bool:
-        """Wait until the process that runs now has ended by itself; tell whether it has."""
-        process = self._process
-        return comes(lambda: process is None or not process.alive, within_s=timeout_s, every_s=_LOOK_EVERY_S)
-
-    def log_tail(self) -> str:
-        return "" if self._process is None else self._process.log_tail(40)
 
 
 class Fleet:
@@ -262,12 +128,12 @@ class Fleet:
 
     def await_(self, done: Callable[[], bool], timeout_s: float) -> bool:
         """Wait until something holds of the fleet; tell whether it does."""
-        return comes(done, within_s=timeout_s, every_s=_LOOK_EVERY_S)
+        return comes(done, within_s=timeout_s, every_s=LOOK_EVERY_S)
 
     def _supervise(self) -> None:
         """Start whoever is wanted and does not run, and count how they ended."""
         down: dict[int, int | None] = {}
-        while not self._closing.wait(_LOOK_EVERY_S):
+        while not self._closing.wait(LOOK_EVERY_S):
             for member in self.members:
                 if member.lives:
                     down.pop(member.ordinal, None)

@@ -17,7 +17,7 @@ import msgspec
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from schemas.checkpoint import OffsetMetadata
-from tests.chaos.fleet import Member
+from tests.chaos.fleet_member import Member
 from tests.chaos.group_deletion import delete_group
 from tests.chaos.world import DEPLOYMENT, ChaosWorld
 from tests.harness.checker import Adopted

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
-from tests.harness.parts.chromium import Browser, Page, chromium, find_chromium
+from tests.harness.live_page import CONNECTED, picture, play, say, shown, text
+from tests.harness.parts.chromium import Browser, chromium, find_chromium
 from tests.harness.parts.lookup import missing
 from tests.harness.places import ROOT
 from tests.harness.service import serving
 from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.rules import DecodingRules
 from worker.settings.serving import ServeSettings
 
 HOSTILE = (
@@ -30,9 +27,6 @@ HOSTILE = (
     "[x]",
     "</span><h1>big</h1>",
 )
-CONNECTED = "document.getElementById('state').classList.contains('on')"
-FOLDER = os.environ.get("PICTURES")
-"""Where pictures go that somebody wants to look at; none are made without it."""
 
 
 @pytest.fixture(scope="module")
@@ -47,32 +41,6 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def model() -> OnnxEngine:
     return OnnxEngine(ROOT / "models" / "shipped", threads=1)
-
-
-@contextmanager
-def shown(
-    browser: Browser, *, engine: OnnxEngine | None = None, settings: ServeSettings | None = None, fragment: str = ""
-) -> Iterator[Page]:
-    rules = DecodingRules(flush_after_ms=800, stall_after_ms=800) if engine is not None else None
-    with serving(settings, engine=engine, rules=rules) as served, browser.page() as page:
-        page.resize(1280, 800)
-        page.prefer("dark")
-        page.open(served.url + fragment)
-        yield page
-
-
-def say(page: Page, **event: object) -> None:
-    page.value(f"send({json.dumps(event)})")
-
-
-def text(page: Page, selector: str) -> str:
-    chosen = f"[...document.querySelectorAll({json.dumps(selector)})]"
-    return str(page.value(f"{chosen}.map((one) => one.textContent).join('|')"))
-
-
-def picture(page: Page, name: str) -> None:
-    if FOLDER:
-        page.screenshot(Path(FOLDER) / f"{name}.png")
 
 
 def test_words_are_grey_until_they_freeze_and_slips_are_struck_through(browser: Browser) -> None:
@@ -163,16 +131,6 @@ def test_what_is_typed_is_spoken_word_by_word(browser: Browser) -> None:
         page.press("Enter")
         page.wait_for("document.querySelectorAll('main .w.frozen').length === 3")
         assert text(page, "main .w.frozen") == "Good |day-stop.|Yes"
-
-
-def play(page: Page, name: str, content: str, *, dropped: bool = False) -> None:
-    """Give the page a file at once, chosen or dropped."""
-    file = f"d.items.add(new File([{json.dumps(content)}], {json.dumps(name)}))"
-    field = "const file = document.getElementById('file')"
-    change = f"{field}; file.files = d.files; file.dispatchEvent(new Event('change'))"
-    drop = "dispatchEvent(new DragEvent('drop', {dataTransfer: d, cancelable: true}))"
-    page.value("document.getElementById('speed').value = '0'")
-    page.value(f"(() => {{ const d = new DataTransfer(); {file}; {drop if dropped else change}; }})()")
 
 
 def test_a_text_and_word_events_are_played(browser: Browser) -> None:

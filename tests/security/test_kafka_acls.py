@@ -5,20 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any
 
 import pytest
-from confluent_kafka.admin import AclBinding, AclBindingFilter, AclOperation, AclPermissionType
+from confluent_kafka.admin import AclBinding, AclOperation, AclPermissionType
 from confluent_kafka.admin import ResourcePatternType as Pattern
 from confluent_kafka.admin import ResourceType as Kind
 
 from tests.harness.parts.certificates import Certificates
-from tests.harness.parts.kafka_acls import Acl, worker_acls
+from tests.harness.parts.kafka_acls import worker_acls
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.places import ROOT
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
-from tests.harness.waiting import comes, retried, wait_until
+from tests.harness.waiting import comes, retried
+from tests.security.kafka_user import PATIENCE_S, PRINCIPAL, WORKER_USER, allow, allow_only
 from tests.security.secured_parts import SecuredKafka
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
@@ -34,16 +34,7 @@ from worker.settings.tree import Settings
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(300)]
 
-USER, PASSWORD = "caesura", "kafka-canary-4715"
-_PRINCIPAL = f"User:{USER}"
-_KINDS = {"topic": Kind.TOPIC, "group": Kind.GROUP, "cluster": Kind.BROKER, "transactionalId": Kind.TRANSACTIONAL_ID}
-_OPERATIONS = {
-    "Read": AclOperation.READ,
-    "Write": AclOperation.WRITE,
-    "Describe": AclOperation.DESCRIBE,
-    "DescribeConfigs": AclOperation.DESCRIBE_CONFIGS,
-}
-_PATIENCE_S = 20.0
+USER, PASSWORD = WORKER_USER, "kafka-canary-4715"
 
 
 @pytest.fixture
@@ -61,53 +52,6 @@ def world(guarded: SecuredKafka, redis_server: RedisServer, deployment: str, set
         )
     }  # fmt: skip
     return RealWorld(guarded.plain, redis_server.url, deployment, partitions=2, kafka_changes=changes)
-
-
-def names_of(acl: Acl, world: RealWorld) -> list[str]:
-    """Return what an ACL's name stands for in this test's deployment."""
-    return {
-        "input topic": [world.words_topic],
-        "ledger": [f"{world.deployment}.ledger"],
-        "segments, routes, dead letters": [world.segments_topic, world.german_topic, world.dead_topic],
-        "<deployment>": [world.deployment],
-        "<deployment>-": [f"{world.deployment}-"],
-        "": ["kafka-cluster"],
-    }[acl.name]
-
-
-def allow(world: RealWorld, *, but: tuple[str, str, str] | None = None) -> None:
-    """Give the user the chart's ACLs, but for one: kind, name and operation; and wait until the broker knows."""
-    bindings = [
-        AclBinding(
-            _KINDS[acl.kind],
-            name,
-            Pattern.PREFIXED if acl.pattern == "prefix" else Pattern.LITERAL,
-            _PRINCIPAL,
-            "*",
-            _OPERATIONS[operation],
-            AclPermissionType.ALLOW,
-        )
-        for acl in worker_acls()
-        for name in names_of(acl, world)
-        for operation in acl.operations
-        if (acl.kind, acl.name, operation) != but
-    ]
-    _allow_only(world, bindings)
-
-
-def _allow_only(world: RealWorld, bindings: list[AclBinding]) -> None:
-    admin = world.kafka.admin
-    anything: Any = None
-    of_user = (Kind.ANY, anything, Pattern.ANY, _PRINCIPAL, anything, AclOperation.ANY, AclPermissionType.ANY)
-    every = AclBindingFilter(*of_user)
-    admin.delete_acls([every])[every].result(_PATIENCE_S)
-    for future in admin.create_acls(bindings).values():
-        future.result(_PATIENCE_S)
-    wait_until(
-        lambda: set(admin.describe_acls(every).result(_PATIENCE_S)) == set(bindings),
-        "the broker does not take the ACLs",
-        within_s=_PATIENCE_S,
-    )
 
 
 def test_the_page_has_the_charts_list() -> None:
@@ -147,9 +91,9 @@ def test_with_these_alone_the_check_sees_brokers_and_topics(world: RealWorld, se
 def test_whoever_makes_a_topic_and_may_not_see_it_is_told_so(world: RealWorld, settings: KafkaSettings) -> None:
     unseen = WantedTopic(name=f"{world.deployment}.unseen", purpose="made blindly", partitions=1)
     allowed = AclBinding(
-        Kind.TOPIC, unseen.name, Pattern.LITERAL, _PRINCIPAL, "*", AclOperation.CREATE, AclPermissionType.ALLOW
+        Kind.TOPIC, unseen.name, Pattern.LITERAL, PRINCIPAL, "*", AclOperation.CREATE, AclPermissionType.ALLOW
     )
-    _allow_only(world, [allowed])
+    allow_only(world, [allowed])
     admin = KafkaTopics(settings)
     with pytest.raises(BrokerError, match=rf"{unseen.name} is made, but .* does not tell of it"):
         admin.create(unseen, replication=1, options={})
@@ -195,7 +139,7 @@ def reading(world: RealWorld, settings: KafkaSettings) -> None:
     world.send(*speech("ann", 4))
     with closing(KafkaWordSource(settings, world.words_topic)) as source:
         source.subscribe(_Everything(source))
-        comes(lambda: False, within_s=_PATIENCE_S, every_s=0.0, meanwhile=lambda: source.poll(10, 0.2))
+        comes(lambda: False, within_s=PATIENCE_S, every_s=0.0, meanwhile=lambda: source.poll(10, 0.2))
 
 
 def rebuilding(world: RealWorld, settings: KafkaSettings) -> None:
@@ -210,7 +154,7 @@ def new_publisher(world: RealWorld, settings: KafkaSettings) -> KafkaPublisher:
 
 def starting(world: RealWorld, settings: KafkaSettings) -> None:
     with closing(new_publisher(world, settings)) as publisher:
-        retried(lambda: publisher.init_transactions(5.0), despite=BrokerError, within_s=_PATIENCE_S, every_s=0.5)
+        retried(lambda: publisher.init_transactions(5.0), despite=BrokerError, within_s=PATIENCE_S, every_s=0.5)
 
 
 def looking_at_topics(world: RealWorld, settings: KafkaSettings) -> None:
