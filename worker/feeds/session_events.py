@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from schemas.codec import decode_event, encode_event
 from schemas.events import MAX_EVENT_WORDS, MAX_WORD_CHARACTERS, Word, WordsEvent
 from schemas.versions import EVENT_VERSION
 from worker.errors import FatalError
 from worker.feeds.hypothesis import HeardWord, UnreadableMessageError
+from worker.feeds.refusal import why_refused
 
 __all__ = ["GUESSED_ENDS", "SessionEvents"]
 
@@ -52,7 +52,7 @@ class SessionEvents:
         event = WordsEvent(
             version=EVENT_VERSION, session=self.session, epoch=self.epoch, seq=0, lang=self.lang, targets=self.targets
         )
-        if (why := _not_taken(event)) is not None:
+        if (why := why_refused(event)) is not None:
             raise FatalError(f"the session cannot be sent: {why}")
 
     def reconnect(self, elapsed_ms: int | None = None) -> None:
@@ -129,7 +129,7 @@ class SessionEvents:
             targets=None if numbering.spoke else self.targets,
             attributes=GUESSED_ENDS if guessed else None,
         )
-        if self.refused is not None and (why := _not_taken(event)) is not None:
+        if self.refused is not None and (why := why_refused(event)) is not None:
             self.refused(UnreadableMessageError(why))
             return
         numbering.next_seq += 1
@@ -159,14 +159,3 @@ class SessionEvents:
         return name == whole or (
             name.startswith(f"{whole}/") and (bool(stream) or name.count("/") == whole.count("/") + 1)
         )
-
-
-def _not_taken(event: WordsEvent) -> str | None:
-    """Return why a worker would refuse an event, without a word of it; None where it would take it."""
-    try:
-        decode_event(encode_event(event))
-    except UnicodeError:
-        return "text: expected Unicode, and half a character stands there"
-    except ValueError as error:
-        return str(error)
-    return None

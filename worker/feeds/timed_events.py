@@ -10,6 +10,7 @@ import msgspec
 from schemas.codec import decode_event, encode_event
 from schemas.events import WordsEvent
 from worker.errors import FatalError
+from worker.feeds.refusal import why_refused
 
 __all__ = ["Pace", "TimedEvent", "ended", "timed", "word_event"]
 
@@ -43,10 +44,8 @@ def timed(events: Iterable[WordsEvent], pace: Pace) -> Iterator[TimedEvent]:
     """
     latest_ms = 0
     for event in events:
-        try:
-            decode_event(encode_event(event))
-        except ValueError as error:
-            raise FatalError(f"what was read is no word event: {error}") from None
+        if (why := why_refused(event)) is not None:
+            raise FatalError(f"what was read is no word event: {why}")
         ends = [end for word in event.words if (end := word.end_ms) is not None]
         heard = [event.heard_until_ms] if event.heard_until_ms is not None else []
         latest_ms = max([latest_ms, *(ends or heard or [latest_ms + pace.word_ms(len(event.words))])])

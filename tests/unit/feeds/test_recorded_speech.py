@@ -212,3 +212,9 @@ def test_a_recording_in_which_nothing_is_said_is_not_doubted(silence: str) -> No
 
 def test_silence_in_a_form_that_several_share_is_not_doubted() -> None:
     assert read('{"text": ""}\n', given=FileFormat.WHISPER) == []
+
+
+def test_half_a_character_is_named_and_not_quoted() -> None:
+    with pytest.raises(FatalError, match="half a character stands there") as refused:
+        read('{"text": "so \\ud83d yes"}\n', "vosk.json")
+    assert "ud83d" not in str(refused.value)
