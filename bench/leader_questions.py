@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bench.machine import cpu_name
-from tests.harness.clusters import Member
+from tests.harness.group_member import Member
 from tests.harness.parts.kafka_part import find_kafka, unique
 from tests.harness.speech import event
 from tests.harness.twin_world import World

@@ -27,7 +27,7 @@ from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.first_start import why_not_new
 from worker.runtime.found_sessions import FoundSessions
 from worker.runtime.found_state import holds_all
-from worker.runtime.parking import Parked
+from worker.runtime.parking import Parked, count_changed
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings, StartAt
 from worker.runtime.verdict import judge
@@ -89,13 +89,11 @@ class Claim:
         """Fence, compare ids, and begin to read the stored sessions; or say why an operator is needed."""
         partitions = self._source.partition_count(self._timeout_s)
         if partitions != self._partitions:
-            return self._park(ParkReason.PARTITION_COUNT_CHANGED, f"{self._partitions} before, {partitions} now")
+            return self._park(*count_changed(self._partitions, partitions))
         committed = self._fence.raise_above_committed()
         metadata = OffsetMetadata.decode(committed.metadata) if committed else None
         if metadata is not None and metadata.partitions != self._partitions:
-            return self._park(
-                ParkReason.PARTITION_COUNT_CHANGED, f"{metadata.partitions} before, {self._partitions} now"
-            )
+            return self._park(*count_changed(metadata.partitions, self._partitions))
         reason = self._why_not_new() if committed is None else None
         if reason is not None and not (
             reason[0] == ParkReason.OFFSET_FROM_OUTSIDE and self._settings.adopt_foreign_offsets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schemas.checkpoint import OffsetMetadata
 from worker.ports.reasons import ParkReason
+from worker.runtime.parking import count_changed
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings
 
@@ -25,5 +26,5 @@ def why_not_new(
     for text in parts.peers.committed_metadata(timeout_s).values():
         metadata = OffsetMetadata.decode(text)
         if metadata is not None and metadata.partitions != partitions:
-            return ParkReason.PARTITION_COUNT_CHANGED, f"{metadata.partitions} before, {partitions} now"
+            return count_changed(metadata.partitions, partitions)
     return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from worker.ports.reasons import ParkReason
 
-__all__ = ["Parked"]
+__all__ = ["Parked", "count_changed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,3 +16,8 @@ class Parked:
     partition: int
     reason: ParkReason
     detail: str
+
+
+def count_changed(before: int, now: int) -> tuple[ParkReason, str]:
+    """Return reason and detail where the input has another number of partitions: sessions have moved."""
+    return ParkReason.PARTITION_COUNT_CHANGED, f"{before} before, {now} now"

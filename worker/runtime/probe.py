@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from worker.errors import RetriableError
-from worker.ports.reasons import ParkReason
 from worker.runtime.assignment import Assignment
 from worker.runtime.faults import Faults
-from worker.runtime.parking import Parked
+from worker.runtime.parking import Parked, count_changed
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.positions import Positions
 from worker.runtime.settings import RuntimeSettings
@@ -49,9 +48,9 @@ class Probe:
         self._faults.cleared("poll")
         self._release()
         if counted != partitions:
-            detail = f"{partitions} before, {counted} now; see docs/operations.md"
+            reason, detail = count_changed(partitions, counted)
             for partition in self._assignment.loaded:
-                parked = Parked(partition=partition, reason=ParkReason.PARTITION_COUNT_CHANGED, detail=detail)
+                parked = Parked(partition=partition, reason=reason, detail=f"{detail}; see docs/operations.md")
                 self._assignment.park(parked)
 
     def _ask(self) -> int | None:

@@ -11,6 +11,7 @@ from worker.ports.observer import EventRepeated
 from worker.ports.reasons import ParkReason
 from worker.ports.records import Record
 from worker.runtime.dead_letters import Refusals
+from worker.runtime.parking import count_changed
 from worker.runtime.partition_state import PartitionState
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.poison_isolation import StepDecision
@@ -47,7 +48,7 @@ class RecordAdmission:
             moved = error.reason is DeadLetterReason.WRONG_PARTITION
             if moved and (partitions := self._count_partitions()) != state.partitions:
                 # Its producer knows already what this worker does not: the event is in order.
-                state.park(ParkReason.PARTITION_COUNT_CHANGED, f"{state.partitions} before, {partitions} now")
+                state.park(*count_changed(state.partitions, partitions))
                 return
             self._refusals.refuse(record, error, time_ms)
         state.position.applied(record)
