@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import logging
 import os
 import sys
@@ -10,27 +9,41 @@ from typing import Annotated
 
 import typer
 
-from worker.commands.bench import bench
-from worker.commands.bridge import bridge
-from worker.commands.captions import captions
-from worker.commands.check import check
-from worker.commands.dead_letters import dead_letters
-from worker.commands.demo import demo
-from worker.commands.punctuate import punctuate
-from worker.commands.replay import replay
-from worker.commands.serve import serve
-from worker.commands.settings import settings
-from worker.commands.tail import tail
-from worker.commands.topics import topics
-from worker.commands.train import PASSED_ON, train
-from worker.commands.unpark import unpark
-from worker.commands.view import view
-from worker.commands.worker import worker
+from worker.commands.deferred_command import DeferredCommand
+from worker.commands.version import version
 from worker.errors import CaesuraError
 
 __all__ = ["app", "main"]
 
 _EPILOG = "Settings come from CAESURA_... variables, a TOML file and --set; `caesura settings` lists them."
+
+_LISTED = {
+    "demo": "Show it working: four people talk at once, words are grey until their labels are frozen.",
+    "worker": "Run a worker: words in from Kafka, frozen labelled segments out, exactly once.",
+    "punctuate": "Punctuate text without Kafka and Redis: one line is one session.",
+    "serve": "Serve punctuation over WebSocket, without Kafka and Redis: words in, frozen segments and unfrozen words "
+    "out.",
+    "check": "Check settings, brokers, topics, Redis and models, before or beside a running worker; changes nothing.",
+    "bench": "Measure what this machine carries, in about a minute, and print what to set: replicas, threads, CPU, "
+    "memory.",
+    "replay": "Send a file of speech into the input topic, as a recogniser would.",
+    "bridge": "Send a recogniser's speech into the input topic as it comes.",
+    "tail": "Show segments as consumers read them: committed ones only.",
+    "view": "Show a cluster's sessions on a live page: words grey until they freeze, marks, repairs, causes, delays.",
+    "unpark": "Let parked partitions be claimed again, once what stopped them was fixed.",
+    "train": "Train a shipped model further on a folder of your own text: `caesura train FOLDER --language en`.",
+    "settings": "List every setting: its value, where it came from, and what it is for.",
+    "version": "Print the version.",
+    "topics": "Make the topics as a deployment wants them.",
+    "captions": "Show a session's captions, live, in a meeting or a stream.",
+    "dead-letters": "Look at the events that could never be applied, and send them again once they can.",
+}
+"""What ``caesura --help`` lists: each command, in a module of its own name, and how its help begins.
+
+Commands are imported when they are called: all of them are several times what one needs.
+"""
+_PASSED_ON = {"train": {"allow_extra_args": True, "ignore_unknown_options": True}}
+"""Whose arguments are another command's: those of ``python -m models tune``."""
 
 app = typer.Typer(
     name="caesura",
@@ -43,28 +56,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command()(demo)
-app.command()(worker)
-app.command()(punctuate)
-app.command()(serve)
-app.add_typer(topics, name="topics")
-app.command()(check)
-app.command()(bench)
-app.command()(replay)
-app.command()(bridge)
-app.command()(tail)
-app.command()(view)
-app.add_typer(captions, name="captions")
-app.add_typer(dead_letters, name="dead-letters")
-app.command()(unpark)
-app.command(context_settings=PASSED_ON)(train)
-app.command()(settings)
+
+def _called() -> None:
+    """Stand for a command, whose module has the function."""
 
 
-@app.command()
-def version() -> None:
-    """Print the version."""
-    typer.echo(f"caesura {importlib.metadata.version('caesura')}")
+for _name, _help in _LISTED.items():
+    app.command(_name, cls=DeferredCommand, help=_help, context_settings=_PASSED_ON.get(_name))(_called)
 
 
 def _print_version(asked: bool) -> None:

@@ -10,10 +10,7 @@ import typer
 
 from worker.errors import FatalError
 
-__all__ = ["PASSED_ON", "train"]
-
-PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""Context settings of the command: its arguments are those of ``python -m models tune``."""
+__all__ = ["train"]
 
 _MODELS = __name__.removesuffix("worker.commands.train") + "models"
 _NEEDED = (_MODELS, "torch", "onnx")

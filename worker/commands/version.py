@@ -1,0 +1,14 @@
+"""``caesura version``, and ``caesura --version``."""
+
+from __future__ import annotations
+
+import typer
+
+__all__ = ["version"]
+
+
+def version() -> None:
+    """Print the version."""
+    from importlib.metadata import version as installed  # noqa: PLC0415 - no other command needs it
+
+    typer.echo(f"caesura {installed('caesura')}")
