@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import islice
 
 import pytest
@@ -112,3 +113,14 @@ def test_two_stretches_that_are_read_by_turns_each_yield_all_of_theirs(two_parti
         for place, stretch in enumerate(stretches):
             found[place] += [text(record) for record in islice(stretch, 1000)]
     assert found == [values, values]
+
+
+def test_a_short_stretch_does_not_wait_for_records_that_nobody_asked_for(cluster: Cluster) -> None:
+    cluster.append("a", "b", "c")
+    reader = cluster.reader()
+    took_s = []
+    for _ in range(5):
+        began_s = time.monotonic()
+        assert read(reader, cluster.topic, 1, 2) == ["b"]
+        took_s.append(time.monotonic() - began_s)
+    assert min(took_s) < 0.2, "the time that a poll may wait where nothing comes"

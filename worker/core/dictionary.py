@@ -2,8 +2,9 @@
 
 Only the list is jieba's: its module would keep a cache in the shared temporary folder, which is not to be trusted, and
 log to stderr. The list is as constant as the code: the version of jieba is pinned, its hash goes into the manifest of
-a model that reads it, and nothing is written anywhere. Loading finds where each character's words stand, a tenth of a
-second; they are read when a text first holds the character, so that a worker starts at once and keeps what it needs.
+a model that reads it, and nothing is written anywhere. Loading finds where each character's words stand, in less than a
+tenth of a second. What takes twice as long, counting how often all words occur, waits for the first Chinese text; and a
+character's words are read when a text first holds it: so a worker starts at once and keeps what it needs.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,20 +33,20 @@ _SAME_FIRST = re.compile(r"^(.).*\n(?:\1.*\n)*", re.MULTILINE)
 
 
 class Dictionary:
-    """Words and the beginnings of words, each with a few bits: ``entries_of`` says which.
-
-    unknown_cost: of a single character that is no word.
-    """
+    """Words and the beginnings of words, each with a few bits: ``entries_of`` says which."""
 
     def __init__(self, counted: str) -> None:
         """Build from lines of a word and how often it occurs; lines that begin otherwise are passed over."""
-        self._total = max(1, sum(map(int, _COUNTS.findall(counted))))
         self._counted: dict[str, str] = {}
         for lines in _SAME_FIRST.finditer(counted if counted.endswith("\n") else f"{counted}\n"):
             first = lines[1]
             self._counted[first] = self._counted.get(first, "") + lines[0]
         self._entries: dict[str, dict[str, int]] = {}
-        self.unknown_cost = self._cost_of(1)
+
+    @cached_property
+    def unknown_cost(self) -> int:
+        """What a single character that is no word costs."""
+        return self._cost_of(1)
 
     def entries_of(self, first: str) -> dict[str, int]:
         """Return what begins with the character ``first``: text -> bits.
@@ -64,7 +65,7 @@ class Dictionary:
         return entry >> _COST_SHIFT
 
     def _read(self, first: str) -> dict[str, int]:
-        counts = {word: int(count) for word, count in _COUNTED.findall(self._counted.pop(first, ""))}
+        counts = {word: int(count) for word, count in _COUNTED.findall(self._counted.get(first, ""))}
         entries = {word: self._cost_of(count) << _COST_SHIFT | WORD for word, count in counts.items()}
         for word in counts:
             for end in range(len(word) - 1, 0, -1):
@@ -73,7 +74,12 @@ class Dictionary:
                 if entry & LONGER:
                     break
                 entries[beginning] = entry | LONGER
+        self._counted.pop(first, None)  # counted by now, since a word's cost is its share of all
         return entries
+
+    @cached_property
+    def _total(self) -> int:
+        return max(1, sum(int(count) for lines in self._counted.values() for count in _COUNTS.findall(lines)))
 
     def _cost_of(self, count: int) -> int:
         return round(math.log(self._total / max(1, count)) * _COST_SCALE)

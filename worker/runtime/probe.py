@@ -13,6 +13,8 @@ from worker.runtime.settings import RuntimeSettings
 __all__ = ["Probe"]
 
 _EVERY_S = 5.0
+_FIRST_AFTER_S = 1.0
+"""A look asks the brokers about each partition: the first words after a start come out before it."""
 
 
 class Probe:
@@ -34,14 +36,16 @@ class Probe:
             observer=parts.observer,
             timeout_s=settings.claim_timeout_s,
         )
-        self._probed_at_s = float("-inf")
+        self._due_at_s: float | None = None
 
     def run(self, partitions: int) -> None:
         """Look, where it is time to. partitions: what was counted at the start; a change parks every partition."""
         now_s = self._clock.monotonic_s()
-        if now_s - self._probed_at_s < _EVERY_S:
+        if self._due_at_s is None:
+            self._due_at_s = now_s + _FIRST_AFTER_S
+        if now_s < self._due_at_s:
             return
-        self._probed_at_s = now_s
+        self._due_at_s = now_s + _EVERY_S
         counted = self._ask()
         if counted is None:
             return

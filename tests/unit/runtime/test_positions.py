@@ -8,8 +8,9 @@ from tests.harness.heard import Heard
 from tests.harness.speech import event
 from tests.harness.twin_world import World
 from worker.errors import AbortableError
-from worker.ports.observer import PositionMeasured
+from worker.ports.observer import Event, PositionMeasured
 from worker.ports.records import NextOffset
+from worker.ports.seam_events import SegmentsPublished
 
 
 def _last(heard: Heard[PositionMeasured]) -> PositionMeasured:
@@ -47,3 +48,15 @@ def test_a_partition_that_stands_still_is_as_far_behind_as_its_words_are_old(why
     told = _last(heard)
     assert told.end_offset - told.next_offset == 8
     assert 50_000 < told.oldest_unread_ms < 70_000
+
+
+def test_the_first_words_after_a_start_come_out_before_positions_are_measured() -> None:
+    world = World(partitions=4)
+    world.send(*(event(f"ann-{number}", 0, "so", "it", "is") for number in range(12)))
+    heard = Heard(Event)
+    worker = world.worker(observer=heard)
+    worker.turn(100)
+    first = next(place for place, one in enumerate(heard.events) if isinstance(one, PositionMeasured))
+    out = [segment for one in heard.events[:first] if isinstance(one, SegmentsPublished) for segment in one.segments]
+    assert len({segment.session for segment in out}) == 12
+    assert {one.partition for one in heard.events if isinstance(one, PositionMeasured)} == set(range(4))

@@ -77,8 +77,9 @@ class KafkaLogReader(LogReader):
         while position < end:
             if self._monotonic_s() > ends_at_s:
                 raise BrokerError(f"{doing}: stands at {position}, not yet at {end}: a transaction is still open")
-            with consuming(doing):
-                messages = consumer.consume(_MAX_MESSAGES, _POLL_S)
+            with consuming(doing):  # ``consume`` alone would wait the whole time-out for a full batch
+                first = consumer.poll(_POLL_S)
+                messages = [] if first is None else [first, *consumer.consume(_MAX_MESSAGES - 1, 0)]
             for message in messages:
                 offset, error = message.offset(), message.error()
                 if error is not None and error.code() != _EOF:
