@@ -21,8 +21,9 @@ from pathlib import Path
 import msgspec
 
 from bench.machine import machine
-from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot, digest_sum
+from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
 from schemas.codec import encode_event
+from schemas.digests import digest_sum
 from schemas.state import SessionState, decode_state, encode_state
 from tests.harness.parts.redis_part import RedisServer, find_redis
 from tests.harness.speech import event

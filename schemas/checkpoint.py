@@ -5,19 +5,20 @@ docs/seam.md. Ids are compared as integers: (token, n); the nonce tells two clai
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 import msgspec
 
-__all__ = ["CheckpointId", "Manifest", "OffsetMetadata", "SessionField", "Slot", "digest_sum"]
+from schemas.digests import digest_of
+from schemas.ledger_sum import LedgerSum
 
-_DIGEST_BYTES = 8
-_DIGESTS = 1 << (8 * _DIGEST_BYTES)
+__all__ = ["CheckpointId", "Manifest", "OffsetMetadata", "SessionField", "Slot"]
+
 _ID = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9a-f]{16})")
-_METADATA = re.compile(r"caesura1 (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\d+) (\d+) (\S+)")
+_METADATA = re.compile(
+    r"caesura1 (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\d+) (\d+) (\S+)(?: ([0-9]{1,18}\.[0-9a-f]{16}))?"
+)
 
 
 class CheckpointId(NamedTuple):
@@ -91,7 +92,8 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     replay_offset: smallest offset at which a buffer of the partition starts. partitions: the input's partition
     count. isolated_until_offset: below which offset records are tried one by one. tries: how often the next was tried;
     where records are isolated no more, the next timers (``worker.runtime.poison_isolation``).
-    transactional_id: the writer's, for a takeover.
+    transactional_id: the writer's, for a takeover. ledger: what the ledger must say (``schemas.ledger_sum``); None
+    where nobody counted. Releases before state version 1.4 take metadata that has it for somebody else's.
     """
 
     id: CheckpointId
@@ -100,11 +102,13 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     transactional_id: str
     isolated_until_offset: int = 0
     tries: int = 0
+    ledger: LedgerSum | None = None
 
     def encode(self) -> str:
         """Return the text form; ASCII, well under the broker's 4096 bytes."""
         numbers = f"{self.replay_offset} {self.partitions} {self.isolated_until_offset} {self.tries}"
-        return f"caesura1 {self.id} {numbers} {self.transactional_id}"
+        ledger = "" if self.ledger is None else f" {self.ledger}"
+        return f"caesura1 {self.id} {numbers} {self.transactional_id}{ledger}"
 
     @classmethod
     def decode(cls, text: str | None) -> OffsetMetadata | None:
@@ -112,7 +116,7 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
         match = _METADATA.fullmatch(text or "")
         if match is None:
             return None
-        token, n, nonce, replay, partitions, isolated, tries, transactional_id = match.groups()
+        token, n, nonce, replay, partitions, isolated, tries, transactional_id, ledger = match.groups()
         return cls(
             id=CheckpointId(int(token), int(n), nonce),
             replay_offset=int(replay),
@@ -120,6 +124,7 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
             isolated_until_offset=int(isolated),
             tries=int(tries),
             transactional_id=transactional_id,
+            ledger=None if ledger is None else LedgerSum.parse(ledger),
         )
 
 
@@ -134,14 +139,7 @@ class Slot(msgspec.Struct, frozen=True, array_like=True):
         if self.state is None:
             return 0
         name = session.encode(errors="surrogateescape")
-        hashed = hashlib.blake2b(b"%d %s %s " % (len(name), name, self.id.encode()), digest_size=_DIGEST_BYTES)
-        hashed.update(self.state)
-        return int.from_bytes(hashed.digest(), "big")
-
-
-def digest_sum(digests: Iterable[int]) -> int:
-    """Return one number for a partition's sessions, in any order: another field, or one changed, is another number."""
-    return sum(digests) % _DIGESTS
+        return digest_of(b"%d %s %s " % (len(name), name, self.id.encode()), self.state)
 
 
 class SessionField(msgspec.Struct, frozen=True, array_like=True):

@@ -30,16 +30,24 @@ __all__ = [
     "decode_state",
     "encode_ledger",
     "encode_state",
+    "reaches",
 ]
 
-StateVersion = Literal["1.0", "1.1", "1.2", "1.3"]
+StateVersion = Literal["1.0", "1.1", "1.2", "1.3", "1.4"]
 """The versions that this release can write; it reads every minor of the major.
 
 1.1: a snapshot may hold ``traces``. 1.2: labels may have ``casing``. 1.3: options may have the session's own words.
+1.4: the metadata of committed offsets may say what the ledger must (``schemas.ledger_sum``), which no release before
+reads; snapshots and ledger records are those of 1.3.
 """
 
 STATE_VERSION: StateVersion = "1.3"
 """What is written unless another is asked for."""
+
+
+def reaches(version: StateVersion, wanted: StateVersion) -> bool:
+    """Tell whether what came with ``wanted`` has a place in ``version``."""
+    return int(version.partition(".")[2]) >= int(wanted.partition(".")[2])
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True, array_like=True):

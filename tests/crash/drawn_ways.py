@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from tests.crash.exploration import OWNERS, broken
+from schemas.state import StateVersion
+from tests.crash.exploration import OWNERS, SUMMED, broken
 
 __all__ = ["draw", "explore", "shorten"]
 
@@ -34,13 +35,18 @@ _WEIGHTS = {
     "offsets {owner} aborted": 1,
 }
 _LOSSES = {"lose": 3, "copy": 3, "fail_over": 2}
+_STRIKES = {"strike {session}": 8, "strike {session} older": 4, "lose": 4}
+_VERSIONS: Sequence[Sequence[StateVersion]] = (("1.3",), ("1.4",), ("1.4", "1.3"))
+"""What each ordinal writes, by seed: the default, what sums the ledger, and a fleet in the midst of a roll-out."""
+
 _LOSSES_IN_PART = {"spoil {partition} {number}": 8, "miss {session}": 2}
 
 
-def draw(seed: int, length: int, *, losses: bool, in_part: bool = False) -> list[str]:
+def draw(seed: int, length: int, *, losses: bool, in_part: bool = False, strikes: bool = False) -> list[str]:
     """Draw a way."""
     drawn = random.Random(seed)
     weights = _WEIGHTS | (_LOSSES if losses else {}) | (_LOSSES_IN_PART if in_part else {})
+    weights |= _STRIKES if strikes else {}
     lines = drawn.choices(list(weights), list(weights.values()), k=length)
     return [
         line.format(
@@ -53,11 +59,16 @@ def draw(seed: int, length: int, *, losses: bool, in_part: bool = False) -> list
     ]
 
 
-def explore(seeds: Iterable[int], *, length: int = 60, losses: bool = False, in_part: bool = False) -> str | None:
-    """Go the ways of these seeds; None where every promise held, else what broke and the shortest way there."""
+def explore(
+    seeds: Iterable[int], *, length: int = 60, losses: bool = False, in_part: bool = False, strikes: bool = False
+) -> str | None:
+    """Go the ways of these seeds; None where every promise held, else what broke and the shortest way there.
+
+    strikes: an operator strikes records from the ledger, which only workers that sum it all notice.
+    """
     for seed in seeds:
-        way = draw(seed, length, losses=losses, in_part=in_part)
-        ends = partial(broken, partitions=1 + seed % 2)
+        way = draw(seed, length, losses=losses, in_part=in_part, strikes=strikes)
+        ends = partial(broken, partitions=1 + seed % 2, versions=SUMMED if strikes else _VERSIONS[seed % 3])
         if ends(way):
             shortest = shorten(way, ends)
             return f"{ends(shortest)} (seed {seed})\n  " + "\n  ".join(shortest)

@@ -14,9 +14,11 @@ import msgspec
 
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Segment
+from schemas.state import StateVersion
 from tests.harness.damages import DAMAGES
 from tests.harness.speech import event
 from tests.harness.stepping import SteppedWorker
+from tests.harness.struck_ledger import disagreement, strike, write_again
 from tests.harness.twin_world import TwinWorker, World
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.adapters.memory.session_store import StoreFault
@@ -24,8 +26,9 @@ from worker.core.partitioning import murmur2_partition
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError, BrokerError, FatalError, OutcomeUnknownError
 from worker.ports.observer import Observer
+from worker.ports.reasons import ParkReason
 
-__all__ = ["OWNERS", "Exploration", "Violation", "broken"]
+__all__ = ["OWNERS", "SUMMED", "Exploration", "Violation", "broken"]
 
 _RULES = DecodingRules(
     step_words=1,
@@ -36,6 +39,7 @@ _RULES = DecodingRules(
     idle_after_ms=10_000,
     forget_after_ms=8_000,
 )
+SUMMED: Sequence[StateVersion] = ("1.4",)
 OWNERS = (0, 1, 2)
 _ORDINALS = 2
 """Owners 0 and 2 have the same ordinal, as a process has that was given up and lives on."""
@@ -50,9 +54,10 @@ class Violation(Exception):  # noqa: N818  # what it is, not what failed
 
 
 class Exploration:
-    """One way through the seam, over so many partitions."""
+    """One way through the seam, over so many partitions. versions: of the state that each ordinal writes."""
 
-    def __init__(self, partitions: int = 1) -> None:
+    def __init__(self, partitions: int = 1, versions: Sequence[StateVersion] = SUMMED) -> None:
+        self._versions = versions
         self.world = World(partitions=partitions, rules=_RULES)
         self._owners: dict[int, SteppedWorker] = {}
         self._said: dict[str, list[str]] = defaultdict(list)
@@ -62,6 +67,7 @@ class Exploration:
         self._replica = self.world.redis.copy()
         self._seen = 0
         self._failures = 0
+        self._struck = False
         self._failures_before: dict[str, int] = {}
 
     def run(self, way: Sequence[str]) -> None:
@@ -81,7 +87,12 @@ class Exploration:
         getattr(self, f"_{name}")(*rest)
 
     def check(self) -> None:
-        """Compare what is committed with what was said: a prefix, once, in order, numbered without a hole."""
+        """Compare what is committed with what was said: a prefix, once, in order, numbered without a hole.
+
+        And with what is committed of the ledger, whatever was struck from it.
+        """
+        if wrong := disagreement(self.world):
+            raise Violation(wrong)
         records = self.world.records("asr.segments")
         if len(records) == self._seen:
             return
@@ -120,11 +131,15 @@ class Exploration:
             self.act(f"crash {owner}")
             self.act(f"expire {owner}")
         self.act("land")
-        last = self.world.worker(_ORDINALS, engine=ScriptedEngine(look_ahead_words=1), commit_interval_ms=10)
-        for _ in range(12):
-            last.turn(4)
-            self.world.clock.pass_s(0.4)
-        self.check()
+        last = self._world_worker(_ORDINALS, ScriptedEngine(look_ahead_words=1))
+        self._go_on(last)
+        parked = last.worker.assignment.parked
+        if self._struck and {one.reason for one in parked.values()} == {ParkReason.LEDGER_INCOMPLETE}:
+            write_again(self.world)
+            for partition in list(parked):
+                last.store.release(partition)
+            last.turn(400)
+            self._go_on(last)
         last.turn()
         if last.worker.unready():
             raise Violation(f"the last worker does not work: {last.worker.unready()}")
@@ -133,12 +148,24 @@ class Exploration:
         if lost:
             raise Violation(f"never published: {lost}")
 
+    def _go_on(self, last: TwinWorker) -> None:
+        for _ in range(12):
+            last.turn(4)
+            self.world.clock.pass_s(0.4)
+        self.check()
+
     def _worker(self, ordinal: int) -> Callable[[Observer], TwinWorker]:
         def make(observer: Observer) -> TwinWorker:
             engine = ScriptedEngine(look_ahead_words=1)
-            return self.world.worker(ordinal % _ORDINALS, observer=observer, engine=engine, commit_interval_ms=10)
+            return self._world_worker(ordinal % _ORDINALS, engine, observer)
 
         return make
+
+    def _world_worker(self, ordinal: int, engine: ScriptedEngine, observer: Observer | None = None) -> TwinWorker:
+        version = self._versions[ordinal % len(self._versions)]
+        return self.world.worker(
+            ordinal, observer=observer, engine=engine, commit_interval_ms=10, state_version=version
+        )
 
     def _advance(self, owner: str, times: str) -> None:
         number = int(owner)
@@ -223,6 +250,9 @@ class Exploration:
             with contextlib.suppress(LookupError, ValueError, msgspec.DecodeError):  # there is no such thing to spoil
                 self.world.redis.spoil(place, list(DAMAGES.values())[int(number) % len(DAMAGES)])
 
+    def _strike(self, session: str, older: str = "") -> None:
+        self._struck |= strike(self.world, session, older=bool(older))
+
     def _miss(self, session: str) -> None:
         self._failures += 1
         self.world.redis.unseen = {session}
@@ -239,10 +269,10 @@ def _transactional_id(owner: str) -> str:
     return f"caesura-{int(owner) % _ORDINALS}"
 
 
-def broken(way: Sequence[str], *, partitions: int = 1) -> str | None:
+def broken(way: Sequence[str], *, partitions: int = 1, versions: Sequence[StateVersion] = SUMMED) -> str | None:
     """Go a way; None where every promise held, else what broke."""
     try:
-        Exploration(partitions).run(way)
+        Exploration(partitions, versions).run(way)
     except Violation as violation:
         return str(violation)
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import msgspec
@@ -22,11 +22,12 @@ from worker.runtime.checkpoint import Checkpoint
 from worker.runtime.claim_fence import ClaimFence
 from worker.runtime.deadline import Deadline
 from worker.runtime.found_state import FoundManifest
+from worker.runtime.ledger_check import LedgerCheck
 from worker.runtime.poison_isolation import PoisonIsolation
 from worker.runtime.stored import StoredSlots
 from worker.runtime.verdict import judge
 
-__all__ = ["FLAWS", "LOSS_FLAWS", "PART_FLAWS", "Flaw"]
+__all__ = ["FLAWS", "LOSS_FLAWS", "PART_FLAWS", "STRIKE_FLAWS", "Flaw"]
 
 Flaw = Callable[[pytest.MonkeyPatch], None]
 
@@ -201,6 +202,16 @@ def unseen_sessions(patch: pytest.MonkeyPatch) -> None:
     no_count(patch)
 
 
+def unsummed_ledger(patch: pytest.MonkeyPatch) -> None:
+    """A rebuild believes whatever records stand in the ledger."""
+
+    def run(check: LedgerCheck, *args: object, **kwargs: object) -> Iterator[None]:
+        del check, args, kwargs
+        return iter(())
+
+    patch.setattr(LedgerCheck, "run", run)
+
+
 FLAWS: dict[str, Flaw] = {
     one.__name__: one
     for one in (
@@ -218,3 +229,5 @@ LOSS_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (no_follows, low_tok
 """Flaws that show only where Redis is lost, or goes on from an older copy."""
 PART_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (rebuild_follows, trusted_manifest, unseen_sessions)}
 """Flaws that show only where Redis is lost in part."""
+STRIKE_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (unsummed_ledger,)}
+"""Flaws that show only where the ledger has lost a record, and Redis is lost."""

@@ -15,7 +15,7 @@ from typing import Annotated, Protocol
 from msgspec import Meta
 
 from schemas.events import MAX_OWN_PHRASES, Emission, SessionOptions
-from schemas.state import ChosenOptions, StateVersion
+from schemas.state import ChosenOptions, StateVersion, reaches
 from worker.errors import FatalError
 
 __all__ = [
@@ -131,7 +131,7 @@ class DecodingRules:
 
     def kept_in(self, version: StateVersion) -> DecodingRules:
         """Return these rules without the wishes that a state of this version would lose at the next claim."""
-        return self if version == "1.3" else replace(self, bounds=replace(self.bounds, own_phrases=0))
+        return self if reaches(version, "1.3") else replace(self, bounds=replace(self.bounds, own_phrases=0))
 
     def choose(self, wishes: SessionOptions | None) -> ChosenOptions:
         """Return a session's options: its wishes clamped to the bounds, the operator's values for the rest."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from schemas.state import ChosenOptions, LedgerState, SessionState, StateVersion
+from schemas.state import ChosenOptions, LedgerState, SessionState, StateVersion, reaches
 from worker.core.admission import Admission
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
@@ -87,7 +87,7 @@ def snapshot(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> S
         **_facts(admission, writer, decoder),
         buffer=tuple(buffer.words),
         held=decoder.segmenter.held,
-        traces=() if writer.context.state_version == "1.0" else writer.traces,
+        traces=writer.traces if reaches(writer.context.state_version, "1.1") else (),
     )
 
 
@@ -163,9 +163,9 @@ def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dic
 
 def _options(version: StateVersion, options: ChosenOptions) -> ChosenOptions:
     """Return the options; before 1.3 there is no place for a session's own words."""
-    return options if version == "1.3" else replace(options, own_fillers=(), kept_phrases=())
+    return options if reaches(version, "1.3") else replace(options, own_fillers=(), kept_phrases=())
 
 
 def _casing(version: StateVersion, buffer: Buffer) -> bytes:
     """Return how the words are written; before 1.2 there is no place for it."""
-    return b"" if version in ("1.0", "1.1") else bytes(buffer.casing)
+    return bytes(buffer.casing) if reaches(version, "1.2") else b""

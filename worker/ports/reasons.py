@@ -36,6 +36,7 @@ class ParkReason(StrEnum):
 
     DEAD_LETTER_LIMIT = "dead_letter_limit"
     FLUSH_FAILS = "flush_fails"
+    LEDGER_INCOMPLETE = "ledger_incomplete"
     LEDGER_UNREADABLE = "ledger_unreadable"
     NEWER_EVENT = "newer_event"
     OFFSET_FROM_OUTSIDE = "offset_from_outside"

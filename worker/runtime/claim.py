@@ -209,6 +209,7 @@ class Claim:
             replay_offset=metadata.replay_offset if metadata else next_offset,
             retry_history=self.tries.of_a_step(metadata, self._fence.token, next_offset),
             tries=self.tries.of_a_rebuild(metadata, self._fence.token),
+            ledger=metadata.ledger if metadata else None,
         )
 
     def _first_offset(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from schemas.checkpoint import CheckpointId, Slot
+from schemas.ledger_sum import LedgerSum
 from worker.ports.reasons import ClaimVerdict
 from worker.runtime.poison_isolation import RetryHistory
 from worker.runtime.rebuild_isolation import RebuildTries
@@ -19,7 +20,8 @@ class ClaimedState:
     partitions: the input's partition count. id: what stands stored as the manifest's id now, None where nothing does.
     slots: session -> committed snapshot, of sessions that live; digest: ``digest_sum`` of these. replay_offset: where
     in the input a rebuild begins. retry_history: of the next step. tries: how a rebuild is to be tried. stale: sessions
-    whose stored fields are worth nothing.
+    whose stored fields are worth nothing. ledger: what the ledger must say; None where
+    the committed offset does not.
     """
 
     partition: int
@@ -35,6 +37,7 @@ class ClaimedState:
     retry_history: RetryHistory = field(default_factory=RetryHistory)
     tries: RebuildTries = field(default_factory=RebuildTries)
     stale: tuple[str, ...] = ()
+    ledger: LedgerSum | None = None
 
     def without_store(self) -> ClaimedState:
         """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt."""

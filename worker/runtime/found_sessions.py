@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot, digest_sum
+from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
+from schemas.digests import digest_sum
 
 __all__ = ["PIECE_SESSIONS", "FoundSessions"]
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from schemas.ledger_sum import LedgerSum, Published
 from schemas.state import LedgerState, decode_ledger
 from worker.ports.log_reader import LogReader
 from worker.ports.records import Record
-from worker.runtime.output_records import REFUSED_HEADER, THROUGH_HEADER, parse_refused
+from worker.runtime.output_records import GIVEN_UP_HEADER, REFUSED_HEADER, THROUGH_HEADER, parse_refused
 
 __all__ = ["LedgerReading", "UnreadableLedgerError"]
 
@@ -23,7 +24,10 @@ class UnreadableLedgerError(Exception):
 
 
 class LedgerReading:
-    """One partition's ledger. ``run`` it to its end; then it is known."""
+    """One partition's ledger. ``run`` it to its end; then it is known.
+
+    sum: what the records of sessions that have published add up to. erased: keys whose tombstone no worker wrote.
+    """
 
     def __init__(self, topic: str, partition: int, reader: LogReader) -> None:
         self._topic = topic
@@ -33,7 +37,10 @@ class LedgerReading:
         self.states: dict[str, LedgerState] = {}
         self.forgotten_through: dict[str, int] = {}
         self.refused: set[int] = set()
+        self.sum = LedgerSum()
+        self.erased: set[str] = set()
         self._refused_under: dict[str, set[int]] = {}
+        self._given_up: dict[LedgerSum, int] = {}
 
     def run(self, *, chunk_records: int, timeout_s: float, stall_s: float) -> Iterator[None]:
         """Yield after every chunk. BrokerError; UnreadableLedgerError."""
@@ -59,6 +66,10 @@ class LedgerReading:
         """The last input offset at which a session that it knows, or knew, can have begun; -1 where there is none."""
         return max((*(state.since for state in self.states.values()), *self.forgotten_through.values()), default=-1)
 
+    def is_given_up(self, expected: LedgerSum, through: int) -> bool:
+        """Tell whether an operator goes on without what is missing of this sum, all through this input offset."""
+        return self._given_up.get(expected, -1) >= through
+
     def keys_from(self, next_offset: int) -> list[str]:
         """Return the keys of who lives, and of what a rebuild would pass over from this input offset on."""
         refused = (key for key, offsets in self._refused_under.items() if max(offsets, default=-1) >= next_offset)
@@ -70,11 +81,16 @@ class LedgerReading:
         if refused := headers.get(REFUSED_HEADER):
             self._refused_under[key] = parse_refused(refused)
             self.refused |= self._refused_under[key]
-        else:
-            self.forgotten_through[key] = int(headers.get(THROUGH_HEADER) or -1)
+            return
+        through = self.forgotten_through[key] = int(headers.get(THROUGH_HEADER) or -1)
+        if THROUGH_HEADER not in headers:
+            self.erased.add(key)
+        if given_up := headers.get(GIVEN_UP_HEADER):
+            self._given_up[LedgerSum.parse(given_up.decode())] = through
 
     def _know(self, record: Record, value: bytes) -> None:
         state = decode_ledger(value)
         if record.key != state.session.encode():
             raise ValueError("a session under another's key")
         self.states[state.session] = state
+        self.sum = self.sum.plus(Published.of(state))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from schemas.ledger_sum import LedgerSum, Published
 from schemas.state import SessionState, decode_state
 from worker.core.partition import PartitionSessions
 from worker.runtime.claimed_state import ClaimedState
@@ -15,19 +16,25 @@ __all__ = ["LoadRun"]
 
 
 class LoadRun:
-    """``advance`` until it answers something other than None. rebuild: what to do where a snapshot cannot be read."""
+    """``advance`` until it answers something other than None. rebuild: what to do where a snapshot cannot be read.
+
+    counts: what the ledger must say is to be made of the snapshots, since the committed offset does not say it.
+    """
 
     def __init__(
         self,
         claimed: ClaimedState,
         sessions: PartitionSessions,
         *,
-        finish: Callable[[PartitionSessions], LoadedPartition],
+        counts: bool,
+        finish: Callable[[PartitionSessions, LedgerSum | None], LoadedPartition],
         rebuild: Callable[[ClaimedState], RebuildRun],
     ) -> None:
         self._claimed = claimed
         self._sessions = sessions
         self._left = iter(claimed.slots.items())
+        self._counts = counts
+        self._ledger = LedgerSum() if counts else claimed.ledger
         self._finish = finish
         self._rebuild = rebuild
 
@@ -37,10 +44,13 @@ class LoadRun:
             for _ in range(PIECE_SESSIONS):
                 found = next(self._left, None)
                 if found is None:
-                    return self._finish(self._sessions)
+                    return self._finish(self._sessions, self._ledger)
                 name, slot = found
                 assert slot.state is not None, "a claim leaves tombstones out"
-                self._sessions.restore(_state_of(name, slot.state), slot.state)
+                state = _state_of(name, slot.state)
+                self._sessions.restore(state, slot.state)
+                if self._counts and self._ledger is not None:
+                    self._ledger = self._ledger.plus(Published.of(state))
         except ValueError:
             return self._rebuild(self._claimed.without_store())
         return None

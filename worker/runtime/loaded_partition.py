@@ -56,7 +56,7 @@ class LoadedPartition:
             time=time,
             position=ReadPosition(claimed.next_offset),
             isolation=PoisonIsolation(claimed.retry_history),
-            stored=StoredSlots(claimed),
+            stored=StoredSlots(claimed, sums_ledger=settings.sums_ledger),
         )
         refusals = Refusals(self._state, settings, source_topic=parts.source.topic, observer=parts.observer)
         self._records = RecordAdmission(self._state, parts, settings, refusals)

@@ -17,7 +17,7 @@ from worker.core.segment_writer import OutSegment
 from worker.ports.records import OutMessage
 from worker.runtime.settings import Route, RuntimeSettings
 
-__all__ = ["REFUSED_HEADER", "THROUGH_HEADER", "OutputRecords", "parse_refused"]
+__all__ = ["GIVEN_UP_HEADER", "REFUSED_HEADER", "THROUGH_HEADER", "OutputRecords", "parse_refused"]
 
 THROUGH_HEADER = "caesura.through"
 """Header of a ledger tombstone: the last input offset that the forgotten session, or one before it, can have seen."""
@@ -27,6 +27,9 @@ REFUSED_HEADER = "caesura.refused"
 
 Ranges in their order, ``5 7-19``: a flood of refusals is one record a checkpoint.
 """
+
+GIVEN_UP_HEADER = "caesura.given_up"
+"""Header of a tombstone that an operator writes: the sum (``schemas.ledger_sum``) of which something is given up."""
 
 _REFUSED_KEY = "\x00refused:%d"
 """With the first of the offsets. No session has such a name: control characters are forbidden in it."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from schemas.ledger_sum import LedgerSum
 from worker.core.context import DecodingContext
 from worker.core.partition import PartitionSessions
 from worker.core.rules import DecodingRules, ModelTable
@@ -54,13 +55,14 @@ class PartitionLoader:
             return self._adoption(state)
         context = self._context(state.partition)
 
-        def finish(sessions: PartitionSessions) -> LoadedPartition:
+        def finish(sessions: PartitionSessions, ledger: LedgerSum | None) -> LoadedPartition:
             time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
-            return self._loaded(state, context, sessions, time)
+            return self._loaded(replace(state, ledger=ledger), context, sessions, time)
 
         return LoadRun(
             state,
             PartitionSessions(context),
+            counts=self.settings.sums_ledger and state.ledger is None,
             finish=finish,
             rebuild=lambda lost: self._rebuilding(lost, announce),
         )
@@ -118,6 +120,7 @@ class PartitionLoader:
             replay_offset=state.replay_offset,
             partitions=state.partitions,
             transactional_id=self.settings.transactional_id,
+            ledger=state.ledger if self.settings.sums_ledger else None,
         )
         offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode())
         return TransactionPart(partition=state.partition, next=offset)

@@ -1,7 +1,8 @@
 """The rebuild of a partition whose sessions Redis lost: Kafka is the truth (docs/design.md, *Loss of Redis*).
 
 1. take the ledger's end as the leader tells it, open transactions included; read the committed records up to there
-   (an end that cannot be reached yet is an outstanding commit marker: wait), keep the last one of each session;
+   (an end that cannot be reached yet is an outstanding commit marker: wait), keep the last one of each session, and
+   compare them with what was committed of them (``ledger_check``);
 2. read the input again from the replay offset, which the committed offset's metadata names, to the committed offset:
    the ledger's sessions get the text of their buffers back, and whatever came after a session's record is applied as if
    for the first time;
@@ -31,6 +32,7 @@ from worker.ports.observer import RebuildSummary
 from worker.ports.reasons import ParkReason
 from worker.ports.records import Record
 from worker.runtime.claimed_state import ClaimedState
+from worker.runtime.ledger_check import LedgerCheck
 from worker.runtime.ledger_reading import LedgerReading, UnreadableLedgerError
 from worker.runtime.parking import Parked
 from worker.runtime.record_decoding import read_event
@@ -86,6 +88,7 @@ class Rebuild:
         label: Callable[[PartitionSessions], object],
     ) -> None:
         self._context = context
+        self._expected = state.ledger
         self._replay_offset = state.replay_offset
         self._next_offset = state.next_offset
         self._partitions = state.partitions
@@ -125,6 +128,12 @@ class Rebuild:
     def _run(self) -> Iterator[None]:
         stall_s, timeout_s = self._settings.rebuild_stall_s, self._settings.claim_timeout_s
         yield from self._ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
+        check = LedgerCheck(self._ledger, self._expected, next_offset=self._next_offset)
+        place = (self._settings.segment_topic, self._context.partition)
+        yield from check.run(self._reader, *place, timeout_s=timeout_s, stall_s=stall_s)
+        if check.detail is not None:
+            self._park(ParkReason.LEDGER_INCOMPLETE, check.detail)
+            return
         self._rebuilt.ledger_records = self._ledger.records
         for count, (session, state) in enumerate(self._ledger.states.items(), start=1):
             self._recoveries[session] = Recovery(state, self._context.segmenters)

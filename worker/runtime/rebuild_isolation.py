@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata
+from schemas.ledger_sum import LedgerSum
 from worker.runtime.poison_isolation import MAX_CLAIMS_WITHOUT_COMMIT
 
 __all__ = ["RebuildTries", "is_announcement"]
@@ -52,7 +53,9 @@ class RebuildTries:
         """Tell whether it is to be tried without the engine."""
         return self.announced >= _MAX_LABELLED_TRIES
 
-    def announcement(self, token: int, *, replay_offset: int, partitions: int, transactional_id: str) -> OffsetMetadata:
+    def announcement(
+        self, token: int, *, replay_offset: int, partitions: int, transactional_id: str, ledger: LedgerSum | None
+    ) -> OffsetMetadata:
         """Return what the announcement of the next try commits with the offset that it leaves as it is.
 
         Its nonce is its own: a claim may have written a manifest of number 0 with the claim's.
@@ -63,4 +66,5 @@ class RebuildTries:
             partitions=partitions,
             tries=self.announced + 1,
             transactional_id=transactional_id,
+            ledger=ledger,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from schemas.checkpoint import CheckpointId, OffsetMetadata, Slot
+from schemas.checkpoint import CheckpointId, OffsetMetadata
 from worker.core.segment_writer import OutSegment
 from worker.errors import StoreError
 from worker.ports.reasons import ClaimVerdict
@@ -46,6 +46,8 @@ class Staging:
         in_doubt, found = claimed.verdict is ClaimVerdict.IN_DOUBT, claimed.id
         rolled_back = in_doubt and isinstance(found, CheckpointId) and found.n > 0
         self._owes_checkpoint = not (claimed.verdict is ClaimVerdict.GOOD or rolled_back)
+        if claimed.verdict is ClaimVerdict.GOOD and claimed.ledger is not None and not settings.sums_ledger:
+            self._owes_checkpoint = True  # a release that cannot read what is committed is to come: once, take it away
 
     @property
     def changed(self) -> bool:
@@ -62,7 +64,9 @@ class Staging:
         checkpoint = state.stored.next_id()
         out = state.sessions.take_segments()
         spans = [self._parts.tracer.begin(one) for one in out]
-        slots = state.stored.new_slots(checkpoint, state.sessions.states(state.sessions.touched))
+        spoken = {one.segment.session for one in out}
+        recorded = sorted(spoken.union(state.sessions.forgotten, state.sessions.replaced))
+        slots = state.stored.new_slots(checkpoint, state.sessions.states(state.sessions.touched), recorded)
         before = [*self._forgotten, *self._refusals.messages()]
         return Staged(
             partition=state.partition,
@@ -70,7 +74,7 @@ class Staging:
             alone=state.stored.unproven,
             onward=bool(slots or out or before) or state.position.has_moved,
             write=state.stored.write(checkpoint, slots),
-            messages=[*before, *self._messages(out, spans, slots)],
+            messages=[*before, *self._messages(out, spans, recorded)],
             next=NextOffset(next_offset=state.position.next_offset, metadata=self._metadata(checkpoint).encode()),
             slots=slots,
             segments=[one.segment for one in out],
@@ -106,7 +110,7 @@ class Staging:
             self._piece_id = state.stored.next_id()
         left = (name for name in state.sessions.touched if name not in state.sessions.forgotten)
         names = list(islice(left, PIECE_SESSIONS))
-        slots = state.stored.new_slots(self._piece_id, state.sessions.states(names))
+        slots = state.stored.new_slots(self._piece_id, state.sessions.states(names), recorded=())
         if not self._parts.store.write(state.partition, state.stored.write_piece(self._piece_id, slots)):
             raise StoreError("a rebuild was overtaken by a newer claim")
         state.stored.adopt_piece(self._piece_id, slots)
@@ -129,15 +133,15 @@ class Staging:
             isolated_until_offset=isolated_until_offset,
             tries=tries,
             transactional_id=self._settings.transactional_id,
+            ledger=state.stored.ledger,
         )
 
-    def _messages(self, out: list[OutSegment], spans: list[SegmentSpan], slots: dict[str, Slot]) -> list[OutMessage]:
+    def _messages(self, out: list[OutSegment], spans: list[SegmentSpan], recorded: list[str]) -> list[OutMessage]:
         state = self._state
         messages: list[OutMessage] = []
         for one, span in zip(out, spans, strict=True):
             messages += self._output.segment(state.partition, one, span.headers)
-        spoken = {one.segment.session for one in out} | {name for name, slot in slots.items() if slot.state is None}
         through = state.position.next_offset - 1
-        for name, record in state.sessions.ledger_states(sorted(spoken.union(state.sessions.replaced))).items():
+        for name, record in state.sessions.ledger_states(recorded).items():
             messages.append(self._output.ledger(state.partition, name, record, through=through))
         return messages

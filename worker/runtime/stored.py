@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot, digest_sum
+from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
+from schemas.digests import digest_sum
+from schemas.ledger_sum import LedgerSum, Published, decode_published
 from schemas.state import SessionState, encode_state
 from worker.ports.reasons import ClaimVerdict
 from worker.ports.session_store import StoreWrite
@@ -20,7 +22,7 @@ __all__ = ["StoredSlots"]
 class StoredSlots:
     """The committed snapshots as bytes, because a save writes them again beside the new ones."""
 
-    def __init__(self, state: ClaimedState) -> None:
+    def __init__(self, state: ClaimedState, *, sums_ledger: bool) -> None:
         self._token = state.token
         self._nonce = state.nonce
         self._n = 0
@@ -29,6 +31,10 @@ class StoredSlots:
         self._committed = state.slots
         self._digest = state.digest
         self._staged_digest = state.digest
+        # What a rebuild has made is counted as it is saved, all of it.
+        known = LedgerSum() if self._rebuilding or state.ledger is None else state.ledger
+        self._ledger = known if sums_ledger else None
+        self._staged_ledger = self._ledger
         # Fields to be dropped with the next write: of sessions whose tombstone is committed, or worth nothing.
         self._dropping: Sequence[str] = state.stale
 
@@ -47,8 +53,21 @@ class StoredSlots:
         self._n += 1
         return CheckpointId(self._token, self._n, self._nonce)
 
-    def new_slots(self, checkpoint: CheckpointId, states: Mapping[str, SessionState | None]) -> dict[str, Slot]:
-        """Return the snapshots of a checkpoint; None is a tombstone."""
+    @property
+    def ledger(self) -> LedgerSum | None:
+        """What the ledger says once the snapshots that were made last are committed; None where nobody counts."""
+        return self._staged_ledger
+
+    def new_slots(
+        self, checkpoint: CheckpointId, states: Mapping[str, SessionState | None], recorded: Collection[str]
+    ) -> dict[str, Slot]:
+        """Return the snapshots of a checkpoint; None is a tombstone.
+
+        recorded: sessions of which the same transaction holds a ledger record. No other one has published since.
+        """
+        if self._ledger is not None:
+            counted = states if self._rebuilding else recorded
+            self._staged_ledger = self._ledger_with(self._ledger, {name: states[name] for name in counted})
         return {
             name: Slot(str(checkpoint), None if state is None else encode_state(state))
             for name, state in states.items()
@@ -98,6 +117,7 @@ class StoredSlots:
         """Take note that a piece is saved."""
         self._manifest_id = checkpoint
         self._digest = self._digest_with(slots)
+        self._ledger = self._staged_ledger
         self._dropping = self._dropping[PIECE_SESSIONS:]
         self._committed.update(slots)
 
@@ -118,6 +138,7 @@ class StoredSlots:
         self._manifest_id = checkpoint
         self._rebuilding = False
         self._digest = self._staged_digest
+        self._ledger = self._staged_ledger
         self._dropping = [name for name, slot in slots.items() if slot.state is None]
         for name, slot in slots.items():
             if slot.state is None:
@@ -129,6 +150,16 @@ class StoredSlots:
         """Return the digest that these snapshots leave, from what they change."""
         gone = (-self._committed[name].digest(name) for name in slots if name in self._committed)
         return digest_sum((self._digest, *gone, *(slot.digest(name) for name, slot in slots.items())))
+
+    def _ledger_with(self, ledger: LedgerSum, states: Mapping[str, SessionState | None]) -> LedgerSum:
+        """Return the sum that these sessions leave, from what they change."""
+        for name, state in states.items():
+            slot = self._committed.get(name)
+            if slot is not None and slot.state is not None:
+                ledger = ledger.less(decode_published(slot.state))
+            if state is not None:
+                ledger = ledger.plus(Published.of(state))
+        return ledger
 
     @property
     def _follows(self) -> str | None:

@@ -1,0 +1,79 @@
+"""What the ledger must say of a partition, as two numbers in the metadata of its committed offset (docs/seam.md).
+
+A session that has published has a record in the ledger, written in the transaction of its last segment. What only
+publishing changes, its ``since``, ``index`` and ``words``, stands in its snapshot as well; so both give the same sum,
+in any order. A session that has published nothing adds nothing, whether a record of it stands in the ledger or not.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, Self
+
+import msgspec
+
+from schemas.digests import digest_of, digest_sum
+from schemas.state import SessionFacts
+
+__all__ = ["LedgerSum", "Published", "decode_published"]
+
+
+_TEXT = re.compile(r"([0-9]{1,18})\.([0-9a-f]{16})")
+
+
+class Published(msgspec.Struct, frozen=True):
+    """What a session has published: read from a snapshot without the rest of it, or from a segment."""
+
+    session: str
+    since: int
+    index: int = 0
+    words: int = 0
+
+    @classmethod
+    def of(cls, facts: SessionFacts) -> Self:
+        """Return what these facts say of it."""
+        return cls(facts.session, facts.since, facts.index, facts.words)
+
+    @property
+    def digest(self) -> int:
+        """What it adds to a sum's digest."""
+        name = self.session.encode()
+        return digest_of(b"%d %s %d %d %d" % (len(name), name, self.since, self.index, self.words))
+
+
+_PUBLISHED = msgspec.msgpack.Decoder(Published)
+
+
+def decode_published(snapshot: bytes) -> Published:
+    """Read of a snapshot what its session has published."""
+    return _PUBLISHED.decode(snapshot)
+
+
+class LedgerSum(NamedTuple):
+    """How many sessions have published, and the ``digest_sum`` of what."""
+
+    sessions: int = 0
+    digest: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.sessions}.{self.digest:016x}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse the text form; ValueError where it is none."""
+        match = _TEXT.fullmatch(text)
+        if match is None:
+            raise ValueError("expected sessions.digest")
+        return cls(int(match[1]), int(match[2], 16))
+
+    def plus(self, published: Published) -> LedgerSum:
+        """Return the sum with a session."""
+        if not published.index:
+            return self
+        return LedgerSum(self.sessions + 1, digest_sum((self.digest, published.digest)))
+
+    def less(self, published: Published) -> LedgerSum:
+        """Return the sum without a session."""
+        if not published.index:
+            return self
+        return LedgerSum(self.sessions - 1, digest_sum((self.digest, -published.digest)))
