@@ -14,7 +14,8 @@ _DIGESTS = 1 << (8 * _DIGEST_BYTES)
 def digest_of(head: bytes, rest: bytes = b"") -> int:
     """Return what these bytes, one after the other, add to a ``digest_sum``."""
     hashed = hashlib.blake2b(head, digest_size=_DIGEST_BYTES)
-    hashed.update(rest)
+    if rest:
+        hashed.update(rest)
     return int.from_bytes(hashed.digest(), "big")
 
 

@@ -8,6 +8,7 @@ in any order. A session that has published nothing adds nothing, whether a recor
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 import msgspec
@@ -33,12 +34,6 @@ class Published(msgspec.Struct, frozen=True):
     def of(cls, facts: SessionFacts) -> Self:
         """Return what these facts say of it."""
         return cls(facts.session, facts.since, facts.index, facts.words)
-
-    @property
-    def digest(self) -> int:
-        """What it adds to a sum's digest."""
-        name = self.session.encode()
-        return digest_of(b"%d %s %d %d %d" % (len(name), name, self.since, self.index, self.words))
 
 
 _PUBLISHED = msgspec.msgpack.Decoder(Published)
@@ -66,14 +61,22 @@ class LedgerSum(NamedTuple):
             raise ValueError("expected sessions.digest")
         return cls(int(match[1]), int(match[2], 16))
 
-    def plus(self, published: Published) -> LedgerSum:
-        """Return the sum with a session."""
-        if not published.index:
-            return self
-        return LedgerSum(self.sessions + 1, digest_sum((self.digest, published.digest)))
+    def plus(self, *come: Published | SessionFacts) -> LedgerSum:
+        """Return the sum with these sessions."""
+        return self.changed((), come)
 
-    def less(self, published: Published) -> LedgerSum:
-        """Return the sum without a session."""
-        if not published.index:
-            return self
-        return LedgerSum(self.sessions - 1, digest_sum((self.digest, -published.digest)))
+    def less(self, *gone: Published | SessionFacts) -> LedgerSum:
+        """Return the sum without these sessions."""
+        return self.changed(gone, ())
+
+    def changed(self, gone: Iterable[Published | SessionFacts], come: Iterable[Published | SessionFacts]) -> LedgerSum:
+        """Return the sum where some sessions are no longer what they were: a few microseconds each."""
+        less = [_digest(one) for one in gone if one.index]
+        more = [_digest(one) for one in come if one.index]
+        digest = digest_sum((self.digest, -sum(less), sum(more)))
+        return LedgerSum(self.sessions + len(more) - len(less), digest)
+
+
+def _digest(one: Published | SessionFacts) -> int:
+    name = one.session.encode()
+    return digest_of(b"%d %s %d %d %d" % (len(name), name, one.since, one.index, one.words))

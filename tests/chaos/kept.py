@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata, SessionField
+from schemas.ledger_sum import LedgerSum
 from schemas.segments import Segment
 from schemas.state import SessionFacts, SessionStatus, decode_ledger, decode_state
 from tests.chaos.oracle import Timers
@@ -106,7 +107,14 @@ def _check_offset(partition: int, kept: Kept, findings: Findings) -> CheckpointI
         findings.add("lost", f"partition {partition}: read to {offset.next_offset} of {kept.ends[partition]}")
     if not metadata.replay_offset <= offset.next_offset or metadata.partitions != len(kept.ends):
         findings.add("foreign", f"partition {partition}: its metadata is of something else")
+    if metadata.ledger is not None and metadata.ledger != _ledger_sum(partition, kept):
+        findings.add("lost", f"partition {partition}: what is committed of the ledger is not what it says")
     return metadata.id
+
+
+def _ledger_sum(partition: int, kept: Kept) -> LedgerSum:
+    latest = {one.key: one.value for one in kept.ledger if one.partition == partition}
+    return LedgerSum().plus(*(decode_ledger(value) for value in latest.values() if value is not None))
 
 
 def _stored(kept: Kept, committed: Mapping[int, CheckpointId | None], findings: Findings) -> dict[str, SessionFacts]:

@@ -73,28 +73,35 @@ class OperatorAtWork:
             self._await(lambda: self._is_ours(partition), f"partition {partition} was not adopted")
 
     def spoil_ledger(self, partition: int, where: float) -> None:
-        """Write something over a session's ledger record, lose Redis, and fix what is parked."""
+        """Write something, or a tombstone, over a session's ledger record, lose Redis, and fix what is parked."""
         latest = {record.key or b"": record for record in self._ledger(partition)}
         candidates = [record for record in latest.values() if record.value is not None]
         if len(candidates) < 2:
             return
         victim, another = candidates[int(where * len(candidates)) - 1], candidates[int(where * len(candidates))]
         assert victim.key is not None
-        rubbish = _rubbish(victim.value or b"", another.value or b"")[int(where * 5)]
+        kinds: Sequence[bytes | None] = _rubbish(victim.value or b"", another.value or b"")
+        if self._world.sums_ledger:
+            kinds = [*kinds, None]
+        rubbish = kinds[int(where * len(kinds))]
+        reason = ParkReason.LEDGER_INCOMPLETE if rubbish is None else ParkReason.LEDGER_UNREADABLE
         self._write_ledger(partition, victim.key, rubbish)
         self._world.redis.flush_all()
         records: list[Record] = []
 
+        def is_rubbish(record: Record) -> bool:
+            return record.value == rubbish and not record.headers  # a worker's tombstone has some
+
         def parked_or_written_over() -> bool:
-            parked = self._parked().get(partition) == ParkReason.LEDGER_UNREADABLE
+            parked = self._parked().get(partition) == reason
             records[:] = [one for one in self._ledger(partition) if one.key == victim.key]
-            return parked or records[-1].value != rubbish
+            return parked or not is_rubbish(records[-1])
 
         if not comes(parked_or_written_over, within_s=_WITHIN_S, every_s=1.0):
-            raise RuntimeError(f"partition {partition} has {rubbish[:2]!r} in its ledger and was not parked")
-        if records[-1].value != rubbish:
+            raise RuntimeError(f"partition {partition} has {(rubbish or b'')[:2]!r} in its ledger and was not parked")
+        if not is_rubbish(records[-1]):
             return  # the session has published meanwhile: a later record of its key is enough
-        self._write_ledger(partition, victim.key, next(one.value for one in records[::-1] if one.value != rubbish))
+        self._write_ledger(partition, victim.key, next(one.value for one in records[::-1] if not is_rubbish(one)))
         self._release(partition)
 
     # the group

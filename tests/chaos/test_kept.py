@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
+import msgspec
+
+from schemas.checkpoint import OffsetMetadata
 from tests.chaos.kept import Kept, check_kept
 from tests.chaos.ordered_run import a_run
 from tests.chaos.timed import TIMERS
@@ -55,3 +58,15 @@ def test_an_offset_that_is_missing_behind_or_anothers_is_found() -> None:
     anothers = CommittedOffset(next_offset=committed.next_offset, metadata="")
     for wrong in (None, behind, anothers):
         assert "lost" in kept_kinds(dataclasses.replace(kept, offsets={**kept.offsets, 0: wrong}))
+
+
+def test_a_ledger_that_is_not_what_was_committed_of_it_is_found() -> None:
+    kept = a_run()[2]
+    committed = kept.offsets[0]
+    metadata = None if committed is None else OffsetMetadata.decode(committed.metadata)
+    assert committed is not None
+    assert metadata is not None
+    assert metadata.ledger is not None
+    wrong = msgspec.structs.replace(metadata, ledger=metadata.ledger._replace(digest=metadata.ledger.digest ^ 1))
+    offset = dataclasses.replace(committed, metadata=wrong.encode())
+    assert "lost" in kept_kinds(dataclasses.replace(kept, offsets={**kept.offsets, 0: offset}))

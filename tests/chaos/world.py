@@ -85,6 +85,11 @@ class ChaosWorld:
         )
         self._stack.callback(self.fleet.close)
 
+    @property
+    def sums_ledger(self) -> bool:
+        """Whether all workers commit what the ledger must say: a release before could not read that."""
+        return self._plan.before is None and not self._plan.former_format
+
     def _pipeline(self, ordinal: int) -> Pipeline:
         static = {"group_instance_id": f"{DEPLOYMENT}-0"} if self.protocol == "classic" and ordinal == 0 else {}
         return Pipeline(
@@ -93,7 +98,12 @@ class ChaosWorld:
             deployment=DEPLOYMENT,
             ordinal=ordinal,
             group_protocol=self.protocol,
-            changes={"commit_interval_ms": 200, "commit_timeout_s": 5.0, "dead_letter_limit": 1_000_000},
+            changes={
+                "commit_interval_ms": 200,
+                "commit_timeout_s": 5.0,
+                "dead_letter_limit": 1_000_000,
+                **({"state_version": "1.4"} if self.sums_ledger else {}),
+            },
             kafka_changes={"request_timeout_ms": 3_000, **static},
             rules={**RULES, **TIMED_RULES} if self._plan.timed else dict(RULES),
         )

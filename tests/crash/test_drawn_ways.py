@@ -12,7 +12,7 @@ from itertools import chain
 import pytest
 
 from tests.crash.drawn_ways import explore
-from tests.harness.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS
+from tests.harness.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS, STRIKE_FLAWS
 
 _WAYS = int(os.environ.get("SEAM_WAYS", "500"))
 _MANY = 4000
@@ -31,6 +31,7 @@ _SHOWS = {
     "rebuild_follows": 10,
     "trusted_manifest": 0,
     "unseen_sessions": 22,
+    "unsummed_ledger": 3,
 }
 """The seed whose way shows what a rule prevents. All of them are among the ways that the whole code is tried with."""
 
@@ -48,11 +49,19 @@ def test_no_drawn_way_through_crashes_zombies_timers_and_late_saves_breaks_a_pro
     assert explore(chain(range(_WAYS), known), losses=losses, in_part=in_part) is None
 
 
+@pytest.mark.timeout(120 + _WAYS)
+def test_no_drawn_way_breaks_a_promise_where_records_are_struck_from_the_ledger_and_redis_is_lost() -> None:
+    assert explore(range(_WAYS), strikes=True) is None
+
+
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("flaw", [*FLAWS, *LOSS_FLAWS, *PART_FLAWS])
+@pytest.mark.parametrize("flaw", [*FLAWS, *LOSS_FLAWS, *PART_FLAWS, *STRIKE_FLAWS])
 def test_a_drawn_way_shows_what_each_rule_prevents(flaw: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (FLAWS | LOSS_FLAWS | PART_FLAWS)[flaw](monkeypatch)
-    losses, in_part = flaw not in FLAWS, flaw in PART_FLAWS
-    if explore([_SHOWS[flaw]], losses=losses, in_part=in_part) is None:
-        found = explore(range(_MANY), losses=losses, in_part=in_part) or f"none of {_MANY} others either"
+    (FLAWS | LOSS_FLAWS | PART_FLAWS | STRIKE_FLAWS)[flaw](monkeypatch)
+    strikes, in_part = flaw in STRIKE_FLAWS, flaw in PART_FLAWS
+    losses = flaw in LOSS_FLAWS or in_part
+    if explore([_SHOWS[flaw]], losses=losses, in_part=in_part, strikes=strikes) is None:
+        found = (
+            explore(range(_MANY), losses=losses, in_part=in_part, strikes=strikes) or f"none of {_MANY} others either"
+        )
         pytest.fail(f"seed {_SHOWS[flaw]} shows {flaw} no longer: {found}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.checkpoint import OffsetMetadata
-from schemas.ledger_sum import LedgerSum, Published
+from schemas.ledger_sum import LedgerSum
 from schemas.state import decode_ledger
 from tests.harness.twin_world import World
 from worker.core.partitioning import murmur2_partition
@@ -52,7 +52,7 @@ def disagreement(world: World) -> str | None:
         found = LedgerSum()
         for _, written in _latest(world, partition).values():
             if written.value is not None:
-                found = found.plus(Published.of(decode_ledger(written.value)))
+                found = found.plus(decode_ledger(written.value))
         if found != metadata.ledger:
             return f"partition {partition}: {metadata.ledger} is committed of the ledger, it says {found}"
     return None

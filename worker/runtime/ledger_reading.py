@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schemas.ledger_sum import LedgerSum, Published
+from schemas.ledger_sum import LedgerSum
 from schemas.state import LedgerState, decode_ledger
 from worker.ports.log_reader import LogReader
 from worker.ports.records import Record
@@ -93,4 +93,4 @@ class LedgerReading:
         if record.key != state.session.encode():
             raise ValueError("a session under another's key")
         self.states[state.session] = state
-        self.sum = self.sum.plus(Published.of(state))
+        self.sum = self.sum.plus(state)

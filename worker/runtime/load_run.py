@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from schemas.ledger_sum import LedgerSum, Published
+from schemas.ledger_sum import LedgerSum
 from schemas.state import SessionState, decode_state
 from worker.core.partition import PartitionSessions
 from worker.runtime.claimed_state import ClaimedState
@@ -50,7 +50,7 @@ class LoadRun:
                 state = _state_of(name, slot.state)
                 self._sessions.restore(state, slot.state)
                 if self._counts and self._ledger is not None:
-                    self._ledger = self._ledger.plus(Published.of(state))
+                    self._ledger = self._ledger.plus(state)
         except ValueError:
             return self._rebuild(self._claimed.without_store())
         return None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
 from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
 from schemas.digests import digest_sum
-from schemas.ledger_sum import LedgerSum, Published, decode_published
+from schemas.ledger_sum import LedgerSum, decode_published
 from schemas.state import SessionState, encode_state
 from worker.ports.reasons import ClaimVerdict
 from worker.ports.session_store import StoreWrite
@@ -67,7 +67,7 @@ class StoredSlots:
         """
         if self._ledger is not None:
             counted = states if self._rebuilding else recorded
-            self._staged_ledger = self._ledger_with(self._ledger, {name: states[name] for name in counted})
+            self._staged_ledger = self._ledger_with(self._ledger, ((name, states[name]) for name in counted))
         return {
             name: Slot(str(checkpoint), None if state is None else encode_state(state))
             for name, state in states.items()
@@ -151,15 +151,16 @@ class StoredSlots:
         gone = (-self._committed[name].digest(name) for name in slots if name in self._committed)
         return digest_sum((self._digest, *gone, *(slot.digest(name) for name, slot in slots.items())))
 
-    def _ledger_with(self, ledger: LedgerSum, states: Mapping[str, SessionState | None]) -> LedgerSum:
+    def _ledger_with(self, ledger: LedgerSum, states: Iterable[tuple[str, SessionState | None]]) -> LedgerSum:
         """Return the sum that these sessions leave, from what they change."""
-        for name, state in states.items():
+        gone, come = [], []
+        for name, state in states:
             slot = self._committed.get(name)
             if slot is not None and slot.state is not None:
-                ledger = ledger.less(decode_published(slot.state))
+                gone.append(decode_published(slot.state))
             if state is not None:
-                ledger = ledger.plus(Published.of(state))
-        return ledger
+                come.append(state)
+        return ledger.changed(gone, come)
 
     @property
     def _follows(self) -> str | None:

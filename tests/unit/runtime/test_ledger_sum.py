@@ -1,0 +1,177 @@
+"""What is committed of the ledger is what the ledger says, whatever sessions and owners do: no false alarm.
+
+Lives are drawn: sessions that end, fall idle, are forgotten, begin anew under their names, whose words wait or never
+come out; records that are refused, or lost to retention; owners that write several versions of the state; offsets that
+are adopted; Redis lost,
+whole or in part, and rebuilds in pieces. After each step the sum that stands committed is compared with the records.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+import pytest
+
+from schemas.checkpoint import CheckpointId, Slot
+from schemas.ledger_sum import LedgerSum, Published
+from schemas.state import SessionState, StateVersion
+from tests.harness.speech import event
+from tests.harness.struck_ledger import disagreement
+from tests.harness.twin_world import TwinWorker, World
+from worker.adapters.memory.engine import ScriptedEngine
+from worker.core.rules import DecodingRules
+from worker.errors import AbortableError
+from worker.ports.records import NextOffset
+from worker.runtime import staging, stored
+
+_RULES = DecodingRules(
+    step_words=1,
+    look_ahead_words=0,
+    max_buffer_words=3,
+    flush_after_ms=300,
+    stall_after_ms=300,
+    idle_after_ms=10_000,
+    forget_after_ms=1_500,
+)
+_NAMES = [f"s{number}" for number in range(7)]
+_STEPS = 60
+_VERSIONS: list[StateVersion] = ["1.4", "1.4", "1.4", "1.3", "1.0"]
+
+
+class _Life:
+    """One partition's life, and what it came to."""
+
+    def __init__(self, seed: int) -> None:
+        self.drawn = random.Random(seed)
+        self.world = World(rules=_RULES)
+        self.seqs = dict.fromkeys(_NAMES, 0)
+        self.ordinal = 0
+        self.summed = 0
+        self.worker = self._owner()
+
+    def _owner(self, **changes: object) -> TwinWorker:
+        self.ordinal += 1
+        version = self.drawn.choice(_VERSIONS)
+        engine = ScriptedEngine(look_ahead_words=1)
+        return self.world.worker(
+            self.ordinal % 2, engine=engine, commit_interval_ms=10, state_version=version, **changes
+        )
+
+    def step(self) -> None:
+        """Let one thing happen, and all that follows from it for a while."""
+        name = self.drawn.choices(
+            ["say", "wait", "forget", "hand_over", "die", "lose", "lose_one", "abort", "refuse", "adopt", "retire"],
+            [40, 8, 4, 5, 3, 5, 4, 4, 3, 1, 2],
+        )[0]
+        getattr(self, name)()
+        for _ in range(self.drawn.choice([0, 1, 3, 12])):
+            self.worker.turn()
+            self.look()
+
+    def look(self) -> None:
+        """Compare, and see that nobody is parked."""
+        assert disagreement(self.world) is None
+        assert {one.reason for one in self.worker.worker.assignment.parked.values()} <= {"offset_from_outside"}
+
+    def say(self) -> None:
+        name = self.drawn.choice(_NAMES)
+        words = [f"w{self.drawn.randrange(99)}" for _ in range(self.drawn.randrange(4))]
+        end, cut = self.drawn.random() < 0.15, self.drawn.random() < 0.3
+        self.world.send(event(name, self.seqs[name], *words, session_end=end, utterance_end=cut))
+        self.seqs[name] += 1
+        if end and self.drawn.random() < 0.5:
+            self.seqs[name] = 0
+
+    def wait(self) -> None:
+        self.world.clock.pass_s(0.4)
+
+    def forget(self) -> None:
+        self.world.clock.pass_s(6.0)
+
+    def hand_over(self) -> None:
+        self.worker.worker.drain()
+        self.worker = self._owner()
+
+    def die(self) -> None:
+        self.world.broker.expel("caesura", "asr.words", self.worker.source.member_id)
+        self.worker = self._owner()
+
+    def lose(self) -> None:
+        self.world.redis.lose_everything()
+
+    def lose_one(self) -> None:
+        if sessions := self.world.redis.partition(0).sessions:
+            self.world.redis.partition_to_write(0).sessions.pop(self.drawn.choice(sorted(sessions)))
+
+    def abort(self) -> None:
+        self.world.broker.fail("commit", AbortableError("as planned"), of=f"caesura-{self.ordinal % 2}")
+
+    def refuse(self) -> None:
+        self.world.broker.append("asr.words", 0, b"\xc1", key=b"s0")
+
+    def adopt(self) -> None:
+        """Set the offset on purpose, as the runbook has it."""
+        self.worker.worker.drain()
+        end = self.world.broker.log("asr.words", 0).end
+        self.world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=end, metadata=""))
+        self.worker = self._owner(adopt_foreign_offsets=True)
+        self.worker.settle()
+        self.hand_over()
+
+    def retire(self) -> None:
+        """Have retention take what a rebuild may need: its sessions come back without their words."""
+        log = self.world.broker.log("asr.words", 0)
+        committed = self.world.broker.last_committed("caesura", "asr.words", 0)
+        if committed is not None:
+            self.world.broker.delete_before("asr.words", 0, self.drawn.randint(log.start, committed.next_offset))
+
+
+@pytest.mark.parametrize("piece", [None, 2], ids=["rebuilt at once", "rebuilt in pieces"])
+@pytest.mark.parametrize("first_seed", range(0, 60, 10))
+def test_what_is_committed_of_the_ledger_is_what_it_says(
+    first_seed: int, piece: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if piece is not None:
+        monkeypatch.setattr(staging, "PIECE_SESSIONS", piece)
+        monkeypatch.setattr(stored, "PIECE_SESSIONS", piece)
+    for seed in range(first_seed, first_seed + 10):
+        life = _Life(seed)
+        for _ in range(_STEPS):
+            life.step()
+        life.worker.settle()
+        life.look()
+
+
+def _with_the_unpublished(patch: pytest.MonkeyPatch) -> None:
+    """Sessions that have published nothing are counted too."""
+
+    def changed(known: LedgerSum, gone: Iterable[Published], come: Iterable[Published]) -> LedgerSum:
+        less, more = [one.since for one in gone], [one.since for one in come]
+        return LedgerSum(known.sessions + len(more) - len(less), known.digest + sum(more) - sum(less))
+
+    patch.setattr(LedgerSum, "changed", changed)
+
+
+def _without_the_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """Sessions that are forgotten, or begin anew under their names, are left in."""
+    honest = stored.StoredSlots.new_slots
+
+    def new_slots(
+        slots: stored.StoredSlots,
+        checkpoint: CheckpointId,
+        states: Mapping[str, SessionState | None],
+        recorded: Collection[str],
+    ) -> dict[str, Slot]:
+        return honest(slots, checkpoint, states, [name for name in recorded if states.get(name) is not None])
+
+    patch.setattr(stored.StoredSlots, "new_slots", new_slots)
+
+
+@pytest.mark.parametrize("flaw", [_with_the_unpublished, _without_the_forgotten])
+def test_the_lives_show_a_sum_that_is_kept_wrongly(
+    flaw: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flaw(monkeypatch)
+    with pytest.raises(AssertionError, match="is committed of the ledger"):
+        test_what_is_committed_of_the_ledger_is_what_it_says(0, None, monkeypatch)
