@@ -8,7 +8,8 @@ rebuilt, and what is missing is named as well as can be known:
    of sessions that it shows closed only where that makes the sum right, since they may have been forgotten long ago;
 2. by tombstones that no worker wrote.
 
-An operator who gives such sessions up writes tombstones that say so, with the very sum that was committed.
+An operator who gives such sessions up writes tombstones that say so, with the very sum that was committed; all those
+that are named have to be given up, each through the last offset that was committed.
 """
 
 from __future__ import annotations
@@ -44,13 +45,16 @@ class LedgerCheck:
     def run(self, reader: LogReader, topic: str, partition: int, *, timeout_s: float, stall_s: float) -> Iterator[None]:
         """Yield after every chunk of segments that it reads, which it does only where something is missing."""
         expected, found = self._expected, self._ledger.sum
-        if expected is None or expected == found or self._ledger.is_given_up(expected, self._through):
+        if expected is None or expected == found:
             return
         try:
             yield from self._read_segments(reader, topic, partition, timeout_s, stall_s)
         except CaesuraError:
             self._last.clear()  # whoever may not read them, or cannot now, parks without the names
         names = self._missing(expected)
+        if not names and self._ledger.is_given_up(expected, self._through):
+            return
+        names += sorted(f"{name!r} (a tombstone of no worker's)" for name in self._ledger.erased - self._last.keys())
         shown = ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" * (len(names) > _MOST_NAMES))
         self.detail = (
             f"the ledger has records of {found.sessions} sessions that published, {expected.sessions} were committed; "
@@ -89,7 +93,6 @@ class LedgerCheck:
             total = total.less(known).plus(wanted)
             named.append(_named(known, wanted))
         named += [_named(Published(one.session, -1), one) for one in closed if total.plus(one) == expected][:1]
-        named += sorted(f"{name!r} (a tombstone of no worker's)" for name in self._ledger.erased - self._last.keys())
         return named
 
 

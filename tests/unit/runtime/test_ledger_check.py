@@ -151,12 +151,14 @@ def test_where_the_segments_cannot_be_read_it_parks_all_the_same(
     assert "was committed: 'ann' (a tombstone of no worker's); " in _parked(worker).detail
 
 
-def _given_up(world: World, detail: str, *, through: str | None = None, given_up: str | None = None) -> None:
+def _given_up(
+    world: World, detail: str, *, through: str | None = None, given_up: str | None = None, name: str = "ann"
+) -> None:
     """Do what the detail says."""
     words = dict(word.rstrip(";").split("=") for word in detail.split() if word.startswith("caesura."))
     headers = {THROUGH_HEADER: through or words[THROUGH_HEADER], GIVEN_UP_HEADER: given_up or words[GIVEN_UP_HEADER]}
     coded = tuple((name, value.encode()) for name, value in headers.items())
-    world.broker.append("caesura.ledger", 0, None, key=b"ann", headers=coded)
+    world.broker.append("caesura.ledger", 0, None, key=name.encode(), headers=coded)
 
 
 def test_a_session_that_an_operator_gives_up_begins_anew_after_what_was_committed() -> None:
@@ -179,6 +181,19 @@ def test_a_session_that_an_operator_gives_up_begins_anew_after_what_was_committe
     assert disagreement(world) is None
     _rebuilt(world)
     assert len(world.segments()) == sum(map(len, found.values()))
+
+
+def test_of_two_that_are_missing_both_have_to_be_given_up() -> None:
+    world = _world()
+    strike(world, "ann")
+    strike(world, "ben")
+    worker = _rebuilt(world)
+    for name, other in (("ann", "ben"), ("ben", None)):
+        parked = _parked(worker)
+        _given_up(world, parked.detail, name=name)
+        worker.store.release(0)
+        worker.turn(400)
+        assert (f"was committed: {other!r} since" in _parked(worker).detail) if other else not worker.worker.unready()
 
 
 @pytest.mark.parametrize(("through", "given_up"), [("4", None), ("-1", None), (None, "2.0123456789abcdef")])
