@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata
@@ -211,7 +212,7 @@ def test_a_rebuild_that_was_announced_is_checked_as_well() -> None:
     world = _world()
     metadata = _metadata(world)
     announced = CheckpointId(metadata.id.token + 1, 0, "0123456789abcdef")
-    _commit(world, OffsetMetadata(**{**_fields(metadata), "id": announced, "tries": 1}))
+    _commit(world, msgspec.structs.replace(metadata, id=announced, tries=1))
     _rebuilt_by_dying_owners(world)
     assert _metadata(world).id.n == 0
     assert _metadata(world).ledger == metadata.ledger
@@ -227,10 +228,6 @@ def _rebuilt_by_dying_owners(world: World) -> None:
         while _metadata(world).tries == tries:
             owner.turn()
         world.broker.expel("caesura", "asr.words", owner.source.member_id)
-
-
-def _fields(metadata: OffsetMetadata) -> dict[str, object]:
-    return {name: getattr(metadata, name) for name in OffsetMetadata.__struct_fields__}
 
 
 def test_what_a_release_before_committed_says_nothing_and_is_not_checked() -> None:

@@ -50,12 +50,16 @@ class _Life:
         self.summed = 0
         self.worker = self._owner()
 
-    def _owner(self, **changes: object) -> TwinWorker:
+    def _owner(self, *, adopts: bool = False) -> TwinWorker:
         self.ordinal += 1
         version = self.drawn.choice(_VERSIONS)
         engine = ScriptedEngine(look_ahead_words=1)
         return self.world.worker(
-            self.ordinal % 2, engine=engine, commit_interval_ms=10, state_version=version, **changes
+            self.ordinal % 2,
+            engine=engine,
+            commit_interval_ms=10,
+            state_version=version,
+            adopt_foreign_offsets=adopts,
         )
 
     def step(self) -> None:
@@ -115,7 +119,7 @@ class _Life:
         self.worker.worker.drain()
         end = self.world.broker.log("asr.words", 0).end
         self.world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=end, metadata=""))
-        self.worker = self._owner(adopt_foreign_offsets=True)
+        self.worker = self._owner(adopts=True)
         self.worker.settle()
         self.hand_over()
 
