@@ -30,6 +30,7 @@ __all__ = ["LedgerCheck"]
 _CHUNK_RECORDS = 200
 _MOST_SEGMENTS = 200_000
 _MOST_NAMES = 5
+_NOBODY = "none that anything names any more, or the offset is older than the ledger"
 
 
 class LedgerCheck:
@@ -39,7 +40,7 @@ class LedgerCheck:
         self._ledger = ledger
         self._expected = expected
         self._through = next_offset - 1
-        self._last: dict[str, Segment] = {}
+        self._last: dict[str, tuple[Published, bool]] = {}  # after its last segment, and whether that closed it
         self.detail: str | None = None
 
     def run(self, reader: LogReader, topic: str, partition: int, *, timeout_s: float, stall_s: float) -> Iterator[None]:
@@ -58,7 +59,7 @@ class LedgerCheck:
         shown = ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" * (len(names) > _MOST_NAMES))
         self.detail = (
             f"the ledger has records of {found.sessions} sessions that published, {expected.sessions} were committed; "
-            f"missing, or older than what was committed: {shown or 'of sessions that nothing names any more'}; "
+            f"missing, or older than what was committed: {shown or _NOBODY}; "
             f"write them again, or give them up by tombstones with the headers {THROUGH_HEADER}={self._through} "
             f"{GIVEN_UP_HEADER}={expected}; see docs/operations.md"
         )
@@ -71,7 +72,7 @@ class LedgerCheck:
         for count, record in enumerate(reader.read(topic, partition, start, end, stall_s), start=1):
             try:
                 segment = decode_segment(record.value or b"")
-                self._last[segment.session] = segment
+                self._last[segment.session] = _after(segment), segment.session_end
             except (InvalidEventError, NewerVersionError):
                 pass  # somebody else's: it names nobody
             if count % _CHUNK_RECORDS == 0:
@@ -80,20 +81,24 @@ class LedgerCheck:
     def _missing(self, expected: LedgerSum) -> list[str]:
         """Name the sessions whose records are not what their last segments say."""
         total, named, closed = self._ledger.sum, [], []
-        for name, segment in self._last.items():
+        for name, (wanted, is_closed) in self._last.items():
             state, through = self._ledger.states.get(name), self._ledger.forgotten_through.get(name, -1)
-            wanted = Published(name, segment.since, segment.index + 1, segment.first_word + len(segment.words))
             known = Published(name, -1) if state is None else Published.of(state)
             is_newer = (wanted.since, wanted.index) > (known.since, known.index)
-            if not is_newer or segment.since <= through:
+            if not is_newer or wanted.since <= through:
                 continue
-            if state is None and segment.session_end:
+            if state is None and is_closed:
                 closed.append(wanted)
                 continue
             total = total.less(known).plus(wanted)
             named.append(_named(known, wanted))
         named += [_named(Published(one.session, -1), one) for one in closed if total.plus(one) == expected][:1]
         return named
+
+
+def _after(segment: Segment) -> Published:
+    """Return what its session has published with this segment."""
+    return Published(segment.session, segment.since, segment.index + 1, segment.first_word + len(segment.words))
 
 
 def _named(known: Published, wanted: Published) -> str:

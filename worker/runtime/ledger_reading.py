@@ -68,7 +68,7 @@ class LedgerReading:
 
     def is_given_up(self, expected: LedgerSum, through: int) -> bool:
         """Tell whether an operator goes on without what is missing of this sum, all through this input offset."""
-        return self._given_up.get(expected, -1) >= through
+        return expected in self._given_up and self._given_up[expected] >= through
 
     def keys_from(self, next_offset: int) -> list[str]:
         """Return the keys of who lives, and of what a rebuild would pass over from this input offset on."""

@@ -120,7 +120,7 @@ class PartitionLoader:
             replay_offset=state.replay_offset,
             partitions=state.partitions,
             transactional_id=self.settings.transactional_id,
-            ledger=state.ledger if self.settings.sums_ledger else None,
+            ledger=state.ledger,  # whatever this worker writes: the next try is to be checked as well
         )
         offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode())
         return TransactionPart(partition=state.partition, next=offset)

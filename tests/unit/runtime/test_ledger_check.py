@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata
+from schemas.ledger_sum import LedgerSum
 from schemas.state import StateVersion
 from tests.harness.speech import by_session, event, said
 from tests.harness.struck_ledger import disagreement, strike, write_again
@@ -208,22 +209,23 @@ def test_a_tombstone_that_gives_up_something_else_helps_nothing(through: str | N
     _parked(worker)
 
 
-def test_a_rebuild_that_was_announced_is_checked_as_well() -> None:
+@pytest.mark.parametrize("version", ["1.4", "1.3"])
+def test_a_rebuild_that_was_announced_is_checked_as_well(version: StateVersion) -> None:
     world = _world()
     metadata = _metadata(world)
     announced = CheckpointId(metadata.id.token + 1, 0, "0123456789abcdef")
     _commit(world, msgspec.structs.replace(metadata, id=announced, tries=1))
-    _rebuilt_by_dying_owners(world)
+    _rebuilt_by_dying_owners(world, version)
     assert _metadata(world).id.n == 0
     assert _metadata(world).ledger == metadata.ledger
     strike(world, "ann")
-    _parked(_rebuilt(world))
+    _parked(_rebuilt(world, version))
 
 
-def _rebuilt_by_dying_owners(world: World) -> None:
+def _rebuilt_by_dying_owners(world: World, version: StateVersion) -> None:
     """Have owners announce the rebuild, and vanish before they have done it."""
     for ordinal in range(2):
-        owner = world.worker(ordinal, state_version="1.4")
+        owner = world.worker(ordinal, state_version=version)
         tries = _metadata(world).tries
         while _metadata(world).tries == tries:
             owner.turn()
@@ -278,3 +280,12 @@ def test_metadata_that_has_the_sum_is_read_back_and_a_release_before_takes_it_fo
     assert OffsetMetadata.decode(with_sum.encode()) == with_sum
     for spoilt in (with_sum.encode() + "0", with_sum.encode()[:-1], with_sum.encode().replace(".", ".\u0663")):
         assert OffsetMetadata.decode(spoilt) is None
+
+
+def test_a_ledger_that_knows_more_than_was_committed_parks_its_partition() -> None:
+    world = _world()
+    metadata = _metadata(world)
+    _commit(world, msgspec.structs.replace(metadata, ledger=LedgerSum()))
+    offset = NextOffset(next_offset=0, metadata=_metadata(world).encode())
+    world.broker.set_offset("caesura", "asr.words", 0, offset)
+    assert "or the offset is older than the ledger" in _parked(_rebuilt(world)).detail
