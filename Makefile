@@ -4,6 +4,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
+# Where the environment says so, each of the many processes of the tests would compile every file anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 VENV ?= .venv
 BIN := $(VENV)/bin

@@ -16,6 +16,9 @@ from tests.harness.parts.lookup import NotFound, in_ci, missing
 from tests.harness.parts.redis_part import RedisServer, find_redis
 from tests.harness.real_world import close_all
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+"""Before anybody imports torch: several processes of tests, each with a thread a processor, wait for one another."""
+
 Part = TypeVar("Part")
 
 _MARKED_BY_FIXTURE = {"kafka": "kafka", "redis_of_the_run": "redis"}

@@ -9,6 +9,8 @@
     one more word is said, and both go on, each past the end of a checkpoint
 
 The steps are those at which the real code stops (``tests.harness.stepping``), so a hand-over lies at each of them.
+The pairs of steps are dealt out like the colours of a chess board: each half has every step, and neighbours of every
+pair.
 """
 
 from __future__ import annotations
@@ -17,7 +19,19 @@ from collections.abc import Iterator
 
 from tests.harness.damages import DAMAGES
 
-__all__ = ["DAMAGES_BEFORE", "FAULTS", "HAND_OVERS", "OTHER_HAND_OVERS", "REDIS", "every_rebuild", "every_way"]
+__all__ = [
+    "DAMAGES_BEFORE",
+    "FAULTS",
+    "HALVES",
+    "HAND_OVERS",
+    "OTHER_HAND_OVERS",
+    "REDIS",
+    "every_rebuild",
+    "every_way",
+]
+
+HALVES = (1, 0)
+"""Of the pairs of steps. By day the first, which holds a way to the loss for each rule; the second is for the night."""
 
 _FIRST_STEPS = range(1, 11)
 """Stops of the first owner, from the words' arrival past the end of the checkpoint that takes them."""
@@ -43,54 +57,56 @@ DAMAGES_BEFORE = ("a session lost", "a session overwritten by another", "a manif
 """Of the kinds of a loss in part, one each of what leads to a rebuild in another way."""
 
 
-def every_way(fault: str, hand_over: str, following: int, redis: str) -> Iterator[list[str]]:
-    """Yield the ways, over every pair of steps at which one stops and the other goes on."""
+def every_way(fault: str, hand_over: str, following: int, redis: str, half: int) -> Iterator[list[str]]:
+    """Yield the ways, over every pair of steps of one half at which one stops and the other goes on."""
     # Where the first owner stays, it makes a difference at what step only if Redis does not.
     next_steps = _NEXT_STEPS[-1:] if hand_over == redis == "nothing" else _NEXT_STEPS
-    for first in _FIRST_STEPS:
-        for then in next_steps:
-            yield [
-                line
-                for line in (
-                    "say a",
-                    "advance 0 14",
-                    "say a",
-                    "say b",
-                    fault,
-                    f"advance 0 {first}",
-                    "copy" if redis == "fail_over" else "nothing",
-                    hand_over,
-                    "say a",
-                    f"advance {following} {then}",
-                    "land",
-                    redis,
-                    "say b",
-                    "advance 0 12" if hand_over.startswith("expel") else "nothing",
-                    f"advance {following} 20",
-                )
-                if line != "nothing"
-            ]
+    for first, then in _half_of(_FIRST_STEPS, next_steps, half):
+        yield [
+            line
+            for line in (
+                "say a",
+                "advance 0 14",
+                "say a",
+                "say b",
+                fault,
+                f"advance 0 {first}",
+                "copy" if redis == "fail_over" else "nothing",
+                hand_over,
+                "say a",
+                f"advance {following} {then}",
+                "land",
+                redis,
+                "say b",
+                "advance 0 12" if hand_over.startswith("expel") else "nothing",
+                f"advance {following} 20",
+            )
+            if line != "nothing"
+        ]
 
 
-def every_rebuild(damage: str, hand_over: str, following: int) -> Iterator[list[str]]:
-    """Yield the ways of a rebuild, over every pair of steps at which one stops and the other goes on.
+def every_rebuild(damage: str, hand_over: str, following: int, half: int) -> Iterator[list[str]]:
+    """Yield the ways of a rebuild, over every pair of steps of one half at which one stops and the other goes on.
 
     Two sessions have words that wait when Redis loses something in part.
     """
     number = list(DAMAGES).index(damage)
-    for first in _NEXT_STEPS:
-        for then in _NEXT_STEPS:
-            yield [
-                "say a",
-                "say b",
-                "advance 0 16",
-                "crash 0",
-                f"spoil 0 {number}",
-                "say a",
-                f"advance 1 {first}",
-                hand_over,
-                f"advance {following} {then}",
-                "crash 2" if following == 2 else "crash 0",
-                "say b",
-                "advance 1 30",
-            ]
+    for first, then in _half_of(_NEXT_STEPS, _NEXT_STEPS, half):
+        yield [
+            "say a",
+            "say b",
+            "advance 0 16",
+            "crash 0",
+            f"spoil 0 {number}",
+            "say a",
+            f"advance 1 {first}",
+            hand_over,
+            f"advance {following} {then}",
+            "crash 2" if following == 2 else "crash 0",
+            "say b",
+            "advance 1 30",
+        ]
+
+
+def _half_of(firsts: range, thens: range, half: int) -> Iterator[tuple[int, int]]:
+    return ((first, then) for first in firsts for then in thens if (first + then) % len(HALVES) == half)

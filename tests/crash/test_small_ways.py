@@ -9,7 +9,16 @@ from __future__ import annotations
 import pytest
 
 from tests.crash.exploration import broken
-from tests.crash.small_ways import DAMAGES_BEFORE, FAULTS, HAND_OVERS, OTHER_HAND_OVERS, REDIS, every_rebuild, every_way
+from tests.crash.small_ways import (
+    DAMAGES_BEFORE,
+    FAULTS,
+    HALVES,
+    HAND_OVERS,
+    OTHER_HAND_OVERS,
+    REDIS,
+    every_rebuild,
+    every_way,
+)
 from tests.harness.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS
 
 _GIVEN_UP = ("expel 0", 1)
@@ -31,9 +40,14 @@ _SHOWN_IN_A_REBUILD = {
     "trusted_manifest": "the id lost",
 }
 """After which loss in part the same is shown by a rebuild."""
+_BY_DAY, *_BY_NIGHT = HALVES
+_EACH_HALF = pytest.mark.parametrize(
+    "half", [_BY_DAY, *(pytest.param(half, marks=pytest.mark.long) for half in _BY_NIGHT)]
+)
 
 
 @pytest.mark.timeout(300)
+@_EACH_HALF
 @pytest.mark.parametrize(
     ("hand_over", "following"), [*HAND_OVERS, *(pytest.param(*one, marks=pytest.mark.long) for one in OTHER_HAND_OVERS)]
 )
@@ -41,17 +55,20 @@ _SHOWN_IN_A_REBUILD = {
     ("fault", "redis"),
     [*((fault, "nothing") for fault in FAULTS), *(("nothing", redis) for redis in REDIS if redis != "nothing")],
 )
-def test_no_way_of_the_shape_breaks_a_promise(fault: str, redis: str, hand_over: str, following: int) -> None:
-    for way in every_way(fault, hand_over, following, redis):
+def test_no_way_of_the_shape_breaks_a_promise(
+    fault: str, redis: str, hand_over: str, following: int, half: int
+) -> None:
+    for way in every_way(fault, hand_over, following, redis, half):
         assert broken(way) is None, way
 
 
 @pytest.mark.timeout(300)
+@_EACH_HALF
 @pytest.mark.parametrize("hand_over", ["crash 1", pytest.param("expel 1", marks=pytest.mark.long)])
 @pytest.mark.parametrize("following", [0, 2])
 @pytest.mark.parametrize("damage", DAMAGES_BEFORE)
-def test_no_way_of_a_rebuild_breaks_a_promise(damage: str, hand_over: str, following: int) -> None:
-    for way in every_rebuild(damage, hand_over, following):
+def test_no_way_of_a_rebuild_breaks_a_promise(damage: str, hand_over: str, following: int, half: int) -> None:
+    for way in every_rebuild(damage, hand_over, following, half):
         assert broken(way) is None, way
 
 
@@ -61,7 +78,7 @@ def test_a_way_of_a_rebuild_shows_what_each_rule_prevents(
     flaw: str, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     PART_FLAWS[flaw](monkeypatch)
-    assert any(broken(way) for way in every_rebuild(damage, "crash 1", 2))
+    assert any(broken(way) for way in every_rebuild(damage, "crash 1", 2, _BY_DAY))
 
 
 @pytest.mark.timeout(300)
@@ -69,4 +86,4 @@ def test_a_way_of_a_rebuild_shows_what_each_rule_prevents(
 def test_a_way_of_the_shape_shows_what_each_rule_prevents(flaw: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (FLAWS | LOSS_FLAWS)[flaw](monkeypatch)
     fault, (hand_over, following), redis = _SHOWN_WITH[flaw]
-    assert any(broken(way) for way in every_way(fault, hand_over, following, redis))
+    assert any(broken(way) for way in every_way(fault, hand_over, following, redis, _BY_DAY))

@@ -61,7 +61,16 @@ def test_every_golden_example_is_read_and_written_again_in_both_forms(client: Ex
         assert decode(base64.b64decode(one["msgpack"])) == decode(path.with_suffix(".msgpack").read_bytes()), path
 
 
-@pytest.mark.parametrize("written", ["msgpack", "json"])
+@pytest.mark.parametrize(
+    ("client", "written"),
+    [
+        ("java", "msgpack"),
+        ("node", "json"),
+        pytest.param("java", "json", marks=pytest.mark.long),
+        pytest.param("node", "msgpack", marks=pytest.mark.long),
+    ],
+    indirect=["client"],
+)
 def test_what_a_client_says_comes_back_to_it_as_segments(
     client: ExampleClient, kafka: Kafka, redis_url: str, deployment: str, written: str
 ) -> None:

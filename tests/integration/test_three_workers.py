@@ -26,7 +26,7 @@ from worker.ports.engine import Engine
 from worker.ports.seam_events import SeamStep
 
 _SESSIONS = 200
-_TALKS = 80
+_TALKS = 40
 _PARTITIONS = 6
 _RULES: dict[str, object] = {"flush_after_ms": 300_000, "stall_after_ms": 300_000, "idle_after_ms": 400_000}
 

@@ -5,6 +5,7 @@ Settings are short where failure tests wait for the broker: sessions, transactio
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import re
@@ -14,6 +15,7 @@ import tempfile
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -30,6 +32,8 @@ _POM = Path(__file__).with_name("kafka") / "pom.xml"
 _VERSION = "4.1.1"
 _MIN_JAVA = 17
 _JARS = ROOT / "build" / f"kafka-{_VERSION}"
+_FEATURES = _JARS / "bootstrap.checkpoint"
+"""What Kafka's own tool writes into a folder that it formats, the same each time: the versions of the features."""
 _JAVA_FLAGS = (
     "-Xmx512m",
     "-XX:+UseSerialGC",
@@ -108,7 +112,9 @@ def find_jars(java: Path) -> Path:
     if maven is None:
         raise NotFound("no Maven (mvn) to bring Kafka's jars")
     _JARS.parent.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=_JARS.parent) as folder:
+    with _alone(), tempfile.TemporaryDirectory(dir=_JARS.parent) as folder:
+        if _JARS.is_dir():  # another process of the tests has brought them
+            return _JARS
         jars = Path(folder) / "jars"
         done = subprocess.run(
             [maven, "-q", "-B", "-f", str(_POM), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"],
@@ -120,9 +126,16 @@ def find_jars(java: Path) -> Path:
         )
         if done.returncode != 0:
             raise NotFound(f"Maven could not bring Kafka's jars: {done.stdout[-400:]}{done.stderr[-400:]}")
-        if not _JARS.is_dir():  # another run may have been faster
-            jars.rename(_JARS)
+        jars.rename(_JARS)
     return _JARS
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Keep the other processes of the tests waiting: each Maven would take a processor for as long."""
+    with (_JARS.parent / "kafka.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def new_cluster_id() -> str:
@@ -160,6 +173,15 @@ class KafkaProcess:
         return [str(self._java), *_JAVA_FLAGS, "-cp", f"{self._jars}/*", main, *arguments]
 
     def _format(self, cluster: str, scram: Mapping[str, str]) -> None:
+        """Have Kafka's tool format the folder; where it has told before what it writes there, write that."""
+        log = Path(self._folder.name) / "log"
+        if not scram and _FEATURES.is_file():
+            log.mkdir()
+            shutil.copy(_FEATURES, log)
+            node = re.findall(r"^node\.id=(\d+)$", self._properties.read_text(), re.MULTILINE)[-1]
+            ids = f"cluster.id={cluster}\nnode.id={node}\ndirectory.id={new_cluster_id()}\n"
+            (log / "meta.properties").write_text(f"version=1\n{ids}")
+            return
         users = [f"SCRAM-SHA-512=[name={name},password={password}]" for name, password in scram.items()]
         known = [argument for user in users for argument in ("--add-scram", user)]
         subprocess.run(
@@ -168,6 +190,9 @@ class KafkaProcess:
             capture_output=True,
             timeout=180,
         )
+        if not scram:
+            kept = shutil.copy(log / _FEATURES.name, _FEATURES.with_suffix(f".{os.getpid()}"))
+            Path(kept).replace(_FEATURES)
 
     def start(self, timeout_s: float = 180.0) -> None:
         """Start the broker and wait until it answers."""

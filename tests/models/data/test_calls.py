@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 import pytest
 
@@ -12,7 +13,10 @@ from schemas.labels import Casing, Disfluency, Punctuation
 from worker.core.normalisation import model_view
 from worker.demo.script import TALKS
 
-CALLS = [word for call in calls(60) for turn in call for word in turn]
+
+@cache
+def words_of_calls() -> list[SaidWord]:
+    return [word for call in calls(60) for turn in call for word in turn]
 
 
 def shown(words: list[SaidWord]) -> str:
@@ -59,15 +63,15 @@ def test_digits_read_out_are_a_list_and_no_sentence_ends_in_a_number_or_an_addre
 def test_calls_are_the_same_every_time_and_of_all_kinds() -> None:
     assert list(calls(3)) == list(calls(3))
     assert list(calls(2, first=1)) == list(calls(3))[1:]
-    marks = [word.mark for word in CALLS]
+    marks = [word.mark for word in words_of_calls()]
     assert min(marks.count(mark) for mark in (Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION)) > 500
-    assert {word.tag for word in CALLS} == set(Disfluency)
-    assert {word.casing for word in CALLS} >= {Casing.SMALL, Casing.CAPITAL_FIRST, Casing.ALL_CAPITALS}
+    assert {word.tag for word in words_of_calls()} == set(Disfluency)
+    assert {word.casing for word in words_of_calls()} >= {Casing.SMALL, Casing.CAPITAL_FIRST, Casing.ALL_CAPITALS}
     assert sum(map(len, frames().values())) > 300
 
 
 def test_no_sign_of_the_notation_is_left() -> None:
-    assert not [word for word in CALLS if any(sign in word.view for sign in "()[]{}<>|")]
+    assert not [word for word in words_of_calls() if any(sign in word.view for sign in "()[]{}<>|")]
 
 
 def test_each_turn_of_a_document_ends_a_sentence() -> None:

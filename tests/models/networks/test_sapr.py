@@ -74,7 +74,7 @@ def test_steps_one_at_a_time_say_what_all_of_them_say_at_once() -> None:
     assert torch.allclose(torch.cat(steps, dim=1), whole, atol=1e-5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     rows=st.lists(st.lists(st.integers(1, 3), min_size=0, max_size=6), min_size=1, max_size=4),
     seed=st.integers(0, 10**6),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,22 @@ from worker.adapters.onnx.row_network import RowStep
 from worker.adapters.onnx.streamed_network import StreamedNetwork
 from worker.errors import EngineError
 
-WHOLE = OnnxEngine(SHIPPED, threads=1, streams=False)
 EXAMPLES = settings(max_examples=25, deadline=None)
+
+
+@cache
+def whole_buffers() -> OnnxEngine:
+    return OnnxEngine(SHIPPED, threads=1, streams=False)
 
 
 def streaming(max_kept_bytes: int = 2**29) -> OnnxEngine:
     return OnnxEngine(SHIPPED, threads=1, max_kept_bytes=max_kept_bytes)
 
 
-ENGINE = streaming()
+@cache
+def used_before() -> OnnxEngine:
+    return streaming()
+
 
 seeds = st.integers(0, 10_000)
 grown_by = st.lists(st.integers(1, 14), min_size=1, max_size=8)
@@ -38,14 +46,14 @@ def test_a_buffer_that_grows_is_labelled_as_the_full_run_labels_it(
     steps: list[int], seed: int, data: st.DataObject, model: int
 ) -> None:
     words = some_words(sum(steps), seed)
-    ENGINE.forget("one")
+    used_before().forget("one")
     size = known = 0
     for step in steps:
         size += step
         end = data.draw(st.integers(known, size), label="end")
         if end > known:
-            request = a_request(ENGINE, words[:size], first=known, end=end, model=model)
-            (streamed,), (whole,) = ENGINE.score([request]), WHOLE.score([request])
+            request = a_request(used_before(), words[:size], first=known, end=end, model=model)
+            (streamed,), (whole,) = used_before().score([request]), whole_buffers().score([request])
             assert same_scores(streamed, whole)
         known = max(known, min(end, size - 9))
 
@@ -62,7 +70,7 @@ def test_whatever_happens_to_a_session_its_rows_say_what_a_fresh_engine_says(see
             if what == "wait":
                 continue
             if what == "forget":
-                ENGINE.forget(name)
+                used_before().forget(name)
             if what == "cut":
                 starts[name] = min(starts[name] + data.draw(st.integers(1, 20)), 60)
             if what == "roll back":
@@ -73,9 +81,11 @@ def test_whatever_happens_to_a_session_its_rows_say_what_a_fresh_engine_says(see
             size = ends[name] - starts[name]
             first = data.draw(st.integers(0, size - 1))
             end = data.draw(st.integers(first + 1, size))
-            requests.append(a_request(ENGINE, said[starts[name] : ends[name]], session=name, first=first, end=end))
-        for request, streamed in zip(requests, ENGINE.score(requests), strict=True):
-            (whole,) = WHOLE.score([request])
+            requests.append(
+                a_request(used_before(), said[starts[name] : ends[name]], session=name, first=first, end=end)
+            )
+        for request, streamed in zip(requests, used_before().score(requests), strict=True):
+            (whole,) = whole_buffers().score([request])
             assert same_scores(streamed, whole)
 
 
@@ -115,14 +125,14 @@ def test_two_buffers_of_one_name_in_one_call_are_both_answered_from_their_own_wo
     engine = streaming()
     requests = [a_request(engine, some_words(20, seed)) for seed in (4, 5, 4)]
     for request, streamed in zip(requests, engine.score(requests), strict=True):
-        assert same_scores(streamed, WHOLE.score([request])[0])
+        assert same_scores(streamed, whole_buffers().score([request])[0])
 
 
 def test_a_session_that_changes_its_model_takes_nothing_of_the_other_models_rows() -> None:
     engine, words = streaming(), some_words(30, 6)
     for model, size in ((0, 12), (1, 15), (0, 18)):
         request = a_request(engine, words[:size], model=model)
-        (streamed,), (whole,) = engine.score([request]), WHOLE.score([request])
+        (streamed,), (whole,) = engine.score([request]), whole_buffers().score([request])
         assert same_scores(streamed, whole)
     assert engine.work.begun_buffers == 3
 
@@ -178,7 +188,7 @@ def test_an_engine_that_may_keep_nothing_labels_all_the_same() -> None:
     engine, words = streaming(max_kept_bytes=0), some_words(30, 7)
     for size in (12, 15, 30):
         request = a_request(engine, words[:size])
-        assert same_scores(engine.score([request])[0], WHOLE.score([request])[0])
+        assert same_scores(engine.score([request])[0], whole_buffers().score([request])[0])
     assert (engine.work.kept_sessions, engine.work.kept_bytes) == (0, 0)
 
 
@@ -225,7 +235,7 @@ def test_rows_of_a_pass_that_failed_are_never_used_again(where: str, *, raises: 
     failing.on = False
     for name in ("a", "b"):
         request = a_request(engine, words[:18], session=name, first=9)
-        assert same_scores(engine.score([request])[0], WHOLE.score([request])[0])
+        assert same_scores(engine.score([request])[0], whole_buffers().score([request])[0])
     assert engine.work.begun_buffers == 4, "a's rows are gone, b's are not"
 
 
