@@ -83,7 +83,6 @@ def _all_refused(rehearsal: Rehearsal, worker: RunningWorker, sessions: list[str
     return len(worker.lines("dead_letter")) == 13 * (len(sessions) - ended)
 
 
-@pytest.mark.long
 def test_blue_green_labels_the_same_input_into_topics_of_its_own(rehearsal: Rehearsal, tmp_path: Path) -> None:
     rehearsal.follow("Before the first start", 0)
     sessions = [f"call-{number}" for number in range(4)]

@@ -29,7 +29,7 @@ class DeferredCommand(TyperCommand):
         """Import the command; return a group that holds it."""
         holder = typer.Typer(rich_markup_mode=self.rich_markup_mode)
         bearing = name.replace("-", "_")
-        named = getattr(import_module(f"worker.commands.{bearing}"), bearing)
+        named = getattr(import_module(f"{__package__}.{bearing}"), bearing)
         if isinstance(named, typer.Typer):
             holder.add_typer(named, name=name)
         else:
