@@ -8,6 +8,7 @@ partition is claimed again.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
 from worker.core.decoding_counts import DecodingCounts
 from worker.core.partition import PartitionSessions
@@ -175,9 +176,9 @@ class LoadedPartition:
             self._state.time.left_end()
             self._parts.source.seek(self.partition, self.next_offset)
 
-    def forget_all(self, keys: list[str]) -> None:
-        """Have the next checkpoint forget what these keys say in the ledger: it is of before what was adopted."""
-        self._staging.forget_all(keys)
+    def forget_all(self, through: Mapping[str, int]) -> None:
+        """Have the next checkpoint forget what the ledger says under these keys, each through its input offset."""
+        self._staging.forget_all(through)
 
     def forgive(self) -> None:
         """Try what failed again and again as if it never had: an operator has released the partition."""

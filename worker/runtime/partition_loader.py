@@ -73,7 +73,7 @@ class PartitionLoader:
         def finish(known: list[str]) -> LoadedPartition:
             time = PartitionTime(max_skew_ms=self.settings.max_skew_ms)
             loaded = self._loaded(state, context, PartitionSessions(context), time)
-            loaded.forget_all(known)
+            loaded.forget_all(dict.fromkeys(known, state.next_offset - 1))
             return loaded
 
         return Adoption(
@@ -104,7 +104,9 @@ class PartitionLoader:
             self.parts.observer.note(
                 PartitionRebuilt(partition=state.partition, summary=rebuilt.summary, took_s=took_s)
             )
-            return self._loaded(state, context, rebuilt.sessions, rebuilt.time)
+            loaded = self._loaded(state, context, rebuilt.sessions, rebuilt.time)
+            loaded.forget_all(rebuilt.forgotten)
+            return loaded
 
         part = self._announcement(state)
         return RebuildRun(

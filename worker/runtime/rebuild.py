@@ -17,7 +17,7 @@ their session decided, poison above all, stand in the ledger, in the transaction
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from schemas.errors import NewerVersionError
 from schemas.state import encode_state
@@ -50,7 +50,7 @@ class Rebuilt:
 
     lost_sessions: those of the ledger whose words the input does not hold any more. lost_offsets: the stretch of the
     input, first and next, that was to be read and lies below the log's start; what stood there of sessions that had no
-    ledger record yet, or after their record, nobody knows.
+    ledger record yet, or after their record, nobody knows. forgotten: see ``LedgerCheck``.
     """
 
     sessions: PartitionSessions
@@ -60,6 +60,7 @@ class Rebuilt:
     lost_sessions: int = 0
     lost_words: int = 0
     lost_offsets: tuple[int, int] = (0, 0)
+    forgotten: dict[str, int] = field(default_factory=dict)
 
     @property
     def summary(self) -> RebuildSummary:
@@ -128,12 +129,15 @@ class Rebuild:
     def _run(self) -> Iterator[None]:
         stall_s, timeout_s = self._settings.rebuild_stall_s, self._settings.claim_timeout_s
         yield from self._ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
-        check = LedgerCheck(self._ledger, self._expected, next_offset=self._next_offset)
+        replayed = range(self._replay_offset, self._next_offset)
+        check = LedgerCheck(self._ledger, self._expected, replayed=replayed)
         place = (self._settings.segment_topic, self._context.partition)
         yield from check.run(self._reader, *place, timeout_s=timeout_s, stall_s=stall_s)
         if check.detail is not None:
             self._park(ParkReason.LEDGER_INCOMPLETE, check.detail)
             return
+        self._rebuilt.forgotten = check.forgotten
+        self._ledger.forgotten_through |= check.forgotten
         self._rebuilt.ledger_records = self._ledger.records
         for count, (session, state) in enumerate(self._ledger.states.items(), start=1):
             self._recoveries[session] = Recovery(state, self._context.segmenters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata
@@ -117,10 +118,10 @@ class Staging:
         state.sessions.settle_some({name: slot.state for name, slot in slots.items() if slot.state is not None})
         return True
 
-    def forget_all(self, keys: list[str]) -> None:
-        """Have the next checkpoint forget what these keys say in the ledger: it is of before what was adopted."""
-        partition, through = self._state.partition, self._state.position.next_offset - 1
-        self._forgotten += [self._output.ledger(partition, key, None, through=through) for key in keys]
+    def forget_all(self, through: Mapping[str, int]) -> None:
+        """Have the next checkpoint forget what the ledger says under these keys, each through its input offset."""
+        partition = self._state.partition
+        self._forgotten += [self._output.ledger(partition, key, None, through=end) for key, end in through.items()]
 
     def _metadata(self, checkpoint: CheckpointId) -> OffsetMetadata:
         state = self._state
