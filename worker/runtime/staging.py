@@ -47,8 +47,10 @@ class Staging:
         in_doubt, found = claimed.verdict is ClaimVerdict.IN_DOUBT, claimed.id
         rolled_back = in_doubt and isinstance(found, CheckpointId) and found.n > 0
         self._owes_checkpoint = not (claimed.verdict is ClaimVerdict.GOOD or rolled_back)
-        if claimed.verdict is ClaimVerdict.GOOD and claimed.ledger is not None and not settings.sums_ledger:
-            self._owes_checkpoint = True  # a release that cannot read what is committed is to come: once, take it away
+        if claimed.ledger is not None and not settings.sums_ledger:
+            # A release that cannot read what is committed is to come: take it away, after a roll-back, too. It is done
+            # once, so it hides one row of claims without a commit at most.
+            self._owes_checkpoint = True
 
     @property
     def changed(self) -> bool:

@@ -12,7 +12,7 @@ from tests.harness.incomplete_ledger import PATIENT, parked_of, rebuilt, world_o
 from tests.harness.speech import by_session, event, said
 from tests.harness.struck_ledger import disagreement, strike, write_again
 from tests.harness.twin_world import TwinWorker, World
-from worker.errors import BrokerError, FatalError
+from worker.errors import AbortableError, BrokerError, CaesuraError, FatalError, OutcomeUnknownError
 from worker.ports.records import NextOffset
 
 
@@ -202,3 +202,14 @@ def test_a_ledger_that_knows_more_than_was_committed_parks_its_partition() -> No
     offset = NextOffset(next_offset=0, metadata=_metadata(world).encode())
     world.broker.set_offset("caesura", "asr.words", 0, offset)
     assert "or the offset is older than the ledger" in parked_of(rebuilt(world)).detail
+
+
+@pytest.mark.parametrize("fault", [AbortableError("as planned"), OutcomeUnknownError("as planned")])
+def test_a_sum_that_was_not_taken_away_at_once_is_taken_away_all_the_same(fault: CaesuraError) -> None:
+    """The commit that takes it away changes nothing else, so nothing but it comes after the roll-back."""
+    world = world_of_two()
+    world.broker.fail("commit", fault, of="caesura-1")
+    worker = world.worker(1, state_version="1.3")
+    worker.turn(200)
+    assert _metadata(world).ledger is None
+    assert worker.worker.unready() == ()
