@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from schemas.checkpoint import OffsetMetadata
 from schemas.segments import Cause
 from tests.harness.engines import DEADLY, DeadlyEngine, Killed
 from tests.harness.speech import by_session, event, said
+from tests.harness.struck_ledger import strike, write_again
 from tests.harness.twin_world import TwinWorker, World
 from tests.harness.unsure import ChokingPublisher
 from worker.core.partitioning import murmur2_partition
@@ -14,6 +16,7 @@ from worker.core.rules import DecodingRules
 from worker.errors import AbortableError
 from worker.ports.publisher import Publisher
 from worker.ports.records import OutMessage
+from worker.runtime.rebuild_isolation import is_announcement
 
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
 _NAMES = [f"ann-{number}" for number in range(99)]
@@ -171,3 +174,63 @@ def test_a_ledger_that_cannot_be_read_for_long_counts_for_no_try_of_a_rebuild() 
     worker.settle()
     assert said(world.segments()) == ["one", "two"]
     assert Cause.FALLBACK not in {one.cause for one in world.segments()}
+
+
+def _waiting_without(session: str) -> World:
+    """Have two sessions' words wait, one of which the ledger misses once Redis is lost."""
+    world = World(rules=_PATIENT)
+    first = world.worker(state_version="1.4")
+    world.send(event("ann", 0, "one", utterance_end=True), event("ben", 0, "oh", utterance_end=True))
+    first.settle()
+    world.send(event("ann", 1, "two"), event("ben", 1, "who", "is"))
+    first.settle()
+    first.worker.drain()
+    assert strike(world, session)
+    world.redis.lose_everything()
+    return world
+
+
+def _committed(world: World) -> OffsetMetadata | None:
+    committed = world.broker.last_committed("caesura", "asr.words", 0)
+    return None if committed is None else OffsetMetadata.decode(committed.metadata)
+
+
+@pytest.mark.parametrize("ways", ["drain", "die"])
+def test_a_rebuild_that_parks_for_what_stands_in_the_log_counts_for_no_try(ways: str) -> None:
+    """Its partition may have many owners before somebody looks: it parks for the same reason each time."""
+    world = _waiting_without("ann")
+    for ordinal in range(12):
+        worker = world.worker(ordinal % 2, state_version="1.4")
+        worker.settle()
+        assert {str(one.reason) for one in worker.worker.assignment.parked.values()} == {"ledger_incomplete"}
+        if ways == "drain":
+            worker.worker.drain()
+        else:
+            world.broker.expel("caesura", "asr.words", worker.source.member_id)
+    assert write_again(world) == 1
+    world.send(event("ann", 2, "three", session_end=True), event("ben", 2, "there", session_end=True))
+    worker = world.worker(0, state_version="1.4")
+    worker.turn(400)
+    assert worker.worker.unready() == ()
+    found = by_session(world.segments())
+    assert {name: said(found[name]) for name in found} == {
+        "ann": ["one", "two", "three"],
+        "ben": ["oh", "who", "is", "there"],
+    }
+    assert Cause.FALLBACK not in {one.cause for one in world.segments()}
+
+
+def test_where_that_cannot_be_committed_it_is_claimed_again_and_parks() -> None:
+    world = _waiting_without("ann")
+    world.redis.partition_to_write(0).claim(10)  # claims without a commit: the rebuild is announced
+    worker = world.worker(1, state_version="1.4")
+    while not is_announcement(_committed(world)):
+        worker.turn()
+    world.broker.fail("commit", AbortableError("as planned"), of="caesura-1")
+    worker.turn(400)
+    (parked,) = worker.worker.assignment.parked.values()
+    assert parked.reason == "ledger_incomplete"
+    assert write_again(world) == 1
+    worker.store.release(0)
+    worker.turn(400)
+    assert worker.worker.unready() == ()

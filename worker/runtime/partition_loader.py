@@ -23,6 +23,7 @@ from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.parking import Parked
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.rebuild import Rebuild
+from worker.runtime.rebuild_isolation import announcement
 from worker.runtime.rebuild_run import RebuildRun
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.staged import TransactionPart
@@ -108,17 +109,19 @@ class PartitionLoader:
             loaded.forget_all(rebuilt.forgotten)
             return loaded
 
-        part = self._announcement(state)
+        tries = state.tries.announced
         return RebuildRun(
             rebuild,
             finish,
-            (lambda: announce(part)) if state.tries.announce else None,
+            announce=(lambda: announce(self._announcement(state, tries + 1))) if state.tries.announce else None,
+            withdraw=lambda: announce(self._announcement(state, tries)),
             forget=self.parts.engine.forget,
         )
 
-    def _announcement(self, state: ClaimedState) -> TransactionPart:
-        metadata = state.tries.announcement(
+    def _announcement(self, state: ClaimedState, tries: int) -> TransactionPart:
+        metadata = announcement(
             state.token,
+            tries=tries,
             replay_offset=state.replay_offset,
             partitions=state.partitions,
             transactional_id=self.settings.transactional_id,

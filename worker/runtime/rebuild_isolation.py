@@ -6,6 +6,7 @@
    next rebuilds it again. That the announcement committed shows that it is the rebuild that fails, not the brokers.
 3. Announced rebuilds of a worker come one after another: the next is announced when the one before has committed.
 4. After three announced tries it is tried without the engine, its words go out unlabelled; after six it is parked.
+5. One that parks for what stands in the log was no try: that is committed, too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from schemas.checkpoint import CheckpointId, OffsetMetadata
 from schemas.ledger_sum import LedgerSum
 from worker.runtime.poison_isolation import MAX_CLAIMS_WITHOUT_COMMIT
 
-__all__ = ["RebuildTries", "is_announcement"]
+__all__ = ["RebuildTries", "announcement", "is_announcement"]
 
 _MAX_LABELLED_TRIES = 3
 _MAX_TRIES = 6
@@ -53,18 +54,19 @@ class RebuildTries:
         """Tell whether it is to be tried without the engine."""
         return self.announced >= _MAX_LABELLED_TRIES
 
-    def announcement(
-        self, token: int, *, replay_offset: int, partitions: int, transactional_id: str, ledger: LedgerSum | None
-    ) -> OffsetMetadata:
-        """Return what the announcement of the next try commits with the offset that it leaves as it is.
 
-        Its nonce is its own: a claim may have written a manifest of number 0 with the claim's.
-        """
-        return OffsetMetadata(
-            id=CheckpointId(token, 0, secrets.token_hex(8)),
-            replay_offset=replay_offset,
-            partitions=partitions,
-            tries=self.announced + 1,
-            transactional_id=transactional_id,
-            ledger=ledger,
-        )
+def announcement(
+    token: int, *, tries: int, replay_offset: int, partitions: int, transactional_id: str, ledger: LedgerSum | None
+) -> OffsetMetadata:
+    """Return what the announcement of a try commits with the offset that it leaves as it is.
+
+    Its nonce is its own: a claim may have written a manifest of number 0 with the claim's.
+    """
+    return OffsetMetadata(
+        id=CheckpointId(token, 0, secrets.token_hex(8)),
+        replay_offset=replay_offset,
+        partitions=partitions,
+        tries=tries,
+        transactional_id=transactional_id,
+        ledger=ledger,
+    )

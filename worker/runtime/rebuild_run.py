@@ -15,21 +15,23 @@ class RebuildRun:
     """A partition on its way back from the log. ``advance`` until it answers something other than None.
 
     saves: whether pieces of it may stand in Redis, so that a fault needs a new token. forget: drops what the engine
-    keeps of a session.
+    keeps of a session. announce, withdraw: commit one try more, and as many as before; None: it is not announced.
     """
 
     def __init__(
         self,
         rebuild: Rebuild,
         finish: Callable[[Rebuild], LoadedPartition],
-        announce: Callable[[], object] | None = None,
         *,
+        announce: Callable[[], object] | None,
+        withdraw: Callable[[], object],
         forget: Callable[[str], object],
     ) -> None:
         self._rebuild = rebuild
         self._forget = forget
         self._finish = finish
         self._announce = announce
+        self._withdraw = withdraw
         self._rebuilt: LoadedPartition | None = None
         self.announced = False
 
@@ -54,6 +56,8 @@ class RebuildRun:
             if not self._rebuild.advance():
                 return None
             if self._rebuild.parked is not None:
+                if self.announced:
+                    self._withdraw()  # what stands in the log stopped it: that is no try of it
                 return self._rebuild.parked
             self._rebuilt = self._finish(self._rebuild)
         return None if self._rebuilt.save_piece() else self._rebuilt
