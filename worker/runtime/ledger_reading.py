@@ -67,8 +67,11 @@ class LedgerReading:
         return max((*(state.since for state in self.states.values()), *self.forgotten_through.values()), default=-1)
 
     def is_given_up(self, expected: LedgerSum, through: int) -> bool:
-        """Tell whether an operator goes on without what is missing of this sum, all through this input offset."""
-        return expected in self._given_up and self._given_up[expected] >= through
+        """Tell whether an operator goes on without what is missing of this sum, all through this very input offset.
+
+        One that lies further on would have a later rebuild pass over what is said until then.
+        """
+        return self._given_up.get(expected) == through
 
     def keys_from(self, next_offset: int) -> list[str]:
         """Return the keys of who lives, and of what a rebuild would pass over from this input offset on."""
@@ -86,7 +89,8 @@ class LedgerReading:
         if THROUGH_HEADER not in headers:
             self.erased.add(key)
         if given_up := headers.get(GIVEN_UP_HEADER):
-            self._given_up[LedgerSum.parse(given_up.decode())] = through
+            known = LedgerSum.parse(given_up.decode())
+            self._given_up[known] = max(through, self._given_up.get(known, through))
 
     def _know(self, record: Record, value: bytes) -> None:
         state = decode_ledger(value)

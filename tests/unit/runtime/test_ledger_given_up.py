@@ -119,7 +119,9 @@ def test_nobody_is_given_up_where_the_segments_cannot_be_read(monkeypatch: pytes
     assert "was committed: 'ben' since 1" in parked_of(worker).detail
 
 
-@pytest.mark.parametrize(("through", "given_up"), [("4", None), ("-1", None), (None, "2.0123456789abcdef")])
+@pytest.mark.parametrize(
+    ("through", "given_up"), [("4", None), ("99", None), ("-1", None), (None, "2.0123456789abcdef")]
+)
 def test_a_tombstone_that_gives_up_something_else_helps_nothing(through: str | None, given_up: str | None) -> None:
     world = world_of_two()
     strike(world, "ann")
