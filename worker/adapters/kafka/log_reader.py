@@ -10,8 +10,9 @@ from typing_extensions import override
 
 from worker.adapters.kafka.errors import consumer_error, consuming
 from worker.adapters.kafka.fetch_positions import record_of
+from worker.adapters.kafka.range_questions import RangeQuestions
 from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError, CaesuraError
+from worker.errors import BrokerError
 from worker.ports.log_reader import LogReader
 from worker.ports.records import Record
 
@@ -23,37 +24,20 @@ _MAX_MESSAGES = 1000
 
 
 class KafkaLogReader(LogReader):
-    """Consumers without a group: one, made when it is first needed, sees open transactions and tells the end.
+    """Consumers without a group: one sees open transactions and tells the end.
 
     Each stretch is read by a consumer of its own, up to there and only what was committed: readings of two partitions
     that take turns would take each other's records away from a shared one.
     """
 
     def __init__(self, settings: KafkaSettings, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
-        self._options = settings.reader_options()
+        self._options = settings.reader_options() | {"isolation.level": "read_committed"}
         self._monotonic_s = monotonic_s
-        self._teller: Consumer | None = None
+        self._questions = RangeQuestions(settings, "read_uncommitted")
 
     @override
     def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
-        """Ask the leader for the earliest and the end offset, open transactions included.
-
-        Who did not answer is asked by a new client: librdkafka keeps a former leader in mind, for as long as ten
-        seconds, for a partition that is read from nowhere.
-        """
-        doing = f"asking for the bounds of {topic} [{partition}]"
-        try:
-            with consuming(doing):
-                if self._teller is None:
-                    self._teller = self._new_consumer("read_uncommitted")
-                place = TopicPartition(topic, partition)
-                answer = self._teller.get_watermark_offsets(place, timeout=timeout_s, cached=False)
-            if answer is None:
-                raise BrokerError(f"{doing}: no answer in time")
-        except CaesuraError:
-            self.close()
-            raise
-        return answer[0], answer[1]
+        return self._questions.bounds(topic, partition, timeout_s, f"asking for the bounds of {topic} [{partition}]")
 
     @override
     def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
@@ -61,7 +45,7 @@ class KafkaLogReader(LogReader):
             return
         doing = f"reading {topic} [{partition}]"
         with consuming(doing):
-            consumer = self._new_consumer("read_committed")
+            consumer = Consumer(self._options)
         try:
             with consuming(doing):
                 consumer.assign([TopicPartition(topic, partition, start)])
@@ -93,9 +77,4 @@ class KafkaLogReader(LogReader):
 
     @override
     def close(self) -> None:
-        if self._teller is not None:
-            self._teller.close()
-            self._teller = None
-
-    def _new_consumer(self, isolation_level: str) -> Consumer:
-        return Consumer({**self._options, "isolation.level": isolation_level})
+        self._questions.close()

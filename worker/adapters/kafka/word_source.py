@@ -22,6 +22,7 @@ from worker.adapters.kafka.error_codes import INFORMATIONAL
 from worker.adapters.kafka.errors import consumer_error, consuming, error_of
 from worker.adapters.kafka.fetch_positions import OUT_OF_RANGE, PARTITION_END, FetchPositions
 from worker.adapters.kafka.membership import KafkaMembership
+from worker.adapters.kafka.range_questions import RangeQuestions
 from worker.adapters.kafka.rebalance import RebalanceCallbacks
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError, FatalError
@@ -46,6 +47,7 @@ class KafkaWordSource(WordSource):
         self._leaders: dict[int, int] = {}
         self._asked_in: dict[int, int] = {}
         self._end_questions = EndQuestions(settings, topic)
+        self._questions = RangeQuestions(settings, "read_committed")
         self._closed = False
         with consuming("making the consumer"):
             self._consumer = Consumer({**settings.consumer_options(), "error_cb": self._note})
@@ -65,8 +67,7 @@ class KafkaWordSource(WordSource):
 
     @override
     def partition_count(self, timeout_s: float) -> int:
-        with consuming(f"asking for topic {self._topic}"):
-            topic = self._consumer.list_topics(self._topic, timeout_s).topics[self._topic]
+        topic = self._questions.topic(self._topic, timeout_s, f"asking for topic {self._topic}")
         if topic.error is not None:
             raise consumer_error(topic.error, f"asking for topic {self._topic}")
         self._leaders = {partition: found.leader for partition, found in topic.partitions.items()}
@@ -146,14 +147,9 @@ class KafkaWordSource(WordSource):
     @override
     def watermarks(self, partition: int, timeout_s: float) -> tuple[int, int]:
         """Ask the leader for the earliest offset and the end of what can be read (the last stable offset)."""
-        doing = f"asking for the range of partition {partition}"
-        with consuming(doing):
-            answer = self._consumer.get_watermark_offsets(
-                TopicPartition(self._topic, partition), timeout=timeout_s, cached=False
-            )
-        if answer is None:
-            raise BrokerError(f"{doing}: no answer in time")
-        return answer[0], answer[1]
+        return self._questions.bounds(
+            self._topic, partition, timeout_s, f"asking for the range of partition {partition}"
+        )
 
     @override
     def ask_ends(self, next_offsets: Mapping[int, int], timeout_s: float) -> None:
@@ -195,6 +191,7 @@ class KafkaWordSource(WordSource):
             return
         self._closed = True
         self._end_questions.close()
+        self._questions.close()
         with consuming("leaving the group"):
             self._consumer.close()
 

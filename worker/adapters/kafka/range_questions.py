@@ -1,0 +1,69 @@
+"""Asks the brokers for a topic's partitions and where they begin and end, with a client of its own.
+
+A broker answers one request of a connection after another, so that a question on the group member's waits for the fetch
+that waits there for words (``fetch_wait_ms``), a partition after another, and the worker's loop with it.
+"""
+
+from __future__ import annotations
+
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import TopicMetadata
+
+from worker.adapters.kafka.errors import consuming
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.errors import BrokerError, CaesuraError, FatalError
+
+__all__ = ["RangeQuestions"]
+
+
+class RangeQuestions:
+    """A consumer that reads nothing, made when it is first needed.
+
+    Who did not answer is asked by a new one: librdkafka keeps a former leader in mind, for as long as ten seconds, for
+    a partition that is read from nowhere. isolation_level: read_uncommitted sees open transactions.
+    """
+
+    def __init__(self, settings: KafkaSettings, isolation_level: str) -> None:
+        self._options = settings.reader_options() | {"isolation.level": isolation_level}
+        self._client: Consumer | None = None
+        self._closed = False
+
+    def bounds(self, topic: str, partition: int, timeout_s: float, doing: str) -> tuple[int, int]:
+        """Ask the leader for the earliest and the end offset. May block; BrokerError, FatalError after ``close``."""
+        place = TopicPartition(topic, partition)
+        try:
+            with consuming(doing):
+                answer = self._made(doing).get_watermark_offsets(place, timeout=timeout_s, cached=False)
+            if answer is None:
+                raise BrokerError(f"{doing}: no answer in time")
+        except CaesuraError:
+            self._drop()
+            raise
+        return answer[0], answer[1]
+
+    def topic(self, topic: str, timeout_s: float, doing: str) -> TopicMetadata:
+        """Ask for a topic's partitions and their leaders. May block; BrokerError, FatalError after ``close``."""
+        try:
+            with consuming(doing):
+                found: TopicMetadata = self._made(doing).list_topics(topic, timeout_s).topics[topic]
+        except CaesuraError:
+            self._drop()
+            raise
+        return found
+
+    def close(self) -> None:
+        """Ask nobody any more; harmless twice."""
+        self._closed = True
+        self._drop()
+
+    def _made(self, doing: str) -> Consumer:
+        if self._closed:
+            raise FatalError(f"{doing}: closed")
+        if self._client is None:
+            self._client = Consumer(self._options)
+        return self._client
+
+    def _drop(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
