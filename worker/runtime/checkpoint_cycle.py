@@ -51,6 +51,7 @@ class CheckpointCycle:
             timeout_s=settings.commit_timeout_s,
         )
         self._staged_since_s: float | None = None
+        self._dropped: set[int] = set()
 
     @property
     def due(self) -> bool:
@@ -58,6 +59,7 @@ class CheckpointCycle:
 
         Asked once a turn.
         """
+        self._let_go()
         now_s = self._clock.monotonic_s()
         loaded = self._assignment.loaded.values()
         if any(one.isolating for one in loaded):
@@ -102,11 +104,19 @@ class CheckpointCycle:
         if result.committed:
             self._observer.note(SeamReached(step=SeamStep.ADOPTED))
             self._faults.cleared("checkpoint")
+            self._dropped.clear()
         for partition, reason in result.dropped.items():
             self._faults.dropped(reason)
+            self._dropped.add(partition)
             self._assignment.claim_again(partition, reason)
         if result.publisher_lost is not None:
             self._lose_producer(result.publisher_lost)
+
+    def _let_go(self) -> None:
+        """Hold no failed checkpoint against the worker whose partitions are another's, or parked: it may have none."""
+        if self._dropped and not any(map(self._assignment.holds, self._dropped - self._assignment.parked.keys())):
+            self._dropped.clear()
+            self._faults.cleared("checkpoint")
 
     def _park(self) -> None:
         """Park partitions that cannot go on, once what they had staged is committed."""

@@ -6,7 +6,7 @@ import io
 
 from tests.harness.speech import event
 from tests.harness.twin_world import TwinWorker, World
-from worker.errors import BrokerError
+from worker.errors import AbortableError, BrokerError
 from worker.telemetry.health import Health
 from worker.telemetry.log import make_log
 from worker.telemetry.metrics import Metrics
@@ -50,6 +50,24 @@ def test_a_worker_that_is_going_is_not_ready_although_its_last_words_still_go_ou
     worker.worker.drain()
     assert "draining" in health.why_not_ready()
     assert len(world.segments()) == 1
+
+
+def test_a_checkpoint_that_failed_is_held_against_nobody_whose_partitions_are_anothers_now() -> None:
+    world = World()
+    first, health = watched(world, 0)
+    first.settle()
+    world.send(event("ann", 0, "one", session_end=True))
+    world.broker.fail("commit", AbortableError("as planned"), of="caesura-0")
+    while not world.redis.partition(0).sessions:
+        first.turn()
+    assert health.why_not_ready() == ("checkpoint: commit_aborted",)
+    world.broker.expel("caesura", "asr.words", first.source.member_id)
+    second, other = watched(world, 1)
+    for _ in range(100):
+        second.turn()
+        first.turn()
+    assert len(world.segments()) == 1
+    assert (health.why_not_ready(), other.why_not_ready()) == ((), ())
 
 
 def test_redis_and_brokers_that_do_not_answer_are_named_even_where_there_is_nothing_to_do() -> None:
