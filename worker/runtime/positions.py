@@ -30,27 +30,40 @@ class Positions:
         self._observer = observer
         self._timeout_s = timeout_s
         self._looked_up: dict[int, tuple[int, int]] = {}
+        self._last = -1
 
     def measure(self, loaded: Mapping[int, LoadedPartition], waiting: Collection[int]) -> None:
         """Tell of partitions that are loaded, and of those that wait: to be claimed, or for an operator. BrokerError.
 
-        A partition whose offset is not to be had, because a transaction on it is open, is told of the next time.
+        The first that is not to be had ends it: its leader is away, or a transaction on its offset is open. The next
+        time begins with those after it, so that it keeps nobody else untold.
         """
-        for number, held in loaded.items():
-            _, end_offset = self._source.watermarks(number, self._timeout_s)
-            next_offset, read_to_ms = held.position.unread_since
-            if not held.position.is_unread(end_offset):
-                read_to_ms = self._clock.wall_ms()
-            self._tell(number, next_offset, end_offset, read_to_ms)
-            by_status = {status.value: count for status, count in held.sessions.statuses().items()}
-            self._observer.note(SessionsCounted(partition=number, by_status=by_status))
-        for number in waiting:
-            try:
-                committed = self._source.committed([number], self._timeout_s)[number]
-            except BrokerError:
+        for number in sorted({*loaded, *waiting}, key=lambda one: (one <= self._last, one)):
+            self._last = number
+            if number in loaded:
+                self._measure_loaded(number, loaded[number])
+            elif not self._measure_waiting(number):
                 return
-            low, end_offset = self._source.watermarks(number, self._timeout_s)
-            self._tell(number, committed.next_offset if committed is not None else low, end_offset, None)
+        self._last = -1
+
+    def _measure_loaded(self, number: int, held: LoadedPartition) -> None:
+        _, end_offset = self._source.watermarks(number, self._timeout_s)
+        next_offset, read_to_ms = held.position.unread_since
+        if not held.position.is_unread(end_offset):
+            read_to_ms = self._clock.wall_ms()
+        self._tell(number, next_offset, end_offset, read_to_ms)
+        by_status = {status.value: count for status, count in held.sessions.statuses().items()}
+        self._observer.note(SessionsCounted(partition=number, by_status=by_status))
+
+    def _measure_waiting(self, number: int) -> bool:
+        """Tell of a partition that is not loaded; False where its offset is not to be had now."""
+        try:
+            committed = self._source.committed([number], self._timeout_s)[number]
+        except BrokerError:
+            return False
+        low, end_offset = self._source.watermarks(number, self._timeout_s)
+        self._tell(number, committed.next_offset if committed is not None else low, end_offset, None)
+        return True
 
     def _tell(self, partition: int, next_offset: int, end_offset: int, read_to_ms: int | None) -> None:
         now_ms = self._clock.wall_ms()

@@ -7,7 +7,7 @@ import pytest
 from tests.harness.heard import Heard
 from tests.harness.speech import event
 from tests.harness.twin_world import World
-from worker.errors import AbortableError
+from worker.errors import AbortableError, BrokerError
 from worker.ports.observer import Event, PositionMeasured
 from worker.ports.records import NextOffset
 from worker.ports.seam_events import SegmentsPublished
@@ -60,3 +60,25 @@ def test_the_first_words_after_a_start_come_out_before_positions_are_measured() 
     out = [segment for one in heard.events[:first] if isinstance(one, SegmentsPublished) for segment in one.segments]
     assert len({segment.session for segment in out}) == 12
     assert {one.partition for one in heard.events if isinstance(one, PositionMeasured)} == set(range(4))
+
+
+def test_a_partition_whose_leader_is_away_keeps_none_of_the_others_untold(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(partitions=4)
+    heard = Heard(PositionMeasured)
+    worker = world.worker(observer=heard)
+    worker.settle()
+    honest = worker.source.watermarks
+
+    def watermarks(partition: int, timeout_s: float) -> tuple[int, int]:
+        if partition in away:
+            raise BrokerError("its leader is away")
+        return honest(partition, timeout_s)
+
+    monkeypatch.setattr(worker.source, "watermarks", watermarks)
+    for away in ({0}, {0, 2}, {1, 3}):
+        heard.events.clear()
+        for _ in range(30):
+            world.clock.pass_s(1.0)
+            worker.turn()
+        assert {one.partition for one in heard.events} == {0, 1, 2, 3} - away
+        assert worker.worker.unready() == ("probe: BrokerError",)
