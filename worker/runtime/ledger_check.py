@@ -10,8 +10,8 @@ rebuilt, and what is missing is named as well as can be known:
 
 An operator who gives such sessions up writes tombstones that say so, with the very sum that was committed; all those
 that are named have to be given up, each through the last offset that was committed. Then all of the segments topic is
-read: what it shows of sessions that the ledger does not know is forgotten too, or the input would bring it again. Where
-it cannot be read nobody is given up.
+read: whose record is older than what it shows is named as well, and what it shows of sessions that the ledger does not
+know is forgotten too, or the input would bring it again. Where it cannot be read nobody is given up.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class LedgerCheck:
             state, through = self._ledger.states.get(name), self._ledger.forgotten_through.get(name, -1)
             known = Published(name, -1) if state is None else Published.of(state)
             is_newer = (wanted.since, wanted.index) > (known.since, known.index)
-            if not is_recent or not is_newer or wanted.since <= through:
+            if not is_newer or wanted.since <= through or (state is None and not is_recent):
                 continue
             if state is None and is_closed:
                 closed.append(wanted)

@@ -96,6 +96,32 @@ def test_one_whose_last_segment_lies_too_far_back_to_be_named_comes_once_as_well
     assert _came(world)["ben"] == ["who", "is", "there"]
 
 
+def test_one_whose_record_is_older_than_a_segment_that_lies_too_far_back_has_to_be_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = world_of_two()
+    worker = world.worker(1, state_version="1.4")
+    world.send(event("zoe", 1, "yet", utterance_end=True))
+    worker.settle()
+    worker.worker.drain()
+    monkeypatch.setattr(ledger_check, "_MOST_SEGMENTS", 1)
+    strike(world, "ann", older=True)
+    worker = rebuilt(world)
+    detail = parked_of(worker).detail
+    assert "none that anything names any more" in detail
+    give_up(world, detail, name="anybody")
+    worker.store.release(0)
+    worker.turn(400)
+    assert "committed: 'ann' since 0 (2 segments, 2 words; ledger: 1 segments, 1 words); " in parked_of(worker).detail
+    give_up(world, detail, name="ann")
+    worker.store.release(0)
+    worker.turn(400)
+    assert worker.worker.unready() == ()
+    world.send(event("ann", 3, "four", session_end=True))
+    worker.turn(200)
+    assert _came(world)["ann"] == ["one", "two", "four"]
+
+
 def test_nobody_is_given_up_where_the_segments_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     world = world_of_two()
     world.broker.delete_before("caesura.ledger", 0, world.broker.log("caesura.ledger", 0).end)
