@@ -8,7 +8,8 @@ from typing import Any
 
 import yaml
 
-from tests.harness.places import CHART, tool
+from tests.harness.deploy_tools import tool
+from tests.harness.places import CHART
 
 __all__ = ["NEEDED", "Objects", "Refused", "render", "values_of"]
 

@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from tests.deploy.alert_series import CALM, CASES, Case
-from tests.harness.places import CHART, tool
+from tests.harness.deploy_tools import tool
+from tests.harness.places import CHART
 
 _RULES = CHART / "files" / "rules.yaml"
 _OF_ALL = 'namespace="asr", deployment="speech"'

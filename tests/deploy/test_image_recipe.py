@@ -9,8 +9,9 @@ import tomllib
 
 import pytest
 
+from tests.harness.deploy_tools import tool
 from tests.harness.parts.lookup import in_ci
-from tests.harness.places import DEPLOY, ROOT, tool
+from tests.harness.places import DEPLOY, ROOT
 
 _IMAGE = DEPLOY / "image"
 _RECIPE = _IMAGE / "Containerfile"

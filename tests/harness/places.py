@@ -1,14 +1,11 @@
-"""Where the repository's files lie, and the tools that check them (``make test-deploy`` builds those)."""
+"""Where the repository's files lie. Workers in processes of their own import this, so it imports little."""
 
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
-import pytest
-
-__all__ = ["CHART", "DEPLOY", "DOCS", "ROOT", "SHIPPED", "TOOLS", "tool"]
+__all__ = ["CHART", "DEPLOY", "DOCS", "ROOT", "SHIPPED", "TOOLS"]
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -16,20 +13,3 @@ DOCS = ROOT / "docs"
 SHIPPED = ROOT / "models" / "shipped"
 CHART = DEPLOY / "chart"
 TOOLS = Path(os.environ.get("CAESURA_DEPLOY_TOOLS", ROOT / "build" / "deploy" / "bin"))
-
-
-def tool(name: str) -> Path:
-    """Return a tool that was built; without it the test is left to ``make test-deploy``, which has them all.
-
-    ``CAESURA_DEPLOY_TOOLS`` names the folder and says that they must be there. Where it is not set nothing is taken
-    from the folder that they are built in: somebody may be building there.
-    """
-    if "CAESURA_DEPLOY_TOOLS" in os.environ:
-        path = TOOLS / name
-        if not path.exists():
-            pytest.fail(f"{path} is missing: `make test-deploy` builds it", pytrace=False)
-        return path
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not at hand: `make test-deploy` builds it and runs this")
-    return Path(found)

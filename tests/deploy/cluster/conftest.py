@@ -10,7 +10,7 @@ import pytest
 
 from tests.deploy.cluster.control_plane import ControlPlane
 from tests.deploy.cluster.definitions import definitions
-from tests.harness.places import tool
+from tests.harness.deploy_tools import tool
 
 _NUMBERS = itertools.count(1)
 _NEEDED = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "helm")

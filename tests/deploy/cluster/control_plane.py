@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from tests.harness.places import tool
+from tests.harness.deploy_tools import tool
 from tests.harness.waiting import wait_until
 from worker.demo.guarded_process import free_port
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.harness.places import tool
+from tests.harness.deploy_tools import tool
 from tests.harness.waiting import wait_until
 from worker.demo.guarded_process import GuardedProcess, free_port
 
