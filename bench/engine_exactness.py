@@ -7,7 +7,8 @@ are computed twice: by the streaming engine, from what it keeps and batched with
 of the stored graph. Labels may differ only where the full run's two best scores are closer than ``EPSILON``; those are
 counted. Every ``--again`` th step is computed a third time, by an engine that keeps nothing: it must agree to the bit.
 
-The result file is written after every round of sessions, so that a run that was cut off says how far it came.
+The result file is written after every round of sessions, so that a run that was cut off says how far it came; the same
+command goes on there, with the same models on the same processor.
 """
 
 from __future__ import annotations
@@ -16,19 +17,21 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from bench.machine import cpu_name
 from models.decoding.labelling_runs import label_streams
 from models.decoding.passing_engine import PassingEngine
 from models.languages.registry import LANGUAGES
 from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.model_folder import read_models_folder
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
 
@@ -38,6 +41,8 @@ TEXTS = {
     "zh": ("tw1999_conference", "crosswoz", "kdconv", "vcsum"),
 }
 SESSIONS, SESSION_WORDS = 48, 400
+ROUNDS = (("en", "zh"), ("zh",), ("en",))
+"""Whose sessions are decoded together, round by round: a run that is cut off has both languages."""
 
 
 @dataclass(slots=True)
@@ -65,6 +70,15 @@ class Agreement:
             self.flips += len(margins)
             self.clear_flips += int((margins >= EPSILON).sum())
             self.largest_margin_of_a_flip = max(self.largest_margin_of_a_flip, float(margins.max(initial=0.0)))
+
+    @classmethod
+    def so_far(cls, path: Path, told: dict[str, object]) -> tuple[Agreement, int]:
+        """Return what a result file counts, and after how many rounds; nothing where it is of another command."""
+        result = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        if any(result.get(name) != value for name, value in told.items()):
+            return cls(), 0
+        names = {one.name for one in fields(cls)} - {"words"}  # counted again as the texts are read again
+        return cls(**{name: result[name] for name in names}), result["rounds"]
 
 
 class ComparedEngine(PassingEngine):
@@ -123,24 +137,29 @@ def main() -> int:
     parser.add_argument("--again", type=int, default=20, help="every how many steps one is computed anew")
     parser.add_argument("--out", type=Path, default=Path("bench/results/engine_exactness.json"))
     options = parser.parse_args()
-    agreement, done = Agreement(), 0
+    command = f"python -m bench.engine_exactness --words {options.words} --again {options.again}"
+    models = [f"{one.manifest.name}@{one.manifest.version}" for one in read_models_folder(options.models)]
+    told: dict[str, object] = {"command": command, "models": models, "cpu": cpu_name(), "epsilon": EPSILON}
+    agreement, before = Agreement.so_far(options.out, told)
     engine = ComparedEngine(options.models, agreement, again=options.again)
     texts = {language: sessions(options.corpora, language, agreement) for language in TEXTS}
-    rounds = (("en", "zh"), ("zh",), ("en",))  # a run that is cut off has both languages
-    while done < options.words:
-        for languages in rounds:
-            given = [
-                (language, text)
-                for language in languages
-                for text in islice(texts[language], SESSIONS // len(languages))
-            ]
-            spoken, said = [language for language, _ in given], [text for _, text in given]
-            label_streams(engine, said, language=spoken, rules=DecodingRules())
-            done += sum(map(len, said))
-            command = f"python -m bench.engine_exactness --words {options.words} --again {options.again}"
-            result = {"command": command, "at": datetime.now(UTC).isoformat(timespec="seconds"), "epsilon": EPSILON}
-            result |= {"words_decoded": done, **asdict(agreement)}
-            options.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    done = 0
+    for number in count():
+        languages = ROUNDS[number % len(ROUNDS)]
+        given = [
+            (language, text) for language in languages for text in islice(texts[language], SESSIONS // len(languages))
+        ]
+        done += sum(len(text) for _, text in given)
+        if number < before:
+            continue
+        label_streams(
+            engine, [text for _, text in given], language=[language for language, _ in given], rules=DecodingRules()
+        )
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        result = told | {"at": now, "rounds": number + 1, "words_decoded": done, **asdict(agreement)}
+        options.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+        if done >= options.words:
+            break
     print(options.out.read_text(encoding="utf-8"))
     return 1 if agreement.clear_flips else 0
 
