@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 
 import pytest
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaException, Producer
 
 from tests.harness.group_member import PATIENCE_S, Member, text, until
 from tests.harness.parts.kafka_broker import find_jars, find_java
 from tests.harness.parts.kafka_cluster import KafkaCluster
 from tests.harness.parts.lookup import NotFound, missing
+from tests.harness.waiting import wait_until
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.publisher import KafkaPublisher
 from worker.adapters.kafka.settings import KafkaSettings
@@ -93,8 +94,35 @@ def test_the_bounds_of_a_log_are_told_by_its_new_leader_at_the_second_asking(bro
         assert reader.bounds("segments", 0, PATIENCE_S) == (0, 0)
 
 
-def _leader(brokers: KafkaCluster) -> int:
-    topic = brokers.admin.list_topics("segments", timeout=PATIENCE_S).topics["segments"]
+def test_a_leader_says_nothing_of_the_end_while_a_replica_that_died_lacks_what_it_has_stamped(
+    brokers: KafkaCluster,
+) -> None:
+    settings = KafkaSettings(bootstrap_servers=brokers.bootstrap, group_id=_GROUP, session_timeout_ms=30_000)
+    producer = Producer({"bootstrap.servers": brokers.bootstrap, "acks": 1, "linger.ms": 0})
+    with closing(KafkaWordSource(settings, "words")) as source:
+        member = Member(source)
+        until(lambda: member.ends.get(0) == 0, member)
+        assert member.at_end(0, 0)
+        _append(producer, b"first")
+        until(lambda: member.ends.get(0) == 1, member)
+        assert member.at_end(0, 1)
+        follower = next(node for node in (1, 2, 3) if node != _leader(brokers, "words"))
+        brokers.nodes[follower - 1].kill()
+        _append(producer, b"hidden")
+        source.ask_ends({0: 1}, PATIENCE_S)
+        answers = wait_until(lambda: list(source.end_answers()), "no answer", within_s=PATIENCE_S, every_s=0.01)
+        assert [(one.at_end, one.failure) for one in answers] == [(None, "")]
+        until(lambda: len(member.records) == 2, member)
+        assert member.at_end(0, 2)
+
+
+def _append(producer: Producer, value: bytes) -> None:
+    producer.produce("words", value, partition=0)
+    assert producer.flush(PATIENCE_S) == 0
+
+
+def _leader(brokers: KafkaCluster, name: str = "segments") -> int:
+    topic = brokers.admin.list_topics(name, timeout=PATIENCE_S).topics[name]
     return topic.partitions[0].leader
 
 

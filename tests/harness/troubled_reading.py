@@ -72,12 +72,15 @@ class Troubled:
         self.worker = self._new_worker()
         self.worker.turn(3)
 
-    def speak(self, name: str, after_ms: int, unseen_ms: int = 0) -> None:
+    def speak(self, name: str, after_ms: int, unseen_ms: int = 0, *, told: bool = False) -> None:
         """Have a word stamped so much later; the worker stands still meanwhile.
 
-        unseen_ms: how long its replicas take to have it; the worker goes on meanwhile, and nobody sees it.
+        unseen_ms: how long its replicas take to have it; the worker goes on meanwhile, and nobody sees it. told: a
+        leader that is asked says that there is such a word.
         """
         self.wait(after_ms)
+        log = self.world.broker.log("asr.words", 0)
+        log.hides = told and unseen_ms > 0
         stamp_ms = self.world.clock.wall_ms()
         while (left_ms := unseen_ms - (self.world.clock.wall_ms() - stamp_ms)) > 0:
             if left_ms > TURN_MS:
@@ -85,7 +88,8 @@ class Troubled:
             else:
                 self.wait(left_ms)
         spoken = event(name, self._seqs[name], f"{name}-{self._seqs[name]}")
-        self.world.broker.log("asr.words", 0).append(name.encode(), encode_event(spoken), (), stamp_ms)
+        log.append(name.encode(), encode_event(spoken), (), stamp_ms)
+        log.hides = False
         self._seqs[name] += 1
 
     def wait(self, for_ms: int) -> None:

@@ -44,9 +44,7 @@ class LeaderQuestion:
     def answered(self, answer: EndAnswer, read_to: int) -> None:
         """Take the answer to the last question. What was read meanwhile makes it worthless."""
         asked_ms, self._asked_ms = self._asked_ms, None
-        self._not_before_s = self._clock.monotonic_s() + (
-            self._interval_s if answer.at_end is not None else _ASK_AGAIN_S
-        )
+        self._not_before_s = self._clock.monotonic_s() + (_ASK_AGAIN_S if answer.failure else self._interval_s)
         if asked_ms is None or answer.next_offset != read_to or not self._time.is_at_end:
             return
         if answer.at_end:

@@ -38,7 +38,7 @@ class TimerSweep:
 
     def _hear(self, loaded: Mapping[int, LoadedPartition]) -> None:
         for answer in self._source.end_answers():
-            if answer.at_end is None:
+            if answer.failure:
                 self._unanswered.add(answer.partition)
                 self._faults.failed("leader", BrokerError(answer.failure))
             else:

@@ -59,6 +59,17 @@ def test_an_answer_that_more_is_there_or_none_at_all_brings_no_time() -> None:
         assert time.is_at_end is (at_end is None)
 
 
+def test_a_leader_that_hides_what_its_replicas_lack_is_asked_again_sooner_than_one_that_did_not_answer() -> None:
+    settings = RuntimeSettings()
+    for failure, waits_s in (("", settings.commit_interval_ms / 1000), ("no answer", 0.5)):
+        question, _, clock = _asked()
+        question.answered(EndAnswer(partition=0, next_offset=_READ_TO, at_end=None, failure=failure), _READ_TO)
+        clock.pass_s(waits_s - 0.01)
+        assert not question.ask(2_000)
+        clock.pass_s(0.02)
+        assert question.ask(2_000)
+
+
 def test_a_leader_is_asked_so_much_later_that_what_it_has_stamped_is_replicated() -> None:
     question, _, clock = _at_the_end()
     clock.pass_s(1.045)

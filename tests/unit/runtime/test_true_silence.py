@@ -18,6 +18,9 @@ from tests.harness.speech import event
 from tests.harness.troubled_reading import FLUSH_MS, NAMES, REPLICATION_MS, Troubled, cuts_that_came_out
 from worker.ports.records import OutMessage
 
+_LONG_MS = 2_500
+"""So long a replica may lack what its leader has stamped, where it died and is in sync still."""
+
 
 def test_an_end_that_was_told_long_ago_makes_no_silence_of_words_that_lie_in_the_log() -> None:
     troubled = Troubled()
@@ -82,6 +85,15 @@ def test_a_word_that_is_stamped_and_not_yet_replicated_when_the_leader_is_asked_
     assert cuts_that_came_out(troubled.world) == {"ann": [["ann-0", "ann-1"]]}
 
 
+def test_a_word_that_a_replica_lacks_for_long_is_no_silence_where_its_leader_says_that_there_is_one() -> None:
+    troubled = Troubled()
+    troubled.speak("ann", 0)
+    troubled.turn(2)
+    troubled.speak("ann", FLUSH_MS - 100, unseen_ms=_LONG_MS, told=True)
+    troubled.finish()
+    assert cuts_that_came_out(troubled.world) == {"ann": [["ann-0", "ann-1"]]}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_whoever_falls_silent_is_cut_soon_and_nobody_needs_to_speak_for_it(name: str) -> None:
     troubled = Troubled()
@@ -96,11 +108,11 @@ _ACTIONS = st.lists(
     st.one_of(
         st.builds(
             lambda name, after_ms, unseen_ms: partial(
-                Troubled.speak, name=name, after_ms=after_ms, unseen_ms=unseen_ms
+                Troubled.speak, name=name, after_ms=after_ms, unseen_ms=unseen_ms, told=unseen_ms == _LONG_MS
             ),
             st.sampled_from(NAMES),
             st.one_of(st.integers(0, 900), st.sampled_from([0, 100, 400, 530, 780, 799, 800, 801])),
-            st.sampled_from([0, 0, 0, 50, REPLICATION_MS]),
+            st.sampled_from([0, 0, 0, 50, REPLICATION_MS, _LONG_MS]),
         ),
         st.builds(lambda times: partial(Troubled.turn, times=times), st.integers(1, 60)),
         st.builds(lambda for_ms: partial(Troubled.wait, for_ms=for_ms), st.sampled_from([1, 100, 400, 700, 3_000])),

@@ -2,7 +2,9 @@
 
 A client of its own: a broker answers one request of a connection after another, so that a question on the group
 member's waits for the fetch that waits there for words (``fetch_wait_ms``). Ends are asked for uncommitted, since what
-an open transaction holds is in the log, too. A client that reads nothing learns late of a leader that moved, so who got
+an open transaction holds is in the log, too. A leader shows no consumer what its replicas in sync have not got yet, for
+seconds where one of them has just died; but asked for the record with the largest time stamp it names none where that
+is such a one (ADR 0046). A client that reads nothing learns late of a leader that moved, so who got
 no answer asks with a new one. (Not the administrator's call: in librdkafka 2.16 it tells of success where nobody
 answered, and of a fenced leader epoch for ever once a leader has moved.)
 """
@@ -10,10 +12,10 @@ answered, and of a fenced leader epoch for ever once a leader has moved.)
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from confluent_kafka import OFFSET_END, Consumer, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
 
 from worker.adapters.kafka.errors import error_of
 from worker.adapters.kafka.settings import KafkaSettings
@@ -21,11 +23,18 @@ from worker.adapters.kafka.settings import KafkaSettings
 __all__ = ["EndQuestions", "HeardEnd"]
 
 _IDLE_S = 60.0
+_NEWEST = -3
+"""Kafka's name for the offset of the record with the largest time stamp (KIP-734, brokers from 3.0 on)."""
+_NOT_UNDERSTOOD = (KafkaError.UNSUPPORTED_VERSION, KafkaError._UNSUPPORTED_FEATURE)  # noqa: SLF001
+"""What else speaks Kafka's protocol may not know it: there ``replication_ms`` is all there is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeardEnd:
-    """What came of a question. end: the log's end, open transactions included; None: no answer, for this reason."""
+    """What came of a question. end: the log's end, open transactions included.
+
+    None: no answer, and ``failure`` says why; without a failure, the leader has stamped what it shows to nobody yet.
+    """
 
     partition: int
     next_offset: int
@@ -98,31 +107,53 @@ class EndQuestions:
     def _answers(self, questions: Mapping[int, _Question]) -> list[HeardEnd]:
         ends: dict[int, int] = {}
         failure = "no answer"
+        hidden: set[int] = set()
         client = None
         try:
             client = self._made()
-            places = [TopicPartition(self._topic, partition, OFFSET_END) for partition in questions]
             timeout_s = max(question.timeout_s for question in questions.values())
-            for place in client.offsets_for_times(places, timeout_s):
+            for place in self._offsets(client, OFFSET_END, questions, timeout_s):
                 if place.error is None and place.offset >= 0:
                     ends[place.partition] = place.offset
                 else:
                     failure = "no answer" if place.error is None else place.error.str()
+            hidden = self._hidden(client, ends, timeout_s)
         except KafkaException as exception:
-            failure = error_of(exception).str()
+            ends, failure = {}, error_of(exception).str()
         except Exception as exception:  # noqa: BLE001 (or the thread ends, and this leader is never asked again)
-            failure = type(exception).__name__
+            ends, failure = {}, type(exception).__name__
         if len(ends) < len(questions):
             self._drop(client)
         return [
             HeardEnd(
                 partition=partition,
                 next_offset=question.next_offset,
-                end=ends.get(partition),
+                end=None if partition in hidden else ends.get(partition),
                 failure="" if partition in ends else failure,
             )
             for partition, question in questions.items()
         ]
+
+    def _hidden(self, client: Consumer, ends: dict[int, int], timeout_s: float) -> set[int]:
+        """Return the partitions whose newest record is not shown yet; drop the end of those that do not say.
+
+        None is named of an empty log, either: then the log begins where it ends.
+        """
+        unnamed = []
+        for place in self._offsets(client, _NEWEST, ends, timeout_s):
+            if place.error is not None and place.error.code() not in _NOT_UNDERSTOOD:
+                del ends[place.partition]
+            elif place.error is None and not 0 <= place.offset < ends[place.partition]:
+                unnamed.append(place.partition)
+        starts = self._offsets(client, OFFSET_BEGINNING, unnamed, timeout_s)
+        return {place.partition for place in starts if place.error is not None or place.offset < ends[place.partition]}
+
+    def _offsets(
+        self, client: Consumer, wanted: int, partitions: Iterable[int], timeout_s: float
+    ) -> list[TopicPartition]:
+        places = [TopicPartition(self._topic, partition, wanted) for partition in partitions]
+        found: list[TopicPartition] = client.offsets_for_times(places, timeout_s) if places else []
+        return found
 
     def _made(self) -> Consumer:
         with self._changed:

@@ -34,10 +34,11 @@ class _Entry:
 
 @dataclass(slots=True)
 class PartitionLog:
-    """start: the first offset that retention left."""
+    """start: the first offset that retention left. hides: the leader has stamped a record that its replicas lack."""
 
     partition: int
     start: int = 0
+    hides: bool = False
     _entries: list[_Entry] = field(default_factory=list)
     _end: int = 0
     _open: dict[Writer, int] = field(default_factory=dict)

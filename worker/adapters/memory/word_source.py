@@ -128,7 +128,8 @@ class MemoryWordSource(WordSource):
         for partition, next_offset in next_offsets.items():
             fault = self._broker.take_fault("ask_ends", self._member_id)
             if fault is None:
-                at_end = self._ends(partition, next_offset)
+                hides = self._broker.log(self._topic, partition).hides
+                at_end = None if hides else self._ends(partition, next_offset)
                 answer = EndAnswer(partition=partition, next_offset=next_offset, at_end=at_end)
             else:
                 failure = str(fault.error)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, KafkaError, KafkaException, TopicPartition
 
 from tests.harness.waiting import wait_until
 from worker.adapters.kafka.end_questions import EndQuestions, HeardEnd
@@ -12,17 +14,36 @@ from worker.adapters.kafka.settings import KafkaSettings
 _WITHIN_S = 10.0
 
 
-class _Client:
-    """Raises what it is given, once; then it knows the end."""
+_END, _NEWEST, _START = OFFSET_END, -3, OFFSET_BEGINNING
+_UNSUPPORTED = KafkaError(KafkaError.UNSUPPORTED_VERSION)
+_MOVED = KafkaError(KafkaError.NOT_LEADER_FOR_PARTITION)
 
-    def __init__(self, error: Exception) -> None:
-        self.errors = [error]
+
+class _Client:
+    """Raises what it is given, once; then it answers each kind of question as it is told, an offset or an error."""
+
+    def __init__(self, *errors: Exception, answers: dict[int, int | KafkaError] | None = None) -> None:
+        self.errors = list(errors)
+        self.answers: dict[int, int | KafkaError] = {_END: 7, _NEWEST: 6, _START: 0, **(answers or {})}
 
     def offsets_for_times(self, places: list[TopicPartition], timeout_s: float) -> list[TopicPartition]:
         del timeout_s
         if self.errors:
             raise self.errors.pop()
-        return [TopicPartition(one.topic, one.partition, 7) for one in places]
+        return [self._answered(one) for one in places]
+
+    def _answered(self, asked: TopicPartition) -> TopicPartition:
+        answer = self.answers[asked.offset]
+        if isinstance(answer, int):
+            return TopicPartition(asked.topic, asked.partition, answer)
+        return _Refused(asked.partition, answer)  # type: ignore[return-value]
+
+
+@dataclass
+class _Refused:
+    partition: int
+    error: KafkaError
+    offset: int = -1
 
 
 def _heard(questions: EndQuestions) -> HeardEnd:
@@ -45,4 +66,39 @@ def test_after_a_question_that_failed_in_any_way_the_leader_is_asked_again(
     assert (first.end, bool(first.failure)) == (None, True)
     questions.ask({0: 5}, lambda _: 1, 0.1)
     assert _heard(questions).end == 7
+    questions.close()
+
+
+@pytest.mark.parametrize(
+    ("answers", "end", "fails"),
+    [
+        ({_NEWEST: 6}, 7, False),
+        ({_NEWEST: -1}, None, False),
+        ({_NEWEST: 7}, None, False),
+        ({_END: 0, _NEWEST: -1, _START: 0}, 0, False),
+        ({_END: 7, _NEWEST: -1, _START: 7}, 7, False),
+        ({_NEWEST: _UNSUPPORTED}, 7, False),
+        ({_NEWEST: _MOVED}, None, True),
+        ({_NEWEST: -1, _START: _MOVED}, None, False),
+    ],
+    ids=[
+        "the newest is shown",
+        "the newest is not shown yet",
+        "more came between the questions",
+        "a log that was always empty",
+        "a log that retention emptied",
+        "a broker that does not know the question",
+        "a leader that moved between the questions",
+        "a leader that moved before the last one",
+    ],
+)
+def test_an_end_counts_where_the_newest_record_lies_before_it(
+    monkeypatch: pytest.MonkeyPatch, answers: dict[int, int | KafkaError], end: int | None, *, fails: bool
+) -> None:
+    client = _Client(answers=answers)
+    monkeypatch.setattr("worker.adapters.kafka.end_questions.Consumer", lambda _: client)
+    questions = EndQuestions(KafkaSettings(bootstrap_servers="nobody:9"), "words")
+    questions.ask({0: 5}, lambda _: 1, 0.1)
+    heard = _heard(questions)
+    assert (heard.end, bool(heard.failure)) == (end, fails)
     questions.close()
