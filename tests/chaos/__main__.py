@@ -25,7 +25,9 @@ def main() -> int:
     parser.add_argument("--redis", choices=("pair", "cluster"), default="pair")
     parser.add_argument("--rate", type=float, default=40.0, help="events a second")
     parser.add_argument("--minutes", type=float, default=None, help="begin no more faults after so long")
-    parser.add_argument("--folder", type=Path, default=None, help="where to keep the workers' diaries")
+    parser.add_argument(
+        "--folder", type=Path, default=None, help="where to keep the workers' diaries, and the brokers' logs"
+    )
     parser.add_argument("--before", default=None, help="commit or tag of the release that every other worker runs")
     parser.add_argument(
         "--only", type=FaultKind, choices=tuple(FaultKind), nargs="+", default=(), help="kinds of fault"

@@ -68,7 +68,8 @@ class ChaosWorld:
         outer = [free_port() for _ in range(3)]
         self.broker_links = [proxy.link(port) for port in outer]
         self.kafka = KafkaCluster(outer, [link.port for link in self.broker_links])
-        self._stack.callback(self.kafka.close)
+        folder = self._plan.folder
+        self._stack.callback(self.kafka.close, None if folder is None else folder / "brokers")
         self.kafka.start()
         drawn = random.Random(f"ring {self._plan.seed}")
         self.redis = RedisRing(proxy, drawn) if self._plan.redis == "cluster" else RedisPair(proxy)

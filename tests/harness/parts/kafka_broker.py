@@ -233,7 +233,9 @@ class KafkaProcess:
         assert self._process is not None
         self._process.signal(number)
 
-    def close(self) -> None:
-        """End the broker and remove its log."""
+    def close(self, keep: Path | None = None) -> None:
+        """End the broker and remove its log; ``keep`` is a folder that is to have a copy."""
         self.kill()
+        if keep is not None:
+            shutil.copytree(self._folder.name, keep, dirs_exist_ok=True)
         self._folder.cleanup()

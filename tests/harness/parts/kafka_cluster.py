@@ -6,6 +6,7 @@ Each broker has a second listener, OUTER, advertised at an address of the caller
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
 
@@ -80,7 +81,7 @@ class KafkaCluster:
         """Create topics on all three brokers, and wait until their leaders serve them."""
         create_topics(self.admin, self.bootstrap, topics, partitions, replicas=3)
 
-    def close(self) -> None:
-        """End the brokers and remove their logs."""
-        for node in self.nodes:
-            node.close()
+    def close(self, keep: Path | None = None) -> None:
+        """End the brokers and remove their logs; ``keep`` is a folder that is to have copies, one for each broker."""
+        for number, node in enumerate(self.nodes, start=1):
+            node.close(None if keep is None else keep / f"broker-{number}")
