@@ -76,9 +76,12 @@ def test_a_topic_that_was_made_is_told_of_by_every_broker(brokers: KafkaCluster)
     for number in range(5):
         made = WantedTopic(name=f"made-{number}", purpose="asked for at once", partitions=24)
         admin.create(made, replication=3, options={"min.insync.replicas": "2"})
-        for address in admin.brokers().values():
-            found = KafkaTopics(KafkaSettings(bootstrap_servers=address)).find([made.name])
-            assert [topic.partitions for topic in found.values()] == [24], address
+        waited_for = admin.brokers()
+        while waited_for:
+            for broker, address in list(waited_for.items()):
+                answered, told = KafkaTopics(KafkaSettings(bootstrap_servers=address)).told(made, broker)
+                assert told, answered
+                waited_for.pop(answered, None)
 
 
 def test_the_bounds_of_a_log_are_told_by_its_new_leader_at_the_second_asking(brokers: KafkaCluster) -> None:

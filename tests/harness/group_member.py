@@ -72,14 +72,20 @@ class Member:
             self._claim()
 
     def at_end(self, partition: int, next_offset: int) -> bool:
-        """Ask the leader whether the log ends here, without polling, until it answers."""
+        """Ask the leader whether the log ends here, without polling, until it says (it hides what is being written)."""
+        answer = wait_until(
+            lambda: self._said(partition, next_offset), "the leader never said", within_s=PATIENCE_S, every_s=0.01
+        )
+        return answer == "end"
+
+    def _said(self, partition: int, next_offset: int) -> str:
         self.source.ask_ends({partition: next_offset}, PATIENCE_S)
         answer = wait_until(
             lambda: list(self.source.end_answers()), "the leader never answered", within_s=PATIENCE_S, every_s=0.01
         )[0]
         assert (answer.partition, answer.next_offset) == (partition, next_offset)
-        assert answer.at_end is not None, answer.failure
-        return answer.at_end
+        assert not answer.failure, answer.failure
+        return {True: "end", False: "more", None: ""}[answer.at_end]
 
     def _claim(self) -> None:
         if not self._new:

@@ -142,18 +142,30 @@ class KafkaTopics:
     def _await_everywhere(self, topic: WantedTopic) -> None:
         """Wait for the brokers: the controller answers when a creation is decided, they take it up after that."""
         ends_at_s = time.monotonic() + self._timeout_s
-        for address in self.brokers().values():
-            # A client of its own for each question: one that has heard of the other brokers asks any of them.
-            while not KafkaTopics(replace(self._settings, bootstrap_servers=address)).tells_of(topic):
-                if time.monotonic() >= ends_at_s:
-                    raise BrokerError(f"{topic.name} is made, but {address} does not tell of it: not yet, or not to us")
+        waited_for = self.brokers()
+        while waited_for:
+            for broker, address in list(waited_for.items()):
+                # A client of its own for each question: one that has heard of the other brokers asks any of them.
+                answered, told = KafkaTopics(replace(self._settings, bootstrap_servers=address)).told(topic, broker)
+                if told:
+                    waited_for.pop(answered, None)
+            if waited_for and time.monotonic() >= ends_at_s:
+                silent = ", ".join(waited_for.values())
+                raise BrokerError(f"{topic.name} is made, but {silent} does not tell of it: not yet, or not to us")
+            if waited_for:
                 time.sleep(_ASK_AGAIN_S)
 
-    def tells_of(self, topic: WantedTopic) -> bool:
-        """Whether the broker that answers knows all of this topic's partitions, each with a leader."""
+    def told(self, topic: WantedTopic, bootstrap: int) -> tuple[int, bool]:
+        """Return which broker answered, and whether it knows all of this topic's partitions, each with a leader.
+
+        That is often another than the one that was asked: on a busy machine a client has heard of the others before it
+        sends the question. bootstrap: the id of the one broker that it was given, which may answer without a name.
+        """
         with consuming(f"asking {self._settings.bootstrap_servers} for {topic.name}, which was just made"):
-            told = self._admin.list_topics(timeout=self._timeout_s).topics.get(topic.name)
-        return told is not None and sum(one.leader >= 0 for one in told.partitions.values()) == topic.partitions
+            answer = self._admin.list_topics(timeout=self._timeout_s)
+        found = answer.topics.get(topic.name)
+        known = found is not None and sum(one.leader >= 0 for one in found.partitions.values()) == topic.partitions
+        return answer.orig_broker_id if answer.orig_broker_id >= 0 else bootstrap, known
 
     def alter(self, name: str, options: Mapping[str, str]) -> None:
         """Set options of a topic; the others stay."""
