@@ -94,7 +94,8 @@ def answered() -> dict[str, float]:
     kafka = find_kafka()
     try:
         topic = kafka.create_topic("words", PARTITIONS)
-        source = KafkaWordSource(KafkaSettings(bootstrap_servers=kafka.bootstrap, group_id=unique("asks")), topic)
+        settings = KafkaSettings(bootstrap_servers=kafka.bootstrap, group_id=unique("asks"))
+        source = KafkaWordSource(settings, topic, kafka.create_topic("claims", PARTITIONS))
         source.partition_count(10.0)
         member = Member(source)
         while len(member.ends) < PARTITIONS:

@@ -131,7 +131,7 @@ def build_worker(
     load_dictionary()  # where it is missing, the worker must say so now
     engine = OnnxEngine(models_folder(runtime), max_kept_bytes=runtime.engine_memory_mib * 2**20)
     engine.warm_up()
-    source = KafkaWordSource(settings.kafka, runtime.input_topic)
+    source = KafkaWordSource(settings.kafka, runtime.input_topic, runtime.claims)
     parts = RuntimeParts(
         source=source,
         publisher=(publisher_of or _transactional)(settings, source),
@@ -175,7 +175,8 @@ def opened_tracer(runtime: RuntimeSettings) -> Iterator[Tracer]:
 
 def _transactional(settings: Settings, source: KafkaWordSource) -> Publisher:
     worker = settings.worker
-    return KafkaPublisher(settings.kafka, worker.transactional_id, source.topic, outputs=worker.output_topics)
+    needed = worker.output_topics | {worker.claims}
+    return KafkaPublisher(settings.kafka, worker.transactional_id, source.topic, outputs=needed)
 
 
 def _tentative(settings: Settings) -> KafkaTentativePublisher | None:

@@ -155,7 +155,7 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
     )
     clock = SystemClock()
     parts = RuntimeParts(
-        source=KafkaWordSource(kafka, settings.input_topic),
+        source=KafkaWordSource(kafka, settings.input_topic, settings.claims),
         publisher=PoisonedPublisher(kafka, settings.transactional_id, settings.input_topic),
         store=connect(store, deployment=pipeline.deployment, topic=settings.input_topic),
         reader=KafkaLogReader(kafka),

@@ -75,7 +75,8 @@ class ChaosWorld:
         self.redis = RedisRing(proxy, drawn) if self._plan.redis == "cluster" else RedisPair(proxy)
         self._stack.callback(self.redis.close)
         topics = {f"{DEPLOYMENT}.{name}": _STAMPED for name in ("words", "segments", "dead", "de")}
-        self.kafka.create_topics({**topics, f"{DEPLOYMENT}.ledger": {"cleanup.policy": "compact"}}, self.partitions)
+        topics |= {f"{DEPLOYMENT}.ledger": {"cleanup.policy": "compact"}, f"{DEPLOYMENT}.claims": {}}
+        self.kafka.create_topics(topics, self.partitions)
         where: dict[str, object] = {"addresses": self.redis.addresses, "topology": self.redis.topology}
         self.fleet = Fleet(
             [self._pipeline(ordinal) for ordinal in range(_PLACES)],

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import Literal, cast
 
 import pytest
 
 from tests.harness.clusters import Cluster, RealCluster, TwinCluster
+from tests.harness.parts.kafka_broker import find_jars, find_java
+from tests.harness.parts.kafka_cluster import KafkaCluster
+from tests.harness.parts.lookup import NotFound, missing
+from worker.demo.guarded_process import free_port
 
 _REAL = ["classic", "consumer"]
 
@@ -50,3 +54,17 @@ def six_partitions(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 def static_members(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A Kafka for static membership, which the classic protocol alone has."""
     yield from _cluster(request, 1)
+
+
+@pytest.fixture
+def brokers() -> Iterator[KafkaCluster]:
+    """Three brokers of our own, one of which is going to be killed or stopped."""
+    try:
+        find_jars(find_java())
+    except NotFound as why:
+        missing(f"three brokers of our own: {why}")
+    ports = [free_port() for _ in range(3)]
+    with closing(KafkaCluster(ports, ports)) as cluster:
+        cluster.start()
+        cluster.create_topics({"words": {}, "segments": {}, "claims": {}}, 1)
+        yield cluster

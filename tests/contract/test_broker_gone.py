@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing, suppress
 
 import pytest
 from confluent_kafka import KafkaException, Producer
 
 from tests.harness.group_member import PATIENCE_S, Member, text, until
-from tests.harness.parts.kafka_broker import find_jars, find_java
 from tests.harness.parts.kafka_cluster import KafkaCluster
-from tests.harness.parts.lookup import NotFound, missing
 from tests.harness.waiting import wait_until
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.publisher import KafkaPublisher
@@ -19,7 +16,6 @@ from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.adapters.kafka.topics import KafkaTopics, WantedTopic
 from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.demo.guarded_process import free_port
 from worker.errors import AbortableError, BrokerError
 from worker.ports.publisher import Publisher
 from worker.ports.records import CommittedOffset, NextOffset, OutMessage
@@ -29,26 +25,12 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
 _GROUP = "coordinated"
 
 
-@pytest.fixture
-def brokers() -> Iterator[KafkaCluster]:
-    """Three brokers of our own, one of which is going to be killed."""
-    try:
-        find_jars(find_java())
-    except NotFound as why:
-        missing(f"three brokers of our own: {why}")
-    ports = [free_port() for _ in range(3)]
-    with closing(KafkaCluster(ports, ports)) as cluster:
-        cluster.start()
-        cluster.create_topics({"words": {}, "segments": {}}, 1)
-        yield cluster
-
-
 def test_a_send_of_offsets_comes_back_and_the_next_transaction_commits(brokers: KafkaCluster) -> None:
     settings = KafkaSettings(
         bootstrap_servers=brokers.bootstrap, group_id=_GROUP, session_timeout_ms=30_000, transaction_timeout_ms=60_000
     )
     with (
-        closing(KafkaWordSource(settings, "words")) as source,
+        closing(KafkaWordSource(settings, "words", "claims")) as source,
         closing(KafkaPublisher(settings, "coordinated-0", "words")) as publisher,
     ):
         member = Member(source)
@@ -102,7 +84,7 @@ def test_a_leader_says_nothing_of_the_end_while_a_replica_that_died_lacks_what_i
 ) -> None:
     settings = KafkaSettings(bootstrap_servers=brokers.bootstrap, group_id=_GROUP, session_timeout_ms=30_000)
     producer = Producer({"bootstrap.servers": brokers.bootstrap, "acks": 1, "linger.ms": 0})
-    with closing(KafkaWordSource(settings, "words")) as source:
+    with closing(KafkaWordSource(settings, "words", "claims")) as source:
         member = Member(source)
         until(lambda: member.ends.get(0) == 0, member)
         assert member.at_end(0, 0)

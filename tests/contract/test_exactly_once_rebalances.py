@@ -78,8 +78,12 @@ class Worker(Member):
 
     def _claim_again(self) -> None:
         self.records.clear()  # an abort does not rewind: what was read since is behind a gap
-        claimed = sorted(self.held)
-        for partition, offset in self.source.committed(claimed, PATIENCE_S).items():
+        try:
+            found = self.source.committed(sorted(self.held), PATIENCE_S)
+        except BrokerError:  # expelled: it hears of that when it polls
+            self._lost = True
+            return
+        for partition, offset in found.items():
             try:
                 self.source.seek(partition, 0 if offset is None else offset.next_offset)
                 self.source.resume([partition])

@@ -72,7 +72,8 @@ def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureKafka]:
 def test_a_whole_checkpoint_passes(secure: SecureKafka, given: Given) -> None:
     settings = settings_of(given, secure)
     words, segments = secure.kafka.create_topic("words"), secure.kafka.create_topic("segments")
-    publisher, source = KafkaPublisher(settings, unique("worker"), words), KafkaWordSource(settings, words)
+    publisher = KafkaPublisher(settings, unique("worker"), words)
+    source = KafkaWordSource(settings, words, secure.kafka.create_topic("claims"))
     publisher.init_transactions(PATIENCE_S)
     member = Member(source)
     until(lambda: member.held == {0}, member)
@@ -96,7 +97,10 @@ def test_a_whole_checkpoint_passes(secure: SecureKafka, given: Given) -> None:
 )
 def test_credentials_that_are_refused_are_fatal_for_every_client(secure: SecureKafka, given: Given) -> None:
     settings = settings_of(given, secure)
-    publisher, source = KafkaPublisher(settings, unique("worker"), "words"), KafkaWordSource(settings, "words")
+    publisher, source = (
+        KafkaPublisher(settings, unique("worker"), "words"),
+        KafkaWordSource(settings, "words", "claims"),
+    )
     with pytest.raises(FatalError, match=r"_AUTHENTICATION|_SSL") as refused:
         publisher.init_transactions(3)
     assert PASSWORD not in str(refused.value)

@@ -19,7 +19,7 @@ def test_a_question_is_answered_while_a_fetch_waits_for_words(kafka: Kafka) -> N
         cluster = RealCluster(kafka, "classic", 1, clients, max_poll_interval_ms=60_000)
         cluster.append("0")
         settings = replace(cluster.settings(), fetch_wait_ms=_FETCH_WAIT_MS)
-        source = clients.enter_context(closing(KafkaWordSource(settings, cluster.topic)))
+        source = clients.enter_context(closing(KafkaWordSource(settings, cluster.topic, cluster.claims)))
         member = Member(source)
         until(lambda: bool(member.records), member)  # the next fetch waits for the next word
         assert source.watermarks(0, _PATIENCE_S) == (0, 1)

@@ -61,7 +61,14 @@ def a_stopped_owner(
     with ExitStack() as clients:
         cluster = RealCluster(kafka, protocol, 1, clients)
         output = cluster.output()
-        arguments = [kafka.bootstrap, protocol, cluster.deployment, f"{cluster.deployment}-zombie", cluster.topic]
+        arguments = [
+            kafka.bootstrap,
+            protocol,
+            cluster.deployment,
+            f"{cluster.deployment}-zombie",
+            cluster.topic,
+            cluster.claims,
+        ]
         process = StoppedProcess([*arguments, output])
         clients.callback(process.end)
         assert [process.step(step) for step in steps] == ["done"] * len(steps)

@@ -57,7 +57,9 @@ class Zombie:
         self._publisher.abort(PATIENCE_S)
 
 
-def main(bootstrap: str, protocol: str, group: str, transactional_id: str, topic: str, output: str) -> None:
+def main(
+    bootstrap: str, protocol: str, group: str, transactional_id: str, topic: str, claims: str, output: str
+) -> None:
     settings = KafkaSettings(
         bootstrap_servers=bootstrap,
         group_id=group,
@@ -66,7 +68,7 @@ def main(bootstrap: str, protocol: str, group: str, transactional_id: str, topic
         heartbeat_interval_ms=300,
         transaction_timeout_ms=1_500,
     )
-    zombie = Zombie(KafkaWordSource(settings, topic), KafkaPublisher(settings, transactional_id, topic), output)
+    zombie = Zombie(KafkaWordSource(settings, topic, claims), KafkaPublisher(settings, transactional_id, topic), output)
     for line in sys.stdin:
         try:
             getattr(zombie, line.strip())()

@@ -151,6 +151,7 @@ class RealCluster:
         self._transaction_timeout_ms = transaction_timeout_ms
         self._max_poll_interval_ms = max_poll_interval_ms
         self.topic = kafka.create_topic("words", partitions, message_timestamp_type="LogAppendTime")
+        self.claims = kafka.create_topic("claims", partitions)
         self.deployment = unique("contract")
 
     def settings(self, instance_id: str | None = None) -> KafkaSettings:
@@ -180,7 +181,7 @@ class RealCluster:
         return [text(record) for record in records]
 
     def source(self, *, instance_id: str | None = None, topic: str | None = None) -> WordSource:
-        source = KafkaWordSource(self.settings(instance_id), topic or self.topic)
+        source = KafkaWordSource(self.settings(instance_id), topic or self.topic, self.claims)
         self._clients.callback(source.close)
         return source
 

@@ -162,7 +162,7 @@ def build(
     kafka = pipeline.kafka_settings()
     clock = SystemClock()
     parts = RuntimeParts(
-        source=KafkaWordSource(kafka, settings.input_topic),
+        source=KafkaWordSource(kafka, settings.input_topic, settings.claims),
         publisher=around(KafkaPublisher(kafka, settings.transactional_id, settings.input_topic)),
         store=connect(
             RedisSettings.from_url(pipeline.redis_url), deployment=pipeline.deployment, topic=settings.input_topic

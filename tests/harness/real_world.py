@@ -76,6 +76,7 @@ class RealWorld:
                 self.dead_topic: stamped,
                 self.german_topic: stamped,
                 f"{self.deployment}.ledger": {"cleanup.policy": "compact"},
+                self.claims_topic: {},
             },
             self.partitions,
         )
@@ -83,6 +84,10 @@ class RealWorld:
     @property
     def words_topic(self) -> str:
         return f"{self.deployment}.words"
+
+    @property
+    def claims_topic(self) -> str:
+        return f"{self.deployment}.claims"
 
     @property
     def segments_topic(self) -> str:

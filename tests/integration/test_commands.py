@@ -20,9 +20,9 @@ def operator(kafka: Kafka, redis_url: str, deployment: str) -> Operator:
 
 def test_topics_are_made_once_and_checked(operator: Operator) -> None:
     planned = operator.run("topics", "create", "--partitions", "2", "--dry-run").stdout
-    assert planned.count("would be made") == 4
-    assert operator.run("topics", "create", "--partitions", "2").stdout.count(": made (") == 4
-    assert operator.run("topics", "create", "--partitions", "2").stdout.count("as it must be") == 4
+    assert planned.count("would be made") == 5
+    assert operator.run("topics", "create", "--partitions", "2").stdout.count(": made (") == 5
+    assert operator.run("topics", "create", "--partitions", "2").stdout.count("as it must be") == 5
     told = operator.run("topics", "create", "--partitions", "3", status=1).stderr
     assert "has 2 partitions" in told
 

@@ -30,6 +30,7 @@ def names_of(acl: Acl, world: RealWorld) -> list[str]:
     """Return what an ACL's name stands for in this test's deployment."""
     return {
         "input topic": [world.words_topic],
+        "claims": [world.claims_topic],
         "ledger": [f"{world.deployment}.ledger"],
         "segments, routes, dead letters": [world.segments_topic, world.german_topic, world.dead_topic],
         "<deployment>": [world.deployment],

@@ -57,7 +57,7 @@ def world(guarded: SecuredKafka, redis_server: RedisServer, deployment: str, set
 def test_the_page_has_the_charts_list() -> None:
     page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
     rows = [acl.row for acl in worker_acls()]
-    assert len(rows) == 6
+    assert len(rows) == 7
     assert "| resource | name | operations |\n|---|---|---|\n" + "\n".join(rows) + "\n\n" in page
 
 
@@ -137,7 +137,7 @@ def test_a_worker_that_cannot_ask_starts_and_waits(settings: KafkaSettings, worl
 
 def reading(world: RealWorld, settings: KafkaSettings) -> None:
     world.send(*speech("ann", 4))
-    with closing(KafkaWordSource(settings, world.words_topic)) as source:
+    with closing(KafkaWordSource(settings, world.words_topic, world.claims_topic)) as source:
         source.subscribe(_Everything(source))
         comes(lambda: False, within_s=PATIENCE_S, every_s=0.0, meanwhile=lambda: source.poll(10, 0.2))
 
@@ -212,6 +212,7 @@ def denied(world: RealWorld, settings: KafkaSettings) -> list[str]:
     ("name", "operation", "told"),
     [
         ("input topic", "Read", ["words: this user may not read it"]),
+        ("claims", "Read", ["claims: this user may not read it"]),
         ("ledger", "Read", ["ledger: this user may not read it"]),
         ("ledger", "Write", ["ledger: this user may not write to it"]),
         (

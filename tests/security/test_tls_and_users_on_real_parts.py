@@ -135,7 +135,7 @@ def test_a_wrong_password_or_a_server_nobody_vouches_for_is_refused_without_nami
         connect(_redis_settings(redis_behind_tls, ca, password=password), deployment="any", topic="words").ping()
     kafka = _kafka_settings(kafka_behind_tls, ca, password=password if wrong == "password" else KAFKA_PASSWORD)
     with pytest.raises((BrokerError, FatalError)) as unanswered:
-        KafkaWordSource(dataclasses.replace(kafka, request_timeout_ms=2_000), "any").partition_count(5.0)
+        KafkaWordSource(dataclasses.replace(kafka, request_timeout_ms=2_000), "any", "other").partition_count(5.0)
     for error in (refused.value, unanswered.value):
         assert "canary" not in str(error)
         assert "canary" not in repr(error)

@@ -44,7 +44,9 @@ class Soak:
     def __init__(self, kafka: Kafka, redis: RedisServer, engine: str) -> None:
         self.deployment = unique("soak")
         self._redis = redis
-        topics: dict[str, dict[str, str]] = {f"{self.deployment}.{name}": {} for name in ("segments", "dead", "de")}
+        topics: dict[str, dict[str, str]] = {
+            f"{self.deployment}.{name}": {} for name in ("segments", "dead", "de", "claims")
+        }
         topics[f"{self.deployment}.words"] = {"message.timestamp.type": "LogAppendTime"}
         topics[f"{self.deployment}.ledger"] = {"cleanup.policy": "compact"}
         kafka.create_topics_named(topics, _PARTITIONS)

@@ -60,12 +60,14 @@ def wanted_topics(
         settings.dead_letter_topic: keep | {"max.message.bytes": dead_bytes},
         **({settings.tentative_topic: keep | {"retention.ms": _TENTATIVE_MS}} if settings.tentative_topic else {}),
         settings.ledger: _LEDGER | {"delete.retention.ms": str(kept_ms)},
+        settings.claims: {},
     }
     purposes = {
         settings.input_topic: "word events in",
         settings.segment_topic: "segments out",
         settings.dead_letter_topic: "events that can never be applied",
         settings.ledger: "what sessions are rebuilt from",
+        settings.claims: "stays empty: what a claim commits to be sure of its coordinator",
         settings.tentative_topic: "words that are not frozen",
     }
     return [

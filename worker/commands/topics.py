@@ -38,7 +38,7 @@ def create(
     alter: Annotated[bool, typer.Option("--alter", help="Also fix the options of topics that exist.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
-    """Make the input, segment, route, dead-letter and ledger topics, where they are missing.
+    """Make the input, segment, route, dead-letter, ledger and claims topics, where they are missing.
 
     Time stamps, limits and compaction are set as the guarantees need them; a topic that exists is left as it is, and
     what is wrong with it is said.

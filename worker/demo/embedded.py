@@ -68,7 +68,7 @@ def embedded_parts() -> Iterator[Cast]:
             "kafka.bootstrap_servers": "unknown",
         }
         names = load_settings(SettingSources(environ={}, flags=flags)).worker
-        topics = [names.input_topic, names.segment_topic, names.dead_letter_topic, names.ledger]
+        topics = [names.input_topic, names.segment_topic, names.dead_letter_topic, names.ledger, names.claims]
         topics += [route.topic for route in names.routes]
         flags["kafka.bootstrap_servers"] = stack.enter_context(mock_cluster(topics))
         store: SessionStore | None = None

@@ -38,6 +38,14 @@ class TopicSettings:
             extra={"change": "never"},
         ),
     ] = ""
+    claims_topic: Annotated[
+        str,
+        Meta(
+            description="Topic that stays empty: offsets committed to it show a claim that no former coordinator "
+            "answers (ADR 0047); empty: `<deployment>.claims`.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = ""
     routes: Annotated[
         tuple[Route, ...],
         Meta(
@@ -61,7 +69,9 @@ class TopicSettings:
             require_topic(name, getattr(self, name))
         if self.ledger_topic:
             require_topic("ledger_topic", self.ledger_topic)
-        topics = [self.input_topic, self.segment_topic, self.dead_letter_topic, self.ledger]
+        if self.claims_topic:
+            require_topic("claims_topic", self.claims_topic)
+        topics = [self.input_topic, self.segment_topic, self.dead_letter_topic, self.ledger, self.claims]
         topics += [route.topic for route in self.routes]
         if self.tentative_topic:
             require_topic("tentative_topic", self.tentative_topic)
@@ -77,9 +87,14 @@ class TopicSettings:
         return self.ledger_topic or f"{self.deployment}.ledger"
 
     @property
+    def claims(self) -> str:
+        """The name of the topic of which only offsets are committed."""
+        return self.claims_topic or f"{self.deployment}.claims"
+
+    @property
     def read_topics(self) -> frozenset[str]:
-        """The topics that the worker reads."""
-        return frozenset((self.input_topic, self.ledger))
+        """The topics that the worker reads, or commits offsets of."""
+        return frozenset((self.input_topic, self.ledger, self.claims))
 
     @property
     def output_topics(self) -> frozenset[str]:

@@ -58,6 +58,7 @@ input: {{ $worker.input_topic | default "asr.words" | quote }}
 segment: {{ $worker.segment_topic | default "asr.segments" | quote }}
 deadLetter: {{ $worker.dead_letter_topic | default "asr.words.dead" | quote }}
 ledger: {{ $worker.ledger_topic | default (printf "%s.ledger" (include "caesura.deployment" .)) | quote }}
+claims: {{ $worker.claims_topic | default (printf "%s.claims" (include "caesura.deployment" .)) | quote }}
 routes:
 {{- range $worker.routes }}
   {{- if kindIs "string" . }}

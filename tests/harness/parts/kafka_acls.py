@@ -15,6 +15,7 @@ _ACL = re.compile(
 )
 _NAMES = {
     "{{ $topics.input }}": "input topic",
+    "{{ $topics.claims }}": "claims",
     "{{ $topics.ledger }}": "ledger",
     "{{ . }}": "segments, routes, dead letters",
     "{{ $deployment }}": "<deployment>",

@@ -41,6 +41,7 @@ def test_every_topic_has_the_inputs_partitions() -> None:
         "translate.de",
         "asr.words.dead",
         "caesura.ledger",
+        "caesura.claims",
     ]
     assert {topic.partitions for topic in topics} == {6}
 
@@ -64,7 +65,9 @@ def test_the_ledger_is_compacted_and_kept_short() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["asr.words", "asr.segments", "translate.de", "asr.words.dead", "caesura.ledger"])
+@pytest.mark.parametrize(
+    "name", ["asr.words", "asr.segments", "translate.de", "asr.words.dead", "caesura.ledger", "caesura.claims"]
+)
 def test_a_topic_as_it_was_made_is_good(name: str) -> None:
     assert [verdict for verdict, _ in verdicts(name, found(name))] == [FindingLevel.GOOD]
     assert differing(wanted(name), found(name)) == {}

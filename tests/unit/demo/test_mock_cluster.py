@@ -49,14 +49,14 @@ def until(found: Callable[[], object], member: Claiming) -> None:
 
 @pytest.fixture
 def bootstrap() -> Iterator[str]:
-    """A mock cluster with two topics."""
-    with mock_cluster(["words", "segments"]) as servers:
+    """A mock cluster with three topics."""
+    with mock_cluster(["words", "segments", "claims"]) as servers:
         yield servers
 
 
 def test_words_go_in_and_segments_and_offsets_out(bootstrap: str) -> None:
     settings = KafkaSettings(bootstrap_servers=bootstrap)
-    source = KafkaWordSource(settings, "words")
+    source = KafkaWordSource(settings, "words", "claims")
     assert source.partition_count(PATIENCE_S) == MOCK_PARTITIONS
     publisher = PlainPublisher(settings, "demo-0", source)
     publisher.init_transactions(PATIENCE_S)
@@ -76,7 +76,7 @@ def test_words_go_in_and_segments_and_offsets_out(bootstrap: str) -> None:
 
 def test_an_abort_forgets_the_offsets(bootstrap: str) -> None:
     settings = KafkaSettings(bootstrap_servers=bootstrap)
-    source = KafkaWordSource(settings, "words")
+    source = KafkaWordSource(settings, "words", "claims")
     publisher = PlainPublisher(settings, "demo-0", source)
     publisher.rebuild(PATIENCE_S)
     member = Claiming(source)

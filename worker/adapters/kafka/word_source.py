@@ -17,6 +17,7 @@ from contextlib import suppress
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 from typing_extensions import override
 
+from worker.adapters.kafka.current_offsets import CurrentOffsets
 from worker.adapters.kafka.end_questions import EndQuestions
 from worker.adapters.kafka.error_codes import INFORMATIONAL
 from worker.adapters.kafka.errors import consumer_error, consuming, error_of
@@ -36,9 +37,12 @@ _WAKE_S = 0.01
 
 
 class KafkaWordSource(WordSource):
-    """Reads one topic as a member of ``settings.group_id``; the group's offsets count for nothing but ``committed``."""
+    """Reads one topic as a member of ``settings.group_id``; the group's offsets count for nothing but ``committed``.
 
-    def __init__(self, settings: KafkaSettings, topic: str) -> None:
+    claims_topic: stays empty; what shows that a committed offset is no former coordinator's (``current_offsets``).
+    """
+
+    def __init__(self, settings: KafkaSettings, topic: str, claims_topic: str) -> None:
         if topic.startswith("^"):
             raise FatalError(f"topic {topic!r}: a pattern is not a topic")
         self._topic = topic
@@ -51,6 +55,7 @@ class KafkaWordSource(WordSource):
         self._closed = False
         with consuming("making the consumer"):
             self._consumer = Consumer({**settings.consumer_options(), "error_cb": self._note})
+        self._offsets = CurrentOffsets(self._consumer, topic, claims_topic)
 
     @property
     @override
@@ -130,10 +135,10 @@ class KafkaWordSource(WordSource):
 
     @override
     def committed(self, partitions: Sequence[int], timeout_s: float) -> dict[int, CommittedOffset | None]:
-        """Read the committed offsets, stable ones: librdkafka asks for them under read_committed."""
+        """Read the committed offsets as they are, stable ones: librdkafka asks for them under read_committed."""
         doing = "reading committed offsets"
         with consuming(doing):
-            answers = self._consumer.committed([TopicPartition(self._topic, p) for p in partitions], timeout_s)
+            answers = self._offsets.read(partitions, timeout_s)
         found: dict[int, CommittedOffset | None] = {}
         for answer in answers:
             if answer.error is not None:

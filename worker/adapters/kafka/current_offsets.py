@@ -1,0 +1,65 @@
+"""Reads a group's committed offsets from the coordinator that counts, and from no former one (ADR 0047).
+
+A broker that stood still for longer than its session (a long collection, a frozen machine) goes on as the group's
+coordinator when it wakes, until it hears that another was elected. For some tenths of a second it tells of offsets from
+before, as stable ones: who believed it would do a committed transaction again. So a read writes first. Its **witness**
+is an offset of a topic that stays empty, with a word of its own in the metadata, and an answer counts only where that
+word stands in it. All offsets of a group lie in one log, so whoever has the witness has what was committed before it;
+and a former coordinator can write nothing, since no replica follows it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from uuid import uuid4
+
+from confluent_kafka import Consumer, TopicPartition
+
+from worker.errors import BrokerError
+
+__all__ = ["CurrentOffsets"]
+
+_TRIES = 10
+_AGAIN_S = 0.02
+"""A group that is being rebalanced, or a coordinator just found, is through by then; who was expelled must poll."""
+
+
+class CurrentOffsets:
+    """Reads as a member of the group. witnesses: an empty topic with at least as many partitions as ``topic``."""
+
+    def __init__(self, consumer: Consumer, topic: str, witnesses: str) -> None:
+        self._consumer = consumer
+        self._topic = topic
+        self._witnesses = witnesses
+        self._name = uuid4().hex
+        self._writes = 0
+
+    def read(self, partitions: Sequence[int], timeout_s: float) -> list[TopicPartition]:
+        """Return the offsets, none older than the call.
+
+        BrokerError: no coordinator shows that it counts, or we are no member of the group: poll, and ask again.
+        """
+        if not partitions:
+            return []
+        asked = [TopicPartition(self._topic, partition) for partition in partitions]
+        witness, words = min(partitions), set[str]()
+        ends_at_s = time.monotonic() + timeout_s
+        for _ in range(_TRIES):
+            words.add(self._write(witness))
+            left_s = max(0.0, ends_at_s - time.monotonic())
+            answers = self._consumer.committed([*asked, TopicPartition(self._witnesses, witness)], left_s)
+            if any(one.topic == self._witnesses and one.metadata in words for one in answers):
+                return [one for one in answers if one.topic == self._topic]
+            time.sleep(_AGAIN_S)
+        raise BrokerError(
+            "reading committed offsets: the group's coordinator did not show what had just been committed to "
+            f"{self._witnesses} [{witness}]; it is one no longer, or this is no member"
+        )
+
+    def _write(self, witness: int) -> str:
+        """Commit a new word, and return it. It is not waited for: a commit knows no time-out in librdkafka (2.16)."""
+        self._writes += 1
+        word = f"{self._name}-{self._writes}"
+        self._consumer.commit(offsets=[TopicPartition(self._witnesses, witness, 0, metadata=word)], asynchronous=True)
+        return word
