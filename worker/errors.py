@@ -54,6 +54,10 @@ class BrokerError(RetriableError):
     """Kafka did not answer in time, or cannot serve the request now."""
 
 
+class UnprovenOffsetError(BrokerError):
+    """A committed offset was told by one who could not show that it counts (ADR 0047)."""
+
+
 class EngineError(RetriableError):
     """An inference failed."""
 

@@ -6,13 +6,15 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from typing import Literal
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
 from tests.harness.clusters import RealCluster
 from tests.harness.group_member import PATIENCE_S, Member, until
-from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.kafka_part import Kafka, unique
 from worker.adapters.kafka.overdue_call import returns_within
 from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.errors import AbortableError, BrokerError
@@ -97,6 +99,29 @@ def test_a_send_of_offsets_whose_coordinator_has_gone_comes_back_and_the_next_tr
     publisher.rebuild(PATIENCE_S)
     _commit_good(publisher, output, cluster)
     until(lambda: _found(member) == {0: CommittedOffset(next_offset=0, metadata="first")}, member)
+
+
+@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_member_whose_question_nobody_answered_can_leave(
+    kafka: Kafka, cluster: RealCluster, protocol: Literal["classic", "consumer"], how: signal.Signals
+) -> None:
+    settings = replace(cluster.settings(), group_protocol=protocol, group_id=unique("leaves"))
+    source = KafkaWordSource(settings, cluster.topic, cluster.claims)
+    member = Member(source)
+    until(lambda: member.held == {0}, member)
+    if how is signal.SIGSTOP:
+        kafka.signal(how)
+    else:
+        kafka.kill()
+    with pytest.raises(BrokerError):
+        source.committed([0], 2.0)
+    left = returns_within(PATIENCE_S / 2, source.close)
+    if how is signal.SIGSTOP:
+        kafka.signal(signal.SIGCONT)
+    else:
+        kafka.start()
+    assert left, "it waits for the broker"
 
 
 def test_an_abort_that_nobody_answers_is_called_again(kafka: Kafka, cluster: RealCluster) -> None:

@@ -22,7 +22,9 @@ _SCALED = {"autoscaling": {"enabled": True, "partitions": 12, "prometheusAddress
 
 def test_the_check_waits_for_upgrades_where_the_release_itself_makes_the_topics() -> None:
     objects = render({"strimzi": {"cluster": "main", "topics": {"enabled": True}}})
-    assert objects.of("Job", "-check")["metadata"]["annotations"]["helm.sh/hook"] == "pre-upgrade"
+    job = objects.of("Job", "-check")
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-upgrade"
+    assert job["spec"]["template"]["spec"]["containers"][0]["args"] == ["check", "--topics-follow"]
 
 
 def test_topics_are_made_before_the_check_looks_for_them() -> None:

@@ -30,6 +30,8 @@ def test_topics_are_made_once_and_checked(operator: Operator) -> None:
 def test_check_says_what_is_missing_and_what_is_good(operator: Operator) -> None:
     before = operator.run("check", status=1).stdout
     assert f"BAD      topic {operator.deployment}.words: it is missing" in before
+    to_come = operator.run("check", "--topics-follow").stdout
+    assert f"warn     topic {operator.deployment}.words: it is missing" in to_come
     operator.run("topics", "create", "--partitions", "2")
     after = operator.run("check").stdout
     assert "BAD" not in after

@@ -135,6 +135,23 @@ def test_a_worker_that_cannot_ask_starts_and_waits(settings: KafkaSettings, worl
     refuse_denied(Settings(kafka=away, worker=world.pipeline().settings()))
 
 
+def test_a_claim_that_is_denied_its_witness_ends_the_worker_and_names_the_topic(
+    world: RealWorld, settings: KafkaSettings
+) -> None:
+    del settings
+    allow(world, but=("topic", "claims", "Read"))
+    worker = world.worker()
+    with pytest.raises(FatalError, match=r"\.claims: .*TOPIC_AUTHORIZATION_FAILED"):
+        worker.turn_for(60)
+    worker.leave()
+    allow(world)
+    worker = world.worker()
+    events = speech("ann", 12)
+    world.send(*events)
+    worker.turn_until(lambda: worker.caught_up and bool(world.segments()), timeout_s=60)
+    worker.leave()
+
+
 def reading(world: RealWorld, settings: KafkaSettings) -> None:
     world.send(*speech("ann", 4))
     with closing(KafkaWordSource(settings, world.words_topic, world.claims_topic)) as source:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -29,6 +30,9 @@ def check(
     assignments: SetOption = None,
     *,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what is not good.")] = False,
+    topics_follow: Annotated[
+        bool, typer.Option("--topics-follow", help="Topics that are missing are made after this check.")
+    ] = False,
 ) -> None:
     """Check settings, brokers, topics, Redis and models, before or beside a running worker; changes nothing.
 
@@ -39,7 +43,10 @@ def check(
     given = [one for one in settings_shown(settings, origin) if one.source]
     told = ", ".join(f"{one.leaf.path}={one.value}" for one in given) or "all at their defaults"
     bad = 0
-    for finding in [Finding(subject="settings", verdict=FindingLevel.GOOD, reason=told), *_findings(settings)]:
+    for finding in [
+        Finding(subject="settings", verdict=FindingLevel.GOOD, reason=told),
+        *_findings(settings, topics_follow),
+    ]:
         bad += finding.verdict is FindingLevel.BAD
         if not (quiet and finding.verdict is FindingLevel.GOOD):
             sign = typer.style(f"{_SIGN[finding.verdict]:9}", fg=_COLOUR[finding.verdict])
@@ -48,12 +55,12 @@ def check(
         raise typer.Exit(1)
 
 
-def _findings(settings: Settings) -> Iterator[Finding]:
+def _findings(settings: Settings, topics_follow: bool) -> Iterator[Finding]:
     admin = KafkaTopics(settings.kafka)
     brokers = check_brokers(admin, settings.kafka)
     yield from brokers
     if not any(finding.subject == "brokers" and finding.verdict is FindingLevel.BAD for finding in brokers):
-        yield from _guarded("topics", _topics(admin, settings))
+        yield from _guarded("topics", _topics(admin, settings, topics_follow))
     for finding in check_redis(settings.redis, deployment=settings.worker.deployment):
         yield Finding(subject=f"redis {finding.subject}", verdict=finding.verdict, reason=finding.reason)
     yield from _guarded("models", _models(settings))
@@ -67,7 +74,7 @@ def _guarded(subject: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         yield Finding(subject=subject, verdict=FindingLevel.BAD, reason=str(error))
 
 
-def _topics(admin: KafkaTopics, settings: Settings) -> Iterator[Finding]:
+def _topics(admin: KafkaTopics, settings: Settings, topics_follow: bool) -> Iterator[Finding]:
     names = [topic.name for topic in wanted_topics(settings.worker, partitions=1)]
     found = admin.find(names)
     there = found.get(settings.worker.input_topic)
@@ -79,7 +86,9 @@ def _topics(admin: KafkaTopics, settings: Settings) -> Iterator[Finding]:
             settings.worker, partitions=there.partitions, retention_ms=retention_ms, max_event_bytes=limit
         )
     for topic in wanted:
-        yield from judge(topic, found.get(topic.name))
+        follows = topics_follow and topic.name not in found
+        for finding in judge(topic, found.get(topic.name)):
+            yield replace(finding, verdict=FindingLevel.WARNING) if follows else finding
     reads, writes = settings.worker.read_topics, settings.worker.output_topics
     yield from denied(admin.forbidden(list(found)), reads=reads, writes=writes)
 

@@ -18,6 +18,7 @@ from worker.errors import (
     OutcomeUnknownError,
     RetriableError,
     StoreError,
+    UnprovenOffsetError,
 )
 
 __all__ = [
@@ -89,6 +90,7 @@ class ClaimWaitReason(StrEnum):
     UNPARKED = "unparked"
     # A call failed, by its place in the error tree (``worker.errors``).
     BROKER_FAILED = "BrokerError"
+    OFFSET_UNPROVEN = "UnprovenOffsetError"
     ENGINE_FAILED = "EngineError"
     FOREIGN_STATE = "ForeignStateError"
     STORE_FAILED = "StoreError"
@@ -160,6 +162,7 @@ class CheckpointOutcome(StrEnum):
 
 
 _WAITS_AFTER: Final[dict[type[RetriableError], ClaimWaitReason]] = {
+    UnprovenOffsetError: ClaimWaitReason.OFFSET_UNPROVEN,  # before what it is one of
     BrokerError: ClaimWaitReason.BROKER_FAILED,
     EngineError: ClaimWaitReason.ENGINE_FAILED,
     ForeignStateError: ClaimWaitReason.FOREIGN_STATE,  # a StoreError too: it stands before that

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.checkpoint import OffsetMetadata
-from worker.errors import BrokerError
+from worker.errors import BrokerError, UnprovenOffsetError
 from worker.ports.observer import TookOver
 from worker.ports.records import CommittedOffset
 from worker.runtime.parts import RuntimeParts
@@ -26,6 +26,8 @@ class StableOffset:
         """Return the offset, None where none is committed. BrokerError: not yet; long waiting ends the transaction."""
         try:
             committed = self._parts.source.committed([self._partition], self._timeout_s)[self._partition]
+        except UnprovenOffsetError:  # no transaction is what it waits for
+            raise
         except BrokerError:
             now_s = self._parts.clock.monotonic_s()
             if self._waiting_since_s is None:

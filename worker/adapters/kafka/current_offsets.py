@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from confluent_kafka import Consumer, TopicPartition
 
-from worker.errors import BrokerError
+from worker.errors import UnprovenOffsetError
 
 __all__ = ["CurrentOffsets"]
 
@@ -26,7 +26,10 @@ _AGAIN_S = 0.02
 
 
 class CurrentOffsets:
-    """Reads as a member of the group. witnesses: an empty topic with at least as many partitions as ``topic``."""
+    """Reads as a member of the group. witnesses: an empty topic with at least as many partitions as ``topic``.
+
+    refused: what the broker said of the last write that it refused, which is heard when the member polls.
+    """
 
     def __init__(self, consumer: Consumer, topic: str, witnesses: str) -> None:
         self._consumer = consumer
@@ -34,27 +37,32 @@ class CurrentOffsets:
         self._witnesses = witnesses
         self._name = uuid4().hex
         self._writes = 0
+        self.refused = ""
 
     def read(self, partitions: Sequence[int], timeout_s: float) -> list[TopicPartition]:
         """Return the offsets, none older than the call.
 
-        BrokerError: no coordinator shows that it counts, or we are no member of the group: poll, and ask again.
+        BrokerError: nobody answers, or a transaction is open. UnprovenOffsetError: no coordinator shows that it counts,
+        or we are no member of the group: poll, and ask again.
         """
         if not partitions:
             return []
         asked = [TopicPartition(self._topic, partition) for partition in partitions]
         witness, words = min(partitions), set[str]()
         ends_at_s = time.monotonic() + timeout_s
-        for _ in range(_TRIES):
-            words.add(self._write(witness))
+        while len(words) < _TRIES:
+            if len(words) > 1:
+                time.sleep(_AGAIN_S)
+            # Asked first: a commit that nobody answers keeps the member from leaving (librdkafka 2.16).
             left_s = max(0.0, ends_at_s - time.monotonic())
             answers = self._consumer.committed([*asked, TopicPartition(self._witnesses, witness)], left_s)
             if any(one.topic == self._witnesses and one.metadata in words for one in answers):
+                self.refused = ""
                 return [one for one in answers if one.topic == self._topic]
-            time.sleep(_AGAIN_S)
-        raise BrokerError(
+            words.add(self._write(witness))
+        raise UnprovenOffsetError(
             "reading committed offsets: the group's coordinator did not show what had just been committed to "
-            f"{self._witnesses} [{witness}]; it is one no longer, or this is no member"
+            f"{self._witnesses} [{witness}]: {self.refused or 'it is one no longer, or this is no member'}"
         )
 
     def _write(self, witness: int) -> str:

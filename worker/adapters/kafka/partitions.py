@@ -18,7 +18,10 @@ def topic_found(client: Consumer | Producer, topic: str, settings: KafkaSettings
     """Return what the brokers know of a topic. BrokerError: nobody answers; FatalError: there is no such topic."""
     doing = f"asking {settings.bootstrap_servers} for the topic {topic}"
     with consuming(doing):
-        found: TopicMetadata = client.list_topics(topic, timeout=timeout_s).topics[topic]
+        # Without its name: a producer that asks by name makes the topic, where the cluster makes topics on request.
+        found: TopicMetadata | None = client.list_topics(timeout=timeout_s).topics.get(topic)
+    if found is None:
+        raise FatalError(f"there is no topic {topic} at {settings.bootstrap_servers}; `caesura topics create` makes it")
     if found.error is not None and found.error.code() not in _MISSING:
         raise consumer_error(found.error, doing)
     if found.error is not None or not found.partitions:

@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from worker.adapters.kafka.current_offsets import CurrentOffsets
 from worker.adapters.kafka.end_questions import EndQuestions
-from worker.adapters.kafka.error_codes import INFORMATIONAL
+from worker.adapters.kafka.error_codes import FORBIDDEN, INFORMATIONAL
 from worker.adapters.kafka.errors import consumer_error, consuming, error_of
 from worker.adapters.kafka.fetch_positions import OUT_OF_RANGE, PARTITION_END, FetchPositions
 from worker.adapters.kafka.membership import KafkaMembership
@@ -54,7 +54,8 @@ class KafkaWordSource(WordSource):
         self._questions = RangeQuestions(settings, "read_committed")
         self._closed = False
         with consuming("making the consumer"):
-            self._consumer = Consumer({**settings.consumer_options(), "error_cb": self._note})
+            heard = {"error_cb": self._note, "on_commit": self._note_commit}
+            self._consumer = Consumer({**settings.consumer_options(), **heard})
         self._offsets = CurrentOffsets(self._consumer, topic, claims_topic)
 
     @property
@@ -237,6 +238,15 @@ class KafkaWordSource(WordSource):
             self._keep(BrokerError(f"{doing}: {error.str()}"))
         elif error.fatal() or error.code() not in INFORMATIONAL:
             self._keep(consumer_error(error, doing))
+
+    def _note_commit(self, error: KafkaError | None, places: list[TopicPartition]) -> None:
+        """Hear what came of a commit: where it is denied, no claim will ever be done."""
+        for place in places or []:
+            refused = place.error or error
+            if refused is not None:
+                self._offsets.refused = refused.str()
+                if refused.code() in FORBIDDEN:
+                    self._keep(consumer_error(refused, f"committing an offset of {place.topic}"))
 
     def _keep(self, fault: CaesuraError) -> None:
         """Keep a fault for poll to raise; the gravest one stays."""
