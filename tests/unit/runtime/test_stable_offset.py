@@ -14,7 +14,9 @@ from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.stable_offset import StableOffset
 
-_PEER = OffsetMetadata(id=CheckpointId(3, 4, "0011223344556677"), replay_offset=0, transactional_id="caesura-7", partitions=1)
+_PEER = OffsetMetadata(
+    id=CheckpointId(3, 4, "0011223344556677"), replay_offset=0, transactional_id="caesura-7", partitions=1
+)
 
 
 class _Kafka:
