@@ -81,7 +81,7 @@ def test_it_installs_upgrades_rolls_back_and_goes(release: Release, values: dict
 def test_topics_stay_when_the_release_goes(release: Release) -> None:
     release.install(_QUICK, _STRIMZI)
     topics = {name for name in release.left() if name.startswith("KafkaTopic/")}
-    assert len(topics) == 5
+    assert len(topics) == 6
     release.uninstall()
     assert release.left() >= topics
 
