@@ -101,8 +101,15 @@ def test_a_send_of_offsets_whose_coordinator_has_gone_comes_back_and_the_next_tr
     until(lambda: _found(member) == {0: CommittedOffset(next_offset=0, metadata="first")}, member)
 
 
-@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
-@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize(
+    ("protocol", "how"),
+    [
+        ("classic", signal.SIGSTOP),
+        ("consumer", signal.SIGKILL),
+        pytest.param("classic", signal.SIGKILL, marks=pytest.mark.long),
+        pytest.param("consumer", signal.SIGSTOP, marks=pytest.mark.long),
+    ],
+)
 def test_a_member_whose_question_nobody_answered_can_leave(
     kafka: Kafka, cluster: RealCluster, protocol: Literal["classic", "consumer"], how: signal.Signals
 ) -> None:

@@ -26,7 +26,8 @@ class StableOffset:
         """Return the offset, None where none is committed. BrokerError: not yet; long waiting ends the transaction."""
         try:
             committed = self._parts.source.committed([self._partition], self._timeout_s)[self._partition]
-        except UnprovenOffsetError:  # no transaction is what it waits for
+        except UnprovenOffsetError:  # it was answered: no transaction is what it waits for
+            self._waiting_since_s = None
             raise
         except BrokerError:
             now_s = self._parts.clock.monotonic_s()

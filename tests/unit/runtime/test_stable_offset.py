@@ -18,6 +18,9 @@ _PEER = OffsetMetadata(
     id=CheckpointId(3, 4, "0011223344556677"), replay_offset=0, transactional_id="caesura-7", partitions=1
 )
 
+_OPEN = BrokerError("a transaction is open")
+_UNPROVEN = UnprovenOffsetError("there is no topic caesura.claims")
+
 
 class _Kafka:
     """Answers no question for an offset but with one error, and keeps whose transactions were ended."""
@@ -47,10 +50,12 @@ class _Kafka:
         self.told.append(event)
 
 
-def _waited(kafka: _Kafka, seconds: int) -> None:
+def _offset(kafka: _Kafka) -> StableOffset:
     parts = SimpleNamespace(source=kafka, clock=kafka, peers=kafka, observer=kafka)
-    settings = RuntimeSettings(takeover_after_ms=15_000)
-    offset = StableOffset(0, cast("RuntimeParts", cast("Any", parts)), settings)
+    return StableOffset(0, cast("RuntimeParts", cast("Any", parts)), RuntimeSettings(takeover_after_ms=15_000))
+
+
+def _waited(kafka: _Kafka, offset: StableOffset, seconds: int) -> None:
     for _ in range(seconds):
         with pytest.raises(BrokerError):
             offset.read()
@@ -58,13 +63,22 @@ def _waited(kafka: _Kafka, seconds: int) -> None:
 
 
 def test_a_transaction_that_stays_open_for_long_is_ended() -> None:
-    kafka = _Kafka(BrokerError("a transaction is open"))
-    _waited(kafka, 20)
+    kafka = _Kafka(_OPEN)
+    _waited(kafka, _offset(kafka), 20)
     assert kafka.ended == ["caesura-7"]
     assert kafka.told == [TookOver(partition=0, transactional_id="caesura-7")]
 
 
 def test_who_cannot_show_that_its_answer_counts_has_nobodys_transaction_ended() -> None:
-    kafka = _Kafka(UnprovenOffsetError("there is no topic caesura.claims"))
-    _waited(kafka, 60)
+    kafka = _Kafka(_UNPROVEN)
+    _waited(kafka, _offset(kafka), 60)
     assert (kafka.ended, kafka.told) == ([], [])
+
+
+def test_time_without_an_open_transaction_does_not_count() -> None:
+    kafka = _Kafka(_OPEN)
+    offset = _offset(kafka)
+    for error in (_OPEN, _UNPROVEN, _OPEN):
+        kafka.error = error
+        _waited(kafka, offset, 10)
+    assert kafka.ended == []
