@@ -16,7 +16,7 @@ from schemas.segments import Segment, TranslationSegment
 from tests.chaos.said import Run, Said, SaidWord
 from tests.harness.checker import Findings, Output, Violation, check_letters, check_numbers, check_routes
 
-__all__ = ["Timers", "check_models", "check_said"]
+__all__ = ["Timers", "as_far_as", "check_models", "check_said"]
 
 _ENDS = ("period", "question")
 _ENOUGH_WORDS = 60
@@ -95,10 +95,19 @@ def _units(segments: Iterable[Segment]) -> list[SaidWord]:
     return units
 
 
+def as_far_as(wanted: Sequence[SaidWord], got: Sequence[SaidWord], segments: Sequence[Segment]) -> list[SaidWord]:
+    """Return what was said as far as it came out; the last unit may have been broken off between two of its pieces."""
+    said = list(wanted[: len(got)])
+    last = next((one.words[-1] for one in reversed(segments) if one.words), None)
+    if said and last is not None and last.piece is not None:
+        said[-1] = said[-1]._replace(text=said[-1].text[: len(got[-1].text)])
+    return said
+
+
 def _check_words(run: Run, segments: Sequence[Segment], findings: Findings, where: str) -> None:
     wanted, got = [one._replace(offset=0) for one in run.words], _units(segments)
     if run.broken_off:
-        wanted = wanted[: len(got)]
+        wanted = as_far_as(wanted, got, segments)
     if wanted == got:
         return
     texts, came = [one.text for one in wanted], [one.text for one in got]

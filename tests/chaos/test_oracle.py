@@ -8,10 +8,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from schemas.segments import Segment, TranslationSegment
+from schemas.segments import Piece, Segment, TranslationSegment
 from tests.chaos.kept import check_kept
-from tests.chaos.oracle import check_said
+from tests.chaos.oracle import as_far_as, check_said
 from tests.chaos.ordered_run import a_run
+from tests.chaos.said import SaidWord
 from tests.chaos.timed import TIMERS
 from tests.harness.checker import Output, tally
 
@@ -244,3 +245,16 @@ def test_lost_doubled_and_altered_dead_letters_are_found() -> None:
     assert "doubled" in kinds(dataclasses.replace(found, letters=[first, first, *rest]))
     assert "foreign" in kinds(dataclasses.replace(found, letters=[first._replace(reason="late"), *rest]))
     assert "foreign" in kinds(dataclasses.replace(found, letters=[first._replace(value=b"another"), *rest]))
+
+
+def test_a_run_that_was_broken_off_between_two_pieces_of_a_unit_came_out_as_far_as_it_came() -> None:
+    said = [SaidWord("\u516c\u56ed", 0, 250, 0.5, 0), SaidWord("\u5f88\u597d", 300, 550, 0.5, 0)]
+    first, half, other = said[0], said[1]._replace(text="\u5f88"), said[1]._replace(text="\u597d")
+    segment = next(one for one in a_run()[0].segments if one.words)
+    pieces = [msgspec.structs.replace(segment.words[0], piece=Piece(start=start, of=2)) for start in (0, 1)]
+    begun = [msgspec.structs.replace(segment, words=(segment.words[0], pieces[0]))]
+    whole = [msgspec.structs.replace(segment, words=(segment.words[0], *pieces))]
+    assert as_far_as(said, [first, half], begun) == [first, half]
+    assert as_far_as(said, [first, other], begun) != [first, other]
+    assert as_far_as(said, said, whole) == said
+    assert as_far_as(said, [first], [segment]) == [first]
