@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
 
 _GROUP = "stood-still"
 _LONG_ENOUGH_S = 1.0
-"""What a broker that wakes needs at the most to hear that another was elected: 0.05 to 0.15 s were seen."""
+"""What a broker that wakes needs at the most to hear that another was elected: 0.05 to more than 0.3 s were seen."""
 
 
 def test_an_offset_that_a_former_coordinator_tells_is_not_believed(brokers: KafkaCluster) -> None:
