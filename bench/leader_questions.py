@@ -1,6 +1,6 @@
 """What it costs to ask leaders whether a silence is one: questions a second by live sessions, and CPU a question.
 
-    python bench/leader_questions.py
+    python -m bench.leader_questions
 
 How many: a worker on the twins, in the twins' own time, 12 partitions; each session says three words a second for three
 seconds and is silent for two. A request asks one leader about all of its partitions
@@ -11,8 +11,6 @@ leads all 12 partitions, a group member that reads them at rest, and questions f
 from __future__ import annotations
 
 import argparse
-import datetime as dt
-import json
 import random
 import resource
 import statistics
@@ -20,7 +18,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.machine import cpu_name
+from bench.machine import write_result
 from tests.harness.group_member import Member
 from tests.harness.parts.kafka_part import find_kafka, unique
 from tests.harness.speech import event
@@ -40,17 +38,14 @@ def main() -> None:
     """Measure both, and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, nargs="*", default=[12, 120, 600, 1200])
-    parser.add_argument("--out", type=Path, default=Path("bench/results/leader_questions.json"))
+    parser.add_argument("--out", type=Path, help="where to write the figures")
     given = parser.parse_args()
     figures = {
-        "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
-        "machine": cpu_name(),
         "partitions": PARTITIONS,
         "a_second": [asked(count) for count in given.sessions],
         "a_request": answered(),
     }
-    given.out.write_text(json.dumps(figures, indent=2) + "\n")
-    print(json.dumps(figures, indent=2))
+    write_result("leader_questions", "python -m bench.leader_questions", figures, out=given.out)
 
 
 def asked(sessions: int) -> dict[str, float]:

@@ -8,8 +8,6 @@ A real Apache Kafka with one broker, a member of each group protocol at rest, on
 from __future__ import annotations
 
 import argparse
-import datetime as dt
-import json
 import statistics
 import time
 from collections.abc import Callable
@@ -19,7 +17,7 @@ from typing import Literal
 
 from confluent_kafka import TopicPartition
 
-from bench.machine import cpu_name
+from bench.machine import write_result
 from tests.harness.clusters import RealCluster
 from tests.harness.group_member import PATIENCE_S, Member, until
 from tests.harness.parts.kafka_part import Kafka, find_kafka
@@ -32,20 +30,14 @@ POLLED_EVERY = 20
 def main() -> None:
     """Measure both reads under both protocols, and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("bench/results/proven_offsets.json"))
+    parser.add_argument("--out", type=Path, help="where to write the figures")
     given = parser.parse_args()
     kafka = find_kafka()
     try:
-        figures = {
-            "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
-            "machine": cpu_name(),
-            "classic": measured(kafka, "classic"),
-            "consumer": measured(kafka, "consumer"),
-        }
+        figures = {"classic": measured(kafka, "classic"), "consumer": measured(kafka, "consumer")}
     finally:
         kafka.close()
-    given.out.write_text(json.dumps(figures, indent=2) + "\n")
-    print(json.dumps(figures, indent=2))
+    write_result("proven_offsets", "python -m bench.proven_offsets", figures, out=given.out)
 
 
 def measured(kafka: Kafka, protocol: Literal["classic", "consumer"]) -> dict[str, dict[str, float]]:

@@ -6,8 +6,8 @@ import pytest
 
 from tests.chaos.plan import Plan
 from tests.chaos.runner import run
-from tests.harness.parts.kafka_broker import find_jars, find_java
-from tests.harness.parts.lookup import NotFound, missing
+from tests.harness.parts.kafka_broker import require_jars
+from tests.harness.parts.lookup import missing
 from worker.demo.embedded_redis import find_redis_server
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(900)]
@@ -15,10 +15,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(900)]
 
 @pytest.mark.parametrize(("protocol", "redis", "seed"), [("classic", "pair", 5), ("consumer", "cluster", 6)])
 def test_a_few_faults_change_nothing(protocol: str, redis: str, seed: int) -> None:
-    try:
-        find_jars(find_java())
-    except NotFound as why:
-        missing(f"three brokers of our own: {why}")
+    require_jars("three brokers of our own")
     if find_redis_server() is None:
         missing("no redis-server on this machine to mistreat")
     mixed = protocol == "consumer"

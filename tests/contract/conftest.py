@@ -9,9 +9,8 @@ from typing import Literal, cast
 import pytest
 
 from tests.harness.clusters import Cluster, RealCluster, TwinCluster
-from tests.harness.parts.kafka_broker import find_jars, find_java
+from tests.harness.parts.kafka_broker import require_jars
 from tests.harness.parts.kafka_cluster import KafkaCluster
-from tests.harness.parts.lookup import NotFound, missing
 from worker.demo.guarded_process import free_port
 
 _REAL = ["classic", "consumer"]
@@ -59,10 +58,7 @@ def static_members(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 @pytest.fixture
 def brokers() -> Iterator[KafkaCluster]:
     """Three brokers of our own, one of which is going to be killed or stopped."""
-    try:
-        find_jars(find_java())
-    except NotFound as why:
-        missing(f"three brokers of our own: {why}")
+    require_jars("three brokers of our own")
     ports = [free_port() for _ in range(3)]
     with closing(KafkaCluster(ports, ports)) as cluster:
         cluster.start()

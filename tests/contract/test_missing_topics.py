@@ -8,8 +8,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from tests.harness.group_member import PATIENCE_S
-from tests.harness.parts.kafka_broker import KafkaProcess, find_jars, find_java
-from tests.harness.parts.lookup import NotFound, missing
+from tests.harness.parts.kafka_broker import KafkaProcess, require_jars
 from tests.harness.parts.topics import create_topics
 from worker.adapters.kafka.publisher import KafkaPublisher
 from worker.adapters.kafka.settings import KafkaSettings
@@ -19,10 +18,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
 
 
 def test_a_cluster_that_makes_topics_on_request_makes_none_of_ours() -> None:
-    try:
-        find_jars(find_java())
-    except NotFound as why:
-        missing(f"a broker of our own: {why}")
+    require_jars("a broker of our own")
     with closing(KafkaProcess(settings="auto.create.topics.enable=true\n")) as broker:
         broker.start()
         admin = AdminClient({"bootstrap.servers": broker.bootstrap})

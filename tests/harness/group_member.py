@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from tests.harness.parts.kafka_part import unique
 from tests.harness.waiting import wait_until
 from worker.errors import BrokerError
-from worker.ports.records import PartitionEnd, PartitionStalled, Record
+from worker.ports.records import EndAnswer, PartitionEnd, PartitionStalled, Record
 from worker.ports.word_source import WordSource
 
 __all__ = ["PATIENCE_S", "Member", "text", "until"]
@@ -73,19 +73,19 @@ class Member:
 
     def at_end(self, partition: int, next_offset: int) -> bool:
         """Ask the leader whether the log ends here, without polling, until it says (it hides what is being written)."""
-        answer = wait_until(
+        said = wait_until(
             lambda: self._said(partition, next_offset), "the leader never said", within_s=PATIENCE_S, every_s=0.01
         )
-        return answer == "end"
+        return said is not None and said.at_end is True
 
-    def _said(self, partition: int, next_offset: int) -> str:
+    def _said(self, partition: int, next_offset: int) -> EndAnswer | None:
         self.source.ask_ends({partition: next_offset}, PATIENCE_S)
         answer = wait_until(
             lambda: list(self.source.end_answers()), "the leader never answered", within_s=PATIENCE_S, every_s=0.01
         )[0]
         assert (answer.partition, answer.next_offset) == (partition, next_offset)
         assert not answer.failure, answer.failure
-        return {True: "end", False: "more", None: ""}[answer.at_end]
+        return None if answer.at_end is None else answer
 
     def _claim(self) -> None:
         if not self._new:

@@ -67,14 +67,12 @@ class TopicSettings:
     def __post_init__(self) -> None:
         for name in ("input_topic", "segment_topic", "dead_letter_topic"):
             require_topic(name, getattr(self, name))
-        if self.ledger_topic:
-            require_topic("ledger_topic", self.ledger_topic)
-        if self.claims_topic:
-            require_topic("claims_topic", self.claims_topic)
+        for name in ("ledger_topic", "claims_topic", "tentative_topic"):
+            if getattr(self, name):
+                require_topic(name, getattr(self, name))
         topics = [self.input_topic, self.segment_topic, self.dead_letter_topic, self.ledger, self.claims]
         topics += [route.topic for route in self.routes]
         if self.tentative_topic:
-            require_topic("tentative_topic", self.tentative_topic)
             topics.append(self.tentative_topic)
         if len(set(topics)) != len(topics):
             raise ValueError("every topic has one purpose, and two settings name the same one")

@@ -21,12 +21,12 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from tests.harness.parts.lookup import NotFound
+from tests.harness.parts.lookup import NotFound, missing
 from tests.harness.places import ROOT
 from tests.harness.waiting import comes
 from worker.demo.guarded_process import GuardedProcess, free_port
 
-__all__ = ["KafkaProcess", "find_jars", "find_java", "new_cluster_id"]
+__all__ = ["KafkaProcess", "find_jars", "find_java", "new_cluster_id", "require_jars"]
 
 _POM = Path(__file__).with_name("kafka") / "pom.xml"
 _VERSION = "4.1.1"
@@ -128,6 +128,14 @@ def find_jars(java: Path) -> Path:
             raise NotFound(f"Maven could not bring Kafka's jars: {done.stdout[-400:]}{done.stderr[-400:]}")
         jars.rename(_JARS)
     return _JARS
+
+
+def require_jars(what: str) -> None:
+    """Skip the running test where no broker of our own can be started; in CI, fail it. what: which it wants."""
+    try:
+        find_jars(find_java())
+    except NotFound as why:
+        missing(f"{what}: {why}")
 
 
 @contextmanager

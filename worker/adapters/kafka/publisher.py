@@ -26,7 +26,7 @@ from worker.adapters.kafka.errors import (
 )
 from worker.adapters.kafka.membership import KafkaMembership
 from worker.adapters.kafka.overdue_call import returns_within
-from worker.adapters.kafka.partitions import topic_found
+from worker.adapters.kafka.partitions import topics_found
 from worker.adapters.kafka.producer_handle import ProducerHandle
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import AbortableError, BrokerError, FatalError, FencedError
@@ -112,10 +112,11 @@ class KafkaPublisher(Publisher):
     def _refuse_outputs(self, timeout_s: float) -> None:
         if not self._outputs:
             return
-        live, settings = self._producing.live, self._settings
-        wanted = len(topic_found(live, self._input_topic, settings, timeout_s).partitions)
+        asked = [self._input_topic, *self._outputs]
+        told = topics_found(self._producing.live, asked, self._settings, timeout_s)
+        wanted = len(told[self._input_topic].partitions)
         for topic in self._outputs:
-            found = len(topic_found(live, topic, settings, timeout_s).partitions)
+            found = len(told[topic].partitions)
             if found < wanted:
                 raise FatalError(
                     f"{topic} has {found} partitions and {self._input_topic} {wanted}: a record goes to its input's "

@@ -143,17 +143,18 @@ class KafkaTopics:
         """Wait for the brokers: the controller answers when a creation is decided, they take it up after that."""
         ends_at_s = time.monotonic() + self._timeout_s
         waited_for = self.brokers()
-        while waited_for:
+        while True:
             for broker, address in list(waited_for.items()):
                 # A client of its own for each question: one that has heard of the other brokers asks any of them.
                 answered, told = KafkaTopics(replace(self._settings, bootstrap_servers=address)).told(topic, broker)
                 if told:
                     waited_for.pop(answered, None)
-            if waited_for and time.monotonic() >= ends_at_s:
+            if not waited_for:
+                return
+            if time.monotonic() >= ends_at_s:
                 silent = ", ".join(waited_for.values())
                 raise BrokerError(f"{topic.name} is made, but {silent} does not tell of it: not yet, or not to us")
-            if waited_for:
-                time.sleep(_ASK_AGAIN_S)
+            time.sleep(_ASK_AGAIN_S)
 
     def told(self, topic: WantedTopic, bootstrap: int) -> tuple[int, bool]:
         """Return which broker answered, and whether it knows all of this topic's partitions, each with a leader.
