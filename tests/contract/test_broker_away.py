@@ -39,24 +39,6 @@ def cluster(kafka: Kafka) -> Iterator[RealCluster]:
         yield RealCluster(kafka, "classic", 1, clients, transaction_timeout_ms=30_000, max_poll_interval_ms=60_000)
 
 
-def test_a_commit_that_nobody_answers_is_called_again_and_commits_once(kafka: Kafka, cluster: RealCluster) -> None:
-    output, publisher, member = cluster.output(), cluster.publisher("worker"), Member(cluster.source())
-    publisher.init_transactions(PATIENCE_S)
-    until(lambda: member.held == {0}, member)
-    publisher.begin()
-    publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"once"))
-    offsets = {0: NextOffset(next_offset=1, metadata="id")}
-    publisher.send_offsets(offsets, member.source.membership(), PATIENCE_S)
-    kafka.signal(signal.SIGSTOP)
-    for _ in range(2):
-        with pytest.raises(BrokerError):
-            publisher.commit(SHORT_S)
-    kafka.signal(signal.SIGCONT)
-    publisher.commit(PATIENCE_S)
-    assert cluster.visible(output) == ["once"]
-    assert member.source.committed([0], PATIENCE_S) == {0: CommittedOffset(next_offset=1, metadata="id")}
-
-
 def test_the_outcome_of_a_commit_that_nobody_answered_is_what_is_read_back(kafka: Kafka, cluster: RealCluster) -> None:
     output, publisher, member = cluster.output(), cluster.publisher("worker"), Member(cluster.source())
     publisher.init_transactions(PATIENCE_S)

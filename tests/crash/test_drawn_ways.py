@@ -17,8 +17,8 @@ from tests.harness.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS, STRIKE_FLAWS
 _WAYS = int(os.environ.get("SEAM_WAYS", "500"))
 _MANY = 4000
 _SHOWS = {
-    "no_roll_back": 10,
-    "no_fence": 148,
+    "no_roll_back": 3,
+    "no_fence": 216,
     "one_slot": 2,
     "unstable_offsets": 2252,
     "no_seek_back": 0,

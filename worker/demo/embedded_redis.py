@@ -51,8 +51,8 @@ def _candidates() -> Iterator[Path]:
         yield Path(sys.prefix) / "share" / "redis-server" / package / "bin" / "redis-server"
 
 
-MAX_CLUSTER_PORT = 55_535
-"""A cluster's nodes talk to one another on the port 10,000 above, which must exist."""
+MAX_CLUSTER_PORT = 22_767
+"""A cluster's nodes talk to one another on the port 10,000 above, which must stay free too (``free_port``)."""
 
 
 class EmbeddedRedis:

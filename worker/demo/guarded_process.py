@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ from pathlib import Path
 
 __all__ = ["GuardedProcess", "free_port"]
 
+_MIN_PORT = 10_000
 _STOP_S = 10.0
 _AT_REST = "TtZX"  # stopped, traced, ended
 
@@ -36,13 +38,15 @@ exit $code
 """
 
 
-def free_port(max_port: int = 65_535) -> int:
-    """Return a TCP port of the loopback interface that was free just now, at most ``max_port``."""
+def free_port(max_port: int = 32_767) -> int:
+    """Return a TCP port of the loopback interface that was free just now, at most ``max_port``.
+
+    Above that systems take ports for outgoing connections, and one of those may sit on it while its owner is restarted.
+    """
     while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
-        if port <= max_port:
+        port = random.randint(_MIN_PORT, max_port)  # noqa: S311 - no secret
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
             return port
 
 

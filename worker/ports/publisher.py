@@ -44,8 +44,8 @@ class Publisher(Protocol):
     def commit(self, timeout_s: float) -> None:
         """Flush and commit.
 
-        May block. BrokerError: call again, never abort. AbortableError: abort. OutcomeUnknownError: the producer is
-        done for; ``rebuild`` it, then read the committed ids. FencedError: the same, and a newer one exists.
+        May block. AbortableError: abort. BrokerError (nobody answered in time) and OutcomeUnknownError: neither call
+        again nor abort; ``rebuild``, then read the committed ids. FencedError: the same, and a newer one exists.
         """
         ...
 

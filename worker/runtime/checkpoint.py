@@ -31,7 +31,7 @@ __all__ = ["Checkpoint", "CheckpointResult"]
 
 _EMPTY = CheckpointOutcome.EMPTY
 _LEAST_S = 1.0
-"""A transaction is given so much time at least: one that is begun too late would only be done again."""
+"""A transaction, and the call that ends it, are given so much time at least: too late, they would be in vain."""
 
 
 @dataclass(slots=True)
@@ -164,26 +164,23 @@ class Checkpoint:
                 return
 
     def _commit(self, deadline: Deadline) -> CheckpointOutcome | None:
-        """Commit; None where it is certain, else why not. Retriable: call again, never abort."""
-        while True:
-            try:
-                self._publisher.commit(deadline.left_s)
-            except RetriableError:
-                if deadline.passed:
-                    return CheckpointOutcome.COMMIT_UNANSWERED
-            except AbortableError:
-                return CheckpointOutcome.COMMIT_ABORTED
-            except OutcomeUnknownError:
-                return CheckpointOutcome.COMMIT_UNKNOWN
-            except FencedError:
-                return CheckpointOutcome.PUBLISHER_FENCED
-            else:
-                return None
+        """Commit; None where it is certain, else why not. One call: a second may take its answer (ADR 0048)."""
+        try:
+            self._publisher.commit(max(_LEAST_S, deadline.left_s))
+        except RetriableError:
+            return CheckpointOutcome.COMMIT_UNANSWERED
+        except AbortableError:
+            return CheckpointOutcome.COMMIT_ABORTED
+        except OutcomeUnknownError:
+            return CheckpointOutcome.COMMIT_UNKNOWN
+        except FencedError:
+            return CheckpointOutcome.PUBLISHER_FENCED
+        return None
 
     def _abort(self, deadline: Deadline) -> CheckpointOutcome | None:
         """Abort; None where the producer can go on, else why it must be rebuilt."""
         try:
-            self._publisher.abort(max(1.0, deadline.left_s))
+            self._publisher.abort(max(_LEAST_S, deadline.left_s))
         except FatalError:
             raise
         except CaesuraError as error:

@@ -127,4 +127,9 @@ def test_a_child_dies_with_us_however_we_die(tmp_path: Path) -> None:
 
 
 def test_a_free_port_keeps_below_the_bound() -> None:
-    assert all(free_port(40_000) <= 40_000 for _ in range(3))
+    assert all(free_port(15_000) <= 15_000 for _ in range(20))
+
+
+def test_no_outgoing_connection_takes_the_port_of_who_is_restarted() -> None:
+    low, _ = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    assert all(free_port() < low for _ in range(20))

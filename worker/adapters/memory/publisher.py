@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from worker.adapters.memory.broker import Call, MemoryBroker, MemoryMembership
 from worker.adapters.memory.log import Writer
-from worker.errors import AbortableError, CaesuraError, FatalError, FencedError, OutcomeUnknownError
+from worker.errors import AbortableError, BrokerError, CaesuraError, FatalError, FencedError, OutcomeUnknownError
 from worker.ports.publisher import Publisher
 from worker.ports.records import NextOffset, OutMessage
 from worker.ports.word_source import GroupMembership
@@ -22,7 +22,6 @@ class _State(Enum):
     READY = "ready"
     OPEN = "in a transaction"
     SPOILED = "in a transaction that must be aborted"
-    COMMITTED = "committed, but nobody was told"
     DONE_FOR = "done for: rebuild it"
     CLOSED = "closed"
 
@@ -82,10 +81,9 @@ class MemoryPublisher(Publisher):
     @override
     def commit(self, timeout_s: float) -> None:
         del timeout_s
-        self._demand("commit", _State.OPEN, _State.SPOILED, _State.COMMITTED)
+        self._demand("commit", _State.OPEN, _State.SPOILED)
         self._refuse_spoiled()
-        if self._state is _State.OPEN:
-            self._do("commit", self._commit)
+        self._do("commit", lambda: self._broker.end_transaction(self._writer, commit=True))
         self._become(_State.READY)
 
     @override
@@ -108,10 +106,6 @@ class MemoryPublisher(Publisher):
     def _initialise(self) -> None:
         self._writer = self._broker.init_producer(self._transactional_id)
         self._become(_State.READY)
-
-    def _commit(self) -> None:
-        self._broker.end_transaction(self._writer, commit=True)
-        self._become(_State.COMMITTED)
 
     def _become(self, state: _State) -> None:
         self._state = state
@@ -141,7 +135,7 @@ class MemoryPublisher(Publisher):
     def _after(self, call: Call, error: CaesuraError) -> _State:
         if isinstance(error, AbortableError):
             return _State.SPOILED
-        if isinstance(error, OutcomeUnknownError):
+        if isinstance(error, OutcomeUnknownError) or (call == "commit" and isinstance(error, BrokerError)):
             return _State.DONE_FOR
         if isinstance(error, FencedError):
             # The group's fence leaves the producer whole: it may abort. A newer producer's does not.
