@@ -9,10 +9,11 @@ import pytest
 
 from tests.harness.clusters import Cluster
 from tests.harness.group_member import PATIENCE_S, text
-from worker.errors import BrokerError
+from worker.errors import BrokerError, CaesuraError
 from worker.ports.log_reader import LogReader
 from worker.ports.publisher import Publisher
 from worker.ports.records import OutMessage
+from worker.runtime.output_records import is_witness, ledger_witness
 
 
 def ready(cluster: Cluster) -> Publisher:
@@ -82,6 +83,28 @@ def test_an_end_behind_an_open_transaction_is_told_and_cannot_be_reached_before_
         list(reader.read(topic, 0, 0, end, 0.5))
     publisher.commit(PATIENCE_S)
     assert read(reader, topic, 0, end) == ["a", "b"]
+
+
+def test_a_witness_lies_behind_all_that_was_there_open_transactions_included(cluster: Cluster) -> None:
+    topic, publisher, reader = cluster.output(), ready(cluster), cluster.reader()
+    write(publisher, topic, "a")
+    publisher.commit(PATIENCE_S)
+    write(publisher, topic, "b")
+    cluster.send(publisher)
+    low, end = reader.bounds_behind(ledger_witness(topic, 0), PATIENCE_S)
+    with pytest.raises(BrokerError, match="still open"):
+        list(reader.read(topic, 0, low, end, 0.5))
+    publisher.commit(PATIENCE_S)
+    *before, witness = reader.read(topic, 0, low, end, PATIENCE_S)
+    assert [text(one) for one in before] == ["a", "b"]
+    assert is_witness(witness)
+    assert (witness.offset, witness.value) == (end - 1, None)
+    assert reader.bounds_behind(ledger_witness(topic, 0), PATIENCE_S)[1] > end
+
+
+def test_no_witness_is_written_where_there_is_no_such_topic(cluster: Cluster) -> None:
+    with pytest.raises(CaesuraError):
+        cluster.reader().bounds_behind(ledger_witness("no-such-topic", 0), PATIENCE_S)
 
 
 def test_a_reader_goes_from_one_partition_to_another_and_back(two_partitions: Cluster) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 __all__ = ["GuardedProcess", "free_port"]
 
 _MIN_PORT = 10_000
+_given: set[int] = set()
 _STOP_S = 10.0
 _AT_REST = "TtZX"  # stopped, traced, ended
 
@@ -39,14 +40,17 @@ exit $code
 
 
 def free_port(max_port: int = 32_767) -> int:
-    """Return a TCP port of the loopback interface that was free just now, at most ``max_port``.
+    """Return a TCP port of the loopback interface that was free just now, at most ``max_port``, and to each another.
 
     Above that systems take ports for outgoing connections, and one of those may sit on it while its owner is restarted.
     """
     while True:
         port = random.randint(_MIN_PORT, max_port)  # noqa: S311 - no secret
+        if port in _given:
+            continue
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
+            _given.add(port)
             return port
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schemas.checkpoint import OffsetMetadata
 from worker.ports.reasons import ParkReason
+from worker.runtime.output_records import is_witness
 from worker.runtime.parking import count_changed
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings
@@ -21,7 +22,8 @@ def why_not_new(
     """
     timeout_s = settings.claim_timeout_s
     low, end = parts.reader.bounds(settings.ledger, partition, timeout_s)
-    for _ in parts.reader.read(settings.ledger, partition, low, end, settings.rebuild_stall_s):
+    records = parts.reader.read(settings.ledger, partition, low, end, settings.rebuild_stall_s)
+    if any(not is_witness(record) for record in records):
         return ParkReason.OFFSET_FROM_OUTSIDE, "no offset is committed, but the ledger knows sessions of this partition"
     for text in parts.peers.committed_metadata(timeout_s).values():
         metadata = OffsetMetadata.decode(text)

@@ -1,7 +1,7 @@
 """What a partition's ledger says, read from its beginning to its end as it is now.
 
-1. Take the end as the leader tells it, open transactions included, and read the committed records up to there; an end
-   that cannot be reached yet is an outstanding commit marker: wait.
+1. Write a record that says nothing: it lies at the end, open transactions included, of who leads the partition now (ADR
+   0049). Read the committed records up to there; where that cannot be reached yet a commit marker is outstanding: wait.
 2. Keep the last record of each key, and decode no other: what was replaced may be anything.
 3. A tombstone says through which input offset its session is forgotten, or that a record of the input was refused.
 """
@@ -14,7 +14,14 @@ from schemas.ledger_sum import LedgerSum
 from schemas.state import LedgerState, decode_ledger
 from worker.ports.log_reader import LogReader
 from worker.ports.records import Record
-from worker.runtime.output_records import GIVEN_UP_HEADER, REFUSED_HEADER, THROUGH_HEADER, parse_refused
+from worker.runtime.output_records import (
+    GIVEN_UP_HEADER,
+    REFUSED_HEADER,
+    THROUGH_HEADER,
+    is_witness,
+    ledger_witness,
+    parse_refused,
+)
 
 __all__ = ["LedgerReading", "UnreadableLedgerError"]
 
@@ -44,9 +51,11 @@ class LedgerReading:
 
     def run(self, *, chunk_records: int, timeout_s: float, stall_s: float) -> Iterator[None]:
         """Yield after every chunk. BrokerError; UnreadableLedgerError."""
-        low, end = self._reader.bounds(self._topic, self._partition, timeout_s)
+        low, end = self._reader.bounds_behind(ledger_witness(self._topic, self._partition), timeout_s)
         latest: dict[bytes, Record] = {}
         for record in self._reader.read(self._topic, self._partition, low, end, stall_s):
+            if is_witness(record):
+                continue
             self.records += 1
             latest[record.key or b""] = record
             if self.records % chunk_records == 0:

@@ -14,10 +14,18 @@ from schemas.state import LedgerState, encode_ledger
 from worker.core.cleaning import Cleaning, CleaningLevel
 from worker.core.rendering import render_segment
 from worker.core.segment_writer import OutSegment
-from worker.ports.records import OutMessage
+from worker.ports.records import OutMessage, Record
 from worker.runtime.settings import Route, RuntimeSettings
 
-__all__ = ["GIVEN_UP_HEADER", "REFUSED_HEADER", "THROUGH_HEADER", "OutputRecords", "parse_refused"]
+__all__ = [
+    "GIVEN_UP_HEADER",
+    "REFUSED_HEADER",
+    "THROUGH_HEADER",
+    "OutputRecords",
+    "is_witness",
+    "ledger_witness",
+    "parse_refused",
+]
 
 THROUGH_HEADER = "caesura.through"
 """Header of a ledger tombstone: the last input offset that the forgotten session, or one before it, can have seen."""
@@ -34,8 +42,20 @@ GIVEN_UP_HEADER = "caesura.given_up"
 _REFUSED_KEY = "\x00refused:%d"
 """With the first of the offsets. No session has such a name: control characters are forbidden in it."""
 
+_WITNESS_KEY = b"\x00witness"
 
 _LONGEST_RANGE = 1_000_000
+
+
+def ledger_witness(topic: str, partition: int) -> OutMessage:
+    """Return a ledger record that says nothing: to whoever reads it, of any release, nobody is forgotten by it."""
+    headers = ((THROUGH_HEADER, b"-1"),)
+    return OutMessage(topic=topic, partition=partition, key=_WITNESS_KEY, value=None, headers=headers)
+
+
+def is_witness(record: Record) -> bool:
+    """Tell whether a ledger record says nothing."""
+    return record.key == _WITNESS_KEY
 
 
 def parse_refused(header: bytes) -> set[int]:

@@ -1,7 +1,6 @@
 """The rebuild of a partition whose sessions Redis lost: Kafka is the truth (docs/design.md, *Loss of Redis*).
 
-1. take the ledger's end as the leader tells it, open transactions included; read the committed records up to there
-   (an end that cannot be reached yet is an outstanding commit marker: wait), keep the last one of each session, and
+1. read the committed records of the ledger up to its end (``ledger_reading``), keep the last one of each session, and
    compare them with what was committed of them (``ledger_check``);
 2. read the input again from the replay offset, which the committed offset's metadata names, to the committed offset:
    the ledger's sessions get the text of their buffers back, and whatever came after a session's record is applied as if

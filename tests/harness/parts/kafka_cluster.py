@@ -33,6 +33,8 @@ transaction.state.log.min.isr=2
 replica.lag.time.max.ms=3000
 """
 
+_ASKED_S = 20.0
+
 
 class KafkaCluster:
     """Three brokers. ``outer`` are the ports at which the OUTER listeners can be connected to.
@@ -69,6 +71,10 @@ class KafkaCluster:
         if self._admin is None:
             self._admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
         return self._admin
+
+    def leader(self, topic: str) -> int:
+        """Return who leads a topic's first partition, as one of the brokers tells it: 1 to 3, -1 for nobody."""
+        return self.admin.list_topics(topic, timeout=_ASKED_S).topics[topic].partitions[0].leader
 
     def start(self) -> None:
         """Start all brokers and wait until each answers."""

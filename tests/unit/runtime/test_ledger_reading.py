@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import msgspec
@@ -11,10 +12,12 @@ from schemas import events, limits
 from schemas.codec import encode_event
 from tests.harness.speech import event, said
 from tests.harness.twin_world import TwinWorker, World
+from worker.adapters.memory.log_reader import MemoryLogReader
 from worker.core.rules import DecodingRules
 from worker.ports.records import NextOffset
 from worker.runtime.output_records import REFUSED_HEADER, THROUGH_HEADER
 
+_Bounds = Callable[[MemoryLogReader, str, int, float], tuple[int, int]]
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
 _UNREADABLE = [
     (b"ann", b"\xc1", ()),
@@ -58,6 +61,24 @@ def test_an_unreadable_record_parks_its_partition_and_is_named(
     worker.store.release(0)
     worker.turn(400)
     assert worker.worker.unready() == ()
+
+
+def test_an_end_from_before_that_a_former_leader_tells_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = _world()
+    monkeypatch.setattr(MemoryLogReader, "bounds", _ledger_from_before(MemoryLogReader.bounds))
+    worker = _rebuilt(world)
+    world.send(event("ann", 2, "three", session_end=True))
+    worker.settle()
+    assert said(world.segments()) == ["one", "two", "three"]
+
+
+def _ledger_from_before(true_bounds: _Bounds) -> _Bounds:
+    """A leader of the ledger that lacks all that its successor has taken."""
+
+    def bounds(reader: MemoryLogReader, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
+        return (0, 0) if topic == "caesura.ledger" else true_bounds(reader, topic, partition, timeout_s)
+
+    return bounds
 
 
 def test_a_record_under_anothers_key_is_unreadable() -> None:

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 from typing_extensions import override
 
+from worker.adapters.kafka.end_witness import EndWitness
 from worker.adapters.kafka.errors import consumer_error, consuming
 from worker.adapters.kafka.fetch_positions import record_of
 from worker.adapters.kafka.range_questions import RangeQuestions
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError
 from worker.ports.log_reader import LogReader
-from worker.ports.records import Record
+from worker.ports.records import OutMessage, Record
 
 __all__ = ["KafkaLogReader"]
 
@@ -34,10 +35,16 @@ class KafkaLogReader(LogReader):
         self._options = settings.reader_options() | {"isolation.level": "read_committed"}
         self._monotonic_s = monotonic_s
         self._questions = RangeQuestions(settings, "read_uncommitted")
+        self._witness = EndWitness(settings)
 
     @override
     def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
         return self._questions.bounds(topic, partition, timeout_s, f"asking for the bounds of {topic} [{partition}]")
+
+    @override
+    def bounds_behind(self, witness: OutMessage, timeout_s: float) -> tuple[int, int]:
+        low, _ = self.bounds(witness.topic, witness.partition, timeout_s)
+        return low, self._witness.write(witness, timeout_s) + 1
 
     @override
     def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
@@ -78,3 +85,4 @@ class KafkaLogReader(LogReader):
     @override
     def close(self) -> None:
         self._questions.close()
+        self._witness.close()

@@ -9,7 +9,7 @@ from typing_extensions import override
 from worker.adapters.memory.broker import MemoryBroker
 from worker.errors import BrokerError
 from worker.ports.log_reader import LogReader
-from worker.ports.records import Record
+from worker.ports.records import OutMessage, Record
 
 __all__ = ["MemoryLogReader"]
 
@@ -24,6 +24,13 @@ class MemoryLogReader(LogReader):
     def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
         del timeout_s
         log = self._broker.log(topic, partition)
+        return log.start, log.end
+
+    @override
+    def bounds_behind(self, witness: OutMessage, timeout_s: float) -> tuple[int, int]:
+        del timeout_s
+        self._broker.append(witness.topic, witness.partition, witness.value, key=witness.key, headers=witness.headers)
+        log = self._broker.log(witness.topic, witness.partition)
         return log.start, log.end
 
     @override

@@ -1,0 +1,70 @@
+"""Writes a record that says nothing, so that who takes it shows that it leads the partition (ADR 0049).
+
+A broker that stood still for longer than its session goes on as a partition's leader when it wakes, until it hears that
+another was elected, and tells of an end from before. It cannot take a record that all replicas have to have.
+"""
+
+from __future__ import annotations
+
+from confluent_kafka import KafkaError, Message, Producer
+
+from worker.adapters.kafka.errors import consumer_error, consuming
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.errors import BrokerError, FatalError
+from worker.ports.records import OutMessage
+
+__all__ = ["EndWitness"]
+
+
+class EndWitness:
+    """A producer without transactions, made when it is first needed; a witness that is written twice does no harm."""
+
+    def __init__(self, settings: KafkaSettings) -> None:
+        self._options = settings.client_options() | {"acks": "all", "message.timeout.ms": settings.request_timeout_ms}
+        self._producer: Producer | None = None
+        self._closed = False
+
+    def write(self, message: OutMessage, timeout_s: float) -> int:
+        """Return the offset at which the leader has it, and all who are in sync. May block; BrokerError, FatalError."""
+        doing = f"writing to {message.topic} [{message.partition}]"
+        answers: list[tuple[KafkaError | None, int | None]] = []
+
+        def answered(error: KafkaError | None, written: Message) -> None:
+            answers.append((error, written.offset()))
+
+        with consuming(doing):
+            producer = self._made(doing)
+            producer.produce(
+                message.topic,
+                value=message.value,
+                key=message.key,
+                partition=message.partition,
+                headers=list(message.headers),
+                on_delivery=answered,
+            )
+            producer.flush(timeout_s)
+        error, offset = answers[0] if answers else (None, None)
+        if error is not None:
+            raise consumer_error(error, doing)
+        if offset is None:
+            self._drop()
+            raise BrokerError(f"{doing}: no answer in time")
+        return offset
+
+    def close(self) -> None:
+        """Write nothing any more; harmless twice."""
+        self._closed = True
+        self._drop()
+
+    def _made(self, doing: str) -> Producer:
+        if self._closed:
+            raise FatalError(f"{doing}: closed")
+        if self._producer is None:
+            self._producer = Producer(self._options)
+        return self._producer
+
+    def _drop(self) -> None:
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            producer.purge()
+            producer.close()
