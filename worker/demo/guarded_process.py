@@ -20,7 +20,7 @@ from pathlib import Path
 
 __all__ = ["GuardedProcess", "free_port"]
 
-_MIN_PORT = 10_000
+_PORTS = range(27_000, 32_768)
 _given: set[int] = set()
 _STOP_S = 10.0
 _AT_REST = "TtZX"  # stopped, traced, ended
@@ -39,13 +39,13 @@ exit $code
 """
 
 
-def free_port(max_port: int = 32_767) -> int:
-    """Return a TCP port of the loopback interface that was free just now, at most ``max_port``, and to each another.
+def free_port(ports: range = _PORTS) -> int:
+    """Return a TCP port of the loopback interface that was free just now; within a process, one that was not given yet.
 
-    Above that systems take ports for outgoing connections, and one of those may sit on it while its owner is restarted.
+    Above 32,767 systems take ports for outgoing connections, and one may sit on it while its owner is restarted.
     """
     while True:
-        port = random.randint(_MIN_PORT, max_port)  # noqa: S311 - no secret
+        port = random.choice(ports)  # noqa: S311 - no secret
         if port in _given:
             continue
         with socket.socket() as probe, contextlib.suppress(OSError):
@@ -93,7 +93,7 @@ class GuardedProcess:
         self.kill()
 
     def kill(self) -> None:
-        """End the child at once, as a crash would; harmless where it has ended."""
+        """End the child at once, as a crash would; harmless where it has ended, whoever has its number now."""
         self.signal(signal.SIGKILL)
         self._shell.wait()
         if self._shell.stdin is not None:
@@ -106,6 +106,8 @@ class GuardedProcess:
         A server's threads run on for some milliseconds after SIGSTOP was sent (12 were seen), long enough to answer:
         it returns when all have stopped. TimeoutError where they do not.
         """
+        if not self.alive:
+            return  # from when that is known, its number may be another's
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._shell.pid, number)
         if number == signal.SIGSTOP:

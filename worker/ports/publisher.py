@@ -50,7 +50,7 @@ class Publisher(Protocol):
         ...
 
     def abort(self, timeout_s: float) -> None:
-        """Abort the running transaction; what was queued is dropped. BrokerError (call again), OutcomeUnknownError."""
+        """Abort the running transaction; what was queued is dropped. BrokerError, OutcomeUnknownError: ``rebuild``."""
         ...
 
     def rebuild(self, timeout_s: float) -> None:

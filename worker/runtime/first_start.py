@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.checkpoint import OffsetMetadata
 from worker.ports.reasons import ParkReason
-from worker.runtime.output_records import is_witness
+from worker.runtime.output_records import is_witness, ledger_witness
 from worker.runtime.parking import count_changed
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings
@@ -21,7 +21,7 @@ def why_not_new(
     a partition beside it that was committed under another count says that sessions have moved.
     """
     timeout_s = settings.claim_timeout_s
-    low, end = parts.reader.bounds(settings.ledger, partition, timeout_s)
+    low, end = parts.reader.bounds_behind(ledger_witness(settings.ledger, partition), timeout_s)
     records = parts.reader.read(settings.ledger, partition, low, end, settings.rebuild_stall_s)
     if any(not is_witness(record) for record in records):
         return ParkReason.OFFSET_FROM_OUTSIDE, "no offset is committed, but the ledger knows sessions of this partition"

@@ -13,7 +13,7 @@ import redis
 
 from tests.harness.parts.lookup import missing
 from tests.harness.waiting import comes, wait_until
-from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.demo.embedded_redis import CLUSTER_PORTS, EmbeddedRedis, find_redis_server
 from worker.demo.guarded_process import GuardedProcess, free_port
 from worker.errors import FatalError
 
@@ -126,10 +126,25 @@ def test_a_child_dies_with_us_however_we_die(tmp_path: Path) -> None:
     assert gone(child)
 
 
-def test_a_free_port_keeps_below_the_bound() -> None:
-    assert all(free_port(15_000) <= 15_000 for _ in range(20))
+def test_no_port_is_given_twice_nor_one_that_outgoing_connections_take() -> None:
+    ports = [free_port() for _ in range(200)]
+    assert len(set(ports)) == len(ports)
+    assert max(ports) < 32_768
 
 
-def test_no_outgoing_connection_takes_the_port_of_who_is_restarted() -> None:
-    low, _ = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
-    assert all(free_port() < low for _ in range(20))
+def test_nobody_else_gets_the_ports_at_which_the_nodes_of_a_cluster_talk() -> None:
+    buses = {port + 10_000 for port in CLUSTER_PORTS}
+    assert max(buses) < 32_768
+    assert buses.isdisjoint([*CLUSTER_PORTS, *(free_port() for _ in range(200))])
+
+
+def test_what_is_sent_to_a_process_that_has_ended_reaches_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = GuardedProcess(["/bin/sh", "-c", "exit 3"], log=tmp_path / "log")
+    comes(lambda: not process.alive, within_s=10, every_s=0.01)
+    struck: list[int] = []
+    monkeypatch.setattr(os, "killpg", lambda group, _: struck.append(group))
+    process.signal(signal.SIGSTOP)
+    process.kill()
+    assert struck == []

@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from worker.adapters.kafka.errors import consumer_error, consuming
 from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError, FatalError
+from worker.errors import BrokerError, CaesuraError, FatalError
 from worker.ports.records import OutMessage
 
 __all__ = ["EndWitness"]
@@ -20,13 +20,29 @@ class EndWitness:
     """A producer without transactions, made when it is first needed; a witness that is written twice does no harm."""
 
     def __init__(self, settings: KafkaSettings) -> None:
-        self._options = settings.client_options() | {"acks": "all", "message.timeout.ms": settings.request_timeout_ms}
+        self._options = settings.client_options() | {
+            "acks": "all",
+            "message.timeout.ms": settings.request_timeout_ms,
+            "delivery.report.only.error": False,
+        }
         self._producer: Producer | None = None
         self._closed = False
 
     def write(self, message: OutMessage, timeout_s: float) -> int:
         """Return the offset at which the leader has it, and all who are in sync. May block; BrokerError, FatalError."""
         doing = f"writing to {message.topic} [{message.partition}]"
+        try:
+            return self._written(message, timeout_s, doing)
+        except CaesuraError:
+            self._drop()
+            raise
+
+    def close(self) -> None:
+        """Write nothing any more; harmless twice."""
+        self._closed = True
+        self._drop()
+
+    def _written(self, message: OutMessage, timeout_s: float, doing: str) -> int:
         answers: list[tuple[KafkaError | None, int | None]] = []
 
         def answered(error: KafkaError | None, written: Message) -> None:
@@ -47,14 +63,8 @@ class EndWitness:
         if error is not None:
             raise consumer_error(error, doing)
         if offset is None:
-            self._drop()
             raise BrokerError(f"{doing}: no answer in time")
         return offset
-
-    def close(self) -> None:
-        """Write nothing any more; harmless twice."""
-        self._closed = True
-        self._drop()
 
     def _made(self, doing: str) -> Producer:
         if self._closed:

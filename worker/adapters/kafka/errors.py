@@ -129,7 +129,7 @@ def commit_error(error: KafkaError, *, may_have_timed_out: bool) -> CaesuraError
 
 
 def abort_error(error: KafkaError) -> CaesuraError:
-    """Return what a failed abort means: call again, or give the producer up."""
+    """Return what a failed abort means: nobody answered, or more; the producer is given up."""
     doing = "aborting the transaction"
     if _misuse(error):
         return FatalError(_text(error, doing))

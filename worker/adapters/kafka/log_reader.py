@@ -43,8 +43,9 @@ class KafkaLogReader(LogReader):
 
     @override
     def bounds_behind(self, witness: OutMessage, timeout_s: float) -> tuple[int, int]:
+        ends_at_s = self._monotonic_s() + timeout_s
         low, _ = self.bounds(witness.topic, witness.partition, timeout_s)
-        return low, self._witness.write(witness, timeout_s) + 1
+        return low, self._witness.write(witness, max(0.0, ends_at_s - self._monotonic_s())) + 1
 
     @override
     def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
