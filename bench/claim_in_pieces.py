@@ -11,8 +11,6 @@ the processor's time of one: on a machine that others use, too, the second says 
 from __future__ import annotations
 
 import argparse
-import datetime as dt
-import json
 import os
 import resource
 import time
@@ -20,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench.machine import machine
+from bench.machine import write_result
 from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
 from schemas.codec import encode_event
 from schemas.digests import digest_sum
@@ -57,17 +55,15 @@ def main() -> None:
     """Fill, claim, print, and write the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sessions", type=int, nargs="+", default=[10_000, 1_000_000])
-    parser.add_argument("--out", type=Path, default=Path("bench/results/claim_in_pieces.json"))
+    parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     redis = find_redis()
     try:
         rows = [measure(redis, sessions) for sessions in given.sessions]
     finally:
         redis.close()
-    at = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    text = json.dumps({"what": "claim in pieces", "at": at, "machine": machine(), "rows": rows}, indent=2)
-    print(text)
-    given.out.write_text(text + "\n", encoding="utf-8")
+    command = f"python -m bench.claim_in_pieces --sessions {' '.join(map(str, given.sessions))}"
+    write_result("claim_in_pieces", command, {"rows": rows}, out=given.out)
 
 
 def measure(redis: RedisServer, sessions: int) -> dict[str, object]:

@@ -13,16 +13,14 @@ The best of the rounds counts: what others do on the machine only adds.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import random
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from typing_extensions import override
 
+from bench.machine import write_result
 from models.decoding.labelling_runs import label_streams
 from models.decoding.passing_engine import PassingEngine
 from schemas.events import Emission
@@ -114,7 +112,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=Path, default=Path("models/shipped"))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=Path("bench/results/engine_streaming.json"))
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     rng = random.Random(1)  # noqa: S311 - the same speech in every run is wanted
     texts = [talk(SESSION_WORDS, rng) for _ in range(SESSIONS)]
@@ -124,9 +122,6 @@ def main() -> None:
     later = DecodingRules(look_ahead_words=9)
     settled = DecodingRules(emission=Emission.SETTLED)
     result = {
-        "command": "python -m bench.engine_streaming",
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": {"cores": os.cpu_count(), "load_average": os.getloadavg()[0]},
         "decoding": best(
             options.rounds,
             {
@@ -141,9 +136,7 @@ def main() -> None:
             {f"{size}": lambda size=size: at_length(streaming, size, texts[:32]) for size in BUFFERS},  # type: ignore[misc]
         ),
     }
-    text = json.dumps(result, indent=2)
-    print(text)
-    options.out.write_text(text + "\n", encoding="utf-8")
+    write_result("engine_streaming", "python -m bench.engine_streaming", result, out=options.out)
 
 
 if __name__ == "__main__":

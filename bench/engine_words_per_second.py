@@ -11,16 +11,13 @@ words several times before it freezes.
 from __future__ import annotations
 
 import argparse
-import datetime as dt
-import json
-import os
-import platform
 import random
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from bench.machine import write_result
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest
 
@@ -98,7 +95,7 @@ def main() -> None:
     parser.add_argument("--int8", type=Path, default=Path("models/shipped"), help="models folder of the int8 weights")
     parser.add_argument("--fp32", type=Path, help="models folder of the fp32 weights")
     parser.add_argument("--rounds", type=int, default=5, help="rounds, of which the best counts")
-    parser.add_argument("--out", type=Path, default=Path("bench/results/engine_words_per_second.json"))
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     folders = {"fp32": options.fp32} if options.fp32 else {}
     rows = list(measure({**folders, "int8": options.int8}, options.rounds))
@@ -108,21 +105,8 @@ def main() -> None:
             f"| {row.weights} | {row.batch} | {row.threads} | {row.words_per_second} "
             f"| {row.cpu_seconds_per_million_words} | {row.ratio} |"
         )
-    result = {
-        "command": "python -m bench.engine_words_per_second" + (f" --fp32 {options.fp32}" if options.fp32 else ""),
-        "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
-        "machine": {"cpu": _cpu(), "cores": os.cpu_count(), "load_average": os.getloadavg()[0]},
-        "rows": [asdict(row) for row in rows],
-    }
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-
-
-def _cpu() -> str:
-    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
+    command = "python -m bench.engine_words_per_second" + (f" --fp32 {options.fp32}" if options.fp32 else "")
+    write_result("engine_words_per_second", command, {"rows": [asdict(row) for row in rows]}, out=options.out)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,6 @@ What it allows is in the last rows: what is settled is kept (``models/networks/k
 from __future__ import annotations
 
 import argparse
-import datetime as dt
-import json
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -27,7 +24,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from bench.machine import cpu_name
+from bench.machine import write_result
 from models.data.preparation import held_out
 from models.decoding.labelled_stream import WatchedEngine, run_stream
 from models.evaluation.sweeps import SWEEP_CORPORA
@@ -152,7 +149,7 @@ def main() -> None:
     parser.add_argument("--corpora", type=Path, default=Path("../shared/corpora"), help="folder of the corpora")
     parser.add_argument("--max-words", type=int, default=400, help="held-out words a corpus")
     parser.add_argument("--rounds", type=int, default=3, help="rounds, of which the best counts")
-    parser.add_argument("--out", type=Path, default=Path("bench/results/inference_time.json"))
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
     documents = [
@@ -169,14 +166,11 @@ def main() -> None:
     for row in rows:
         print(f"| {row.network} | {row.million_parameters} | {row.seconds:.1f} | {row.ratio:.2f} |")
     result = {
-        "command": f"python -m bench.inference_time --max-words {options.max_words}",
-        "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
-        "machine": {"cpu": cpu_name(), "cores": os.cpu_count(), "load_average": os.getloadavg()[0]},
         "set": {"words": sum(len(document.words) for document in documents), "buffers": len(buffers), "pieces": pieces},
         "rows": [asdict(row) for row in rows],
     }
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    command = f"python -m bench.inference_time --max-words {options.max_words}"
+    write_result("inference_time", command, result, out=options.out)
 
 
 if __name__ == "__main__":

@@ -12,16 +12,13 @@ machine that others use, too, the processor's seconds (``_cpu_s``) say more than
 from __future__ import annotations
 
 import argparse
-import datetime as dt
-import json
 import os
 import time
 import uuid
-from pathlib import Path
 
 from typing_extensions import override
 
-from bench.machine import cpu_name
+from bench.machine import write_result
 from tests.harness.parts.kafka_part import Kafka, find_kafka
 from tests.harness.parts.redis_part import RedisServer, find_redis
 from tests.harness.pipeline import build
@@ -136,10 +133,9 @@ def main() -> None:
     finally:
         redis.close()
         kafka.close()
-    at = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    text = json.dumps({"what": "rebuild", "at": at, "cpu": cpu_name(), "cores": os.cpu_count(), "rows": rows}, indent=2)
-    print(text)
-    (Path(__file__).parent / "results" / "rebuild_time.json").write_text(text + "\n", encoding="utf-8")
+    sizes = " ".join(map(str, options.sessions))
+    command = f"python -m bench.rebuild_time --sessions {sizes} --old-words {options.old_words}"
+    write_result("rebuild_time", command, {"rows": rows})
 
 
 if __name__ == "__main__":
