@@ -23,7 +23,9 @@ __all__ = ["GuardedProcess", "free_port"]
 _PORTS = range(27_000, 32_768)
 _given: set[int] = set()
 _STOP_S = 10.0
-_AT_REST = "TtZX"  # stopped, traced, ended
+_ENDED = "ZX"
+_AT_REST: dict[int, str] = {signal.SIGSTOP: "Tt" + _ENDED, signal.SIGKILL: _ENDED}
+"""The states of threads, as Linux tells them, that a signal is to bring about."""
 
 _GUARD = """
 exec 3<&0
@@ -93,8 +95,12 @@ class GuardedProcess:
         self.kill()
 
     def kill(self) -> None:
-        """End the child at once, as a crash would; harmless where it has ended, whoever has its number now."""
-        self.signal(signal.SIGKILL)
+        """End the child at once, as a crash would; harmless where it has ended, whoever has its number now.
+
+        It returns when all of the group have ended: until then a server's port is taken.
+        """
+        with contextlib.suppress(TimeoutError):
+            self.signal(signal.SIGKILL)
         self._shell.wait()
         if self._shell.stdin is not None:
             self._shell.stdin.close()
@@ -104,20 +110,20 @@ class GuardedProcess:
         """Send a signal to the whole group, for example SIGSTOP and SIGCONT.
 
         A server's threads run on for some milliseconds after SIGSTOP was sent (12 were seen), long enough to answer:
-        it returns when all have stopped. TimeoutError where they do not.
+        it returns when all have stopped, and after SIGKILL when all have ended. TimeoutError where they do not.
         """
         if not self.alive:
             return  # from when that is known, its number may be another's
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._shell.pid, number)
-        if number == signal.SIGSTOP:
-            self._wait_until_stopped()
+        if number in _AT_REST:
+            self._wait_until(_AT_REST[number], f"signal {number}")
 
-    def _wait_until_stopped(self) -> None:
+    def _wait_until(self, at_rest: str, what: str) -> None:
         deadline = time.monotonic() + _STOP_S
-        while running := [thread for thread, state in _threads(self._shell.pid) if state not in _AT_REST]:
+        while running := [thread for thread, state in _threads(self._shell.pid) if state not in at_rest]:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"threads {', '.join(running)} did not stop within {_STOP_S} s of SIGSTOP")
+                raise TimeoutError(f"threads {', '.join(running)} go on {_STOP_S} s after {what}")
             time.sleep(0.001)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from worker.errors import FatalError, RetriableError
+from worker.errors import BrokerError, FatalError, RetriableError
 from worker.ports.reasons import ClaimWaitReason, ParkReason
 from worker.ports.records import PartitionEnd, PartitionStalled, Record
 from worker.runtime.assignment import Assignment
@@ -14,6 +14,9 @@ from worker.runtime.poll_budget import PollBudget
 from worker.runtime.settings import RuntimeSettings
 
 __all__ = ["Polling"]
+
+_NEWS_TRAVEL_S = 5.0
+"""So long who led a partition may say, as it wakes, that it has no such offset: until it has heard of its successor."""
 
 
 class Polling:
@@ -33,6 +36,8 @@ class Polling:
         self._assignment = assignment
         self._faults = faults
         self._budget = budget
+        self._clock = parts.clock
+        self._stalled_s: dict[int, float] = {}
 
     def poll(self, timeout_s: float) -> int:
         """Take what has come; return how many records and fired sessions it was. FatalError."""
@@ -56,25 +61,36 @@ class Polling:
             return 0  # on its way to be claimed: it is sought to its committed offset before it is read
         match item:
             case Record():
+                self._stalled_s.pop(item.partition, None)
                 try:
                     return loaded.take(item, most_timers)
                 except RetriableError as error:
                     self._claim_again(item.partition, error)
             case PartitionEnd():
+                self._stalled_s.pop(item.partition, None)
                 loaded.reached_end(item.next_offset)
             case PartitionStalled():
-                self._park_out_of_range(loaded, item.reason)
+                self._out_of_range(loaded, item.reason)
         return 0
 
-    def _park_out_of_range(self, loaded: LoadedPartition, reason: str) -> None:
-        """Park a partition whose next record retention has taken, with the range that is there."""
+    def _out_of_range(self, loaded: LoadedPartition, reason: str) -> None:
+        """Park a partition whose next record retention has taken, with the range that is there.
+
+        A broker that stood still says so too, as it wakes, of what its successor has taken: then claim again.
+        """
         partition = loaded.partition
+        now_s = self._clock.monotonic_s()
+        since_s = self._stalled_s.setdefault(partition, now_s)
         try:
             low, end = self._source.watermarks(partition, self._timeout_s)
         except RetriableError as error:
             self._claim_again(partition, error)
             return
         detail = f"{reason}: next is {loaded.next_offset}, there is {low} to {end}; see docs/operations.md"
+        if low <= loaded.next_offset and now_s - since_s < _NEWS_TRAVEL_S:
+            self._claim_again(partition, BrokerError(detail))
+            return
+        del self._stalled_s[partition]
         self._assignment.park(Parked(partition=partition, reason=ParkReason.OFFSET_OUT_OF_RANGE, detail=detail))
 
     def _claim_again(self, partition: int, error: RetriableError) -> None:

@@ -13,6 +13,7 @@ import redis
 
 from tests.harness.parts.lookup import missing
 from tests.harness.waiting import comes, wait_until
+from worker.demo import guarded_process
 from worker.demo.embedded_redis import CLUSTER_PORTS, EmbeddedRedis, find_redis_server
 from worker.demo.guarded_process import GuardedProcess, free_port
 from worker.errors import FatalError
@@ -136,6 +137,14 @@ def test_nobody_else_gets_the_ports_at_which_the_nodes_of_a_cluster_talk() -> No
     buses = {port + 10_000 for port in CLUSTER_PORTS}
     assert max(buses) < 32_768
     assert buses.isdisjoint([*CLUSTER_PORTS, *(free_port() for _ in range(200))])
+
+
+def test_who_kills_waits_for_all_of_the_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    process = GuardedProcess(sleeper(tmp_path), log=tmp_path / "log")
+    answers = iter([[("1", "R")], [("1", "D"), ("2", "Z")], [("1", "Z"), ("2", "Z")]])
+    monkeypatch.setattr(guarded_process, "_threads", lambda _: next(answers))
+    process.kill()
+    assert list(answers) == []
 
 
 def test_what_is_sent_to_a_process_that_has_ended_reaches_nobody_else(

@@ -12,7 +12,7 @@ from tests.harness.twin_world import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
 from worker.errors import BrokerError
 from worker.ports.observer import PartitionParked
-from worker.ports.records import NextOffset
+from worker.ports.records import NextOffset, PartitionEnd, PartitionStalled, Record
 
 
 def _other_partition(world: World, name: str) -> str:
@@ -76,6 +76,39 @@ def test_an_offset_that_retention_has_passed_parks_the_partition_and_the_range_i
     assert (parked.partition, parked.reason) == (0, "offset_out_of_range")
     assert "next is 1, there is 3 to 4" in parked.detail
     assert world.records("asr.words.dead") == []
+
+
+def test_where_a_former_leader_knows_of_no_such_offset_the_partition_goes_on_once_its_successor_answers() -> None:
+    world, worker = _told_by_a_former_leader(for_s=1.0)
+    assert _reasons(worker) == []
+    assert said(world.segments()) == ["one", "two", "three"]
+
+
+def test_where_no_leader_ever_knows_of_an_offset_in_the_range_the_partition_is_parked_in_the_end() -> None:
+    world, worker = _told_by_a_former_leader(for_s=60.0)
+    assert _reasons(worker) == ["offset_out_of_range"]
+    assert said(world.segments()) == ["one"]
+
+
+def _told_by_a_former_leader(*, for_s: float) -> tuple[World, TwinWorker]:
+    """Have whoever leads the input say for so long that there is nothing where the worker reads on."""
+    world = World()
+    worker = world.worker()
+    world.send(event("ann", 0, "one", utterance_end=True))
+    worker.settle()
+    read, ends_at_s = worker.source.poll, world.clock.monotonic_s() + for_s
+
+    def poll(max_records: int, timeout_s: float) -> list[Record | PartitionEnd | PartitionStalled]:
+        items = read(max_records, timeout_s)
+        if world.clock.monotonic_s() > ends_at_s or not any(isinstance(one, Record) for one in items):
+            return items
+        world.clock.pass_s(0.05)  # what the answer takes
+        return [PartitionStalled(partition=0, reason="no such offset")]
+
+    worker.source.poll = poll  # type: ignore[method-assign]
+    world.send(event("ann", 1, "two", "three", session_end=True))
+    worker.turn(400)
+    return world, worker
 
 
 @pytest.mark.parametrize("manifest", [b"somebody else's", msgspec.msgpack.encode(["1.0", "no id", None])])
