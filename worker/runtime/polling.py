@@ -37,7 +37,7 @@ class Polling:
         self._faults = faults
         self._budget = budget
         self._clock = parts.clock
-        self._stalled_s: dict[int, float] = {}
+        self._stalls_s: dict[int, tuple[float, float]] = {}
 
     def poll(self, timeout_s: float) -> int:
         """Take what has come; return how many records and fired sessions it was. FatalError."""
@@ -61,13 +61,11 @@ class Polling:
             return 0  # on its way to be claimed: it is sought to its committed offset before it is read
         match item:
             case Record():
-                self._stalled_s.pop(item.partition, None)
                 try:
                     return loaded.take(item, most_timers)
                 except RetriableError as error:
                     self._claim_again(item.partition, error)
             case PartitionEnd():
-                self._stalled_s.pop(item.partition, None)
                 loaded.reached_end(item.next_offset)
             case PartitionStalled():
                 self._out_of_range(loaded, item.reason)
@@ -79,19 +77,25 @@ class Polling:
         A broker that stood still says so too, as it wakes, of what its successor has taken: then claim again.
         """
         partition = loaded.partition
-        now_s = self._clock.monotonic_s()
-        since_s = self._stalled_s.setdefault(partition, now_s)
         try:
             low, end = self._source.watermarks(partition, self._timeout_s)
         except RetriableError as error:
             self._claim_again(partition, error)
             return
         detail = f"{reason}: next is {loaded.next_offset}, there is {low} to {end}; see docs/operations.md"
-        if low <= loaded.next_offset and now_s - since_s < _NEWS_TRAVEL_S:
+        if low <= loaded.next_offset and self._stalls_for_s(partition) < _NEWS_TRAVEL_S:
             self._claim_again(partition, BrokerError(detail))
             return
-        del self._stalled_s[partition]
         self._assignment.park(Parked(partition=partition, reason=ParkReason.OFFSET_OUT_OF_RANGE, detail=detail))
+
+    def _stalls_for_s(self, partition: int) -> float:
+        """Return how long the partition has stalled again and again, with this time."""
+        now_s = self._clock.monotonic_s()
+        since_s, last_s = self._stalls_s.get(partition, (now_s, now_s))
+        if now_s - last_s > _NEWS_TRAVEL_S:
+            since_s = now_s
+        self._stalls_s[partition] = since_s, now_s
+        return now_s - since_s
 
     def _claim_again(self, partition: int, error: RetriableError) -> None:
         self._faults.failed("poll", error)
