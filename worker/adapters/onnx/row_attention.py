@@ -8,7 +8,8 @@ Rules:
    again (after an eviction, in another worker) says what it said before. A product's kernel is chosen by its shape, and
    adds up in an order of its own. So every product here has ``_BLOCK`` rows, those of a session filled up with its last
    one; keys and values are taken in whole vectors of 16, and a softmax is summed over a multiple of ``_PADDED_TO``
-   shares: what is beyond a row's sight adds zeros.
+   shares: what is beyond a row's sight adds zeros. No product has more than ``_AT_ONCE`` keys: what is longer is halved
+   by the library, wherever its half then lies, and the second half is computed by another kernel.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ __all__ = ["RowAttention"]
 _PADDED_TO = 64
 _VECTOR = 16
 _BLOCK = 8
+_AT_ONCE = 192
+"""OpenBLAS takes 240 to 768 rows without halving them, by processor, and more numbers to add up."""
 
 
 class RowAttention:
@@ -71,7 +74,8 @@ class RowAttention:
         sight = np.array(asked_sight, dtype=np.int32).reshape(blocks, 1, _BLOCK).repeat(heads, axis=1).reshape(-1, 1)
         scores = self._room(len(sight) * padded).reshape(blocks, heads, _BLOCK, padded)
         for own, kept, keys in _of_session(alike):
-            np.matmul(asked[own], kept.keys[k, :, :, :keys], out=scores[own, :, :, :keys])
+            for some in _pieces(keys):
+                np.matmul(asked[own], kept.keys[k, :, :, some], out=scores[own, :, :, some])
         (weighed,) = self._weighing.run(
             None, {"scores": scores.reshape(-1, padded), "visible": sight, "columns": self._up_to(padded)}
         )
@@ -79,7 +83,10 @@ class RowAttention:
         out = np.empty((blocks, _BLOCK, heads, asked.shape[-1]), dtype=np.float32)
         by_head = out.transpose(0, 2, 1, 3)
         for own, kept, keys in _of_session(alike):
-            np.matmul(shares[own, :, :, :keys], kept.values[k, :, :keys], out=by_head[own])
+            first, *others = _pieces(keys)
+            np.matmul(shares[own, :, :, first], kept.values[k, :, first], out=by_head[own])
+            for some in others:
+                by_head[own] += shares[own, :, :, some] @ kept.values[k, :, some]
         mixed[rows] = out.reshape(len(rows), -1)
 
     def _room(self, size: int) -> Rows:
@@ -100,6 +107,10 @@ def _of_session(alike: Sequence[tuple[int, KeptRows, Sequence[int]]]) -> Iterato
         stop = start + -(-len(visible) // _BLOCK)
         yield slice(start, stop), kept, _whole(visible[-1], _VECTOR)
         start = stop
+
+
+def _pieces(keys: int) -> list[slice]:
+    return [slice(first, min(first + _AT_ONCE, keys)) for first in range(0, keys, _AT_ONCE)]
 
 
 def _whole(count: int, of: int) -> int:
