@@ -7,26 +7,16 @@ from collections.abc import Mapping
 import pytest
 from typing_extensions import override
 
+from tests.harness.heard import Heard
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.twin_world import World
 from tests.harness.unsure import UnsurePublisher
 from worker.errors import BrokerError
-from worker.ports.observer import Event, SilentObserver
 from worker.ports.publisher import Publisher
 from worker.ports.reasons import CheckpointOutcome
 from worker.ports.records import NextOffset
 from worker.ports.seam_events import CheckpointTaken
 from worker.ports.word_source import GroupMembership
-
-
-class Outcomes(SilentObserver):
-    def __init__(self) -> None:
-        self.seen: list[CheckpointOutcome] = []
-
-    @override
-    def note(self, event: Event) -> None:
-        if isinstance(event, CheckpointTaken):
-            self.seen.append(event.outcome)
 
 
 class SlowToSend(UnsurePublisher):
@@ -50,13 +40,14 @@ class SlowToSend(UnsurePublisher):
 
 @pytest.mark.parametrize("happened", [False, True])
 def test_it_is_called_once_and_no_word_is_lost_or_doubled(*, happened: bool) -> None:
-    world, outcomes, events = World(), Outcomes(), speech("ann", 40)
-    worker = world.worker(observer=outcomes)
+    world, heard, events = World(), Heard(CheckpointTaken), speech("ann", 40)
+    worker = world.worker(observer=heard)
     world.broker.fail("commit", BrokerError("nobody answered"), happened=happened)
     world.send(*events)
     worker.turn(200)
-    assert outcomes.seen.count(CheckpointOutcome.COMMIT_UNANSWERED) == 1
-    assert CheckpointOutcome.COMMIT_UNKNOWN not in outcomes.seen
+    outcomes = [one.outcome for one in heard.events]
+    assert outcomes.count(CheckpointOutcome.COMMIT_UNANSWERED) == 1
+    assert CheckpointOutcome.COMMIT_UNKNOWN not in outcomes
     check_every_word_once(events, world.segments())
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typing_extensions import override
 
+from tests.harness.heard import Heard
 from worker.errors import FatalError
-from worker.ports.observer import Event, PhaseEntered, SilentObserver
+from worker.ports.observer import PhaseEntered, SilentObserver
 from worker.ports.reasons import ParkReason, PhaseName
 from worker.runtime.parking import Parked
 from worker.runtime.phase_table import with_table
@@ -48,16 +48,6 @@ _WAY_TO: dict[type[Phase] | None, list[tuple[PhaseEvent, type[Phase]]]] = {
 }
 
 
-class _Heard(SilentObserver):
-    def __init__(self) -> None:
-        self.phases: list[PhaseName] = []
-
-    @override
-    def note(self, event: Event) -> None:
-        if isinstance(event, PhaseEntered):
-            self.phases.append(event.phase)
-
-
 def _in(phase: type[Phase] | None, heard: SilentObserver | None = None) -> Phases:
     phases = Phases(heard or SilentObserver())
     for event, after in _WAY_TO[phase]:
@@ -87,13 +77,13 @@ def test_from_every_phase_a_partition_can_be_let_go_and_each_phase_can_be_reache
 
 def test_every_move_tells_the_phase_that_is_entered_and_letting_go_tells_none() -> None:
     for phase, name in PHASE_NAMES.items():
-        heard = _Heard()
+        heard = Heard(PhaseEntered)
         phases = _in(phase, heard)
-        assert heard.phases == [PHASE_NAMES[way] for _, way in _WAY_TO[phase]]
-        assert heard.phases[-1] is name
-        told = len(heard.phases)
+        assert [one.phase for one in heard.events] == [PHASE_NAMES[way] for _, way in _WAY_TO[phase]]
+        assert heard.events[-1].phase is name
+        told = len(heard.events)
         phases.move(0, PhaseEvent.LET_GO, None)
-        assert len(heard.phases) == told
+        assert len(heard.events) == told
 
 
 def test_each_phase_has_one_name_and_each_name_one_phase() -> None:
