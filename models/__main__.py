@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typer
+from typer.core import TyperGroup
 
 from models.commands import (
     balancing,
@@ -16,8 +17,20 @@ from models.commands import (
     training,
     tuning,
 )
+from worker.errors import CaesuraError
 
-app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
+
+class _TellsErrors(TyperGroup):
+    """An error of ours is told in a line, by the command's name, and ends it with status 1."""
+
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
+        try:
+            return super().invoke(ctx)
+        except CaesuraError as error:
+            raise SystemExit(f"{ctx.invoked_subcommand}: {error}") from error
+
+
+app = typer.Typer(cls=_TellsErrors, help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
 for commands in (
     preparation,
     training,

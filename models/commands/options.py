@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import models as package
 from models.languages.registry import LANGUAGES
 
 __all__ = [
@@ -33,12 +34,12 @@ Corpora = Annotated[
 Corpus = Annotated[
     list[str] | None, typer.Option(help="A corpus's name; may be repeated; all of the language's mix if none is given.")
 ]
-Models = Annotated[Path, typer.Option(help="The models folder.")]
+Models = Annotated[Path, typer.Option(help="The models folder.", show_default="shipped")]
 Data = Annotated[Path, typer.Option(help="Folder of the packed text.")]
 LanguageCode = Annotated[str, typer.Option(help=f"One of {', '.join(LANGUAGES)}.")]
 CheckpointFile = Annotated[Path, typer.Option(help="The checkpoint file; training goes on from one that exists.")]
 
 CORPORA = Path("../shared/corpora")
-SHIPPED = Path("models/shipped")
+SHIPPED = Path(package.__path__[0]) / "shipped"
 DATA = Path("build/data")
 CHECKPOINT = Path("build/en/checkpoint.pt")

@@ -11,18 +11,17 @@ from typing import Annotated
 
 import typer
 
-import models as package
+from models.commands.options import SHIPPED
 from models.export.starting_model import starting_model
 from models.languages.registry import LANGUAGES
 from models.tuning.own_text import OwnFile, read_folder, session_of, unmarked_lines
 from models.tuning.text_split import TextParts, split
 from worker.adapters.onnx.model_folder import StoredModel
-from worker.errors import CaesuraError, FatalError
+from worker.errors import FatalError
 from worker.option_groups import grouped
 
 __all__ = ["register"]
 
-_SHIPPED = Path(package.__path__[0]) / "shipped"
 _NEEDED = ("torch", "onnx", "safetensors")
 _WRAPPED_SHARE = 0.5
 
@@ -41,7 +40,7 @@ class TuneSettings:
     out: Annotated[Path, typer.Option(help="Folder of the tune; one that was stopped goes on there.")] = Path("tuned")
     model_id: Annotated[str | None, typer.Option("--id", help="The new model's id, else the start's and -own.")] = None
     version: Annotated[str, typer.Option(help="The new model's version.")] = "1"
-    models: Annotated[Path, typer.Option(help="Models folder to begin at.", show_default="shipped")] = _SHIPPED
+    models: Annotated[Path, typer.Option(help="Models folder to begin at.", show_default="shipped")] = SHIPPED
     wrapped: Annotated[bool, typer.Option("--wrapped", help="Only blank lines end a paragraph.")] = False
     fluent: Annotated[
         bool, typer.Option("--fluent", help="The text has no fillers and repairs: put some in, to keep them known.")
@@ -62,26 +61,23 @@ class TuneSettings:
 @grouped
 def tune(asked: TuneSettings) -> None:
     """Train the shipped model further on text of your own, compare before and after, and export what came of it."""
-    try:
-        start, parts = _prepared(asked)
-        from models.tuning import tuning  # noqa: PLC0415 - text is read, and refused, without torch
-        from models.tuning.report import report  # noqa: PLC0415
+    start, parts = _prepared(asked)
+    from models.tuning import tuning  # noqa: PLC0415 - text is read, and refused, without torch
+    from models.tuning.report import report  # noqa: PLC0415
 
-        plan = tuning.TuningPlan(
-            language=asked.language,
-            epochs=asked.epochs,
-            patience=asked.patience,
-            learning_rate=asked.learning_rate,
-            max_minutes=asked.max_minutes,
-            fluent=asked.fluent,
-            threads=asked.threads,
-            seed=asked.seed,
-            kept=asked.kept,
-        )
-        card = tuning.card_of(start, asked.model_id or f"{start.manifest.id}-own", asked.version)
-        print(report(tuning.tune(parts, start, card, plan, asked.out), asked.out))
-    except CaesuraError as error:
-        raise SystemExit(f"tune: {error}") from error
+    plan = tuning.TuningPlan(
+        language=asked.language,
+        epochs=asked.epochs,
+        patience=asked.patience,
+        learning_rate=asked.learning_rate,
+        max_minutes=asked.max_minutes,
+        fluent=asked.fluent,
+        threads=asked.threads,
+        seed=asked.seed,
+        kept=asked.kept,
+    )
+    card = tuning.card_of(start, asked.model_id or f"{start.manifest.id}-own", asked.version)
+    print(report(tuning.tune(parts, start, card, plan, asked.out), asked.out))
 
 
 def _prepared(asked: TuneSettings) -> tuple[StoredModel, TextParts]:

@@ -1,8 +1,16 @@
-"""No property is timed: a loaded machine must not make a property fail."""
+"""What unit tests share. No property is timed: a loaded machine must not make a property fail."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
+
+from tests.harness.terminal import Terminal
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(monkeypatch, capsys)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import subprocess
-import sys
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,24 +10,19 @@ from pathlib import Path
 import pytest
 
 from tests.harness.command import CAESURA
-from worker.cli import main
+from tests.harness.terminal import Terminal
 
 TRAINING_HAS_ITS_PARTS = find_spec("torch") is not None and find_spec("onnx") is not None
 
 
-def test_without_the_extra_one_line_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_extra_one_line_says_what_to_install(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     def found(name: str) -> ModuleSpec | None:
         return None if name == "torch" else ModuleSpec(name, None)
 
     monkeypatch.setattr("worker.commands.train.find_spec", found)
-    monkeypatch.setattr(sys, "argv", ["caesura", "train", "texts", "--language", "en"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    logging.getLogger("caesura.kafka").setLevel(logging.NOTSET)  # the command silences it for its process
-    assert ended.value.code == 1
-    (line,) = capsys.readouterr().err.splitlines()
+    done = terminal.run("train", "texts", "--language", "en")
+    assert done.status == 1
+    (line,) = done.err.splitlines()
     assert line.startswith("caesura: training needs torch, not installed here: pip install '.[train]' in a checkout")
 
 
