@@ -41,7 +41,7 @@ $(VENV)/bin/python:
 	echo "Making $(VENV) with $$("$$found" --version)"; \
 	"$$found" -m venv $(VENV)
 
-$(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml | $(VENV)/bin/python
+$(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml setup.py worker/adapters/onnx/row_kernels.c | $(VENV)/bin/python
 	@echo "Installing what the worker and the demo need (pinned, checked by hash)"
 	@$(PIP) --require-hashes -r requirements/build.txt
 	@$(LOCKED) -r requirements/demo.txt

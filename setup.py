@@ -3,6 +3,8 @@
 A wheel installs ``caesura`` and nothing beside it: three packages of such common names would get into others' way, and
 theirs into ours. Their imports of one another are rewritten as they are copied. An editable installation, which is for
 those who work on this project, has them as they lie here.
+
+The engine's attention is compiled (ADR 0050) where there is a C compiler; NumPy attends where there is none.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
 from setuptools.command.build_py import build_py
 
 OWN = "caesura"
@@ -21,7 +23,7 @@ DATA = {
     "caesura": ["py.typed"],
     "models": ["data/calls/*.txt", "shipped/**/*"],
     "schemas": ["json/*.json", "py.typed"],
-    "worker": ["adapters/redis/lua/*.lua", "py.typed", "service/page/*.html"],
+    "worker": ["adapters/onnx/row_kernels.pyi", "adapters/redis/lua/*.lua", "py.typed", "service/page/*.html"],
 }
 EDITABLE = "editable_wheel" in sys.argv
 
@@ -53,6 +55,9 @@ def name(package: str) -> str:
     return package if EDITABLE or package.partition(".")[0] == OWN else f"{OWN}.{package}"
 
 
+KERNELS = "worker.adapters.onnx.row_kernels"
+"""For the limited interface of Python 3.11: one wheel serves every later version."""
+
 BUILD = tempfile.TemporaryDirectory(prefix="caesura-build-")
 """A wheel takes in whatever lies in its build folder: nothing of an earlier one may."""
 
@@ -63,6 +68,15 @@ setup(
     ],
     package_dir={} if EDITABLE else {OWN: OWN, **{f"{OWN}.{inner}": inner for inner in INNER}},
     package_data={name(package): patterns for package, patterns in DATA.items()},
+    ext_modules=[
+        Extension(
+            KERNELS if EDITABLE else f"{OWN}.{KERNELS}",
+            [f"{KERNELS.replace('.', '/')}.c"],
+            extra_compile_args=["-O3", "-Wno-psabi"],
+            py_limited_api=True,
+            optional=True,
+        )
+    ],
     cmdclass={"build_py": OnePackage},
-    options={} if EDITABLE else {"build": {"build_base": BUILD.name}},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} | ({} if EDITABLE else {"build": {"build_base": BUILD.name}}),
 )

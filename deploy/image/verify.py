@@ -16,6 +16,8 @@ _UNWANTED = ("torch", "onnx", "tokenizers", "safetensors", "pip", "setuptools", 
 _WANTED = ("starlette", "uvicorn", "websockets")
 """The extra ``web``: ``caesura serve`` and ``view`` run from the image, too."""
 
+_COMPILED = "caesura.worker.adapters.onnx.row_kernels"
+
 _OURS = ("worker", "schemas", "models")
 """They stand within ``caesura``, and nowhere else (ADR 0032)."""
 
@@ -28,6 +30,8 @@ def findings(target: Path) -> Iterator[str]:
     for name in _WANTED:
         if importlib.util.find_spec(name) is None:
             yield f"{name} is not in the image"
+    if importlib.util.find_spec(_COMPILED) is None:
+        yield f"{_COMPILED} was not compiled: the engine would be slower (is there a C compiler in the first stage?)"
     folder = caesura.models_folder().resolve()
     if not folder.is_relative_to(target):
         yield f"the models come from {folder}, outside of {target}"

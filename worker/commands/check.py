@@ -96,10 +96,11 @@ def _topics(admin: KafkaTopics, settings: Settings, topics_follow: bool) -> Iter
 def _models(settings: Settings) -> Iterator[Finding]:
     engine = OnnxEngine(models_folder(settings.worker))
     engine.warm_up()
+    attention = "compiled" if engine.compiled else "NumPy's, for no C compiler was at hand at installation: slower"
     for model in engine.models:
         state = "active" if model.active else "loaded, not active"
         reason = (
             f"{model.language}, {state}, {model.look_ahead_words} words of look-ahead; {engine.threads} threads of "
-            f"{os.cpu_count()} processors"
+            f"{os.cpu_count()} processors; attention {attention}"
         )
         yield Finding(subject=f"model {model.name}", verdict=FindingLevel.GOOD, reason=reason)

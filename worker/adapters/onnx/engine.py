@@ -11,6 +11,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
+from worker.adapters.onnx.compiled_attention import COMPILED
 from worker.adapters.onnx.cpu_quota import threads_allowed
 from worker.adapters.onnx.full_network import FullNetwork
 from worker.adapters.onnx.heads import Heads, Scores
@@ -39,6 +40,7 @@ class OnnxEngine(Engine):
         *,
         threads: int | None = None,
         streams: bool = True,
+        compiled: bool = COMPILED,
         max_kept_bytes: int = _MAX_KEPT_BYTES,
         max_batch_pieces: int = _MAX_BATCH_PIECES,
         max_pass_rows: int = _MAX_PASS_ROWS,
@@ -46,8 +48,9 @@ class OnnxEngine(Engine):
         """Verify and load every model of ``models_folder``; FatalError where one cannot be used.
 
         threads: for one inference; None takes what the cgroup's quota allows. streams: False runs every model over
-        whole buffers. max_kept_bytes: of rows kept between steps. max_batch_pieces, max_pass_rows: bounds of one run
-        over whole buffers, and of one pass of steps.
+        whole buffers. compiled: False attends by NumPy, whatever was compiled at installation. max_kept_bytes: of rows
+        kept between steps. max_batch_pieces, max_pass_rows: bounds of one run over whole buffers, and of one pass of
+        steps.
         """
         chosen = threads if threads is not None else threads_allowed()
         self._cache = RowCache(max_kept_bytes)
@@ -59,7 +62,7 @@ class OnnxEngine(Engine):
             try:
                 heads = self._heads[manifest.name] = Heads(manifest)
                 if streams and manifest.network == _STREAMED:
-                    network = StreamedNetwork(stored, heads, self._cache, chosen, max_pass_rows)
+                    network = StreamedNetwork(stored, heads, self._cache, chosen, max_pass_rows, compiled=compiled)
                     self._networks[manifest.name] = network
                 else:
                     self._networks[manifest.name] = FullNetwork(stored, heads, chosen, max_batch_pieces)
@@ -67,6 +70,7 @@ class OnnxEngine(Engine):
                 raise FatalError(f"model {manifest.name}: its manifest or vocabulary has no {error}") from error
             self._models.append(_served(stored))
         self.threads = chosen
+        self.compiled = compiled
 
     @property
     @override

@@ -1,117 +1,32 @@
 """Attention of many sessions' rows, each to its own session's keys: the one place where rows meet.
 
-Rules:
-
-1. Every session's product is taken by itself, straight from its kept keys and values: nothing is copied together, and
-   nothing depends on who shares the batch. Only the softmax runs over all of them at once.
-2. A row comes out the same to the last bit however many rows are asked for beside it, so that a word that is computed
-   again (after an eviction, in another worker) says what it said before. A product's kernel is chosen by its shape, and
-   adds up in an order of its own. So every product here has ``_BLOCK`` rows, those of a session filled up with its last
-   one; keys and values are taken in whole vectors of 16, and a softmax is summed over a multiple of ``_PADDED_TO``
-   shares: what is beyond a row's sight adds zeros. No product has more than ``_AT_ONCE`` keys: what is longer is halved
-   by the library, wherever its half then lies, and the second half is computed by another kernel.
+A row comes out the same to the last bit whoever shares the batch, and however many rows are asked for beside it, so
+that a word that is computed again (after an eviction, in another worker) says what it said before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 
 __all__ = ["RowAttention"]
 
-_PADDED_TO = 64
-_VECTOR = 16
-_BLOCK = 8
-_AT_ONCE = 192
-"""OpenBLAS takes 240 to 768 rows without halving them, by processor, and more numbers to add up."""
 
+class RowAttention(ABC):
+    """Attends for one network, and keeps what it sees."""
 
-class RowAttention:
-    """Attends for one network. weighing: the session of ``row_graphs``'s graph of that name."""
+    @abstractmethod
+    def keep(self, k: int, seen: Rows, sessions: Sequence[tuple[KeptRows, tuple[int, int]]]) -> None:
+        """Keep keys and values (M, 2 D) of what layer k takes in; what is not final is written over by a later step.
 
-    def __init__(self, weighing: Any, attention_heads: int) -> None:  # noqa: ANN401 - onnxruntime ships without types
-        self._weighing = weighing
-        self._heads = attention_heads
-        self._scratch: Rows = np.empty(0, dtype=np.float32)
-        self._columns = np.arange(_PADDED_TO, dtype=np.int32)[None]
+        sessions: whose they are, one after another, and the first of their places and the one behind the last.
+        """
 
+    @abstractmethod
     def mix(self, k: int, asking: Rows, sessions: Sequence[tuple[KeptRows, Sequence[int]]]) -> Rows:
         """Return what layer k's attention mixes (M, D) for inputs and queries (M, 2 D), session after session.
 
         sessions: the rows kept of each, and how many of its keys each of its queries sees, ascending.
         """
-        queries = asking[:, asking.shape[1] // 2 :]
-        mixed = np.empty(queries.shape, dtype=np.float32)
-        by_length: dict[int, list[tuple[int, KeptRows, Sequence[int]]]] = {}
-        place = 0
-        for kept, visible in sessions:
-            if visible:
-                by_length.setdefault(_whole(visible[-1], _PADDED_TO), []).append((place, kept, visible))
-                place += len(visible)
-        for padded, alike in by_length.items():
-            self._mix_alike(k, queries, mixed, padded, alike)
-        return mixed
-
-    def _mix_alike(
-        self, k: int, queries: Rows, mixed: Rows, padded: int, alike: Sequence[tuple[int, KeptRows, Sequence[int]]]
-    ) -> None:
-        heads = self._heads
-        asked_rows: list[int] = []
-        asked_sight: list[int] = []
-        for place, _, visible in alike:
-            missing = -len(visible) % _BLOCK
-            asked_rows += [*range(place, place + len(visible)), *[place + len(visible) - 1] * missing]
-            asked_sight += [*visible, *[visible[-1]] * missing]
-        rows = np.array(asked_rows)
-        blocks = len(rows) // _BLOCK
-        # By block, head, row of the block: what one product reads and writes lies together.
-        asked = queries[rows].reshape(blocks, _BLOCK, heads, -1).transpose(0, 2, 1, 3)
-        sight = np.array(asked_sight, dtype=np.int32).reshape(blocks, 1, _BLOCK).repeat(heads, axis=1).reshape(-1, 1)
-        scores = self._room(len(sight) * padded).reshape(blocks, heads, _BLOCK, padded)
-        for own, kept, keys in _of_session(alike):
-            for some in _pieces(keys):
-                np.matmul(asked[own], kept.keys[k, :, :, some], out=scores[own, :, :, some])
-        (weighed,) = self._weighing.run(
-            None, {"scores": scores.reshape(-1, padded), "visible": sight, "columns": self._up_to(padded)}
-        )
-        shares = weighed.reshape(scores.shape)
-        out = np.empty((blocks, _BLOCK, heads, asked.shape[-1]), dtype=np.float32)
-        by_head = out.transpose(0, 2, 1, 3)
-        for own, kept, keys in _of_session(alike):
-            first, *others = _pieces(keys)
-            np.matmul(shares[own, :, :, first], kept.values[k, :, first], out=by_head[own])
-            for some in others:
-                by_head[own] += shares[own, :, :, some] @ kept.values[k, :, some]
-        mixed[rows] = out.reshape(len(rows), -1)
-
-    def _room(self, size: int) -> Rows:
-        if len(self._scratch) < size:
-            self._scratch = np.empty(size, dtype=np.float32)
-        return self._scratch[:size]
-
-    def _up_to(self, padded: int) -> NDArray[np.int32]:
-        if self._columns.shape[1] < padded:
-            self._columns = np.arange(padded, dtype=np.int32)[None]
-        return self._columns[:, :padded]
-
-
-def _of_session(alike: Sequence[tuple[int, KeptRows, Sequence[int]]]) -> Iterator[tuple[slice, KeptRows, int]]:
-    """Yield each session's blocks, its rows, and how many of its keys are taken."""
-    start = 0
-    for _, kept, visible in alike:
-        stop = start + -(-len(visible) // _BLOCK)
-        yield slice(start, stop), kept, _whole(visible[-1], _VECTOR)
-        start = stop
-
-
-def _pieces(keys: int) -> list[slice]:
-    return [slice(first, min(first + _AT_ONCE, keys)) for first in range(0, keys, _AT_ONCE)]
-
-
-def _whole(count: int, of: int) -> int:
-    return -(-count // of) * of

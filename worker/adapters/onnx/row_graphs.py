@@ -3,13 +3,13 @@
 A row is one piece (sub-word). Attention is the only place where rows meet; all else is done row by row, whatever
 session a row is of. So a network of K layers is cut at its attentions:
 
-    entrance     pieces (N,), positions (N, D)   -> asking (N, 2 D), keys (D, N), values (H, N, D / H) of layer 1
+    entrance     pieces (N,), positions (N, D)   -> asking (N, 2 D), seen (N, 2 D) of layer 1
     step k       mixed (N, D), asked (N, 2 D)   -> the same of layer k + 1
     exit         mixed (N, D), asked (N, 2 D)   -> a score tensor a head
 
 Between two of them the caller attends. ``asking`` is a layer's input and its queries, side by side, the queries scaled
 by 1 / sqrt(D / H); of the rows that the layer computes it comes back as ``asked``, with what its attention ``mixed``.
-Keys and values come as the caller keeps them: what a head reads of a session lies together.
+``seen`` is its keys and its values, side by side, for the caller to keep.
 
 int8: every row has one activation scale, as in the stored graph (``models.export.onnx_graph``), by fewer passes:
 ``QuantizeLinear`` by row, and ``MatMulIntegerToFloat`` with the weights' scales. The whole numbers and the order in
@@ -122,12 +122,7 @@ class _Rows:
         return {"mixed": (np.float32, ("N", self._width)), "asked": (np.float32, ("N", 2 * self._width))}
 
     def _between(self) -> dict[str, Shaped]:
-        heads = self._attention_heads
-        return {
-            "asking": (np.float32, ("N", 2 * self._width)),
-            "keys": (np.float32, (self._width, "N")),
-            "values": (np.float32, (heads, "N", self._width // heads)),
-        }
+        return dict.fromkeys(("asking", "seen"), (np.float32, ("N", 2 * self._width)))
 
     def _after_attention(self, k: int) -> str:
         graph, prefix = self._graph, f"layers.{k}."
@@ -148,15 +143,11 @@ class _Rows:
         bias = graph.constant(f"{name}.bias", self._float(f"{name}.bias") * by_column)
         qkv = graph.add("Add", self._linear(name, hidden, by_column), bias)
         graph.add("Concat", hidden, self._columns(qkv, 0, width), output="asking", axis=1)
-        graph.add("Transpose", self._columns(qkv, width, 2 * width), output="keys", perm=(1, 0))
-        by_head = graph.add(
-            "Reshape", self._columns(qkv, 2 * width, 3 * width), graph.integers(0, heads, width // heads)
-        )
-        graph.add("Transpose", by_head, output="values", perm=(1, 0, 2))
+        self._columns(qkv, width, 3 * width, output="seen")
 
-    def _columns(self, rows: str, first: int, stop: int) -> str:
+    def _columns(self, rows: str, first: int, stop: int, output: str | None = None) -> str:
         graph = self._graph
-        return graph.add("Slice", rows, graph.integers(first), graph.integers(stop), graph.integers(1))
+        return graph.add("Slice", rows, graph.integers(first), graph.integers(stop), graph.integers(1), output=output)
 
     def _norm(self, name: str, rows: str) -> str:
         gain = self._graph.constant(f"{name}.weight", self._float(f"{name}.weight"))

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from worker.adapters.onnx.compiled_attention import CompiledAttention
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
+from worker.adapters.onnx.numpy_attention import NumpyAttention
 from worker.adapters.onnx.row_attention import RowAttention
 from worker.adapters.onnx.row_graphs import Arrays, cut_into_rows
 from worker.adapters.onnx.wavefront import Step
@@ -20,7 +22,7 @@ from worker.adapters.onnx.wavefront import Step
 __all__ = ["RowNetwork", "RowStep"]
 
 _POSITIONS_AT_ONCE = 512
-_BETWEEN = ["asking", "keys", "values"]
+_BETWEEN = ["asking", "seen"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +38,18 @@ class RowNetwork:
     """The network. Not thread-safe."""
 
     def __init__(
-        self, arrays: Arrays, look_ahead: Sequence[int], heads: Sequence[str], open_graph: Callable[[bytes], Any]
+        self,
+        arrays: Arrays,
+        look_ahead: Sequence[int],
+        heads: Sequence[str],
+        open_graph: Callable[[bytes], Any],
+        *,
+        compiled: bool,
     ) -> None:
-        """Cut stored arrays into graphs and open them. KeyError where an array is missing."""
+        """Cut stored arrays into graphs and open them. KeyError where an array is missing.
+
+        compiled: False attends by NumPy, as it is done where nothing was compiled.
+        """
         graphs = cut_into_rows(arrays, layers=len(look_ahead), heads=heads)
         self.width, self.attention_heads = graphs.width, graphs.attention_heads
         self.look_ahead = tuple(look_ahead)
@@ -46,7 +57,11 @@ class RowNetwork:
         self._entrance = open_graph(graphs.entrance)
         self._steps = [open_graph(graph) for graph in graphs.steps]
         self._exit = open_graph(graphs.exit)
-        self._attention = RowAttention(open_graph(graphs.weighing), graphs.attention_heads)
+        self._attention: RowAttention = (
+            CompiledAttention()
+            if compiled and CompiledAttention.knows(graphs.width // graphs.attention_heads)
+            else NumpyAttention(open_graph(graphs.weighing), graphs.attention_heads)
+        )
         self._position_of = _positions(arrays)
         self._positions = self._position_of(_POSITIONS_AT_ONCE)
 
@@ -61,14 +76,14 @@ class RowNetwork:
 
         What is kept is then of the words that were read; where this raises it is of nothing.
         """
-        fresh, keys, values = self._enter(batch)
+        fresh, seen = self._enter(batch)
         for k in range(len(self.look_ahead)):
-            _keep_keys(k, keys, values, batch)
+            self._attention.keep(k, seen, [(one.kept, one.step.computed[k]) for one in batch])
             asking = self._asking(k, fresh, batch)
             visible = [(one.kept, one.step.visible[k + 1]) for one in batch]
             given = {"mixed": self._attention.mix(k, asking, visible), "asked": asking}
             if k < len(self._steps):
-                fresh, keys, values = self._steps[k].run(_BETWEEN, given)
+                fresh, seen = self._steps[k].run(_BETWEEN, given)
         for one in batch:
             one.kept.done_words = len(one.kept.words)
         scores: list[Rows] = self._exit.run(self._heads, given)
@@ -101,19 +116,6 @@ class RowNetwork:
             # An array of its own, so that nothing larger is kept alive.
             one.kept.waiting[k] = kept[0].copy() if len(kept) == 1 else np.concatenate(kept or [own[:0]])
         return np.concatenate(parts) if parts else fresh[:0]
-
-
-def _keep_keys(k: int, keys: Rows, values: Rows, batch: Sequence[RowStep]) -> None:
-    """Write the keys and values of what layer k takes in; what is not final is written over by a later step."""
-    place = 0
-    heads, _, per_head = values.shape
-    by_head = keys.reshape(heads, per_head, -1)
-    for one in batch:
-        first, stop = one.step.computed[k]
-        end = place + stop - first
-        one.kept.keys[k, :, :, first:stop] = by_head[:, :, place:end]
-        one.kept.values[k, :, first:stop] = values[:, place:end]
-        place = end
 
 
 def _between(waiting: Rows, fresh: Rows, first: int, stop: int) -> list[Rows]:

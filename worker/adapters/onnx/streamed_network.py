@@ -40,7 +40,9 @@ class _Job:
 class StreamedNetwork:
     """One model. layer_rows: words computed so far, a layer each; begun: buffers computed from their first word."""
 
-    def __init__(self, stored: StoredModel, heads: Heads, cache: RowCache, threads: int, max_rows: int) -> None:
+    def __init__(
+        self, stored: StoredModel, heads: Heads, cache: RowCache, threads: int, max_rows: int, *, compiled: bool
+    ) -> None:
         name = stored.manifest.name
         self._name = name
         self._heads = heads
@@ -53,6 +55,7 @@ class StreamedNetwork:
                 stored.manifest.look_ahead,
                 heads.names,
                 lambda graph: open_graph(name, graph, threads),
+                compiled=compiled,
             )
         except (KeyError, ValueError) as error:
             raise FatalError(f"model {name}: {stored.weights} cannot be loaded: {error}") from error

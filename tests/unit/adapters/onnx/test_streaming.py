@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from tests.harness.places import SHIPPED
 from tests.unit.adapters.onnx.streams import a_request, same_scores, some_words
+from worker.adapters.onnx.compiled_attention import COMPILED
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.row_network import RowStep
 from worker.adapters.onnx.streamed_network import StreamedNetwork
 from worker.errors import EngineError
 
+WAYS = [COMPILED, False] if COMPILED else [False]
+"""Compiled attention where there is one, and NumPy's."""
 EXAMPLES = settings(max_examples=25, deadline=None)
 
 
@@ -28,8 +31,8 @@ def whole_buffers() -> OnnxEngine:
     return OnnxEngine(SHIPPED, threads=1, streams=False)
 
 
-def streaming(max_kept_bytes: int = 2**29) -> OnnxEngine:
-    return OnnxEngine(SHIPPED, threads=1, max_kept_bytes=max_kept_bytes)
+def streaming(max_kept_bytes: int = 2**29, *, compiled: bool = COMPILED) -> OnnxEngine:
+    return OnnxEngine(SHIPPED, threads=1, max_kept_bytes=max_kept_bytes, compiled=compiled)
 
 
 @cache
@@ -90,12 +93,13 @@ def test_whatever_happens_to_a_session_its_rows_say_what_a_fresh_engine_says(see
             assert same_scores(streamed, whole)
 
 
+@pytest.mark.parametrize("compiled", WAYS)
 @pytest.mark.parametrize("model", [0, 1])
 def test_rows_that_were_kept_and_rows_computed_anew_agree_to_the_last_bit_however_long_the_buffer_is(
-    model: int,
+    model: int, *, compiled: bool
 ) -> None:
-    """Up to 385 pieces: beyond 320 the products that this test is about were halved on an EPYC without AVX-512."""
-    kept, anew = streaming(), streaming(max_kept_bytes=0)
+    """Up to 385 pieces: beyond 320 NumPy's products were halved on an EPYC without AVX-512."""
+    kept, anew = streaming(compiled=compiled), streaming(max_kept_bytes=0, compiled=compiled)
     words = some_words(384, 7) if kept.models[model].language == "zh" else _long_words(48)
     for size in range(len(words) // 4, len(words) + 1, len(words) // 16):
         request = a_request(kept, words[:size], first=size - 2, model=model)
@@ -259,8 +263,10 @@ def test_rows_of_a_pass_that_failed_are_never_used_again(where: str, *, raises: 
     assert engine.work.begun_buffers == 4, "a's rows are gone, b's are not"
 
 
-def test_a_word_computed_again_says_what_it_said_before_to_the_last_bit() -> None:
-    kept, anew, words = streaming(), streaming(max_kept_bytes=0), some_words(80, 10)
+@pytest.mark.parametrize("compiled", WAYS)
+def test_a_word_computed_again_says_what_it_said_before_to_the_last_bit(*, compiled: bool) -> None:
+    kept, anew = streaming(compiled=compiled), streaming(max_kept_bytes=0, compiled=compiled)
+    words = some_words(80, 10)
     for size in (*range(3, 60, 3), 61, 62, 70, 71, 80):
         request = a_request(kept, words[:size], first=max(0, size - 12), end=max(1, size - 6))
         others = [a_request(anew, some_words(30, seed), session=f"other-{seed}") for seed in range(3)]

@@ -1,0 +1,177 @@
+"""Attention, compiled and NumPy's, beside a plain one; and what the compiled one refuses instead of reading it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from tests.harness.parts.lookup import in_ci
+from worker.adapters.onnx.compiled_attention import COMPILED, CompiledAttention
+from worker.adapters.onnx.inference_session import open_graph
+from worker.adapters.onnx.kept_rows import KeptRows, Rows
+from worker.adapters.onnx.numpy_attention import NumpyAttention
+from worker.adapters.onnx.row_attention import RowAttention
+from worker.adapters.onnx.row_graphs import _weighing
+
+if COMPILED:
+    from worker.adapters.onnx import row_kernels
+
+LAYERS = 3
+needs_compiled = pytest.mark.skipif(not COMPILED, reason="nothing was compiled at installation")
+
+
+def attentions(heads: int) -> list[RowAttention]:
+    numpys = NumpyAttention(open_graph("none", _weighing(), 1), heads)
+    return [CompiledAttention(), numpys] if COMPILED else [numpys]
+
+
+def kept_by(attention: RowAttention, seen: Sequence[Rows], heads: int, k: int = 1) -> list[KeptRows]:
+    """Return sessions that keep those keys and values (rows, 2 D) in layer k."""
+    sessions = []
+    for own in seen:
+        kept = KeptRows(LAYERS, own.shape[1] // 2, heads)
+        kept.begin()
+        kept.read(tuple("w" * (len(own) - 1)), lambda _: [1])
+        sessions.append(kept)
+    attention.keep(k, np.concatenate(seen), [(kept, (0, len(own))) for kept, own in zip(sessions, seen, strict=True)])
+    return sessions
+
+
+def plain(asked: Rows, seen: Rows, sight: Sequence[int], heads: int) -> Rows:
+    """Attend as it is written in books, in double precision."""
+    rows, width = len(asked), seen.shape[1] // 2
+    queries = asked[:, width:].astype(float).reshape(rows, heads, width // heads)
+    keys, values = (half.astype(float).reshape(len(seen), heads, width // heads) for half in np.split(seen, 2, axis=1))
+    mixed = np.empty((rows, width), dtype=np.float32)
+    for row, count in enumerate(sight):
+        scores = np.einsum("hp,nhp->hn", queries[row], keys[:count])
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        mixed[row] = np.einsum("hn,nhp->hp", shares, values[:count]).reshape(-1)
+    return mixed
+
+
+def drawn(rng: np.random.Generator, *shape: int) -> Rows:
+    return rng.standard_normal(shape, dtype=np.float32)
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10_000),
+    lengths=st.lists(st.integers(1, 210), min_size=1, max_size=5),
+    shape=st.sampled_from([(12, 32), (8, 64), (2, 16), (3, 48)]),
+    data=st.data(),
+)
+def test_it_is_attention_and_a_row_is_the_same_to_the_last_bit_alone_and_among_others(
+    seed: int, lengths: list[int], shape: tuple[int, int], data: st.DataObject
+) -> None:
+    (heads, head_width), rng = shape, np.random.default_rng(seed)
+    width = heads * head_width
+    seen = [drawn(rng, length, 2 * width) for length in lengths]
+    sight = [sorted(data.draw(st.lists(st.integers(1, length), max_size=9), label="sight")) for length in lengths]
+    asked = [drawn(rng, len(sees), 2 * width) for sees in sight]
+    for attention in attentions(heads):
+        sessions = kept_by(attention, seen, heads)
+        together = attention.mix(1, np.concatenate(asked), list(zip(sessions, sight, strict=True)))
+        place = 0
+        for kept, own, sees, rows in zip(sessions, seen, sight, asked, strict=True):
+            mine = together[place : place + len(sees)]
+            place += len(sees)
+            np.testing.assert_allclose(mine, plain(rows, own, sees, heads), atol=2e-5)
+            for row, count in enumerate(sees):
+                alone = attention.mix(1, rows[row : row + 1], [(kept, [count])])
+                np.testing.assert_array_equal(alone[0], mine[row])
+
+
+@needs_compiled
+def test_what_is_kept_lies_as_numpys_attention_keeps_it_and_in_its_layer_alone() -> None:
+    seen = drawn(np.random.default_rng(4), 200, 64)
+    compiled, numpys = (kept_by(attention, [seen, seen[:7]], 2) for attention in attentions(2))
+    for one, other in zip(compiled, numpys, strict=True):
+        np.testing.assert_array_equal(one.keys, other.keys)
+        np.testing.assert_array_equal(one.values, other.values)
+        assert one.keys[1].any()
+        assert not one.keys[0].any()
+
+
+@needs_compiled
+def test_scores_far_apart_share_out_to_the_highest_alone() -> None:
+    seen, asked = np.zeros((20, 64), dtype=np.float32), np.ones((1, 64), dtype=np.float32)
+    seen[:, :32], seen[7, :32], seen[:, 32:] = -60.0, 60.0, np.arange(20)[:, None]
+    (kept,) = kept_by(CompiledAttention(), [seen], 2)
+    np.testing.assert_array_equal(CompiledAttention().mix(1, asked, [(kept, [20])]), np.full((1, 32), 7.0))
+
+
+def _given(**changed: Any) -> list[Any]:  # noqa: ANN401 - what no type allows is the point
+    """Return what ``mix`` is given of a session with 16 keys in 2 heads of 16, and two rows."""
+    kept = {
+        "layer": 0,
+        "keys": [np.zeros((LAYERS, 2, 16, 16), dtype=np.float32)],
+        "values": [np.zeros((LAYERS, 2, 16, 16), dtype=np.float32)],
+        "rows": _whole(2),
+        "sight": _whole(3, 16),
+        "asking": np.zeros((2, 64), dtype=np.float32),
+        "mixed": np.zeros((2, 32), dtype=np.float32),
+    }
+    return list((kept | changed).values())
+
+
+def _whole(*numbers: int) -> NDArray[np.int32]:
+    return np.array(numbers, dtype=np.int32)
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "a layer that is not there": {"layer": LAYERS},
+    "a layer below the first": {"layer": -1},
+    "as many values as keys": {"values": []},
+    "lists": {"keys": (), "values": ()},
+    "kept in double precision": {"keys": [np.zeros((LAYERS, 2, 16, 16))]},
+    "not of four axes": {"keys": [np.zeros((2, 16, 16), dtype=np.float32)]},
+    "not lying together": {"keys": [np.zeros((LAYERS, 2, 16, 32), dtype=np.float32)[..., ::2]]},
+    "values of another capacity": {"values": [np.zeros((LAYERS, 2, 32, 16), dtype=np.float32)]},
+    "values of other heads": {"values": [np.zeros((LAYERS, 4, 16, 16), dtype=np.float32)]},
+    "no whole vectors": {
+        "keys": [np.zeros((LAYERS, 2, 16, 15), dtype=np.float32)],
+        "values": [np.zeros((LAYERS, 2, 15, 16), dtype=np.float32)],
+    },
+    "rows of more sessions": {"rows": _whole(1, 1)},
+    "fewer rows than none": {"rows": _whole(-1)},
+    "more rows than are asked for": {"rows": _whole(3)},
+    "a row that sees nothing": {"sight": _whole(0, 16)},
+    "a row that sees more than there is": {"sight": _whole(3, 17)},
+    "sight of one row": {"sight": _whole(3)},
+    "half of what is asked": {"asking": np.zeros((2, 32), dtype=np.float32)},
+    "no room for the answer": {"mixed": np.zeros((1, 32), dtype=np.float32)},
+    "no numbers at all": {"keys": [None]},
+}
+
+
+@needs_compiled
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_does_not_fit_is_refused_and_never_read(wrong: str) -> None:
+    row_kernels.mix(*_given())
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        row_kernels.mix(*_given(**WRONG[wrong]))
+
+
+@needs_compiled
+@pytest.mark.parametrize(("rows", "start", "seen"), [(2, 15, 2), (2, -1, 2), (3, 0, 2), (2, 0, 3)])
+def test_rows_that_there_is_no_room_for_are_not_kept(rows: int, start: int, seen: int) -> None:
+    _, keys, values, *_ = _given()
+    with pytest.raises(ValueError, match=r"room|bytes"):
+        row_kernels.keep(0, keys, values, _whole(rows), _whole(start), np.ones((seen, 64), dtype=np.float32))
+    assert not any(part.any() for part in chain(keys, values))
+
+
+def test_where_there_is_a_compiler_it_was_compiled() -> None:
+    if not in_ci() and shutil.which("gcc") is None:
+        pytest.skip("no compiler is here")
+    assert COMPILED, "python -m pip install --no-build-isolation --no-deps --editable . says why"
