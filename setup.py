@@ -72,6 +72,7 @@ setup(
         Extension(
             KERNELS if EDITABLE else f"{OWN}.{KERNELS}",
             [f"{KERNELS.replace('.', '/')}.c"],
+            depends=["worker/adapters/onnx/row_arithmetic.h"],
             extra_compile_args=["-O3", "-Wno-psabi"],
             py_limited_api=True,
             optional=True,

@@ -5,6 +5,7 @@ Runs with the assembled environment's own Python, its folder being the one argum
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -30,8 +31,10 @@ def findings(target: Path) -> Iterator[str]:
     for name in _WANTED:
         if importlib.util.find_spec(name) is None:
             yield f"{name} is not in the image"
-    if importlib.util.find_spec(_COMPILED) is None:
-        yield f"{_COMPILED} was not compiled: the engine would be slower (is there a C compiler in the first stage?)"
+    try:
+        importlib.import_module(_COMPILED)
+    except ImportError as error:
+        yield f"{error}: the engine would be slower (is there a C compiler in the first stage?)"
     folder = caesura.models_folder().resolve()
     if not folder.is_relative_to(target):
         yield f"the models come from {folder}, outside of {target}"

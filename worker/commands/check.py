@@ -96,7 +96,7 @@ def _topics(admin: KafkaTopics, settings: Settings, topics_follow: bool) -> Iter
 def _models(settings: Settings) -> Iterator[Finding]:
     engine = OnnxEngine(models_folder(settings.worker))
     engine.warm_up()
-    attention = "compiled" if engine.compiled else "NumPy's, for no C compiler was at hand at installation: slower"
+    attention = "compiled" if engine.compiled else "by NumPy, which is slower: nothing was compiled at installation"
     for model in engine.models:
         state = "active" if model.active else "loaded, not active"
         reason = (

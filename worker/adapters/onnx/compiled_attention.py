@@ -13,10 +13,10 @@ from worker.adapters.onnx.row_attention import RowAttention
 
 try:
     from worker.adapters.onnx import row_kernels
-except ImportError:  # no compiler was at hand, or it compiles for one kind of processor only
+except ModuleNotFoundError:  # nothing was compiled at installation; what cannot be loaded is an error
     COMPILED = False
 else:
-    COMPILED = True
+    COMPILED = bool(row_kernels.kinds())
 
 __all__ = ["COMPILED", "CompiledAttention"]
 

@@ -70,7 +70,7 @@ class OnnxEngine(Engine):
                 raise FatalError(f"model {manifest.name}: its manifest or vocabulary has no {error}") from error
             self._models.append(_served(stored))
         self.threads = chosen
-        self.compiled = compiled
+        self.compiled = all(one.compiled for one in self._networks.values() if isinstance(one, StreamedNetwork))
 
     @property
     @override

@@ -33,3 +33,9 @@ def keep(
     seen: NDArray[float32],
     /,
 ) -> None: ...
+
+# The kinds of processor that this one is, the best first, which is the one that is taken; none: neither function works.
+def kinds() -> list[str]: ...
+
+# Compute as for another kind that this processor is, too: for tests.
+def choose(kind: str, /) -> None: ...

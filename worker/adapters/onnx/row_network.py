@@ -48,7 +48,7 @@ class RowNetwork:
     ) -> None:
         """Cut stored arrays into graphs and open them. KeyError where an array is missing.
 
-        compiled: False attends by NumPy, as it is done where nothing was compiled.
+        compiled: False attends by NumPy, as it is done where nothing was compiled; afterwards, which it is.
         """
         graphs = cut_into_rows(arrays, layers=len(look_ahead), heads=heads)
         self.width, self.attention_heads = graphs.width, graphs.attention_heads
@@ -57,9 +57,10 @@ class RowNetwork:
         self._entrance = open_graph(graphs.entrance)
         self._steps = [open_graph(graph) for graph in graphs.steps]
         self._exit = open_graph(graphs.exit)
+        self.compiled = compiled and CompiledAttention.knows(graphs.width // graphs.attention_heads)
         self._attention: RowAttention = (
             CompiledAttention()
-            if compiled and CompiledAttention.knows(graphs.width // graphs.attention_heads)
+            if self.compiled
             else NumpyAttention(open_graph(graphs.weighing), graphs.attention_heads)
         )
         self._position_of = _positions(arrays)
@@ -74,7 +75,8 @@ class RowNetwork:
     def run(self, batch: Sequence[RowStep]) -> list[Rows]:
         """Take one step of each session; return the scores (W, C) a head, W the wanted words of all, in order.
 
-        What is kept is then of the words that were read; where this raises it is of nothing.
+        What is kept is then of the words that were read; where this raises it is of nothing. ArithmeticError where what
+        attention mixes is not finite: an int8 product would make it a number again.
         """
         fresh, seen = self._enter(batch)
         for k in range(len(self.look_ahead)):
@@ -82,6 +84,8 @@ class RowNetwork:
             asking = self._asking(k, fresh, batch)
             visible = [(one.kept, one.step.visible[k + 1]) for one in batch]
             given = {"mixed": self._attention.mix(k, asking, visible), "asked": asking}
+            if not np.isfinite(given["mixed"]).all():
+                raise ArithmeticError
             if k < len(self._steps):
                 fresh, seen = self._steps[k].run(_BETWEEN, given)
         for one in batch:

@@ -253,7 +253,7 @@ def test_rows_of_a_pass_that_failed_are_never_used_again(where: str, *, raises: 
         rows._steps[2] = failing
     engine.label([a_request(engine, words[:12], session=name) for name in ("a", "b")])
     failing.on = True
-    with pytest.raises(EngineError, match="RuntimeError" if raises else "not finite") as caught:
+    with pytest.raises(EngineError, match="RuntimeError" if raises else "not finite|ArithmeticError") as caught:
         engine.label([a_request(engine, words[:15], session="a")])
     assert "canary" not in str(caught.value)
     failing.on = False
@@ -272,3 +272,24 @@ def test_a_word_computed_again_says_what_it_said_before_to_the_last_bit(*, compi
         others = [a_request(anew, some_words(30, seed), session=f"other-{seed}") for seed in range(3)]
         (streamed,), (computed, *_) = kept.score([request]), anew.score([request, *others])
         assert all((one == two).all() for one, two in zip(streamed, computed, strict=True))
+
+
+@pytest.mark.parametrize("compiled", WAYS)
+def test_one_number_of_one_head_that_is_not_finite_is_an_error_and_never_a_label(*, compiled: bool) -> None:
+    """An int8 product would make it a number again, but for the first column."""
+    engine = streaming(compiled=compiled)
+    network = engine._networks[engine.models[0].name]
+    assert isinstance(network, StreamedNetwork)
+    entrance = network._network._entrance
+
+    class Broken:
+        def run(self, names: Sequence[str], given: dict[str, Any]) -> list[Any]:
+            fresh, seen = entrance.run(names, given)
+            seen[3, 383] = np.nan
+            return [fresh, seen]
+
+    network._network._entrance = Broken()
+    with pytest.raises(EngineError, match="ArithmeticError"):
+        engine.label([a_request(engine, some_words(20, 1))])
+    network._network._entrance = entrance
+    engine.label([a_request(engine, some_words(20, 1))])
