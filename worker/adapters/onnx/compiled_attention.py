@@ -12,11 +12,11 @@ from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.row_attention import RowAttention
 
 try:
-    from worker.adapters.onnx import row_kernels
+    from worker.adapters.onnx.row_kernels import keep, kinds, mix
 except ModuleNotFoundError:  # nothing was compiled at installation; what cannot be loaded is an error
     COMPILED = False
 else:
-    COMPILED = bool(row_kernels.kinds())
+    COMPILED = bool(kinds())
 
 __all__ = ["COMPILED", "CompiledAttention"]
 
@@ -35,7 +35,7 @@ class CompiledAttention(RowAttention):
     def keep(self, k: int, seen: Rows, sessions: Sequence[tuple[KeptRows, tuple[int, int]]]) -> None:
         starts, stops = np.array([places for _, places in sessions], dtype=np.int32).reshape(-1, 2).T
         keys, values = _kept([kept for kept, _ in sessions])
-        row_kernels.keep(k, keys, values, stops - starts, starts.copy(), seen)
+        keep(k, keys, values, stops - starts, starts.copy(), seen)
 
     @override
     def mix(self, k: int, asking: Rows, sessions: Sequence[tuple[KeptRows, Sequence[int]]]) -> Rows:
@@ -43,7 +43,7 @@ class CompiledAttention(RowAttention):
         sight = np.fromiter(chain.from_iterable(visible for _, visible in sessions), np.int32, len(asking))
         mixed = np.empty((len(asking), asking.shape[1] // 2), dtype=np.float32)
         keys, values = _kept([kept for kept, _ in sessions])
-        row_kernels.mix(k, keys, values, rows, sight, asking, mixed)
+        mix(k, keys, values, rows, sight, asking, mixed)
         return mixed
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from tests.harness.parts.lookup import in_ci
+from tests.harness.places import ROOT, SHIPPED
 from worker.adapters.onnx.compiled_attention import COMPILED, CompiledAttention
 from worker.adapters.onnx.inference_session import open_graph
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
@@ -258,6 +260,23 @@ def test_where_there_is_a_compiler_it_was_compiled() -> None:
     if not in_ci() and (compiler is None or _major_version(compiler) < 12):
         pytest.skip("no compiler is here that can")
     assert COMPILED, "python -m pip install -v --no-build-isolation --no-deps --editable . says why"
+
+
+def test_where_nothing_was_compiled_numpy_attends() -> None:
+    """In a process of its own, to which the compiled module is not there."""
+    script = f"""
+import sys
+from pathlib import Path
+sys.modules["worker.adapters.onnx.row_kernels"] = None
+from worker.adapters.onnx.engine import OnnxEngine
+engine = OnnxEngine(Path({str(SHIPPED)!r}), threads=1)
+engine.warm_up()
+print(engine.compiled)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.stdout, done.returncode) == ("False\n", 0), done.stderr
 
 
 def _major_version(compiler: str) -> int:
