@@ -76,7 +76,10 @@ INLINE void attend_in_head(int width, const float *keys, const float *values, Py
       const float *share = (const float *)(shares + key / LANES * TOGETHER) + key % LANES;
       for (int row = 0; row < TOGETHER; row++) sum[row] += value * share[row * LANES];
     }
-    for (int row = 0; row < TOGETHER; row++) *(floats *)(mixed[row] + at) = sum[row] * factor[row];
+    for (int row = 0; row < TOGETHER; row++) {
+      /* A zero's sign would tell whether there were keys beyond the row's sight. */
+      *(floats *)(mixed[row] + at) = (sum[row] + 0.0f) * factor[row];
+    }
   }
 }
 

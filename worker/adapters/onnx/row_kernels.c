@@ -1,7 +1,7 @@
 /* Attention of many sessions' rows, each to its own session's keys, and the keeping of keys and values (ADR 0050).
 
-   A row's result depends on the row, its keys and how many of them it sees, to the last bit: each is added up by itself,
-   in the keys' order, a vector of sums at a time, and finite numbers beyond a row's sight have no weight.
+   Where all numbers are finite, a row's result depends on the row, its keys and how many of them it sees, to the last bit:
+   each is added up by itself, in the keys' order, a vector of sums at a time, and what is beyond its sight has no weight.
 
    Keys lie as (layers, heads, width of a head, capacity), values as (layers, heads, capacity, width of a head), so that
    a vector of keys, or of a value's numbers, is read at once. */
@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__i386__) || defined(__FAST_MATH__)
+#error "sums are not the same wherever they are computed; without it the engine attends by NumPy"
+#endif
 #define INLINE static inline __attribute__((always_inline))
 
 /* Rows that are computed at a time; what widths and capacities are multiples of, and the most that they, and rows, are. */
@@ -93,7 +96,8 @@ static Py_buffer *hold(Call *call, PyObject *array, const char *number, int axes
   Py_buffer *view = call->held + call->holding;
   if (PyObject_GetBuffer(array, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0)) < 0) return NULL;
   call->holding++;
-  if (view->format == NULL || strcmp(view->format, number) || view->itemsize != 4 || view->ndim != axes)
+  const int named = view->format != NULL && (!strcmp(view->format, number) || (*number == 'i' && !strcmp(view->format, "l")));
+  if (!named || view->itemsize != 4 || view->ndim != axes || (uintptr_t)view->buf % 4)
     return refused("an array is not of the type and the axes that are asked for");
   return view;
 }
@@ -138,8 +142,8 @@ static int begin(Call *call, PyObject *keys, PyObject *values, PyObject *rows, P
   int32_t *counts = NULL;
   int good = 0;
   if (all_values == NULL) goto end;
-  if (chosen_kind == NULL) {
-    refused("it was not compiled for this kind of processor");
+  if (chosen_kind == NULL || layer < 0) {
+    refused(layer < 0 ? "there is no such layer" : "it was not compiled for this kind of processor");
     goto end;
   }
   call->count = PyTuple_Size(all_keys);
@@ -200,8 +204,9 @@ static PyObject *mix(PyObject *module, PyObject *given) {
     PyErr_NoMemory();
     goto end;
   }
+  const Kind *kind = chosen_kind;
   Py_BEGIN_ALLOW_THREADS
-  chosen_kind->attend(call.sessions, call.count, asking, sight, mixed, room + numbers, room);
+  kind->attend(call.sessions, call.count, asking, sight, mixed, room + numbers, room);
   Py_END_ALLOW_THREADS
   done = Py_NewRef(Py_None);
 end:
@@ -226,8 +231,9 @@ static PyObject *keep(PyObject *module, PyObject *given) {
       refused("there is no room for a session's rows");
       goto end;
     }
+  const Kind *kind = chosen_kind;
   Py_BEGIN_ALLOW_THREADS
-  chosen_kind->keep_rows(call.sessions, call.count, seen, starts);
+  kind->keep_rows(call.sessions, call.count, seen, starts);
   Py_END_ALLOW_THREADS
   done = Py_NewRef(Py_None);
 end:
@@ -240,8 +246,9 @@ static PyObject *kinds(PyObject *module, PyObject *nothing) {
   PyObject *names = PyList_New(0);
   (void)module, (void)nothing;
   for (const Kind *kind = KINDS; names != NULL && kind < KINDS + ALL_KINDS; kind++) {
-    PyObject *name = is_here(kind) ? PyUnicode_FromString(kind->name) : NULL;
-    if (name != NULL && PyList_Append(names, name) < 0) Py_CLEAR(names);
+    if (!is_here(kind)) continue;
+    PyObject *name = PyUnicode_FromString(kind->name);
+    if (name == NULL || PyList_Append(names, name) < 0) Py_CLEAR(names);
     Py_XDECREF(name);
   }
   return names;

@@ -3,6 +3,7 @@
 # Sessions come as two lists of what they keep, of one width: keys (layers, heads, width of a head, capacity) and values
 # (layers, heads, capacity, width of a head); widths and capacities are multiples of 16. rows (S,) of int32: how many
 # rows of the pass each session has, one session's after another's. ValueError where something does not fit.
+# Nobody may resize an array with refcheck=False while a call has it.
 
 from typing import TypeAlias
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -42,10 +43,20 @@ class OfKind(CompiledAttention):
         self._kind = kind
 
     @override
+    def keep(self, k: int, seen: Rows, sessions: Sequence[tuple[KeptRows, tuple[int, int]]]) -> None:
+        with self._chosen():
+            super().keep(k, seen, sessions)
+
+    @override
     def mix(self, k: int, asking: Rows, sessions: Sequence[tuple[KeptRows, Sequence[int]]]) -> Rows:
+        with self._chosen():
+            return super().mix(k, asking, sessions)
+
+    @contextmanager
+    def _chosen(self) -> Iterator[None]:
         row_kernels.choose(self._kind)
         try:
-            return super().mix(k, asking, sessions)
+            yield
         finally:
             row_kernels.choose(KINDS[0])
 
@@ -116,12 +127,13 @@ def test_it_is_attention_and_a_row_is_the_same_to_the_last_bit_alone_and_among_o
 @needs_compiled
 def test_what_is_kept_lies_as_numpys_attention_keeps_it_and_in_its_layer_alone() -> None:
     seen = drawn(np.random.default_rng(4), 200, 64)
-    *_, compiled, numpys = (kept_by(attention, [seen, seen[:7]], 2) for attention in attentions(2))
-    for one, other in zip(compiled, numpys, strict=True):
-        np.testing.assert_array_equal(one.keys, other.keys)
-        np.testing.assert_array_equal(one.values, other.values)
-        assert one.keys[1].any()
-        assert not one.keys[0].any()
+    *compiled, numpys = (kept_by(attention, [seen, seen[:7]], 2) for attention in attentions(2))
+    for own in compiled:
+        for one, other in zip(own, numpys, strict=True):
+            np.testing.assert_array_equal(one.keys, other.keys)
+            np.testing.assert_array_equal(one.values, other.values)
+            assert one.keys[1].any()
+            assert not one.keys[0].any()
 
 
 @needs_compiled
@@ -141,6 +153,16 @@ def test_what_lies_beyond_a_rows_sight_has_no_weight_however_low_its_own_scores_
     mixed = OfKind(kind).mix(1, asked, [(kept, [3, 3, 3, 3, 20])])
     np.testing.assert_array_equal(mixed[:4], np.full((4, 32), 1.0))
     np.testing.assert_allclose(mixed[4], np.arange(3, 20).mean(), rtol=1e-6)
+
+
+@needs_compiled
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_zeros_sign_does_not_tell_who_shares_a_rows_group(kind: str) -> None:
+    seen, asked = np.zeros((16, 32), dtype=np.float32), np.zeros((2, 32), dtype=np.float32)
+    seen[1, 0], seen[1, 16], asked[:, 16] = -80.0, -1e-30, 1.0
+    (kept,) = kept_by(CompiledAttention(), [seen], 1)
+    alone = OfKind(kind).mix(1, asked[:1], [(kept, [2])])
+    assert OfKind(kind).mix(1, asked, [(kept, [2, 3])])[0].tobytes() == alone[0].tobytes()
 
 
 @needs_compiled
@@ -190,6 +212,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "counts of two bytes": {"rows": np.array([2, 0], dtype=np.int16)},
     "what is asked on its side": {"asking": np.zeros((64, 2), dtype=np.float32)},
     "whole numbers for the answer": _overlapping(),
+    "bytes at an odd place": {"asking": memoryview(bytearray(513))[1:].cast("f", [2, 64])},
     "no heads": {"keys": [np.zeros((LAYERS, 0, 16, 16), dtype=np.float32)]},
     "no width": {
         "keys": [np.zeros((1, 1, 0, 2**60), dtype=np.float32)],
@@ -235,7 +258,7 @@ def test_rows_that_there_is_no_room_for_are_not_kept(rows: int, start: int, seen
 
 
 @needs_compiled
-def test_what_changes_while_it_is_read_is_read_once_and_what_a_call_holds_cannot_be_resized() -> None:
+def test_lists_that_lose_their_arrays_as_they_are_read_do_no_harm_and_no_other_processor_can_be_chosen() -> None:
     given = _given()
     mixed = given[-1]
 
