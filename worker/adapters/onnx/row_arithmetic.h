@@ -85,7 +85,7 @@ INLINE void attend_in_head(int width, const float *keys, const float *values, Py
 
 /* All rows of a pass. asking (rows, 2 D): their inputs, which are not looked at, and their queries; mixed (rows, D). */
 static void NAMED(attend)(const Session *sessions, Py_ssize_t count, const float *asking, const int32_t *sight,
-                                  float *mixed, float *shares, float *asked) {
+                          float *mixed, float *shares, float *asked) {
   for (Py_ssize_t number = 0; number < count; number++) {
     const Session *own = sessions + number;
     const Py_ssize_t whole_width = own->heads * own->width;

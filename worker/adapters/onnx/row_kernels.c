@@ -29,7 +29,6 @@ typedef struct {
   int32_t first, rows;
 } Session;
 
-
 #if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC target("arch=x86-64-v4")
@@ -127,7 +126,7 @@ static int read_session(Call *call, Py_ssize_t number, PyObject *of_keys, PyObje
   own->heads = keys->shape[1], own->width = keys->shape[2], own->capacity = keys->shape[3];
   if (own->heads < 1 || own->width < VECTOR || own->capacity < VECTOR || own->heads > MOST_WIDE || own->width > MOST_WIDE ||
       own->capacity > MOST || own->width % VECTOR || own->capacity % VECTOR || values->shape[1] != own->heads ||
-      values->shape[2] != own->capacity || values->shape[3] != own->width || layer < 0 || layer >= keys->shape[0] ||
+      values->shape[2] != own->capacity || values->shape[3] != own->width || layer >= keys->shape[0] ||
       layer >= values->shape[0] || (number && own->heads * own->width != call->width))
     return refused("keys and values do not fit one another, or there is no such layer") != NULL;
   call->width = own->heads * own->width;
