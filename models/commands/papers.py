@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -130,18 +131,25 @@ def papers_side_by_side(
     layers: Layers = 10,
     heads: EncoderHeads = None,
     width: Width = 384,
+    ours: Annotated[
+        list[Path] | None,
+        typer.Option(help="A models folder whose English models come last; may be repeated.", file_okay=False),
+    ] = None,
 ) -> None:
-    """Print all systems on one text: F1 offline and as a stream of chunks, parameters, processor time a word."""
+    """Print the systems that are done on one text: F1 offline and as a stream, parameters, processor time a word."""
     from models.data.packed_tests import PackedTest  # noqa: PLC0415 - the other commands run without torch
+    from models.evaluation.papers.ours import ours_rows  # noqa: PLC0415
     from models.evaluation.papers.side_by_side import side_by_side  # noqa: PLC0415
     from models.evaluation.papers.tables import Results  # noqa: PLC0415
     from models.networks.pieces import LEADING, read_vocabulary  # noqa: PLC0415
 
     pieces = read_vocabulary(vocabulary)
     results = Results(folder / "data", folder / "tests", folder / "out")
-    cost_test = PackedTest.load(folder / "tests" / "REF.npz")
+    tests = {name: PackedTest.load(folder / "tests" / f"{name}.npz") for name in ("REF", "ASR")}
+    rows = [row for models in ours or () for row in ours_rows(models, tests, pieces)]
     scope = _scope(start, layers, heads, width)
-    for heading, table in side_by_side(scope, results, cost_test, len(pieces), pieces.index(LEADING)):
+    table_of = partial(side_by_side, scope, results, tests["REF"], len(pieces), pieces.index(LEADING))
+    for heading, table in table_of(ours=rows):
         print(f"\n{heading}\n\n{table}")
 
 

@@ -46,6 +46,13 @@ class PackedTest:
         parts: NDArray[np.int64] = getattr(self, name)
         return parts
 
+    def words(self, vocabulary: Sequence[str]) -> list[str]:
+        """Return the words, put together from their pieces. vocabulary: of the pieces that the test was packed with."""
+        return [
+            "".join(vocabulary[piece] for piece in self.text.pieces[first:end]).replace("##", "")
+            for first, end in pairwise(self.text.first_piece.tolist())
+        ]
+
     def save(self, path: Path) -> None:
         """Write the text beside the cuts: ``path`` and its ``.cuts.npz``."""
         self.text.save(path)

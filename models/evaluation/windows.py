@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -91,11 +90,7 @@ def stream_test(
 
     The words go through the worker's own decoding, all streams at once. vocabulary: of the pieces of the test.
     """
-    text = test.text
-    words = [
-        "".join(vocabulary[piece] for piece in text.pieces[first:end]).replace("##", "")
-        for first, end in pairwise(text.first_piece.tolist())
-    ]
+    words = test.words(vocabulary)
     engine = CheckpointEngine(network, vocabulary, device=device)
     streams = [words[begin:end] for begin, end in test.running.tolist()]
     labelled = label_streams(engine, streams, language=engine.models[0].language)

@@ -2,14 +2,15 @@
 
 Cost is the processor time of one thread that a word takes, measured with the weights that a network begins with, which
 it does not depend on (a SAPR is made to write no mark; each one that it writes is a step more). As a stream every
-system is read in overlapped chunks here, for one that sees all that it is given has no other way; what a bounded
-look-ahead makes of it, with the worker's own decoding, ``python -m models evaluate`` measures.
+system is read in overlapped chunks here, for one that sees all that it is given has no other way. Ours come last
+(``models.evaluation.papers.ours``): they have the worker's own decoding instead. A system of which no run is done has
+no row.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import mean
 
 import torch
@@ -56,20 +57,31 @@ def cpu_us_a_word(network: Network, test: PackedTest, leading: int, overlap: Dou
 
 
 def side_by_side(
-    scope: Scope, results: Results, cost_test: PackedTest, pieces: int, leading: int
+    scope: Scope,
+    results: Results,
+    cost_test: PackedTest,
+    pieces: int,
+    leading: int,
+    *,
+    ours: Iterable[Sequence[str]] = (),
 ) -> Iterator[tuple[str, str]]:
-    """Yield the table. cost_test: the text that cost is measured on. pieces: how many the vocabulary has."""
+    """Yield the table. cost_test: the text that cost is measured on. pieces: how many the vocabulary has.
+
+    ours: the last rows.
+    """
     torch.set_num_threads(1)
     shapes = {run.name.rsplit(".", 1)[0]: run for plan in PLANS.values() for run in plan({}, scope)}
     rows: list[Sequence[str]] = []
     for label, name in SYSTEMS.items():
+        if name not in results.systems():
+            continue
         network = build(shapes[name].kind, dict(shapes[name].fields) | {"vocabulary_size": pieces})
         size = sum(weights.numel() for weights in network.parameters())
         costs = [cpu_us_a_word(network, cost_test, leading, overlap) for overlap in (DoubleOverlap(), CHUNKS)]
         rows.append([label, f"{size / 1e6:.1f} M", *_figures(results, name), *(f"{cost:.0f}" for cost in costs)])
     delay = mean_delay_words(10_000)
     heading = f"Side by side; chunks keep a word {delay:.1f} words late on average, {CHUNKS.size - 1} at most"
-    yield heading, markdown(_HEAD, rows)
+    yield heading, markdown(_HEAD, [*rows, *ours])
 
 
 def _figures(results: Results, name: str) -> Iterator[str]:
