@@ -102,7 +102,11 @@ def measure(world: RealWorld, server: RedisServer, options: argparse.Namespace) 
             world,
             ordinal=n,
             cpus={cores[n % len(cores)]},
-            settings={"worker.engine_memory_mib": 4096},
+            settings={
+                "worker.engine_memory_mib": 4096,
+                "decoding.max_context_words": options.max_context_words,
+                "decoding.context_words": min(10, options.max_context_words),
+            },
         )
         for n in range(2)
     ]
@@ -174,6 +178,7 @@ def main() -> None:
     )
     parser.add_argument("--first-words", type=int, default=40, help="that each session has said before")
     parser.add_argument("--seconds", type=float, default=12.0, help="before the stop, and after it")
+    parser.add_argument("--max-context-words", type=int, default=64, help="decoding.max_context_words")
     options = parser.parse_args()
     kafka, server = find_kafka(), find_redis()
     try:
@@ -184,7 +189,8 @@ def main() -> None:
         kafka.close()
     command = (
         f"python -m bench.hand_over --sessions {options.sessions} --words-a-second {options.words_a_second:g} "
-        f"--first-words {options.first_words} --seconds {options.seconds:g}"
+        f"--first-words {options.first_words} --seconds {options.seconds:g} "
+        f"--max-context-words {options.max_context_words}"
     )
     write_result("hand_over", command, measured)
 

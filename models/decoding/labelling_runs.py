@@ -125,22 +125,25 @@ def label_offline(
     words: Sequence[str],
     *,
     language: str = "en",
+    windows: tuple[int, int, int] = (OFFLINE_WORDS, OFFLINE_STEP_WORDS, OFFLINE_WORDS_CUT),
     progress: Progress = lambda _: None,
 ) -> Labelled:
     """Return the labels of one text cut into windows of 200 words, of which 35 and 15 at the edges are context only.
 
+    windows: other ones: their words, by how many each begins after the one before, how many at its end are context.
     words: the recogniser's, one label pair each. They are cut into the model's words as the worker cuts them; of
     several that make one model word the last has its mark, and each its tag.
     """
     segmenter = segmenters(language, HeldBack())
     cut = [*segmenter.push(as_units(words)), *segmenter.flush()]
+    chunk, step, words_cut = windows
     labelled = label_chunks(
         engine,
         model_id,
         [word.view for word in cut],
-        chunk=OFFLINE_WORDS,
-        window=OFFLINE_STEP_WORDS,
-        min_words_cut=OFFLINE_WORDS_CUT,
+        chunk=chunk,
+        window=step,
+        min_words_cut=words_cut,
         progress=progress,
     )
     marks, tags = [0] * len(words), [0] * len(words)

@@ -49,6 +49,7 @@ _DEFAULT = DecodingRules()
 _STEP_WORDS = (1, 2, 3, 4, 5)
 _LOOK_AHEAD_WORDS = (2, 4, 6, 9, 12)
 _CONTEXT_WORDS = (0, 5, 10, 20, 30)
+_MOST_CONTEXT_WORDS = (0, 32, 64, 96)
 
 Decoded = tuple[list[int], list[int]]
 """The marks of a text, and the delay of each word."""
@@ -131,7 +132,7 @@ def chunks(name: str = "overlapped chunks 30/15/10", *, language: str = "en") ->
 
 
 def sweep() -> Iterator[DecodingWay]:
-    """Yield the default, then each of F, T and the left context varied alone.
+    """Yield the default, then each of F, T, the left context and how much of it may gather varied alone.
 
     F stands in both emission modes: it is what a settled word waits for beyond L, and little beside a sentence.
     """
@@ -150,6 +151,10 @@ def sweep() -> Iterator[DecodingWay]:
     for words in _CONTEXT_WORDS:
         if words != rules.context_words:
             yield stream(f"sentence, context={words}", replace(rules, context_words=words))
+    for most in _MOST_CONTEXT_WORDS:
+        if most != rules.max_context_words:
+            kept = min(most, rules.context_words)
+            yield stream(f"sentence, most={most}", replace(rules, max_context_words=most, context_words=kept))
 
 
 def against_chunks() -> tuple[DecodingWay, ...]:

@@ -41,9 +41,14 @@ class DoubleOverlap:
         if min(self.left, self.right) < 0 or self.size <= self.left + self.right:
             raise ValueError(f"{self} keeps no word of a window")
 
+    @property
+    def step(self) -> int:
+        """How many words a window moves on by."""
+        return self.size - self.left - self.right
+
     def windows(self, begin: int, end: int) -> list[Chunk]:
         """Return the windows over the words from ``begin`` to ``end``, numbered as these are."""
-        found = split(end - begin, chunk=self.size, window=self.size - self.left - self.right, min_words_cut=self.right)
+        found = split(end - begin, chunk=self.size, window=self.step, min_words_cut=self.right)
         return [
             Chunk(start=one.start + begin, end=one.end + begin, first=one.first + begin, last=one.last + begin)
             for one in found

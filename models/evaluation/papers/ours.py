@@ -1,8 +1,9 @@
 """The last rows of the table side by side: models as the worker loads them, offline and by the worker's own decoding.
 
 F1 as a stream is that of the labels as they are frozen, a part of running text a session. Cost is the processor time of
-one thread a word, by the worker's engine: offline of the windows read whole, as a stream of the text cut into
-``STREAMS`` sessions that go on side by side, the decoding of ``worker.core`` included, every word computed once. How
+one thread a word, by the worker's engine: offline of windows as the other systems read them, one at a time, as a stream
+of the text cut into ``STREAMS`` sessions that go on side by side, the decoding of ``worker.core`` included, every word
+computed once. How
 late a word is kept depends on its sentence; ``python -m models sweep`` measures it.
 """
 
@@ -17,6 +18,7 @@ from models.decoding.labelling_runs import Labelled, label_offline, label_stream
 from models.evaluation.figures import MARK_CLASSES
 from models.evaluation.papers.tables import f1_cell
 from models.evaluation.scoring import count_blocks
+from models.evaluation.windows import DoubleOverlap
 from models.export.stored_network import read_network
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.model_folder import read_models_folder
@@ -25,6 +27,7 @@ from worker.ports.engine import EngineModel
 __all__ = ["STREAMS", "ours_rows"]
 
 STREAMS = 64
+_WINDOW = DoubleOverlap()
 
 
 def ours_rows(models: Path, tests: Mapping[str, PackedTest], vocabulary: Sequence[str]) -> Iterator[list[str]]:
@@ -42,7 +45,12 @@ def ours_rows(models: Path, tests: Mapping[str, PackedTest], vocabulary: Sequenc
     }
     for model in engine.models:
         if model.active and model.language == "en":
-            yield [model.name, f"{sizes[model.name] / 1e6:.1f} M", *_figures(engine, model, tests, vocabulary)]
+            yield [
+                model.name,
+                f"{sizes[model.name] / 1e6:.1f} M",
+                "see its card",
+                *_figures(engine, model, tests, vocabulary),
+            ]
 
 
 def _figures(
@@ -51,18 +59,22 @@ def _figures(
     for test in tests.values():
         words = test.words(vocabulary)
         parts = [words[begin:end] for begin, end in test.running.tolist()]
-        yield _f1(test, [label_offline(engine, model.name, part) for part in parts])
+        yield _f1(test, [_offline(engine, model, part) for part in parts])
         yield _f1(test, label_streams(engine, parts, language="en"))
     words = next(iter(tests.values())).words(vocabulary)
     length = -(-len(words) // STREAMS)
     streams = [words[begin : begin + length] for begin in range(0, len(words), length)]
-    yield _cost(lambda: label_offline(engine, model.name, words), len(words))
+    yield _cost(lambda: _offline(engine, model, words), len(words))
     yield _cost(lambda: label_streams(engine, streams, language="en"), len(words))
+
+
+def _offline(engine: OnnxEngine, model: EngineModel, words: Sequence[str]) -> Labelled:
+    return label_offline(engine, model.name, words, windows=(_WINDOW.size, _WINDOW.step, _WINDOW.right))
 
 
 def _f1(test: PackedTest, labelled: Sequence[Labelled]) -> str:
     marks = [mark for one, _ in labelled for mark in one]
-    return f1_cell([count_blocks(test.text.punctuation.tolist(), marks, MARK_CLASSES)["overall"]])
+    return f1_cell({"": count_blocks(test.text.punctuation.tolist(), marks, MARK_CLASSES)["overall"]})
 
 
 def _cost(label: Callable[[], object], words: int) -> str:

@@ -24,7 +24,7 @@ from models.evaluation.figures import MARK_CLASSES
 from models.evaluation.papers.plans import Learnt, PaperRun
 from models.evaluation.scoring import count_blocks, scored
 from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test
-from models.networks.checkpoints import load_any_network, write_checkpoint
+from models.networks.checkpoints import load_any_network, read_checkpoint, write_checkpoint
 from models.networks.pieces import LEADING, read_vocabulary
 from models.networks.pretrained import start_from_bert
 from models.networks.registry import Network, build
@@ -106,6 +106,9 @@ def carry_out(run: PaperRun, place: Workplace) -> dict[str, Any]:
 def _trained(run: PaperRun, place: Workplace, vocabulary_size: int, leading: int) -> Network:
     """Return the trained network; of its checkpoint, optimiser and all, the weights stay where the run keeps them."""
     network = _begun(run, place, vocabulary_size, leading)
+    checkpoint = place.out / f"{run.name}.pt"
+    if checkpoint.exists() and "optimisers" not in read_checkpoint(checkpoint, network):
+        return network  # trained before, and stopped while its tests were labelled
     if run.relabels and run.teacher is not None:
         teacher = load_any_network(place.out / f"{run.teacher}.pt")
         for learnt in run.learns:
@@ -120,12 +123,11 @@ def _trained(run: PaperRun, place: Workplace, vocabulary_size: int, leading: int
         max_pieces=run.max_pieces,
         alone=run.alone,
         threads=place.threads,
-        seed=run.seed,
+        seed=1000 * run.seed,  # an epoch draws with the next number: no seed begins where another goes on
         device=place.device,
         objective=run.objective,
         corpora=tuple(learnt.corpus for learnt in run.learns),
     )
-    checkpoint = place.out / f"{run.name}.pt"
     train(network, text, plan, checkpoint, taught=taught, report=lambda *_: None)
     checkpoint.unlink()
     if run.keeps:
@@ -140,7 +142,8 @@ def _mean(run: PaperRun, place: Workplace) -> Network:
 
 
 def _begun(run: PaperRun, place: Workplace, vocabulary_size: int, leading: int) -> Network:
-    torch.manual_seed(_FIRST_SEED)  # heads begin alike in every seed, so that the mean of their weights has a meaning
+    # Heads of runs whose weights are kept begin alike in every seed, so that the mean of their weights has a meaning.
+    torch.manual_seed(_FIRST_SEED if run.keeps else run.seed)
     shape = dict(run.fields)
     if any(learnt.corpus.startswith("joint_") for learnt in run.learns):
         shape |= _joint_classes(run.kind, place.data)

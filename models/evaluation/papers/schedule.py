@@ -46,14 +46,9 @@ def work_through(
     running: dict[Future[Facts], PaperRun] = {}
     with ProcessPoolExecutor(budget.processes, mp_context=multiprocessing.get_context("spawn")) as pool:
         while True:
-            before = {run.name: facts_of(run.name, place.out) for run in planned(plans, done, scope, budget.only)}
-            done |= {name: facts for name, facts in before.items() if facts is not None}
+            every = _named(plans, done, scope, place, budget.only)
             begun = {run.name for run in running.values()} | failed | set(done)
-            waiting = [
-                run
-                for run in planned(plans, done, scope, budget.only)
-                if run.name not in begun and set(run.needs) <= set(done)
-            ]
+            waiting = [run for run in every if run.name not in begun and set(run.needs) <= set(done)]
             if time.monotonic() - began < budget.begin_s:
                 for run in waiting[: budget.processes - len(running)]:
                     running[pool.submit(carry_out, run, place)] = run
@@ -68,3 +63,14 @@ def work_through(
                     continue
                 done[name] = future.result()
                 tell(f"{time.monotonic() - began:.0f} s {name}: {done[name]['whole_s']} s, {done[name]['tuning']}")
+
+
+def _named(plans: Sequence[str], done: dict[str, Facts], scope: Scope, place: Workplace, only: str) -> list[PaperRun]:
+    """Return every run that can be named, and put into ``done`` those that are: each may name further ones."""
+    while True:
+        every = planned(plans, done, scope, only)
+        facts = {run.name: facts_of(run.name, place.out) for run in every if run.name not in done}
+        found = {name: told for name, told in facts.items() if told is not None}
+        if not found:
+            return every
+        done |= found

@@ -1,8 +1,9 @@
 """The papers' systems side by side: marks on REF and ASR offline and as a stream of chunks, size, cost and delay.
 
 Cost is the processor time of one thread that a word takes, measured with the weights that a network begins with, which
-it does not depend on (a SAPR is made to write no mark; each one that it writes is a step more). As a stream every
-system is read in overlapped chunks here, for one that sees all that it is given has no other way. Ours come last
+it does not depend on (a SAPR is made to write no mark; each one that it writes is a step more); PyTorch reads as many
+windows or chunks at once as a batch holds, so it is the cost of bulk labelling. As a stream every system is read in
+overlapped chunks here, for one that sees all that it is given has no other way. Ours come last
 (``models.evaluation.papers.ours``): they have the worker's own decoding instead. A system of which no run is done has
 no row.
 """
@@ -21,6 +22,7 @@ from models.evaluation.papers.tables import Results, f1_cell, markdown
 from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test
 from models.networks.registry import Network, build
 from models.networks.sapr import SAPR
+from worker.errors import FatalError
 
 __all__ = ["SYSTEMS", "cpu_us_a_word", "mean_delay_words", "side_by_side"]
 
@@ -35,7 +37,17 @@ SYSTEMS = {
     "encoder, before self-training": "baseline",
     "encoder, vanilla self-training": "alpha 1.0",
 }
-_HEAD = ("system", "parameters", "REF", "REF, chunks", "ASR", "ASR, chunks", "CPU us a word", "the same, chunks")
+_HEAD = (
+    "system",
+    "parameters",
+    "words read",
+    "REF",
+    "REF, chunks",
+    "ASR",
+    "ASR, chunks",
+    "CPU us a word",
+    "the same, chunks",
+)
 
 
 def mean_delay_words(words: int, overlap: DoubleOverlap = CHUNKS) -> float:
@@ -76,9 +88,19 @@ def side_by_side(
         if name not in results.systems():
             continue
         network = build(shapes[name].kind, dict(shapes[name].fields) | {"vocabulary_size": pieces})
-        size = sum(weights.numel() for weights in network.parameters())
+        size, facts = sum(weights.numel() for weights in network.parameters()), results.facts(name)
+        if size != facts["parameters"]:
+            raise FatalError(f"{name} has {facts['parameters']} parameters; --start, --layers and --width say {size}")
         costs = [cpu_us_a_word(network, cost_test, leading, overlap) for overlap in (DoubleOverlap(), CHUNKS)]
-        rows.append([label, f"{size / 1e6:.1f} M", *_figures(results, name), *(f"{cost:.0f}" for cost in costs)])
+        rows.append(
+            [
+                label,
+                f"{size / 1e6:.1f} M",
+                f"{facts['words']:,}",
+                *_figures(results, name),
+                *(f"{cost:.0f}" for cost in costs),
+            ]
+        )
     delay = mean_delay_words(10_000)
     heading = f"Side by side; chunks keep a word {delay:.1f} words late on average, {CHUNKS.size - 1} at most"
     yield heading, markdown(_HEAD, [*rows, *ours])

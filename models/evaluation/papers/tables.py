@@ -1,8 +1,9 @@
 """The papers' tables in shape, of the runs that are done: F1 over all seeds with intervals, and what differs.
 
 A row is a system; its seeds' hits, predictions and gold marks are added up block by block, and the blocks are drawn
-(``models.evaluation.scoring``), so an interval holds what the text leaves open, and ``seeds`` beside it is the range of
-the seeds' own F1. Two rows are compared on the same draws.
+(``models.evaluation.scoring``), so an interval holds what the text leaves open and not what another training would
+give: ``seeds`` beside it is the range of the seeds' own F1. Two rows are compared on the same draws, seed by seed; a
+row of one seed (a mean of weights) with all seeds of the other.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +22,16 @@ from models.data.packed_tests import PackedTest
 from models.evaluation.figures import EITHER, MARK_CLASSES, TAG_CLASSES
 from models.evaluation.joint_marks import JOINT_CLASSES, count_runs
 from models.evaluation.scoring import Counts, count_blocks, difference, scored
+from schemas.labels import Punctuation
 
 __all__ = ["TABLES", "Results", "f1_cell", "joint_tables", "markdown", "sapr_tables", "self_training_tables"]
 
 LabelRows = NDArray[np.int8]
+BySeed = dict[str, Counts]
 Tables = Callable[[Path, Path, Path], Iterator[tuple[str, str]]]
 _ORDERS = ("fs", "dp", "pd")
+_TAGS = ("reparandum", "either")
+_MARKED = ("REF", "ASR", "swda")
 
 
 class Results:
@@ -40,6 +46,13 @@ class Results:
             name, seed = path.stem.rsplit(".", 1)
             self._labels[name][seed] = dict(np.load(path))
         self._gold: dict[str, PackedTest] = {}
+        self._out = out
+
+    def facts(self, system: str) -> dict[str, Any]:
+        """Return the facts of a system's first seed: its parameters, the words that it read."""
+        seed = next(iter(self._labels[system]))
+        facts: dict[str, Any] = json.loads((self._out / f"{system}.{seed}.json").read_text(encoding="utf-8"))
+        return facts
 
     def systems(self, beginning: str = "") -> list[str]:
         """Return the names of the systems that are done in at least one seed."""
@@ -49,31 +62,36 @@ class Results:
         """Return the tests with their cuts, ``test|cut``, that a system was labelled on in its first seed."""
         return list(next(iter(self._labels[system].values())))
 
-    def marks(self, system: str, key: str) -> dict[str, list[Counts]]:
-        """Return the counts of the marks, a list of seeds a class."""
+    def marks(self, system: str, key: str) -> dict[str, BySeed]:
+        """Return the counts of the marks by class, then by seed."""
         gold = self._test(key).text.punctuation.tolist()
         return self._by_class(system, key, lambda labels: count_blocks(gold, labels[0].tolist(), MARK_CLASSES))
 
-    def tags(self, system: str, key: str) -> dict[str, list[Counts]]:
-        """Return the counts of the tags, a list of seeds a class."""
+    def tags(self, system: str, key: str) -> dict[str, BySeed]:
+        """Return the counts of the tags by class, then by seed."""
         gold = self._test(key).text.disfluency.tolist()
         classes = TAG_CLASSES | EITHER
         return self._by_class(system, key, lambda labels: count_blocks(gold, labels[1].tolist(), classes))
 
-    def runs(self, system: str, key: str) -> dict[str, list[Counts]]:
-        """Return the counts of joint marks, a list of seeds a class."""
+    def runs(self, system: str, key: str) -> dict[str, BySeed]:
+        """Return the counts of joint marks by class, then by seed."""
         table: list[Run] = [tuple(run) for run in json.loads(self._runs.read_text(encoding="utf-8"))]
         gold = [table[number] for number in self._test(key).text.punctuation]
         return self._by_class(system, key, lambda labels: count_runs(gold, [table[number] for number in labels[0]]))
 
-    def _by_class(
-        self, system: str, key: str, count: Callable[[LabelRows], dict[str, Counts]]
-    ) -> dict[str, list[Counts]]:
-        found: dict[str, list[Counts]] = defaultdict(list)
-        for labels in self._labels.get(system, {}).values():
+    def given_ends(self, test: str) -> dict[str, Counts]:
+        """Return the counts of what knows nothing but the cut: a period at the end of each sentence that is given."""
+        packed = self._test(test)
+        marks = np.zeros(packed.text.words, dtype=np.int8)
+        marks[packed.sentences[:, 1] - 1] = int(Punctuation.PERIOD)
+        return count_blocks(packed.text.punctuation.tolist(), marks.tolist(), MARK_CLASSES)
+
+    def _by_class(self, system: str, key: str, count: Callable[[LabelRows], dict[str, Counts]]) -> dict[str, BySeed]:
+        found: dict[str, BySeed] = defaultdict(dict)
+        for seed, labels in self._labels.get(system, {}).items():
             if key in labels:
                 for name, counts in count(labels[key]).items():
-                    found[name].append(counts)
+                    found[name][seed] = counts
         return found
 
     def _test(self, key: str) -> PackedTest:
@@ -83,25 +101,26 @@ class Results:
         return self._gold[name]
 
 
-def f1_cell(seeds: Sequence[Counts]) -> str:
+def f1_cell(seeds: Mapping[str, Counts]) -> str:
     """Return F1 over the seeds with its interval; nothing where none is done."""
     if not seeds:
         return "–"
-    one = scored(np.sum(seeds, axis=0))
+    one = scored(np.sum([*seeds.values()], axis=0))
     return f"{one.f1:.1f} ({one.low:.1f} to {one.high:.1f})"
 
 
-def _range(seeds: Sequence[Counts]) -> str:
-    each = [scored(counts).f1 for counts in seeds]
+def _range(seeds: Mapping[str, Counts]) -> str:
+    each = [scored(counts).f1 for counts in seeds.values()]
     return f"{min(each):.1f} to {max(each):.1f} ({len(each)})" if each else "–"
 
 
-def _less(first: Sequence[Counts], second: Sequence[Counts]) -> str:
-    """Return F1 of the first row less the second's, over as many seeds as both have."""
-    seeds = min(len(first), len(second))
-    if not seeds:
+def _less(first: Mapping[str, Counts], second: Mapping[str, Counts], *, lone: bool = False) -> str:
+    """Return F1 of the first row less the second's, over the seeds that both have. lone: over all of the second's."""
+    seeds = [seed for seed in second if lone or seed in first]
+    if not first or not seeds:
         return "–"
-    one = difference(np.sum(first[:seeds], axis=0), np.sum(second[:seeds], axis=0))
+    ours = [next(iter(first.values()))] * len(seeds) if lone else [first[seed] for seed in seeds]
+    one = difference(np.sum(ours, axis=0), np.sum([second[seed] for seed in seeds], axis=0))
     return f"{one.delta:+.1f} ({one.low:+.1f} to {one.high:+.1f})"
 
 
@@ -118,7 +137,7 @@ def joint_tables(data: Path, tests: Path, out: Path) -> Iterator[tuple[str, str]
     combined = [f"{order}, {way}" for way in ("SEP", "COMBINE") for order in _ORDERS]
     names = [name for name in (*singles, *combined) if name in results.systems()]
     classes = (*MARK_CLASSES, "overall")
-    for test in ("REF", "ASR", "swda"):
+    for test in _MARKED:
         key = f"{test}|running"
         rows = [
             [name, *(f1_cell(marks[one]) for one in classes), _range(marks["overall"])]
@@ -131,14 +150,16 @@ def joint_tables(data: Path, tests: Path, out: Path) -> Iterator[tuple[str, str]
     rows = [
         [
             name,
-            *(f1_cell(results.tags(name, key)[label]) for key in cuts.values() for label in ("reparandum", "either")),
+            *(f1_cell(results.tags(name, key)[label]) for key in cuts.values() for label in _TAGS),
             _range(results.tags(name, cuts["long"])["either"]),
         ]
         for name in tagged
     ]
-    head = [f"{cut}, {label}" for cut in cuts for label in ("reparandum", "either")]
+    head = [f"{cut}, {label}" for cut in cuts for label in _TAGS]
     yield "Tags on Switchboard", markdown(("system", *head, "seeds, long, either"), rows)
-    yield "What each adds, F1", markdown(("system", "less", *cuts, "marks of Switchboard"), list(_added(results, cuts)))
+    labels = [f"{cut}, {label}" for cut in cuts for label in _TAGS]
+    columns = ("system", "less", *labels, *(f"marks, {test}" for test in _MARKED))
+    yield "What each adds, F1", markdown(columns, list(_added(results, cuts)))
 
 
 def _added(results: Results, cuts: Mapping[str, str]) -> Iterator[list[str]]:
@@ -146,10 +167,16 @@ def _added(results: Results, cuts: Mapping[str, str]) -> Iterator[list[str]]:
     pairs += [(f"{order}, {way}", f"fs, {way}") for way in ("SEP", "COMBINE") for order in ("dp", "pd")]
     pairs += [("pd, masked", "fs, masked")]
     for first, second in pairs:
-        tags = [_less(results.tags(first, key)["either"], results.tags(second, key)["either"]) for key in cuts.values()]
-        against = "single, marks of Switchboard" if "single" in second else second
-        marks = [results.marks(name, cuts["long"])["overall"] for name in (first, against)]
-        yield [first, second, *tags, _less(*marks)]
+        tags = [(results.tags(first, key), results.tags(second, key)) for key in cuts.values()]
+        learnt = "talks" if "SEP" in first else "Switchboard"
+        against = f"single, marks of {learnt}" if "single" in second else second
+        marks = [[results.marks(name, f"{test}|running")["overall"] for name in (first, against)] for test in _MARKED]
+        yield [
+            first,
+            second,
+            *(_less(one[label], other[label]) for one, other in tags for label in _TAGS),
+            *(_less(*pair) for pair in marks),
+        ]
 
 
 def self_training_tables(data: Path, tests: Path, out: Path) -> Iterator[tuple[str, str]]:
@@ -162,7 +189,7 @@ def self_training_tables(data: Path, tests: Path, out: Path) -> Iterator[tuple[s
     yield "Overall F1, all seeds", markdown(("system", *columns, "seeds, REF"), rows)
     against = [(name, base) for base in ("baseline", "alpha 1.0") for name in names if name != base]
     compared = [
-        [name, base, *(_less(overall[name, test], overall[base, test]) for test in columns)]
+        [name, base, *(_less(overall[name, test], overall[base, test], lone="mean" in name) for test in columns)]
         for name, base in against
         if base in names
     ]
@@ -189,11 +216,15 @@ def sapr_tables(data: Path, tests: Path, out: Path) -> Iterator[tuple[str, str]]
             for trained in ("sentences", "running")
             if (marks := results.marks(f"{kind}, {trained}", f"{test}|{cut}"))
         ]
+        ends = results.given_ends(test)
+        rows.insert(
+            0, ["a period at each given end", "–", "sentences", *(f1_cell({"": ends[one]}) for one in classes), "–"]
+        )
         yield f"Table I on {test}", markdown(("system", "trained on", "reads", *classes, "seeds, overall"), rows)
     joint = (*JOINT_CLASSES, "joint", "overall")
     for test in ("joint novels", "joint talk"):
         found = {kind: results.runs(f"{kind}, joint", f"{test}|running") for kind in ("word-cnn", "sapr")}
-        rows = [[one, *(f1_cell(found[kind].get(one, [])) for kind in found)] for one in joint]
+        rows = [[one, *(f1_cell(found[kind].get(one, {})) for kind in found)] for one in joint]
         yield f"Table II on {test}", markdown(("mark", *found), rows)
 
 

@@ -72,8 +72,9 @@ def test_stability_tells_of_marks_and_of_the_tags_that_have_gold_ones(folder: Pa
 
 def test_the_sweep_has_a_row_a_setting(folder: Path) -> None:
     text = measured(folder, "sweep")
-    assert text.count("\n| held-out |") == 18
-    assert "| settled, F=1 |" in text
+    assert text.count("\n| held-out |") == 21
+    for setting in ("settled, F=1", "sentence, context=0", "sentence, most=96"):
+        assert f"| {setting} |" in text
 
 
 def test_shorter_masks_are_tried_on_the_weights_that_are_there(folder: Path) -> None:

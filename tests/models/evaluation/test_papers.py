@@ -26,7 +26,7 @@ from models.evaluation.papers.schedule import planned
 from models.evaluation.papers.side_by_side import SYSTEMS, mean_delay_words
 from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test
 from models.networks.checkpoints import load_any_network
-from models.networks.registry import describe
+from models.networks.registry import build, describe
 from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
 from tests.harness.models.encoders import INNER, POSITIONS, WIDTH, bert
 from tests.harness.models.networks import VOCABULARY, document, tokenizer
@@ -224,9 +224,14 @@ def test_sentences_are_labelled_one_by_one_and_a_stream_by_the_worker_s_decoding
 
 def test_the_systems_that_are_done_stand_side_by_side_with_their_size_and_cost_and_ours_last(tmp_path: Path) -> None:
     place = workplace(tmp_path)
+    shapes = {run.name: run for plan in PLANS.values() for run in plan({}, SCOPE)}
     for number, name in enumerate(list(SYSTEMS.values())[:-1]):
         marks = np.full((2, made_test().text.words), number % 4, dtype=np.int8)
-        np.savez(place.out / f"{name}.1.npz", **{"REF|running": marks, "ASR|running|200,35,15": marks})
+        np.savez(place.out / f"{name}.1.npz", **{"REF|running": marks, "ASR|running|200,35,15": marks})  # type: ignore[arg-type]
+        run = shapes[f"{name}.1"]
+        network = build(run.kind, dict(run.fields) | {"vocabulary_size": len(VOCABULARY)})
+        facts = {"parameters": sum(weights.numel() for weights in network.parameters()), "words": 1_200}
+        (place.out / f"{name}.1.json").write_text(json.dumps(facts))
     command = ["papers-side-by-side", "--vocabulary", str(place.vocabulary), "--start", str(place.start)]
     command += ["--heads", "1", "--layers", "2", "--width", "64", "--folder", str(tmp_path)]
     shown = CliRunner().invoke(app, [*command, "--ours", str(SHIPPED)])
@@ -235,8 +240,12 @@ def test_the_systems_that_are_done_stand_side_by_side_with_their_size_and_cost_a
     assert [row[0] for row in rows[2:-1]] == list(SYSTEMS)[:-1]
     assert rows[-1][0].startswith("en-")
     assert all(float(row[-1]) > 0 and float(row[-2]) > 0 for row in rows[2:])
-    assert {row[3] for row in rows[2:-1]} == {"–"}  # no run was labelled in chunks of that kind
-    assert "–" not in {row[2] for row in rows[2:]} | set(rows[-1])
+    assert {row[2] for row in rows[2:-1]} == {"1,200"}
+    assert {row[4] for row in rows[2:-1]} == {"–"}  # no run was labelled in chunks of that kind
+    assert "–" not in {row[3] for row in rows[2:]} | set(rows[-1])
+    refused = CliRunner().invoke(app, [*command, "--width", "128"])
+    assert refused.exit_code == 1
+    assert "t-brnn, running has" in refused.output
     assert mean_delay_words(10_000) == pytest.approx(17, abs=0.1)
 
 
