@@ -18,7 +18,7 @@ from models.evaluation.papers.runs import carry_out
 from models.evaluation.papers.schedule import RunBudget, planned, work_through
 from models.evaluation.papers.tables import joint_tables, sapr_tables, self_training_tables
 from models.networks.checkpoints import load_any_network
-from tests.models.evaluation.test_papers import SCOPE, made_test, shortened, workplace
+from tests.harness.models.paper_runs import SCOPE, made_test, shortened, workplace
 
 pytestmark = pytest.mark.torch
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,10 +16,10 @@ from typer.testing import CliRunner
 
 from models.__main__ import app
 from models.data.aligned_words import UNKNOWN
-from models.data.packed_tests import PackedTest, packed_test
+from models.data.packed_tests import PackedTest
 from models.data.packing import PackedText, pack
 from models.data.resident_text import ResidentText
-from models.evaluation.papers.plans import PLANS, Learnt, PaperRun, Scope
+from models.evaluation.papers.plans import PLANS, Learnt, PaperRun
 from models.evaluation.papers.runs import Workplace, carry_out, first_words, read_learnt
 from models.evaluation.papers.schedule import planned
 from models.evaluation.papers.side_by_side import SYSTEMS, mean_delay_words
@@ -28,55 +27,11 @@ from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_
 from models.networks.checkpoints import load_any_network
 from models.networks.registry import build, describe
 from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
-from tests.harness.models.encoders import INNER, POSITIONS, WIDTH, bert
 from tests.harness.models.networks import VOCABULARY, document, tokenizer
+from tests.harness.models.paper_runs import ENCODER, SCOPE, made_test, shortened, workplace
 from tests.harness.places import SHIPPED
 
 pytestmark = pytest.mark.torch
-
-ENCODER: dict[str, Any] = {
-    "width": WIDTH,
-    "heads": 1,
-    "inner_width": INNER,
-    "positions": "learned",
-    "max_positions": POSITIONS,
-}
-SCOPE = Scope(seeds=1, scale=1e-4, encoder=ENCODER, layers=2, learning_rate=1e-3, max_pieces=400, width=64)
-CORPORA = ("ted", "swda_marked", "cabnc", "earnings22", "crd3", "ami", "joint_novels", "joint_talk")
-TESTS = ("REF", "ASR", "dev tuning", "dev reported", "swda", "joint novels", "joint talk")
-
-
-def made_test() -> PackedTest:
-    documents = [document(5, seed=seed) for seed in (31, 32)]
-    ends = ([k + 1 for k, mark in enumerate(one.punctuation) if mark > 1] for one in documents)
-    return packed_test(documents, ends, tokenizer())
-
-
-def workplace(folder: Path, *, scale: int = 60) -> Workplace:
-    (folder / "build").mkdir()
-    for seed, name in enumerate(CORPORA):
-        pack([document(scale, seed=seed)], tokenizer()).save(folder / "data" / f"{name}.npz")
-    (folder / "data" / "runs.json").write_text(json.dumps([[], [1], [2], [3], [2, 7]]))
-    for name in TESTS:
-        made_test().save(folder / "tests" / f"{name}.npz")
-    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in VOCABULARY))
-    (folder / "out").mkdir()
-    return Workplace(
-        vocabulary=folder / "vocab.txt",
-        start=bert(folder / "build" / "start.safetensors"),
-        data=folder / "data",
-        tests=folder / "tests",
-        out=folder / "out",
-    )
-
-
-def shortened(run: PaperRun) -> PaperRun:
-    """Return a run of 200 words over a few sentences of each corpus."""
-    learns, teaches = (
-        tuple(replace(learnt, max_words=min(learnt.max_words, 150)) for learnt in every)
-        for every in (run.learns, run.teaches)
-    )
-    return replace(run, max_words=200, learns=learns, teaches=teaches)
 
 
 def everything(plan: str, place: Workplace) -> list[str]:
