@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from models.data.aligned_words import UNKNOWN
 from models.data.packing import PackedText
-from schemas.labels import Punctuation
+from schemas.labels import Casing, Punctuation
 
 __all__ = ["Taught", "TaughtFile", "forget_labels", "load_taught", "with_pseudo_sentences"]
 
@@ -56,7 +56,8 @@ class TaughtFile:
 def load_taught(folder: Path, sizes: dict[str, int], classes: int) -> Taught:
     """Return the rows of the corpora one after the other, zeros for one without a file.
 
-    sizes: the number of words of each corpus. ValueError where a file does not fit its corpus.
+    sizes: the number of words of each corpus. A teacher without a third head said nothing of capitals: zeros there.
+    ValueError where a file does not fit its corpus.
     """
     parts: list[Taught] = []
     for corpus, words in sizes.items():
@@ -65,6 +66,8 @@ def load_taught(folder: Path, sizes: dict[str, int], classes: int) -> Taught:
             parts.append(np.zeros((words, classes), dtype=np.float16))
             continue
         rows = np.load(path, mmap_mode="r")
+        if rows.ndim == 2 and classes - rows.shape[1] == len(Casing):
+            rows = np.pad(rows, ((0, 0), (0, len(Casing))))
         _check(rows, path, words, classes)
         parts.append(rows)
     return np.concatenate(parts)

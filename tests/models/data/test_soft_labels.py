@@ -13,6 +13,7 @@ pytest.importorskip("torch")
 from models.data.packing import PackedText, pack
 from models.data.resident_text import ResidentText, batches
 from models.data.soft_labels import TaughtFile, forget_labels, load_taught, with_pseudo_sentences
+from schemas.labels import Casing
 from tests.harness.models.networks import document, tokenizer
 
 pytestmark = pytest.mark.torch
@@ -53,6 +54,15 @@ def test_a_file_of_another_text_or_of_another_teacher_is_refused(tmp_path: Path)
         load_taught(tmp_path, {"corpus": 4}, MARKS + TAGS)
     with pytest.raises(ValueError, match="another text"):
         TaughtFile(path, 3, MARKS + TAGS + 1)
+
+
+def test_a_teacher_without_a_third_head_says_nothing_of_capitals(tmp_path: Path) -> None:
+    file = TaughtFile(tmp_path / "corpus.npy", 3, MARKS + TAGS)
+    file.rows[:] = said(3)
+    file.close()
+    rows = load_taught(tmp_path, {"corpus": 3}, MARKS + TAGS + len(Casing))
+    assert (rows[:, : MARKS + TAGS] == said(3)).all()
+    assert not rows[:, MARKS + TAGS :].any()
 
 
 def test_a_corpus_that_the_teacher_never_read_has_rows_of_zeros(tmp_path: Path) -> None:
