@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -29,12 +29,27 @@ def create_topics(
         NewTopic(name, num_partitions=partitions, replication_factor=replicas, config=dict(config))
         for name, config in topics.items()
     ]
-    for future in admin.create_topics(new).values():
-        future.result(timeout=_PATIENCE_S)
+    missing = list(new)
+    if not comes(partial(_created, admin, missing), within_s=_PATIENCE_S, every_s=0.2):
+        raise TimeoutError(f"not created in {_PATIENCE_S:.0f} s: the brokers are fenced")
     for broker in bootstrap.split(","):
         if not comes(partial(_served, broker, new), within_s=_PATIENCE_S, every_s=0.02):
             why = _unanswered(broker, new)
             raise TimeoutError(f"created, but {broker} does not serve them after {_PATIENCE_S:.0f} s: {why}")
+
+
+def _created(admin: AdminClient, missing: list[NewTopic]) -> bool:
+    """Create what is missing; tell whether all is there. A broker that stood still is fenced until it is heard."""
+    asked = admin.create_topics(list(missing))
+    for topic in list(missing):
+        try:
+            asked[topic.topic].result(timeout=_PATIENCE_S)
+        except KafkaException as exception:
+            if exception.args[0].code() != KafkaError.INVALID_REPLICATION_FACTOR:
+                raise
+        else:
+            missing.remove(topic)
+    return not missing
 
 
 def _served(broker: str, topics: Sequence[NewTopic]) -> bool:
