@@ -83,5 +83,5 @@ def _lines(figures: Sequence[CapitalFigure]) -> Iterator[str]:
             f"{labels[name].score.f1:.1f}" if name in labels else "·" for name in ("capital_first", "all_capitals")
         )
         score = labels["overall"].score
-        overall = f"{score.precision:.1f} / {score.recall:.1f} / {score.f1:.1f} ({score.low:.1f} to {score.high:.1f})"
+        overall = f"{score.precision:.1f} / {score.recall:.1f} / {score}"
         yield f"| {text} | {group} | {way} | {first} | {capitals} | {overall} | {score.gold} |"

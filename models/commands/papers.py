@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -148,8 +147,8 @@ def papers_side_by_side(
     tests = {name: PackedTest.load(folder / "tests" / f"{name}.npz") for name in ("REF", "ASR")}
     rows = [row for models in ours or () for row in ours_rows(models, tests, pieces)]
     scope = _scope(start, layers, heads, width)
-    table_of = partial(side_by_side, scope, results, tests["REF"], len(pieces), pieces.index(LEADING))
-    for heading, table in table_of(ours=rows):
+    leading = pieces.index(LEADING)
+    for heading, table in side_by_side(scope, results, tests["REF"], len(pieces), leading, ours=rows):
         print(f"\n{heading}\n\n{table}")
 
 

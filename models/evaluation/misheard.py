@@ -73,16 +73,6 @@ def misheard_table(figures: Sequence[MisheardFigure]) -> str:
     head = ["text", "errors a hundred words", *models, *(f"{model} less {models[0]}" for model in models[1:])]
     lines = [head, ["---"] * len(head)]
     for (text, rate), by_model in cells.items():
-        lines.append([text, f"{100 * rate:.0f}", *(_cell(by_model[model]) for model in models)])
-        lines[-1] += [_less(by_model[model], by_model[models[0]]) for model in models[1:]]
+        lines.append([text, f"{100 * rate:.0f}", *(str(scored(by_model[model])) for model in models)])
+        lines[-1] += [str(difference(by_model[model], by_model[models[0]])) for model in models[1:]]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _cell(counts: Counts) -> str:
-    one = scored(counts)
-    return f"{one.f1:.1f} ({one.low:.1f} to {one.high:.1f})"
-
-
-def _less(counts: Counts, first: Counts) -> str:
-    one = difference(counts, first)
-    return f"{one.delta:+.1f} ({one.low:+.1f} to {one.high:+.1f})"

@@ -34,6 +34,10 @@ class Score:
     high: float
     gold: int
 
+    def __str__(self) -> str:
+        """Return F1 with its interval."""
+        return f"{self.f1:.1f} ({self.low:.1f} to {self.high:.1f})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
@@ -47,6 +51,10 @@ class Difference:
     def holds_zero(self) -> bool:
         """Tell whether the interval holds 0: the two may be as good as one another."""
         return self.low <= 0 <= self.high
+
+    def __str__(self) -> str:
+        """Return the difference with its interval, signed."""
+        return f"{self.delta:+.1f} ({self.low:+.1f} to {self.high:+.1f})"
 
 
 def score(

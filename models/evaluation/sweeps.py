@@ -210,10 +210,9 @@ def figures_table(rows: Sequence[DecodingFigures]) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        delta = difference(row.counts, rows[0].counts)
-        less = "·" if row is rows[0] else f"{delta.delta:+.1f} ({delta.low:+.1f} to {delta.high:+.1f})"
+        less = "·" if row is rows[0] else str(difference(row.counts, rows[0].counts))
         lines.append(
-            f"| {row.text} | {row.decoding} | {row.overall.f1:.1f} ({row.overall.low:.1f} to {row.overall.high:.1f}) "
+            f"| {row.text} | {row.decoding} | {row.overall} "
             f"| {less} | {row.period.f1:.1f} | {row.delay_mean_words:.1f} / {row.delay_p50_words:.0f} "
             f"/ {row.delay_p95_words:.0f} | {row.buffer_words_a_word:.1f} "
             f"| {row.cpu_s_a_million_words / rows[0].cpu_s_a_million_words:.2f} |"

@@ -24,7 +24,7 @@ from models.evaluation.joint_marks import JOINT_CLASSES, count_runs
 from models.evaluation.scoring import Counts, count_blocks, difference, scored
 from schemas.labels import Punctuation
 
-__all__ = ["TABLES", "Results", "f1_cell", "joint_tables", "markdown", "sapr_tables", "self_training_tables"]
+__all__ = ["TABLES", "Results", "Tables", "f1_cell", "joint_tables", "markdown", "sapr_tables", "self_training_tables"]
 
 LabelRows = NDArray[np.int8]
 BySeed = dict[str, Counts]
@@ -105,8 +105,7 @@ def f1_cell(seeds: Mapping[str, Counts]) -> str:
     """Return F1 over the seeds with its interval; nothing where none is done."""
     if not seeds:
         return "–"
-    one = scored(np.sum([*seeds.values()], axis=0))
-    return f"{one.f1:.1f} ({one.low:.1f} to {one.high:.1f})"
+    return str(scored(np.sum([*seeds.values()], axis=0)))
 
 
 def _range(seeds: Mapping[str, Counts]) -> str:
@@ -120,8 +119,7 @@ def _less(first: Mapping[str, Counts], second: Mapping[str, Counts], *, lone: bo
     if not first or not seeds:
         return "–"
     ours = [next(iter(first.values()))] * len(seeds) if lone else [first[seed] for seed in seeds]
-    one = difference(np.sum(ours, axis=0), np.sum([second[seed] for seed in seeds], axis=0))
-    return f"{one.delta:+.1f} ({one.low:+.1f} to {one.high:+.1f})"
+    return str(difference(np.sum(ours, axis=0), np.sum([second[seed] for seed in seeds], axis=0)))
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

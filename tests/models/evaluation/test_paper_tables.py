@@ -16,7 +16,7 @@ from models.data.packed_tests import PackedTest
 from models.evaluation.papers.plans import PLANS
 from models.evaluation.papers.runs import carry_out
 from models.evaluation.papers.schedule import RunBudget, planned, work_through
-from models.evaluation.papers.tables import joint_tables, sapr_tables, self_training_tables
+from models.evaluation.papers.tables import Tables, joint_tables, sapr_tables, self_training_tables
 from models.networks.checkpoints import load_any_network
 from tests.harness.models.paper_runs import SCOPE, made_test, shortened, workplace
 
@@ -31,6 +31,11 @@ def labelled(folder: Path, name: str, marks: Sequence[int], tags: Sequence[int] 
     rows = np.array([marks, tags or [0] * len(marks)], dtype=np.int8)
     keys = [f"{test}|{cut}" for test in ("REF", "ASR", "swda", "dev tuning", "dev reported") for cut in CUTS]
     np.savez(folder / "out" / f"{name}.npz", **dict.fromkeys(keys, rows))  # type: ignore[arg-type]
+
+
+def printed(tables: Tables, folder: Path) -> dict[str, str]:
+    """Return what a plan's tables say of the runs in a folder, by heading."""
+    return dict(tables(folder / "data", folder / "tests", folder / "out"))
 
 
 def cells(table: str) -> dict[tuple[str, ...], list[str]]:
@@ -57,7 +62,7 @@ def test_a_mean_of_weights_is_compared_with_all_seeds_of_another_row(tmp_path: P
     labelled(tmp_path, "baseline.2", [0] * len(gold()))
     labelled(tmp_path, "mean, alpha 1.0.1", half_right())
     labelled(tmp_path, "alpha 1.0.2", half_right())
-    tables = dict(self_training_tables(tmp_path / "data", tmp_path / "tests", tmp_path / "out"))
+    tables = printed(self_training_tables, tmp_path)
     compared = cells(tables["Differences"])
     lone = float(compared["mean, alpha 1.0", "baseline"][0].split()[0])
     paired = float(compared["alpha 1.0", "baseline"][0].split()[0])
@@ -72,7 +77,7 @@ def test_marks_under_sep_are_compared_with_what_was_learnt_from_talks(tmp_path: 
     labelled(tmp_path, "single, tags of Switchboard.1", [0] * len(gold()))
     labelled(tmp_path, "fs, SEP.1", gold())
     labelled(tmp_path, "fs, COMBINE.1", gold())
-    tables = dict(joint_tables(tmp_path / "data", tmp_path / "tests", tmp_path / "out"))
+    tables = printed(joint_tables, tmp_path)
     added = cells(tables["What each adds, F1"])
     assert {cell.split()[0] for cell in added["fs, SEP", "single, tags of Switchboard"][-3:]} == {"+100.0"}
     assert {cell.split()[0] for cell in added["fs, COMBINE", "single, tags of Switchboard"][-3:]} == {"+0.0"}
@@ -81,7 +86,7 @@ def test_marks_under_sep_are_compared_with_what_was_learnt_from_talks(tmp_path: 
 def test_table_one_says_what_the_given_sentence_ends_alone_are_worth(tmp_path: Path) -> None:
     workplace(tmp_path)
     labelled(tmp_path, "sapr, running.1", gold())
-    tables = dict(sapr_tables(tmp_path / "data", tmp_path / "tests", tmp_path / "out"))
+    tables = printed(sapr_tables, tmp_path)
     row = cells(tables["Table I on REF"])["a period at each given end", "–"]
     test: PackedTest = made_test()
     ends = test.sentences[:, 1] - 1
