@@ -54,7 +54,7 @@ def test_the_outcome_of_a_commit_that_nobody_answered_is_what_is_read_back(kafka
         publisher.rebuild(SHORT_S)
     kafka.signal(signal.SIGCONT)
     publisher.rebuild(PATIENCE_S)
-    found = member.source.committed([0], PATIENCE_S)[0]
+    found = member.committed()
     assert cluster.visible(output) == ([] if found is None else ["once"])
     publisher.begin()
     publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"next"))

@@ -36,7 +36,7 @@ def checkpoint(
 
 
 def committed(member: Member, partition: int = 0) -> CommittedOffset | None:
-    return member.source.committed([partition], PATIENCE_S)[partition]
+    return member.committed(partition)
 
 
 def test_output_and_offset_with_its_metadata_are_committed_together(cluster: Cluster) -> None:

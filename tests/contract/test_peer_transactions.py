@@ -49,7 +49,7 @@ def test_a_transaction_that_is_ended_is_aborted_and_whoever_held_it_is_fenced(cl
     publisher.commit(PATIENCE_S)
     a_checkpoint(cluster, publisher, member, topic, 2)
     cluster.peers().end(publisher.transactional_id, PATIENCE_S)
-    committed = member.source.committed([0], PATIENCE_S)[0]
+    committed = member.committed()
     assert committed == CommittedOffset(next_offset=1, metadata="by worker-0, number 1")
     assert cluster.visible(topic) == ["said"]
     with pytest.raises((FencedError, AbortableError, OutcomeUnknownError)):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from tests.harness.parts.kafka_part import unique
 from tests.harness.waiting import wait_until
-from worker.errors import BrokerError
-from worker.ports.records import EndAnswer, PartitionEnd, PartitionStalled, Record
+from worker.errors import BrokerError, UnprovenOffsetError
+from worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
 from worker.ports.word_source import WordSource
 
 __all__ = ["PATIENCE_S", "Member", "text", "until"]
@@ -71,6 +71,16 @@ class Member:
         if self._claims:
             self._claim()
 
+    def committed(self, partition: int = 0) -> CommittedOffset | None:
+        """Return what is committed; whoever is none of the group's members polls and asks again, as a worker does."""
+        return wait_until(
+            lambda: self._asked([partition]),
+            "no coordinator showed that it counts",
+            within_s=PATIENCE_S,
+            every_s=0,
+            meanwhile=self.step,
+        )[partition]
+
     def at_end(self, partition: int, next_offset: int) -> bool:
         """Ask the leader whether the log ends here, without polling, until it says (it hides what is being written)."""
         said = wait_until(
@@ -90,10 +100,17 @@ class Member:
     def _claim(self) -> None:
         if not self._new:
             return
-        for partition, offset in self.source.committed(sorted(self._new), PATIENCE_S).items():
+        for partition, offset in self._asked(sorted(self._new)).items():
             self.source.seek(partition, 0 if offset is None else offset.next_offset)
             self.source.resume([partition])
-        self._new.clear()
+            self._new.discard(partition)
+
+    def _asked(self, partitions: Sequence[int]) -> dict[int, CommittedOffset | None]:
+        """Return what is committed; nothing where we are no member, which the next poll mends."""
+        try:
+            return dict(self.source.committed(partitions, PATIENCE_S))
+        except UnprovenOffsetError:
+            return {}
 
     def _hear(self, event: str, partitions: Sequence[int]) -> None:
         self.log.extend((self.name, event, partition) for partition in partitions)
