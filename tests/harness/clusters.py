@@ -141,8 +141,8 @@ class RealCluster:
         partitions: int,
         clients: ExitStack,
         *,
-        transaction_timeout_ms: int = 1_500,
-        max_poll_interval_ms: int = 2_000,
+        transaction_timeout_ms: int = 4_000,
+        max_poll_interval_ms: int = 8_000,
     ) -> None:
         self._kafka = kafka
         self._partitions = partitions
