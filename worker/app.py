@@ -129,7 +129,9 @@ def build_worker(
     """
     runtime = settings.worker
     load_dictionary()  # where it is missing, the worker must say so now
-    engine = OnnxEngine(models_folder(runtime), max_kept_bytes=runtime.engine_memory_mib * 2**20)
+    engine = OnnxEngine(
+        models_folder(runtime), active=runtime.active_models, max_kept_bytes=runtime.engine_memory_mib * 2**20
+    )
     engine.warm_up()
     source = KafkaWordSource(settings.kafka, runtime.input_topic, runtime.claims)
     parts = RuntimeParts(

@@ -11,8 +11,9 @@ vocabulary's V pieces, then the atoms, then the border. A word's class is a run 
 the empty run; runs of several atoms are joint punctuation.
 
 What the paper leaves open: layers normalise their input (pre-norm), which needs no care with the learning rate; the
-word softmax shares the target words' table. Positions are waves with the paper's constant of 10,000 (its equation has
-1,000). Shapes: B samples, S pieces of the source, T steps of the target, D width.
+word softmax shares the target words' table, whose pieces begin as the source's do (from there on each table learns by
+itself), so that what it takes to copy a piece is learnt for all pieces at once. Positions are waves with the paper's
+constant of 10,000 (its equation has 1,000). Shapes: B samples, S pieces of the source, T steps of the target, D width.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.networks.ct_transformer import PADDING_WORD, sinusoids, start_small
+from models.networks.ct_transformer import PADDING_WORD, sinusoids
 
 __all__ = ["SAPR", "DecoderMemory", "SAPRConfig"]
 
@@ -174,7 +175,7 @@ class SAPR(nn.Module):
     waves: Tensor
 
     def __init__(self, config: SAPRConfig) -> None:
-        """Build the network with small random weights."""
+        """Build the network with random weights."""
         super().__init__()
         self.config = config
         self.register_buffer("waves", sinusoids(_PLACES, config.width), persistent=False)
@@ -186,7 +187,9 @@ class SAPR(nn.Module):
         self.encoded_norm, self.decoded_norm = nn.LayerNorm(config.width), nn.LayerNorm(config.width)
         self.label = nn.Linear(config.width, config.border_label + 1)
         self.dropout = nn.Dropout(config.dropout)
-        self.apply(start_small)
+        self.apply(_start)
+        with torch.no_grad():
+            self.target_words.weight[: config.vocabulary_size] = self.embedding.weight
 
     def forward(self, pieces: Tensor, word_index: Tensor, words: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Return the scores of the next word (B, T, V + A + 1) and label (B, T, A + 2) at each step.
@@ -222,3 +225,15 @@ class SAPR(nn.Module):
             places = sinusoids(end, self.config.width)[start:].to(embedded.device)
         scale: float = self.config.width**0.5
         return self.dropout(embedded * scale + places)  # type: ignore[no-any-return]
+
+
+def _start(module: nn.Module) -> None:
+    """Begin as a Transformer does: embeddings are as large as waves are once scaled, a product keeps its input's size.
+
+    Vaswani et al. 2017; Glorot & Bengio 2010, equation 16.
+    """
+    if isinstance(module, nn.Embedding):
+        nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        nn.init.zeros_(module.bias)

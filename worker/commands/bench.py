@@ -47,7 +47,9 @@ def bench(
     settings = load_local_settings(origin_of(config, assignments))
     load_dictionary()
     # Rows of every session are kept, whatever worker.engine_memory_mib says: what it should be is measured here.
-    engine = OnnxEngine(models_folder(settings.worker), threads=1, max_kept_bytes=_ALL_ROWS)
+    engine = OnnxEngine(
+        models_folder(settings.worker), active=settings.worker.active_models, threads=1, max_kept_bytes=_ALL_ROWS
+    )
     if not any(model.language == "en" and model.active for model in engine.models):
         raise FatalError("the bench speaks English, and the models folder has no active model for it")
     engine.warm_up()

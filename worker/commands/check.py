@@ -94,7 +94,7 @@ def _topics(admin: KafkaTopics, settings: Settings, topics_follow: bool) -> Iter
 
 
 def _models(settings: Settings) -> Iterator[Finding]:
-    engine = OnnxEngine(models_folder(settings.worker))
+    engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
     engine.warm_up()
     attention = "compiled" if engine.compiled else "by NumPy, which is slower: nothing was compiled at installation"
     for model in engine.models:

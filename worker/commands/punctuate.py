@@ -82,7 +82,7 @@ def punctuate(
     end, so the labels are those that a live session would get.
     """
     settings = load_local_settings(origin_of(config, assignments))
-    engine = OnnxEngine(models_folder(settings.worker))
+    engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
     if (told := unserved(lang, served_languages(engine.models))) is not None:
         typer.echo(told, err=True)
     lines = Lines(

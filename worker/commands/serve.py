@@ -36,7 +36,11 @@ def serve(
         from worker.service.word_service import WordService  # noqa: PLC0415
     listener = listening(settings.serve)
     load_dictionary()
-    engine = OnnxEngine(models_folder(settings.worker), max_kept_bytes=settings.worker.engine_memory_mib * 2**20)
+    engine = OnnxEngine(
+        models_folder(settings.worker),
+        active=settings.worker.active_models,
+        max_kept_bytes=settings.worker.engine_memory_mib * 2**20,
+    )
     engine.warm_up()
     typer.echo(f"caesura serves {listener.url} (WebSocket: {listener.url.replace('http', 'ws', 1)}v1/words)", err=True)
     raise typer.Exit(WordService(settings=settings, engine=engine, clock=SystemClock()).run(listener))

@@ -237,6 +237,14 @@ class RuntimeSettings(TopicSettings):
             extra={"change": "at a roll-out"},
         ),
     ] = ""
+    active_models: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Ids of the models that take new buffers of their language, instead of those whose manifests "
+            "say so; a running buffer stays with the model that labelled it.",
+            extra={"change": "at a roll-out; workers may differ"},
+        ),
+    ] = ()
     http_host: Annotated[
         str, Meta(description="Address that metrics and health are served on.", extra={"change": "at a restart"})
     ] = "127.0.0.1"

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from statistics import mean
 from typing import Any
 
+from models.data.samples import LONGEST_WORDS
+from models.evaluation.windows import DoubleOverlap
 from models.networks.full_transformer import UNLIMITED
 from models.training.objective import Objective
 
@@ -27,6 +29,8 @@ ALPHAS = (1.0, 0.5, 0.25)
 BETAS = ((0.1, 0.1), (0.05, 0.2), (0.0, 0.1))
 """Smoothing of human and of pseudo labels: one pair alike for both, two that tell them apart."""
 _LOOK_AHEAD_WORDS = 9
+_SAPR_WORDS = 40
+"""A decoder soon finds its place in a short source, and in a hundred words not at all (docs/papers.md)."""
 _PLAIN = Objective()
 
 
@@ -44,10 +48,10 @@ class PaperRun:
     """One training and its tests; ``name`` is unique in its plan and ends in the seed.
 
     kind, fields: of the network, but its vocabulary. started: from the pre-trained encoder. learns: its text. alone:
-    the share of its samples that are one sentence alone. teacher: the run whose likeliest labels those forgotten take.
-    teaches: what it labels for others; relabels: its teacher labels anew, as one that taught nobody yet must. keeps:
-    its weights are kept. mean_of: it is not trained but the mean of these runs' weights. tests: (test, cut). streams:
-    tests labelled as the worker labels streams. needs: runs that must be done before.
+    the share of its samples that are one sentence alone. longest: words of a sample. teacher: the run whose likeliest
+    labels those forgotten take. teaches: what it labels for others; relabels: its teacher labels anew, as one that
+    taught nobody yet must. keeps: its weights are kept. mean_of: it is not trained but the mean of these runs' weights.
+    tests: (test, cut). streams: tests labelled as the worker labels streams. needs: runs that must be done before.
     """
 
     name: str
@@ -62,12 +66,21 @@ class PaperRun:
     learning_rate: float = 1e-4
     max_pieces: int = 3072
     alone: float = 0.0
+    longest: int = LONGEST_WORDS
     objective: Objective = _PLAIN
     teacher: str | None = None
     teaches: tuple[Learnt, ...] = ()
     relabels: bool = False
     keeps: bool = False
     mean_of: tuple[str, ...] = ()
+
+    @property
+    def windows(self) -> DoubleOverlap:
+        """How it reads a test: in the paper's windows, or in ones as long as what it learnt from."""
+        paper = DoubleOverlap()
+        if self.longest >= paper.size:
+            return paper
+        return DoubleOverlap(size=self.longest, left=self.longest // 4, right=self.longest // 5)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -234,6 +247,8 @@ def sapr_runs(_: Mapping[str, float], scope: Scope) -> list[PaperRun]:
     for seed in range(1, scope.seeds + 1):
         for kind, rate in rates.items():
             shared: dict[str, Any] = {"kind": kind, "seed": seed, "learning_rate": rate, "max_pieces": scope.max_pieces}
+            if kind == "sapr":
+                shared["longest"] = _SAPR_WORDS
             runs += [
                 PaperRun(
                     name=f"{kind}, {way}.{seed}",

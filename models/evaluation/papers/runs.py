@@ -78,7 +78,7 @@ def carry_out(run: PaperRun, place: Workplace) -> dict[str, Any]:
     leading = pieces.index(LEADING)
     network = _mean(run, place) if run.mean_of else _trained(run, place, len(pieces), leading)
     trained_s = time.monotonic() - began
-    labels = {f"{test}|{cut}": _labelled(network, place, test, cut, leading) for test, cut in run.tests}
+    labels = {f"{test}|{cut}": _labelled(network, place, test, cut, leading, run.windows) for test, cut in run.tests}
     windows = [(test, CHUNKS) for test, cut in run.tests if test in _CHUNKED and cut == "running"]
     if run.seed == _FIRST_SEED and run.teaches:
         windows += [(_TUNES, overlap) for overlap in OVERLAPS]
@@ -122,6 +122,7 @@ def _trained(run: PaperRun, place: Workplace, vocabulary_size: int, leading: int
         learning_rate=run.learning_rate,
         max_pieces=run.max_pieces,
         alone=run.alone,
+        longest=run.longest,
         threads=place.threads,
         seed=1000 * run.seed,  # an epoch draws with the next number: no seed begins where another goes on
         device=place.device,
@@ -202,7 +203,7 @@ def _fewer_classes(text: PackedText, data: Path) -> PackedText:
 
 
 def _labelled(
-    network: Network, place: Workplace, test: str, cut: str, leading: int, overlap: DoubleOverlap | None = None
+    network: Network, place: Workplace, test: str, cut: str, leading: int, overlap: DoubleOverlap
 ) -> NDArray[np.int8]:
     packed = PackedTest.load(place.tests / f"{test}.npz")
     return label_test(network, packed, cut, leading=leading, overlap=overlap, device=place.device)

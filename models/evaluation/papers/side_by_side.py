@@ -91,7 +91,7 @@ def side_by_side(
         size, facts = sum(weights.numel() for weights in network.parameters()), results.facts(name)
         if size != facts["parameters"]:
             raise FatalError(f"{name} has {facts['parameters']} parameters; --start, --layers and --width say {size}")
-        costs = [cpu_us_a_word(network, cost_test, leading, overlap) for overlap in (DoubleOverlap(), CHUNKS)]
+        costs = [cpu_us_a_word(network, cost_test, leading, overlap) for overlap in (shapes[name].windows, CHUNKS)]
         rows.append(
             [
                 label,

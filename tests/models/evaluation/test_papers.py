@@ -19,7 +19,7 @@ from models.data.aligned_words import UNKNOWN
 from models.data.packed_tests import PackedTest
 from models.data.packing import PackedText, pack
 from models.data.resident_text import ResidentText
-from models.evaluation.papers.plans import PLANS, Learnt, PaperRun
+from models.evaluation.papers.plans import PLANS, Learnt, PaperRun, Scope, sapr_runs
 from models.evaluation.papers.runs import Workplace, carry_out, first_words, read_learnt
 from models.evaluation.papers.schedule import planned
 from models.evaluation.papers.side_by_side import SYSTEMS, mean_delay_words
@@ -214,3 +214,10 @@ def test_the_train_command_knows_each_of_the_networks(kind: str, tmp_path: Path)
     network = load_any_network(tmp_path / "one.pt")
     assert describe(network)[0] == kind
     assert describe(network)[1].get("order", "dp") == "dp"
+
+
+def test_a_system_reads_no_longer_windows_than_the_samples_that_it_learns_from() -> None:
+    runs = {run.name: run for run in sapr_runs({}, Scope(seeds=1, scale=1.0, encoder={}, layers=1))}
+    assert runs["word-cnn, running.1"].windows == DoubleOverlap()
+    sapr = runs["sapr, running.1"]
+    assert sapr.windows.size == sapr.longest < DoubleOverlap().size

@@ -62,6 +62,14 @@ def test_rows_of_other_lengths_are_padded_with_what_is_not_scored() -> None:
     assert (target.next_words[1, 3:] == -100).all()
 
 
+def test_the_tables_of_source_and_target_begin_alike_and_each_learns_by_itself() -> None:
+    network = SAPR(config())
+    assert torch.equal(network.target_words.weight[:V], network.embedding.weight)
+    with torch.no_grad():
+        network.embedding.weight.add_(1)
+    assert not torch.equal(network.target_words.weight[:V], network.embedding.weight)
+
+
 def test_steps_one_at_a_time_say_what_all_of_them_say_at_once() -> None:
     torch.manual_seed(1)
     network = SAPR(config()).eval()

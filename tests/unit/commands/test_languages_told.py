@@ -61,3 +61,12 @@ def test_a_language_without_a_model_is_said_and_its_words_come_out() -> None:
     done = caesura("punctuate", "--lang", "fr", given="bonjour à tous\n")
     assert done.stdout == "bonjour à tous\n"
     assert "no model for fr" in done.stderr
+
+
+def test_a_model_to_be_active_that_is_not_there_is_refused_with_those_that_are(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("so yes\n")
+    done = terminal.run("punctuate", str(tmp_path / "a.txt"), "--set", 'worker.active_models=["tiny"]')
+    assert done.status != 0
+    assert "worker.active_models: no model tiny is there, but en-ct-12x384" in done.err

@@ -34,10 +34,11 @@ _WARM_UP_WORDS = ("so", "this", "is", "a", "warm", "up")
 class OnnxEngine(Engine):
     """``worker.ports.engine.Engine`` over the models of a folder. Not thread-safe: one loop owns it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - an engine's options
         self,
         models_folder: Path,
         *,
+        active: Sequence[str] = (),
         threads: int | None = None,
         streams: bool = True,
         compiled: bool = COMPILED,
@@ -47,7 +48,8 @@ class OnnxEngine(Engine):
     ) -> None:
         """Verify and load every model of ``models_folder``; FatalError where one cannot be used.
 
-        threads: for one inference; None takes what the cgroup's quota allows. streams: False runs every model over
+        active: ids of models that take new buffers of their language, whatever the manifests say. threads: for one
+        inference; None takes what the cgroup's quota allows. streams: False runs every model over
         whole buffers. compiled: False attends by NumPy, whatever was compiled at installation. max_kept_bytes: of rows
         kept between steps. max_batch_pieces, max_pass_rows: bounds of one run over whole buffers, and of one pass of
         steps.
@@ -57,7 +59,7 @@ class OnnxEngine(Engine):
         self._heads: dict[str, Heads] = {}
         self._networks: dict[str, FullNetwork | StreamedNetwork] = {}
         self._models: list[EngineModel] = []
-        for stored in read_models_folder(models_folder):
+        for stored in read_models_folder(models_folder, active=active):
             manifest = stored.manifest
             try:
                 heads = self._heads[manifest.name] = Heads(manifest)

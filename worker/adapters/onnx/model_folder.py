@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -35,25 +36,29 @@ class StoredModel:
         return text.rstrip("\n").split("\n")
 
 
-def read_models_folder(folder: Path) -> list[StoredModel]:
-    """Return the models of a folder, by name; FatalError where there is none or one is not what it should be."""
+def read_models_folder(folder: Path, *, active: Sequence[str] = ()) -> list[StoredModel]:
+    """Return the models of a folder, by name; FatalError where there is none or one is not what it should be.
+
+    active: ids of models that are active for their language instead of the one whose manifest says so.
+    """
     if not folder.is_dir():
         raise FatalError(f"models folder {folder} is not a folder")
     models = [_read_model(path.parent) for path in sorted(folder.glob(f"*/{_MANIFEST}"))]
     if not models:
         raise FatalError(f"models folder {folder} holds no model (no <model>/{_MANIFEST})")
+    models = _chosen(models, active)
     names: set[str] = set()
-    active: dict[str, str] = {}
+    taken: dict[str, str] = {}
     for model in models:
         name = model.manifest.name
         if name in names:
             raise FatalError(f"models folder {folder} holds {name} twice")
         names.add(name)
         language = model.manifest.language
-        if model.manifest.active and language in active:
-            raise FatalError(f"two models are active for {language}: {active[language]} and {name}")
+        if model.manifest.active and language in taken:
+            raise FatalError(f"two models are active for {language}: {taken[language]} and {name}")
         if model.manifest.active:
-            active[language] = name
+            taken[language] = name
     return models
 
 
@@ -61,6 +66,20 @@ def languages_of(folder: Path) -> list[str]:
     """Return the languages that a folder's manifests name, their files unread; none where it is no folder."""
     manifests = map(_read_manifest, sorted(folder.glob(f"*/{_MANIFEST}")))
     return [manifest.language for manifest in manifests if manifest.active]
+
+
+def _chosen(models: list[StoredModel], ids: Sequence[str]) -> list[StoredModel]:
+    """Return the models, those of the ids active, and no other of their languages."""
+    there = {model.manifest.id for model in models}
+    if unknown := [one for one in ids if one not in there]:
+        raise FatalError(f"worker.active_models: no model {unknown[0]} is there, but {', '.join(sorted(there))}")
+    languages = {model.manifest.language for model in models if model.manifest.id in ids}
+    return [
+        replace(model, manifest=msgspec.structs.replace(model.manifest, active=model.manifest.id in ids))
+        if model.manifest.language in languages
+        else model
+        for model in models
+    ]
 
 
 def _read_manifest(path: Path) -> ModelManifest:

@@ -125,6 +125,31 @@ def test_an_inactive_model_of_the_same_language_is_loaded_beside(tmp_path: Path)
     assert [stored.manifest.active for stored in read_models_folder(tmp_path)] == [True, False]
 
 
+def test_whoever_runs_the_worker_says_which_model_of_a_language_is_active(tmp_path: Path) -> None:
+    model(tmp_path, "large")
+    model(tmp_path, "small", active=False)
+    model(tmp_path, "other", language="zh")
+    chosen = read_models_folder(tmp_path, active=["small"])
+    assert {stored.manifest.id: stored.manifest.active for stored in chosen} == {
+        "large": False,
+        "small": True,
+        "other": True,
+    }
+
+
+def test_an_id_that_no_model_has_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    model(tmp_path, "large")
+    with pytest.raises(FatalError, match="no model small is there, but large"):
+        read_models_folder(tmp_path, active=["small"])
+
+
+def test_two_models_of_one_language_cannot_be_chosen(tmp_path: Path) -> None:
+    model(tmp_path, "large")
+    model(tmp_path, "small", active=False)
+    with pytest.raises(FatalError, match="two models are active for en: large@1 and small@1"):
+        read_models_folder(tmp_path, active=["small", "large"])
+
+
 def test_the_same_name_twice_is_refused(tmp_path: Path) -> None:
     model(tmp_path, "one", id="same")
     model(tmp_path, "two", id="same", active=False)
