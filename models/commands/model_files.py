@@ -66,6 +66,10 @@ def export_network(  # noqa: PLR0913 - a command's options
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="It may have learnt from what no shipped model may: for figures only.")
     ] = False,
+    small: Annotated[
+        bool,
+        typer.Option("--small", help="Beside the language's model, for more sessions; a worker's setting chooses it."),
+    ] = False,
 ) -> None:
     """Export a checkpoint to int8 ONNX, and refuse it where torch, fp32 and int8 do not agree on held-out text."""
     from models.export.folder import ModelCard, export  # noqa: PLC0415
@@ -78,21 +82,26 @@ def export_network(  # noqa: PLR0913 - a command's options
     learnt = learnt_from(checkpoint) or tuple(mix)
     if (closed := [corpus for corpus in learnt if corpus not in mix]) and not benchmark:
         raise SystemExit(f"{checkpoint} learnt from {', '.join(closed)}, which no shipped model may: --benchmark")
+    name = LANGUAGES[language].model.id
+    if small:
+        name = f"{language}-ct-{len(network.config.look_ahead)}x{network.config.width}"
     card = ModelCard(
-        id=f"{LANGUAGES[language].model.id}-benchmark" if benchmark else LANGUAGES[language].model.id,
+        id=f"{name}-benchmark" if benchmark else name,
         version=version,
         language=language,
         licence=LANGUAGES[language].model.licence,
         trained_on=learnt,
         dictionary=LANGUAGES[language].model.dictionary,
+        active=not small,
     )
-    small = export(network, pieces, shipped / language, card, int8=True)
-    large = export(network, pieces, fp32 / language, card, int8=False)
+    folder = f"{language}-small" if small else language
+    int8_manifest = export(network, pieces, shipped / folder, card, int8=True)
+    fp32_manifest = export(network, pieces, fp32 / folder, card, int8=False)
     tokenizer = WordPiece(pieces, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
     parity = check_parity(
         network,
-        fp32 / language / large.weights,
-        shipped / language / small.weights,
+        fp32 / folder / fp32_manifest.weights,
+        shipped / folder / int8_manifest.weights,
         _parity_buffers(corpora, language),
         tokenizer,
         tokenizer.number(LEADING),

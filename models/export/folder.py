@@ -24,7 +24,10 @@ _VOCABULARY = "vocabulary.txt"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
-    """What a manifest says beyond the network's shape. dictionary: its words are cut by the packaged dictionary."""
+    """What a manifest says beyond the network's shape.
+
+    dictionary: its words are cut by the packaged dictionary. active: new buffers of its language go to it.
+    """
 
     id: str
     version: str
@@ -32,6 +35,7 @@ class ModelCard:
     licence: str
     trained_on: tuple[str, ...]
     dictionary: bool = False
+    active: bool = True
 
 
 def export(
@@ -52,7 +56,7 @@ def export(
         id=card.id,
         version=card.version,
         language=card.language,
-        active=True,
+        active=card.active,
         network="ct_transformer",
         weights=weights_name,
         files=tuple(_file(folder / name) for name in (weights_name, _VOCABULARY)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,12 @@ from typer.testing import CliRunner
 
 from models.__main__ import app
 from models.data.packing import pack
+from models.languages.english import ENGLISH
+from models.languages.registry import LANGUAGES
 from models.networks.checkpoints import learnt_from, load_network, write_checkpoint
-from tests.harness.models.corpora import write_archive
+from tests.harness.models.corpora import write_archive, write_corpus
 from tests.harness.models.networks import VOCABULARY, document, exported, tiny_config, tiny_network, tokenizer
+from worker.adapters.onnx.model_folder import read_models_folder
 
 pytestmark = pytest.mark.torch
 
@@ -44,6 +48,23 @@ def test_what_learnt_from_a_closed_corpus_is_not_exported_as_a_shipped_model(fol
     refused = run(folder, "export", *asked, "--shipped", str(shipped))
     assert "learnt from ted, which no shipped model may" in refused
     assert not shipped.exists()
+
+
+def test_a_small_model_is_exported_beside_the_language_s_own_and_is_not_active(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(LANGUAGES, "en", replace(ENGLISH, parity_corpora=("changelog",)))
+    said = "We saw it. Where is it? It was there, and we saw it again. " * 40
+    write_corpus(folder, "changelog", {f"talk {number}": said for number in range(60)})
+    write_checkpoint(folder / "small.pt", tiny_network(tiny_config()), {"corpora": ["changelog"]})
+    exported(tiny_network(), folder / "shipped" / "en", int8=True)
+    asked = ["--checkpoint", str(folder / "small.pt"), "--version", "2", "--corpora", str(folder), "--small"]
+    done = run(folder, "export", *asked, "--shipped", str(folder / "shipped"), "--fp32", str(folder / "fp32"))
+    assert done.startswith("0: "), done
+    models = {one.folder.name: one.manifest for one in read_models_folder(folder / "shipped")}
+    shape = tiny_config()
+    assert models["en-small"].id == f"en-ct-{len(shape.look_ahead)}x{shape.width}"
+    assert {name: manifest.active for name, manifest in models.items()} == {"en": True, "en-small": False}
 
 
 def test_a_checkpoint_tells_what_it_and_its_start_learnt_from(folder: Path) -> None:
