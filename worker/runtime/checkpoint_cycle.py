@@ -6,6 +6,8 @@ not commit for sure is claimed again, and one that cannot go on is parked once n
 
 from __future__ import annotations
 
+import math
+
 from worker.errors import BrokerError, RetriableError
 from worker.ports.reasons import CheckpointOutcome, ClaimWaitReason
 from worker.ports.seam_events import DecodingCounted, SeamReached, SeamStep, SegmentsPublished
@@ -60,15 +62,20 @@ class CheckpointCycle:
         Asked once a turn.
         """
         self._let_go()
-        now_s = self._clock.monotonic_s()
-        loaded = self._assignment.loaded.values()
-        if any(one.isolating for one in loaded):
-            return True
+        if self._staged_since_s is None and any(
+            one.changed or one.parked is not None for one in self._assignment.loaded.values()
+        ):
+            self._staged_since_s = self._clock.monotonic_s()
+        return self.due_in_s <= 0
+
+    @property
+    def due_in_s(self) -> float:
+        """Return how long until a checkpoint of what had changed when ``due`` was asked; infinite: nothing had."""
+        if any(one.isolating for one in self._assignment.loaded.values()):
+            return 0.0
         if self._staged_since_s is None:
-            if not any(one.changed or one.parked is not None for one in loaded):
-                return False
-            self._staged_since_s = now_s
-        return self._gathering.ends(self._staged_since_s, self._interval_s)
+            return math.inf
+        return self._gathering.left_s(self._staged_since_s, self._interval_s)
 
     def take(self, deadline: Deadline | None = None) -> None:
         """Take a checkpoint over everything that is staged; nothing staged, nothing done. FatalError, FencedError."""

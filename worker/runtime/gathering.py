@@ -8,6 +8,8 @@ Rules:
    or when the first of them has waited for ``longest_s``: whichever is first.
 2. A checkpoint is due so much before its interval's end as the last labelling took, at most half of it: the words that
    waited are not later for it.
+3. Where no backlog waits, a turn begins ``turn_s`` after the last one, so that what came in between is read together;
+   or when a checkpoint is due, so that it has all that has come (ADR 0051).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ class Gathering:
     clock: Clock
     most_records: int
     longest_s: float
+    turn_s: float = 0.0
     waiting: int = 0
     _since_s: float = 0.0
     _last_took_s: float = 0.0
@@ -44,7 +47,11 @@ class Gathering:
         self.waiting = 0
         self._last_took_s = took_s
 
-    def ends(self, since_s: float, interval_s: float) -> bool:
-        """Tell whether labelling must begin, for a checkpoint at the end of an interval that began at ``since_s``."""
+    def left_s(self, since_s: float, interval_s: float) -> float:
+        """Return how long until labelling must begin, for a checkpoint ``interval_s`` after ``since_s``."""
         lead_s = min(self._last_took_s, interval_s / 2)
-        return self.clock.monotonic_s() - since_s >= interval_s - lead_s
+        return since_s + interval_s - lead_s - self.clock.monotonic_s()
+
+    def rest_s(self, took_s: float, due_in_s: float) -> float:
+        """Return how long to wait before the next turn. took_s: what the last one took. due_in_s: of a checkpoint."""
+        return max(0.0, min(self.turn_s - took_s, due_in_s))

@@ -6,6 +6,7 @@ and everything that is not loaded is paused while the group membership is kept a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from worker.core.partition import PartitionSessions
@@ -36,6 +37,10 @@ __all__ = ["Worker"]
 
 _POLL_S = 0.02
 _RETRY_WAIT_S = 0.5
+_TURNS = 4
+"""How many turns there are while words wait for a checkpoint: each costs something beside its words."""
+_MEMBER_S = 0.1
+"""How long it is believed that this is a member: the question goes to another of the client's threads."""
 
 
 class Worker:
@@ -52,6 +57,8 @@ class Worker:
         self._loader = loader
         self._partitions = 0
         self._draining = False
+        self._behind = False
+        self._member_until_s = -math.inf
         self._faults = faults = Faults(parts.observer)
         self._budget = PollBudget(settings.max_poll_records)
         self._producer = OwnProducer(
@@ -65,7 +72,10 @@ class Worker:
         self._polling = Polling(parts, settings, assignment=held, faults=faults, budget=self._budget)
         self._timer_sweep = TimerSweep(source=parts.source, faults=faults, timeout_s=settings.claim_timeout_s)
         self._gathering = Gathering(
-            clock=parts.clock, most_records=settings.max_batch_sessions, longest_s=settings.gather_ms / 1000.0
+            clock=parts.clock,
+            most_records=settings.max_batch_sessions,
+            longest_s=settings.gather_ms / 1000.0,
+            turn_s=min(settings.gather_ms, settings.commit_interval_ms) / 1000.0 / _TURNS,
         )
         self._checkpoints = CheckpointCycle(
             parts, settings, assignment=held, faults=faults, producer=self._producer, gathering=self._gathering
@@ -83,7 +93,9 @@ class Worker:
         """Work until told to stop, then drain: a last checkpoint, and leave the group. FatalError, FencedError."""
         if self.start(stopping):
             while not stopping():
+                began_s = self._clock.monotonic_s()
                 self.turn(_POLL_S)
+                self._rest(began_s)
         self.drain()
 
     def start(self, stopping: Callable[[], bool] = lambda: False) -> bool:
@@ -118,6 +130,7 @@ class Worker:
         else:
             self._advance_claims()
             fired = self._timer_sweep.tick(self.assignment.loaded, self._budget.max_records)
+            self._behind = records + fired >= self._budget.max_records
             due = self._checkpoints.due
             if self._gathering.is_over(records + fired, at_most=self._budget.max_records) or due:
                 began_s = self._clock.monotonic_s()
@@ -149,7 +162,7 @@ class Worker:
     def unready(self) -> tuple[str, ...]:
         """Name every reason why this worker should not count as ready; none: it is."""
         reasons = ["draining"] if self._draining else []
-        if not self._parts.source.membership().current:
+        if not self._is_member():
             reasons.append("not a member of the group yet")
         if self._producer.lost is not None:
             reasons.append(f"no producer: {self._producer.lost}")
@@ -157,9 +170,22 @@ class Worker:
         reasons += [f"partition {one.partition} parked: {one.reason}" for one in self.assignment.parked.values()]
         return tuple(reasons)
 
+    def _is_member(self) -> bool:
+        now_s = self._clock.monotonic_s()
+        if now_s >= self._member_until_s and self._parts.source.membership().current:
+            self._member_until_s = now_s + _MEMBER_S
+        return now_s < self._member_until_s
+
     @property
     def _sessions(self) -> dict[int, PartitionSessions]:
         return {number: one.sessions for number, one in self.assignment.loaded.items()}
+
+    def _rest(self, began_s: float) -> None:
+        """Let more words come, where a turn would do nothing but read them."""
+        if self._behind or self.assignment.busy or self._producer.lost is not None:
+            return
+        took_s = self._clock.monotonic_s() - began_s
+        self._clock.sleep_s(self._gathering.rest_s(took_s, self._checkpoints.due_in_s))
 
     def _advance_claims(self) -> None:
         fault = self.assignment.advance_claims()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 
@@ -26,6 +28,19 @@ class _CountingEngine(ScriptedEngine):
 
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         self.sizes.append(len(requests))
+        return super().label(requests)
+
+
+class _TimedEngine(ScriptedEngine):
+    """Notes when each pass begins."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__()
+        self._clock = clock
+        self.passes_s: list[float] = []
+
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        self.passes_s.append(self._clock.monotonic_s())
         return super().label(requests)
 
 
@@ -63,9 +78,9 @@ def test_labelling_begins_so_early_that_the_checkpoint_is_in_time(took_s: float,
     gathering, clock = _gathering()
     gathering.labelled(took_s=took_s)
     clock.pass_s(begins_s - 0.001)
-    assert not gathering.ends(0.0, 0.1)
+    assert gathering.left_s(0.0, 0.1) > 0
     clock.pass_s(0.002)
-    assert gathering.ends(0.0, 0.1)
+    assert gathering.left_s(0.0, 0.1) < 0
 
 
 def _spoken(gather_ms: int) -> tuple[World, list[int]]:
@@ -88,3 +103,45 @@ def test_words_that_come_one_after_another_are_labelled_together_and_say_the_sam
     assert max(one_by_one) == 1
     assert sum(gathered) == sum(one_by_one)
     assert len(gathered) <= len(one_by_one) / 3
+
+
+def _live(gather_ms: int) -> tuple[World, list[float], list[float]]:
+    """Let a session speak for two seconds, an event of three words each 30 ms; return when turns and passes began."""
+    world, turns_s = World(rules=_PATIENT), list[float]()
+    engine = _TimedEngine(world.clock)
+    worker = world.worker(engine=engine, gather_ms=gather_ms, commit_interval_ms=100)
+    worker.turn(3)
+    began_s = world.clock.monotonic_s()
+    talk = speech("ann", 180, a_time=3)
+    waiting = [(began_s + 0.03 * place, event) for place, event in enumerate(talk)]
+
+    def stopping() -> bool:
+        turns_s.append(world.clock.monotonic_s())
+        while waiting and waiting[0][0] <= turns_s[-1]:
+            world.send(waiting.pop(0)[1], timestamp_ms=world.clock.wall_ms())
+        return turns_s[-1] > began_s + 3.0
+
+    worker.worker.run(stopping)
+    check_every_word_once(talk, world.segments())
+    return world, turns_s, engine.passes_s
+
+
+def test_between_two_checkpoints_the_loop_rests_and_says_the_same() -> None:
+    (hasty, many, _), (rested, few, _) = _live(0), _live(100)
+    assert comparable(rested.segments()) == comparable(hasty.segments())
+    assert len(few) < 0.7 * len(many)
+
+
+def test_however_long_words_may_wait_the_loop_looks_for_them_before_a_checkpoint() -> None:
+    _, _, passes_s = _live(4_000)
+    between_s = [later - earlier for earlier, later in pairwise(passes_s[:15])]
+    assert max(between_s) < 0.2, "an interval, and a turn that reads what has changed"
+
+
+@pytest.mark.parametrize(
+    ("took_s", "due_in_s", "rest_s"),
+    [(0.005, math.inf, 0.02), (0.005, 0.012, 0.012), (0.03, math.inf, 0.0), (0.005, -0.1, 0.0)],
+)
+def test_a_turn_begins_at_its_time_or_when_a_checkpoint_is_due(took_s: float, due_in_s: float, rest_s: float) -> None:
+    gathering = Gathering(clock=ManualClock(), most_records=8, longest_s=0.1, turn_s=0.025)
+    assert gathering.rest_s(took_s, due_in_s) == pytest.approx(rest_s)
