@@ -26,7 +26,7 @@ _ENOUGH_HAN = 2
 def tell_unserved(lang: str, worker: RuntimeSettings) -> None:
     """Say on stderr where none of the models here is for a language; nothing where no models are here."""
     folder = Path(worker.models_dir) if worker.models_dir else shipped_models()
-    served = languages_of(folder) if folder is not None else []
+    served = languages_of(folder, active=worker.active_models) if folder is not None else []
     if served and (told := unserved(lang, served)) is not None:
         typer.echo(told, err=True)
 

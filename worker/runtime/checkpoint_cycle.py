@@ -62,6 +62,8 @@ class CheckpointCycle:
         Asked once a turn.
         """
         self._let_go()
+        if self.isolating:
+            return True
         if self._staged_since_s is None and any(
             one.changed or one.parked is not None for one in self._assignment.loaded.values()
         ):
@@ -69,10 +71,13 @@ class CheckpointCycle:
         return self.due_in_s <= 0
 
     @property
+    def isolating(self) -> bool:
+        """Tell whether a partition tries its records one by one, each with a checkpoint of its own."""
+        return any(one.isolating for one in self._assignment.loaded.values())
+
+    @property
     def due_in_s(self) -> float:
         """Return how long until a checkpoint of what had changed when ``due`` was asked; infinite: nothing had."""
-        if any(one.isolating for one in self._assignment.loaded.values()):
-            return 0.0
         if self._staged_since_s is None:
             return math.inf
         return self._gathering.left_s(self._staged_since_s, self._interval_s)

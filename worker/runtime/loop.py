@@ -37,8 +37,11 @@ __all__ = ["Worker"]
 
 _POLL_S = 0.02
 _RETRY_WAIT_S = 0.5
+_LEAST_POLL_S = 0.001
 _TURNS = 4
-"""How many turns there are while words wait for a checkpoint: each costs something beside its words."""
+_MOST_REST_S = 0.025
+"""How many turns there are while words wait for a checkpoint, each of which costs something beside its words; and how
+long others wait at most: rebalances, timers, answers."""
 _MEMBER_S = 0.1
 """How long it is believed that this is a member: the question goes to another of the client's threads."""
 
@@ -75,7 +78,7 @@ class Worker:
             clock=parts.clock,
             most_records=settings.max_batch_sessions,
             longest_s=settings.gather_ms / 1000.0,
-            turn_s=min(settings.gather_ms, settings.commit_interval_ms) / 1000.0 / _TURNS,
+            turn_s=min(settings.gather_ms / 1000.0 / _TURNS, _MOST_REST_S),
         )
         self._checkpoints = CheckpointCycle(
             parts, settings, assignment=held, faults=faults, producer=self._producer, gathering=self._gathering
@@ -94,7 +97,7 @@ class Worker:
         if self.start(stopping):
             while not stopping():
                 began_s = self._clock.monotonic_s()
-                self.turn(_POLL_S)
+                self.turn(self._poll_s())
                 self._rest(began_s)
         self.drain()
 
@@ -130,7 +133,7 @@ class Worker:
         else:
             self._advance_claims()
             fired = self._timer_sweep.tick(self.assignment.loaded, self._budget.max_records)
-            self._behind = records + fired >= self._budget.max_records
+            self._behind = self._polling.full or records + fired >= self._budget.max_records
             due = self._checkpoints.due
             if self._gathering.is_over(records + fired, at_most=self._budget.max_records) or due:
                 began_s = self._clock.monotonic_s()
@@ -180,9 +183,16 @@ class Worker:
     def _sessions(self) -> dict[int, PartitionSessions]:
         return {number: one.sessions for number, one in self.assignment.loaded.items()}
 
+    def _poll_s(self) -> float:
+        """Return how long a poll may wait for a first record: no longer than until a checkpoint is due."""
+        if self._producer.lost is not None:
+            return _POLL_S
+        return min(_POLL_S, max(_LEAST_POLL_S, self._checkpoints.due_in_s))
+
     def _rest(self, began_s: float) -> None:
-        """Let more words come, where a turn would do nothing but read them."""
-        if self._behind or self.assignment.busy or self._producer.lost is not None:
+        """Let more words come, where a turn would do nothing but read them: some wait for a checkpoint already."""
+        working = self._behind or self._checkpoints.isolating or self._producer.lost is not None
+        if working or self.assignment.claiming or self._checkpoints.due_in_s == math.inf:
             return
         took_s = self._clock.monotonic_s() - began_s
         self._clock.sleep_s(self._gathering.rest_s(took_s, self._checkpoints.due_in_s))

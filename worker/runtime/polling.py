@@ -38,9 +38,14 @@ class Polling:
         self._budget = budget
         self._clock = parts.clock
         self._stalls_s: dict[int, tuple[float, float]] = {}
+        self.full = False
 
     def poll(self, timeout_s: float) -> int:
-        """Take what has come; return how many records and fired sessions it was. FatalError."""
+        """Take what has come; return how many records and fired sessions it was. FatalError.
+
+        ``full`` says afterwards whether it was as much as a turn may take: there may be more.
+        """
+        self.full = False
         try:
             items = self._source.poll(self._budget.max_records, timeout_s)
         except RetriableError as error:
@@ -48,6 +53,7 @@ class Polling:
             return 0
         if items:
             self._faults.cleared("poll")
+        self.full = len(items) >= self._budget.max_records
         fired = 0
         for item in items:
             fired += self._take(item, max(0, self._budget.max_records - fired))

@@ -240,8 +240,8 @@ class RuntimeSettings(TopicSettings):
     active_models: Annotated[
         tuple[str, ...],
         Meta(
-            description="Ids of the models that take new buffers of their language, instead of those whose manifests "
-            "say so; a running buffer stays with the model that labelled it.",
+            description="Models that take new buffers of their language, instead of those whose manifests say so: "
+            "an id, or `id@version`. A running buffer stays with the model that labelled it.",
             extra={"change": "at a roll-out; workers may differ"},
         ),
     ] = ()

@@ -39,14 +39,15 @@ class StoredModel:
 def read_models_folder(folder: Path, *, active: Sequence[str] = ()) -> list[StoredModel]:
     """Return the models of a folder, by name; FatalError where there is none or one is not what it should be.
 
-    active: ids of models that are active for their language instead of the one whose manifest says so.
+    active: models that are active for their language instead of the one whose manifest says so, by id or name.
     """
     if not folder.is_dir():
         raise FatalError(f"models folder {folder} is not a folder")
     models = [_read_model(path.parent) for path in sorted(folder.glob(f"*/{_MANIFEST}"))]
     if not models:
         raise FatalError(f"models folder {folder} holds no model (no <model>/{_MANIFEST})")
-    models = _chosen(models, active)
+    chosen = _chosen([model.manifest for model in models], active)
+    models = [replace(model, manifest=manifest) for model, manifest in zip(models, chosen, strict=True)]
     names: set[str] = set()
     taken: dict[str, str] = {}
     for model in models:
@@ -62,24 +63,35 @@ def read_models_folder(folder: Path, *, active: Sequence[str] = ()) -> list[Stor
     return models
 
 
-def languages_of(folder: Path) -> list[str]:
-    """Return the languages that a folder's manifests name, their files unread; none where it is no folder."""
-    manifests = map(_read_manifest, sorted(folder.glob(f"*/{_MANIFEST}")))
-    return [manifest.language for manifest in manifests if manifest.active]
+def languages_of(folder: Path, *, active: Sequence[str] = ()) -> list[str]:
+    """Return the languages that a folder's models are active for, their files unread; none where it is no folder."""
+    manifests = [_read_manifest(path) for path in sorted(folder.glob(f"*/{_MANIFEST}"))]
+    return [manifest.language for manifest in _chosen(manifests, active if manifests else ()) if manifest.active]
 
 
-def _chosen(models: list[StoredModel], ids: Sequence[str]) -> list[StoredModel]:
-    """Return the models, those of the ids active, and no other of their languages."""
-    there = {model.manifest.id for model in models}
-    if unknown := [one for one in ids if one not in there]:
-        raise FatalError(f"worker.active_models: no model {unknown[0]} is there, but {', '.join(sorted(there))}")
-    languages = {model.manifest.language for model in models if model.manifest.id in ids}
+def _chosen(manifests: list[ModelManifest], wanted: Sequence[str]) -> list[ModelManifest]:
+    """Return the manifests, those that are wanted active, and no other of their languages.
+
+    wanted: ``id@version``, or an id: of several versions the one whose manifest is active.
+    """
+    if not wanted:
+        return manifests
+    names = {_wanted(one, manifests) for one in wanted}
+    languages = {manifest.language for manifest in manifests if manifest.name in names}
     return [
-        replace(model, manifest=msgspec.structs.replace(model.manifest, active=model.manifest.id in ids))
-        if model.manifest.language in languages
-        else model
-        for model in models
+        msgspec.structs.replace(manifest, active=manifest.name in names) if manifest.language in languages else manifest
+        for manifest in manifests
     ]
+
+
+def _wanted(asked: str, manifests: Sequence[ModelManifest]) -> str:
+    found = [manifest for manifest in manifests if asked in (manifest.id, manifest.name)]
+    if len(found) > 1:
+        found = [manifest for manifest in found if manifest.active]
+    if len(found) != 1:
+        there = ", ".join(manifest.name for manifest in manifests)
+        raise FatalError(f"worker.active_models: {asked} names no one model; there are {there}")
+    return found[0].name
 
 
 def _read_manifest(path: Path) -> ModelManifest:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.model_folder import read_models_folder
+from worker.adapters.onnx.model_folder import languages_of, read_models_folder
 from worker.core.dictionary import dictionary_sha256
 from worker.errors import FatalError
 
@@ -139,8 +139,29 @@ def test_whoever_runs_the_worker_says_which_model_of_a_language_is_active(tmp_pa
 
 def test_an_id_that_no_model_has_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
     model(tmp_path, "large")
-    with pytest.raises(FatalError, match="no model small is there, but large"):
+    with pytest.raises(FatalError, match="small names no one model; there are large@1"):
         read_models_folder(tmp_path, active=["small"])
+
+
+def test_a_version_is_chosen_by_its_name_and_of_several_an_id_means_the_active_one(tmp_path: Path) -> None:
+    model(tmp_path, "old", id="one", version="1", active=False)
+    model(tmp_path, "new", id="one", version="2")
+    for asked, version in (("one@1", "1"), ("one@2", "2"), ("one", "2")):
+        active = [stored.manifest for stored in read_models_folder(tmp_path, active=[asked]) if stored.manifest.active]
+        assert [manifest.version for manifest in active] == [version]
+
+
+def test_an_id_of_several_versions_of_which_none_is_active_is_refused_with_their_names(tmp_path: Path) -> None:
+    model(tmp_path, "old", id="one", version="1", active=False)
+    model(tmp_path, "new", id="one", version="2", active=False)
+    with pytest.raises(FatalError, match="one names no one model; there are one@2, one@1"):
+        read_models_folder(tmp_path, active=["one"])
+
+
+def test_a_language_whose_only_model_is_chosen_by_the_setting_is_served(tmp_path: Path) -> None:
+    model(tmp_path, "small", active=False)
+    assert languages_of(tmp_path) == []
+    assert languages_of(tmp_path, active=["small"]) == ["en"]
 
 
 def test_two_models_of_one_language_cannot_be_chosen(tmp_path: Path) -> None:
