@@ -24,7 +24,7 @@ import msgspec
 
 from bench.live_load import EVENT_WORDS, WORDS_A_SECOND, percentiles
 from bench.machine import write_result
-from bench.worker_process import ROOT, WorkerProcess
+from bench.worker_process import ROOT, WorkerProcess, choosing
 from schemas.codec import decode_event, decode_segment
 from schemas.events import WordsEvent
 from schemas.segments import Segment
@@ -94,8 +94,10 @@ def delays(world: RealWorld, reader: Reader) -> dict[str, dict[str, float]]:
     return {"word_ms": percentiles(word), "system_ms": percentiles(system)}
 
 
-def measure(world: RealWorld, options: argparse.Namespace, *, code: Path = ROOT) -> dict[str, object]:
-    """Run one measurement; code: the root of the sources that the worker runs."""
+def measure(
+    world: RealWorld, options: argparse.Namespace, *, code: Path = ROOT, model: str | None = None
+) -> dict[str, object]:
+    """Run one measurement; code: the root of the sources that the worker runs; model: the active one's id."""
     rng = random.Random(options.seed)  # noqa: S311 - the same speech in every run is wanted
     talks = [
         speech(f"session-{number}", talk(options.words, rng), a_time=EVENT_WORDS) for number in range(options.sessions)
@@ -107,7 +109,7 @@ def measure(world: RealWorld, options: argparse.Namespace, *, code: Path = ROOT)
         talks = [heard_in_time(one) for one in talks]
     else:
         world.send(*(one for turn in zip(*talks, strict=True) for one in turn))
-    worker = WorkerProcess(world, code=code)
+    worker = WorkerProcess(world, code=code, settings=choosing(model))
     began_s = time.monotonic()
     reader.start()
     if live:
@@ -132,16 +134,20 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=150, help="words a session")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--timeout-s", type=float, default=900.0)
+    parser.add_argument("--model", help="id of the model that is active, where it is another than the shipped one")
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     kafka, redis = find_kafka(), find_redis()
     try:
         world = RealWorld(kafka, redis.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=4)
-        measured = measure(world, options)
+        measured = measure(world, options, model=options.model)
     finally:
         redis.close()
         kafka.close()
     command = f"python -m bench.end_to_end {options.what} --sessions {options.sessions} --words {options.words}"
-    write_result(f"end_to_end_{options.what}", command, measured)
+    if options.model:
+        command += f" --model {options.model}"
+    write_result(f"end_to_end_{options.what}", command, measured, out=options.out)
 
 
 if __name__ == "__main__":

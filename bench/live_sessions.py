@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bench.live_load import Listener, Speakers, causes, own_delays, percentiles
 from bench.machine import write_result
-from bench.worker_process import WorkerProcess
+from bench.worker_process import WorkerProcess, choosing
 from tests.harness.parts.kafka_part import find_kafka
 from tests.harness.parts.redis_part import find_redis
 from tests.harness.real_world import RealWorld
@@ -93,7 +93,7 @@ def passes(measured: dict[str, object]) -> bool:
 
 def measure(world: RealWorld, options: argparse.Namespace) -> dict[str, object]:
     """Rise."""
-    settings = {"worker.engine_memory_mib": options.engine_memory_mib}
+    settings = {"worker.engine_memory_mib": options.engine_memory_mib, **choosing(options.model)}
     workers = [
         WorkerProcess(world, ordinal=ordinal, cpus={cpu}, settings=settings)
         for ordinal, cpu in enumerate(options.worker_cpus)
@@ -132,6 +132,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=12.0, help="of a stage that count")
     parser.add_argument("--warm-s", type=float, default=8.0)
     parser.add_argument("--engine-memory-mib", type=int, default=4096)
+    parser.add_argument("--model", help="id of the model that is active, where it is another than the shipped one")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     os.sched_setaffinity(0, set(cores) - set(options.worker_cpus) or set(cores))
@@ -146,6 +147,8 @@ def main() -> None:
     command = (
         f"python -m bench.live_sessions --worker-cpus {cpus} --first {options.first} --seconds {options.seconds:g}"
     )
+    if options.model:
+        command += f" --model {options.model}"
     write_result("live_sessions", command, measured, out=options.out)
 
 

@@ -5,6 +5,7 @@ Processor time is the kernel's of the whole process, every thread, in ticks of 1
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -16,11 +17,16 @@ from typing import IO
 from tests.harness.real_world import RealWorld
 from worker.sizing.measuring import resident_bytes
 
-__all__ = ["ROOT", "WorkerProcess"]
+__all__ = ["ROOT", "WorkerProcess", "choosing"]
 
 ROOT = Path(__file__).resolve().parents[1]
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _START = "from worker.cli import main; main()"
+
+
+def choosing(model: str | None) -> dict[str, object]:
+    """Return the setting that chooses a model by its id; none, where the manifests choose."""
+    return {"worker.active_models": json.dumps([model])} if model else {}
 
 
 class WorkerProcess:

@@ -144,8 +144,8 @@ def test_a_request_for_a_model_that_is_not_loaded_is_refused(engine: OnnxEngine)
 def test_the_engine_says_what_it_serves(engine: OnnxEngine) -> None:
     engine.warm_up()
     engine.forget("nobody")
-    served = {model.language: model for model in engine.models}
-    assert (served["en"].active, served["en"].look_ahead_words) == (True, 6)
+    served = {model.name.partition("@")[0]: (model.active, model.look_ahead_words) for model in engine.models}
+    assert (served["en-ct-12x384"], served["en-ct-3x384"]) == ((True, 6), (False, 6))
     assert isinstance(engine.label([request(engine, ["yes"])])[0], Labels)
 
 

@@ -8,7 +8,7 @@ from schemas.labels import Disfluency, Punctuation
 from schemas.model_manifest import ModelManifest
 from tests.harness.places import SHIPPED
 from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.model_folder import read_models_folder
+from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
 from worker.core.labelling import LabelRequest
 
 MARKS = {
@@ -62,7 +62,7 @@ def test_a_sentence_of_our_own_is_labelled_as_it_was_when_the_model_was_shipped(
 
 def test_the_weights_and_all_beside_them_stay_within_the_size_promised() -> None:
     for stored in read_models_folder(SHIPPED):
-        promised = {"en": 35_000_000, "zh": 25_000_000}[stored.manifest.language]
+        promised = 35_000_000 if stored.folder.name == "en" else 25_000_000
         assert sum(path.stat().st_size for path in stored.folder.iterdir()) <= promised
 
 
@@ -75,7 +75,16 @@ def test_the_manifest_says_what_the_network_is() -> None:
     assert shipped.licence == "CC-BY-SA-4.0"
 
 
-def test_the_licence_and_the_card_lie_beside_the_weights() -> None:
-    assert (SHIPPED / "en" / "LICENSE.md").is_file()
-    card = (SHIPPED / "en" / "MODEL_CARD.md").read_text(encoding="utf-8")
-    assert manifest().version in card
+@pytest.mark.parametrize("stored", read_models_folder(SHIPPED), ids=lambda stored: stored.folder.name)
+def test_the_licence_and_the_card_lie_beside_the_weights(stored: StoredModel) -> None:
+    assert (stored.folder / "LICENSE.md").is_file()
+    card = (stored.folder / "MODEL_CARD.md").read_text(encoding="utf-8")
+    assert f"# {stored.manifest.id}, version {stored.manifest.version}" in card
+
+
+def test_the_small_model_is_what_it_is_called_and_waits_to_be_chosen() -> None:
+    small = next(stored.manifest for stored in read_models_folder(SHIPPED) if stored.folder.name == "en-small")
+    assert (small.id, small.active, small.look_ahead) == ("en-ct-3x384", False, (2, 2, 2))
+    chosen = OnnxEngine(SHIPPED, active=[small.id], threads=1)
+    assert {model.name: model.active for model in chosen.models}[small.name]
+    assert sum(model.active for model in chosen.models) == 2

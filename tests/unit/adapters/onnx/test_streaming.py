@@ -45,7 +45,7 @@ grown_by = st.lists(st.integers(1, 14), min_size=1, max_size=8)
 
 
 @EXAMPLES
-@given(steps=grown_by, seed=seeds, data=st.data(), model=st.integers(0, 1))
+@given(steps=grown_by, seed=seeds, data=st.data(), model=st.integers(0, 2))
 def test_a_buffer_that_grows_is_labelled_as_the_full_run_labels_it(
     steps: list[int], seed: int, data: st.DataObject, model: int
 ) -> None:
@@ -94,7 +94,7 @@ def test_whatever_happens_to_a_session_its_rows_say_what_a_fresh_engine_says(see
 
 
 @pytest.mark.parametrize("compiled", WAYS)
-@pytest.mark.parametrize("model", [0, 1])
+@pytest.mark.parametrize("model", [0, 1, 2])
 def test_rows_that_were_kept_and_rows_computed_anew_agree_to_the_last_bit_however_long_the_buffer_is(
     model: int, *, compiled: bool
 ) -> None:
