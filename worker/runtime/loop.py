@@ -38,10 +38,11 @@ __all__ = ["Worker"]
 _POLL_S = 0.02
 _RETRY_WAIT_S = 0.5
 _LEAST_POLL_S = 0.001
+"""A checkpoint that is due sooner is as good as due: the clock's last digits make no turn of their own."""
 _TURNS = 4
+"""How many turns there are while words wait for a checkpoint: each costs something beside its words."""
 _MOST_REST_S = 0.025
-"""How many turns there are while words wait for a checkpoint, each of which costs something beside its words; and how
-long others wait at most: rebalances, timers, answers."""
+"""How long rebalances, timers and answers wait for a turn at most."""
 _MEMBER_S = 0.1
 """How long it is believed that this is a member: the question goes to another of the client's threads."""
 

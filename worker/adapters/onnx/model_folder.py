@@ -74,8 +74,6 @@ def _chosen(manifests: list[ModelManifest], wanted: Sequence[str]) -> list[Model
 
     wanted: ``id@version``, or an id: of several versions the one whose manifest is active.
     """
-    if not wanted:
-        return manifests
     names = {_wanted(one, manifests) for one in wanted}
     languages = {manifest.language for manifest in manifests if manifest.name in names}
     return [
