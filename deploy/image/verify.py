@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,8 @@ _UNWANTED = ("torch", "onnx", "tokenizers", "safetensors", "pip", "setuptools", 
 _WANTED = ("starlette", "uvicorn", "websockets")
 """The extra ``web``: ``caesura serve`` and ``view`` run from the image, too."""
 
-_COMPILED = "caesura.worker.adapters.onnx.row_kernels"
+_COMPILED = ("row_kernels", *(["row_products"] if platform.machine() == "x86_64" else []))
+"""Of ``caesura.worker.adapters.onnx``; products are compiled for AVX-512 alone."""
 
 _OURS = ("worker", "schemas", "models")
 """They stand within ``caesura``, and nowhere else (ADR 0032)."""
@@ -31,10 +33,11 @@ def findings(target: Path) -> Iterator[str]:
     for name in _WANTED:
         if importlib.util.find_spec(name) is None:
             yield f"{name} is not in the image"
-    try:
-        importlib.import_module(_COMPILED)
-    except ImportError as error:
-        yield f"{error}: the engine would be slower (is there a C compiler in the first stage?)"
+    for name in _COMPILED:
+        try:
+            importlib.import_module(f"caesura.worker.adapters.onnx.{name}")
+        except ImportError as error:
+            yield f"{error}: the engine would be slower (is there a C compiler in the first stage?)"
     folder = caesura.models_folder().resolve()
     if not folder.is_relative_to(target):
         yield f"the models come from {folder}, outside of {target}"

@@ -168,28 +168,41 @@ def ablate_look_ahead(
 
 def compare_spreads(
     *,
-    checkpoint: Annotated[list[Path], typer.Option(help="A CT-Transformer trained for its own L; may be repeated.")],
+    checkpoint: Annotated[
+        list[Path] | None, typer.Option(help="A CT-Transformer trained for its own L; repeated.")
+    ] = None,
+    exported: Annotated[
+        list[Path] | None, typer.Option(help="A models folder of one, instead: on the engine, sentences, T=6 and T=9.")
+    ] = None,
     vocabulary: Annotated[Path, typer.Option(help="WordPiece vocabulary of all of them.")] = Path("build/vocab.txt"),
     corpora: Corpora = CORPORA,
     max_words: MaxWords = 1_500,
     page: Page = None,
 ) -> None:
-    """Print F1, delay and cost of the settled stream for networks that differ in L or in how it is spread."""
+    """Print F1, delay and cost of the stream for networks that differ in L or in how it is spread."""
+    text = held_out_text(ENGLISH.recipe, corpora, max_words=max_words)
+    if exported:
+        ways: Ways = [way for folder in exported for way in _with_tails(folder)]
+    else:
+        ways = _settled_checkpoints(checkpoint or [], vocabulary)
+    _measure(page, max_words, "spread", "each trained for its L", [(text, ways)])
+
+
+def _with_tails(models: Path) -> Iterator[tuple[DecodingWay, Engine]]:
+    engine = OnnxEngine(models, threads=1)
+    (model,) = engine.models
+    for words in (6, 9):
+        name = f"sentence, L = {model.look_ahead_words}, T = {words}"
+        yield stream(name, DecodingRules(look_ahead_words=words)), engine
+
+
+def _settled_checkpoints(checkpoints: Sequence[Path], vocabulary: Path) -> Ways:
     from models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - the rest runs without torch
     from models.networks.checkpoints import load_network  # noqa: PLC0415
 
     pieces = read_vocabulary(vocabulary)
-    networks = sorted(map(load_network, checkpoint), key=lambda network: sum(network.config.look_ahead))
-    ways: Ways = [
-        (_settled(network.config.look_ahead), CheckpointEngine(network, pieces, threads=1)) for network in networks
-    ]
-    _measure(
-        page,
-        max_words,
-        "spread",
-        "each trained for its L",
-        [(held_out_text(ENGLISH.recipe, corpora, max_words=max_words), ways)],
-    )
+    networks = sorted(map(load_network, checkpoints), key=lambda network: sum(network.config.look_ahead))
+    return [(_settled(network.config.look_ahead), CheckpointEngine(network, pieces, threads=1)) for network in networks]
 
 
 def _settled(look_ahead: tuple[int, ...]) -> DecodingWay:

@@ -97,10 +97,13 @@ def _models(settings: Settings) -> Iterator[Finding]:
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
     engine.warm_up()
     attention = "compiled" if engine.compiled else "by NumPy, which is slower: nothing was compiled at installation"
+    products = (
+        "compiled" if engine.compiled_products else "by ONNX Runtime, which is slower: no AVX-512 VNNI, or as above"
+    )
     for model in engine.models:
         state = "active" if model.active else "loaded, not active"
         reason = (
             f"{model.language}, {state}, {model.look_ahead_words} words of look-ahead; {engine.threads} threads of "
-            f"{os.cpu_count()} processors; attention {attention}"
+            f"{os.cpu_count()} processors; attention {attention}; products {products}"
         )
         yield Finding(subject=f"model {model.name}", verdict=FindingLevel.GOOD, reason=reason)

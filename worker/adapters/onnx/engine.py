@@ -50,7 +50,8 @@ class OnnxEngine(Engine):
 
         active: models that take new buffers of their language, whatever the manifests say, by id or name. threads: for
         one inference; None takes what the cgroup's quota allows. streams: False runs every model over
-        whole buffers. compiled: False attends by NumPy, whatever was compiled at installation. max_kept_bytes: of rows
+        whole buffers. compiled: False attends by NumPy and multiplies by ONNX Runtime, whatever was compiled at
+        installation. max_kept_bytes: of rows
         kept between steps. max_batch_pieces, max_pass_rows: bounds of one run over whole buffers, and of one pass of
         steps.
         """
@@ -72,7 +73,9 @@ class OnnxEngine(Engine):
                 raise FatalError(f"model {manifest.name}: its manifest or vocabulary has no {error}") from error
             self._models.append(_served(stored))
         self.threads = chosen
-        self.compiled = all(one.compiled for one in self._networks.values() if isinstance(one, StreamedNetwork))
+        streamed = [one for one in self._networks.values() if isinstance(one, StreamedNetwork)]
+        self.compiled = all(one.compiled for one in streamed)
+        self.compiled_products = all(one.compiled_products for one in streamed)
 
     @property
     @override

@@ -2,37 +2,47 @@
 
    LANES: numbers of a vector, as many as a register has: wider ones are spilt to the stack. NAMED(x): x for this kind. */
 
-#define floats NAMED(floats)
-#define whole NAMED(whole)
-#define all NAMED(all)
-#define chosen NAMED(chosen)
-#define exponential NAMED(exponential)
+#include "row_vectors.h"
+
+#define score NAMED(score)
+#define add NAMED(add)
 #define attend_in_head NAMED(attend_in_head)
+#define fetch NAMED(fetch)
 
-typedef float floats __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
-typedef int32_t whole __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
+/* Write the scores of TOGETHER rows with two vectors of keys, the second so many keys behind the first: eight sums at a
+   time, for four would wait for one another. */
+INLINE void score(int width, const float *keys, int further, Py_ssize_t capacity, const float *asked, floats *scores) {
+  floats first[TOGETHER] = {{0}}, second[TOGETHER] = {{0}};
+  for (int at = 0; at < width; at++) {
+    floats near = *(const floats *)(keys + at * capacity), far = *(const floats *)(keys + at * capacity + further);
+    for (int row = 0; row < TOGETHER; row++) {
+      first[row] += near * asked[at * TOGETHER + row];
+      second[row] += far * asked[at * TOGETHER + row];
+    }
+  }
+  for (int row = 0; row < TOGETHER; row++) {
+    scores[row] = first[row];
+    if (further) scores[TOGETHER + row] = second[row];
+  }
+}
 
-INLINE floats all(float number) { return number - (floats){0}; }
-
-INLINE floats chosen(whole mask, floats yes, floats no) { return (floats)(((whole)yes & mask) | ((whole)no & ~mask)); }
-
-/* e to the power of numbers that are not above 0, 2e-7 of it off at most; 0 below -87 (Cephes' expf). */
-INLINE floats exponential(floats x) {
-  whole nothing = x < -87.0f;
-  x = chosen(nothing, all(-87.0f), x);
-  floats doublings = x * 1.44269504088896341f + 12582912.0f;
-  doublings = doublings - 12582912.0f; /* rounded */
-  floats rest = x - doublings * 0.693359375f;
-  rest = rest + doublings * 2.12194440e-4f;
-  floats power = all(1.9875691500e-4f);
-  power = power * rest + 1.3981999507e-3f;
-  power = power * rest + 8.3334519073e-3f;
-  power = power * rest + 4.1665795894e-2f;
-  power = power * rest + 1.6666665459e-1f;
-  power = power * rest + 5.0000001201e-1f;
-  power = power * (rest * rest) + rest + 1.0f;
-  whole exponent = (__builtin_convertvector(doublings, whole) + 127) << 23;
-  return (floats)((whole)(power * (floats)exponent) & ~nothing);
+/* Write two vectors of what TOGETHER rows mix, the second so many numbers behind the first, as above. */
+INLINE void add(int width, const float *values, int further, int most, const float *shares, const float *factor,
+                float *const *mixed, int at) {
+  floats first[TOGETHER] = {{0}}, second[TOGETHER] = {{0}};
+  for (int key = 0; key < most; key++) {
+    const float *value = values + (Py_ssize_t)key * width, *share = shares + key / LANES * TOGETHER * LANES + key % LANES;
+    floats near = *(const floats *)value, far = *(const floats *)(value + further);
+    for (int row = 0; row < TOGETHER; row++) {
+      first[row] += near * share[row * LANES];
+      second[row] += far * share[row * LANES];
+    }
+  }
+  for (int row = 0; row < TOGETHER; row++) {
+    /* A zero's sign would tell whether there were keys beyond the row's sight. */
+    *(floats *)(mixed[row] + at) = (first[row] + 0.0f) * factor[row];
+    *(floats *)(mixed[row] + at + further) = ((further ? second[row] : first[row]) + 0.0f) * factor[row];
+  }
 }
 
 /* TOGETHER rows of a session in one head. asked: a number of each row, then the next of each; sight: how many keys a row
@@ -45,18 +55,14 @@ INLINE void attend_in_head(int width, const float *keys, const float *values, Py
   float factor[TOGETHER];
   for (int at = 0; at < LANES; at++) lane[at] = at;
   for (int row = 0; row < TOGETHER; row++) largest[row] = all(-INFINITY);
-  for (int block = 0; block < blocks; block++) {
-    floats scores[TOGETHER] = {{0}};
-    for (int at = 0; at < width; at++) {
-      floats key = *(const floats *)(keys + at * capacity + block * LANES);
-      for (int row = 0; row < TOGETHER; row++) scores[row] += key * asked[at * TOGETHER + row];
-    }
+  for (int block = 0; block < blocks; block += 2) /* where there is no second one, the first is computed twice */
+    score(width, keys + block * LANES, block + 1 < blocks ? LANES : 0, capacity, asked, shares + block * TOGETHER);
+  for (int block = 0; block < blocks; block++)
     for (int row = 0; row < TOGETHER; row++) {
-      floats seen = chosen(lane + block * LANES < sight[row], scores[row], all(-INFINITY));
+      floats seen = chosen(lane + block * LANES < sight[row], shares[block * TOGETHER + row], all(-INFINITY));
       largest[row] = chosen(seen > largest[row], seen, largest[row]);
       shares[block * TOGETHER + row] = seen;
     }
-  }
   for (int row = 0; row < TOGETHER; row++) {
     float top = largest[row][0], sum = 0.0f;
     floats sums = all(0.0f);
@@ -69,18 +75,17 @@ INLINE void attend_in_head(int width, const float *keys, const float *values, Py
     for (int at = 0; at < LANES; at++) sum += sums[at];
     factor[row] = 1.0f / sum;
   }
-  for (int at = 0; at < width; at += LANES) {
-    floats sum[TOGETHER] = {{0}};
-    for (int key = 0; key < most; key++) {
-      floats value = *(const floats *)(values + (Py_ssize_t)key * width + at);
-      const float *share = (const float *)(shares + key / LANES * TOGETHER) + key % LANES;
-      for (int row = 0; row < TOGETHER; row++) sum[row] += value * share[row * LANES];
-    }
-    for (int row = 0; row < TOGETHER; row++) {
-      /* A zero's sign would tell whether there were keys beyond the row's sight. */
-      *(floats *)(mixed[row] + at) = (sum[row] + 0.0f) * factor[row];
-    }
-  }
+  for (int at = 0; at < width; at += 2 * LANES)
+    add(width, values + at, at + LANES < width ? LANES : 0, most, (const float *)shares, factor, mixed, at);
+}
+
+/* Ask for what a head of a session is computed with, while another is computed: of many sessions nothing is in a cache. */
+INLINE void fetch(const Session *own, Py_ssize_t head, int32_t most) {
+  const float *keys = own->keys + head * own->width * own->capacity;
+  const float *values = own->values + head * own->width * own->capacity;
+  for (Py_ssize_t at = 0; at < own->width; at++)
+    for (int32_t key = 0; key < most; key += LINE) __builtin_prefetch(keys + at * own->capacity + key, 0, 2);
+  for (Py_ssize_t at = 0; at < most * own->width; at += LINE) __builtin_prefetch(values + at, 0, 2);
 }
 
 /* All rows of a pass. asking (rows, 2 D): their inputs, which are not looked at, and their queries; mixed (rows, D). */
@@ -103,6 +108,7 @@ static void NAMED(attend)(const Session *sessions, Py_ssize_t count, const float
         }
         const float *keys = own->keys + head * own->width * own->capacity;
         const float *values = own->values + head * own->width * own->capacity;
+        if (group == 0 && number + 1 < count) fetch(own + 1, head, own[1].most);
         if (own->width == 32) /* known to the compiler: half the time */
           attend_in_head(32, keys, values, own->capacity, asked, out, sees, most, (floats *)shares);
         else if (own->width == 64)
@@ -137,6 +143,9 @@ static void NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const fl
 #undef all
 #undef chosen
 #undef exponential
+#undef score
+#undef add
 #undef attend_in_head
+#undef fetch
 #undef LANES
 #undef NAMED

@@ -20,13 +20,13 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* Rows that are computed at a time; what widths and capacities are multiples of, and the most that they, and rows, are. */
-enum { TOGETHER = 4, VECTOR = 16, MOST_WIDE = 1 << 12, MOST = 1 << 24 };
+enum { TOGETHER = 4, VECTOR = 16, LINE = 16, MOST_WIDE = 1 << 12, MOST = 1 << 24 };
 
 /* What a session's rows of a layer are computed with. rows: of the pass, from the first that is its. */
 typedef struct {
   float *keys, *values;
   Py_ssize_t heads, width, capacity;
-  int32_t first, rows;
+  int32_t first, rows, most;
 } Session;
 
 #if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
@@ -190,12 +190,13 @@ static PyObject *mix(PyObject *module, PyObject *given) {
       (asking = rows_of(&call, asked, 2 * call.width, 0)) == NULL || (mixed = rows_of(&call, answers, call.width, 1)) == NULL)
     goto end;
   int32_t most = 0;
-  for (const Session *own = call.sessions; own < call.sessions + call.count; own++)
+  for (Session *own = call.sessions; own < call.sessions + call.count; own++)
     for (int32_t row = own->first; row < own->first + own->rows; row++) {
       if (sight[row] < 1 || sight[row] > own->capacity) {
         refused("a row sees no key, or more than there are");
         goto end;
       }
+      own->most = sight[row] > own->most ? sight[row] : own->most;
       most = sight[row] > most ? sight[row] : most;
     }
   const size_t shares = (size_t)(most + VECTOR) * TOGETHER, numbers = (size_t)MOST_WIDE * TOGETHER;

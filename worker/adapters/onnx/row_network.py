@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from worker.adapters.onnx.compiled_attention import CompiledAttention
+from worker.adapters.onnx.compiled_products import CompiledStep
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.numpy_attention import NumpyAttention
 from worker.adapters.onnx.row_attention import RowAttention
@@ -48,14 +49,20 @@ class RowNetwork:
     ) -> None:
         """Cut stored arrays into graphs and open them. KeyError where an array is missing.
 
-        compiled: False attends by NumPy, as it is done where nothing was compiled; afterwards, which it is.
+        compiled: False attends by NumPy and multiplies by ONNX Runtime, as where nothing was compiled; afterwards
+        ``compiled`` and ``compiled_products`` say which of the two are.
         """
         graphs = cut_into_rows(arrays, layers=len(look_ahead), heads=heads)
         self.width, self.attention_heads = graphs.width, graphs.attention_heads
         self.look_ahead = tuple(look_ahead)
         self._heads = list(heads)
+        self.compiled_products = compiled and CompiledStep.knows(arrays, len(look_ahead))
         self._entrance = open_graph(graphs.entrance)
-        self._steps = [open_graph(graph) for graph in graphs.steps]
+        self._steps: list[Any] = (
+            [CompiledStep(arrays, k, graphs.attention_heads) for k in range(len(graphs.steps))]
+            if self.compiled_products
+            else [open_graph(graph) for graph in graphs.steps]
+        )
         self._exit = open_graph(graphs.exit)
         self.compiled = compiled and CompiledAttention.knows(graphs.width // graphs.attention_heads)
         self._attention: RowAttention = (
@@ -106,6 +113,8 @@ class RowNetwork:
         """Return inputs and queries (M, 2 D) of the rows that layer k computes, and keep those that must wait."""
         parts: list[Rows] = []
         last, place = k == len(self._steps), 0
+        if not last and self.look_ahead[k] == 0:
+            return fresh  # what the layer takes in it computes: nothing waits
         for one in batch:
             step, waiting = one.step, one.kept.waiting[k]
             taken, stop = step.computed[k]

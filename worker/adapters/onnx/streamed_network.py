@@ -59,7 +59,7 @@ class StreamedNetwork:
             )
         except (KeyError, ValueError) as error:
             raise FatalError(f"model {name}: {stored.weights} cannot be loaded: {error}") from error
-        self.compiled = self._network.compiled
+        self.compiled, self.compiled_products = self._network.compiled, self._network.compiled_products
         self.layer_rows = 0
         self.begun = 0
 

@@ -1,0 +1,173 @@
+"""Compiled products beside plain ones, and beside the graphs that stand in their place elsewhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from math import erf
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.harness.places import ROOT, SHIPPED
+from worker.adapters.onnx.compiled_products import MULTIPLIES, CompiledStep, _packed
+from worker.adapters.onnx.graph_file import stored_arrays
+from worker.adapters.onnx.inference_session import open_graph
+from worker.adapters.onnx.kept_rows import Rows
+from worker.adapters.onnx.model_folder import read_models_folder
+from worker.adapters.onnx.row_graphs import Arrays, cut_into_rows
+
+row_products = pytest.importorskip(
+    "worker.adapters.onnx.row_products", reason="nothing was compiled at installation", exc_type=ImportError
+)
+needs_processor = pytest.mark.skipif(not MULTIPLIES, reason="this processor has no AVX-512 with VNNI")
+
+MODELS = [stored for stored in read_models_folder(SHIPPED, active=()) if stored.manifest.network == "ct_transformer"]
+
+
+def given_to(follows: str, rng: np.random.Generator, rows: int, depth: int, columns: int) -> list[Any]:
+    """Return what a product of that kind takes, with what comes out as the fifth."""
+    floats = [rng.standard_normal(columns, dtype=np.float32) for _ in range(4)]
+    weights = rng.integers(-127, 128, (depth, columns)).astype(np.int8)
+    taken = [drawn(rng, rows, depth), _packed(weights), np.abs(floats[0]) / 100, floats[1], drawn(rng, rows, columns)]
+    return taken + ([drawn(rng, rows, columns), *floats[2:]] if follows == "normed" else [])
+
+
+def drawn(rng: np.random.Generator, rows: int, width: int) -> Rows:
+    """Return rows that lie apart, of sizes that differ by far."""
+    sizes = np.exp(rng.standard_normal((rows, 1), dtype=np.float32) * 2)
+    wide: Rows = rng.standard_normal((rows, 2 * width), dtype=np.float32) * sizes
+    return wide[:, width:]
+
+
+def plain(follows: str, taken: list[Any]) -> Rows:
+    """Compute as it is written in books, in double precision behind the whole numbers."""
+    rows, packed, scales, bias = taken[:4]
+    scale = np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.float32(1e-12)) / np.float32(127)
+    weights = packed.astype(int).transpose(1, 3, 0, 2).reshape(rows.shape[1], len(bias)) - 128
+    made: Rows = np.rint(rows / scale).astype(int) @ weights * scales.astype(float) * scale + bias
+    if follows == "gelu":
+        made = made * np.vectorize(lambda x: (1 + erf(x / 2**0.5)) / 2, otypes=[float])(made)
+    if follows == "normed":
+        summed, gain, shift = made + taken[5], taken[6], taken[7]
+        spread = np.sqrt(summed.var(axis=1, keepdims=True) + 1e-12)
+        made = (summed - summed.mean(axis=1, keepdims=True)) / spread * gain + shift
+    return made
+
+
+@needs_processor
+@settings(max_examples=80)
+@given(
+    follows=st.sampled_from(["plain", "gelu", "normed"]),
+    seed=st.integers(0, 10_000),
+    rows=st.integers(0, 14),
+    depth=st.integers(1, 5),
+    columns=st.integers(1, 4),
+)
+def test_it_is_the_product_and_a_row_is_the_same_to_the_last_bit_alone_and_among_others(
+    follows: str, seed: int, rows: int, depth: int, columns: int
+) -> None:
+    taken = given_to(follows, np.random.default_rng(seed), rows, 64 * depth, 64 * columns)
+    getattr(row_products, follows)(*taken)
+    expected = plain(follows, taken)
+    largest = np.abs(expected).max(initial=1.0)
+    np.testing.assert_allclose(taken[4], expected, atol=2e-5 * largest)
+    for row in range(rows):
+        alone = list(taken)
+        for place in (0, 4, 5) if follows == "normed" else (0, 4):
+            alone[place] = taken[place][row : row + 1].copy()
+        getattr(row_products, follows)(*alone)
+        np.testing.assert_array_equal(alone[4][0], taken[4][row])
+
+
+@needs_processor
+@pytest.mark.parametrize("stored", MODELS, ids=lambda stored: stored.manifest.name)
+def test_a_shipped_network_computes_what_its_graphs_compute(stored: Any) -> None:  # noqa: ANN401
+    arrays, layers = stored_arrays(stored.weights), len(stored.manifest.look_ahead)
+    graphs, rng = cut_into_rows(arrays, layers=layers, heads=["punctuation"]), np.random.default_rng(1)
+    assert CompiledStep.knows(arrays, layers)
+    for k in {0, layers - 2}:
+        given_rows = {name: drawn(rng, 40, width) for name, width in _widths(arrays).items()}
+        theirs = open_graph("none", graphs.steps[k], 1).run(["asking", "seen"], given_rows)
+        ours = CompiledStep(arrays, k, graphs.attention_heads).run(["asking", "seen"], given_rows)
+        for mine, other in zip(ours, theirs, strict=True):
+            # A number between two whole ones may become either: one of 127 steps of one factor.
+            assert np.abs(mine - other).max() < 0.02 * np.abs(other).max()
+            assert np.median(np.abs(mine - other)) < 1e-4
+
+
+def _widths(arrays: Arrays) -> dict[str, int]:
+    width = arrays["embedding_norm.weight"].shape[0]
+    return {"mixed": width, "asked": 2 * width}
+
+
+WRONG: dict[str, dict[int, Any]] = {
+    "rows of another depth": {0: np.zeros((2, 128), np.float32)},
+    "rows of whole numbers": {0: np.zeros((2, 64), np.int32)},
+    "rows in double precision": {0: np.zeros((2, 64))},
+    "rows on their side": {0: np.zeros((64, 2), np.float32).T},
+    "rows backwards": {0: np.zeros((2, 64), np.float32)[::-1]},
+    "one row for all": {0: np.broadcast_to(np.zeros(64, np.float32), (2, 64))},
+    "no rows": {0: np.zeros(64, np.float32)},
+    "half a vector": {0: np.zeros((2, 32), np.float32), 1: np.zeros((1, 8, 64, 4), np.uint8)},
+    "no depth": {0: np.zeros((2, 0), np.float32), 1: np.zeros((1, 0, 64, 4), np.uint8)},
+    "weights as they are stored": {1: np.zeros((1, 16, 64, 4), np.int8)},
+    "weights of more columns": {1: np.zeros((2, 16, 64, 4), np.uint8)},
+    "weights in another order": {1: np.zeros((1, 16, 4, 64), np.uint8)},
+    "weights apart": {1: np.zeros((1, 16, 64, 8), np.uint8)[..., ::2]},
+    "a scale for all": {2: np.zeros(1, np.float32)},
+    "bias on its side": {3: np.zeros((64, 1), np.float32)},
+    "bytes in another order": {3: np.zeros(64, ">f4")},
+    "bytes at an odd place": {3: memoryview(bytearray(257))[1:].cast("f", [64])},
+    "room for fewer rows": {4: np.zeros((1, 64), np.float32)},
+    "room for nothing": {4: None},
+    "nothing may be written": {4: memoryview(bytes(512)).cast("f", [2, 64])},
+    "fewer rows to add": {5: np.zeros((1, 64), np.float32)},
+    "wider rows to add": {5: np.zeros((2, 128), np.float32)},
+    "half a gain": {6: np.zeros(32, np.float32)},
+    "no shift": {7: None},
+}
+
+
+@needs_processor
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_does_not_fit_is_refused_and_never_read(wrong: str) -> None:
+    taken = given_to("normed", np.random.default_rng(0), 2, 64, 64)
+    row_products.normed(*taken)
+    for place, array in WRONG[wrong].items():
+        taken[place] = array
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        row_products.normed(*taken)
+
+
+def test_too_few_arrays_are_refused() -> None:
+    with pytest.raises(TypeError, match="as many arrays"):
+        row_products.plain()
+
+
+def test_where_a_processor_cannot_it_says_so() -> None:
+    if MULTIPLIES:
+        assert row_products.is_here()
+        return
+    with pytest.raises(ValueError, match="not compiled for this kind of processor"):
+        row_products.plain(*given_to("plain", np.random.default_rng(0), 1, 64, 64))
+
+
+def test_where_it_was_not_compiled_onnx_runtime_multiplies() -> None:
+    """In a process of its own, to which the compiled module is not there."""
+    script = f"""
+import sys
+from pathlib import Path
+sys.modules["worker.adapters.onnx.row_products"] = None
+from worker.adapters.onnx.engine import OnnxEngine
+engine = OnnxEngine(Path({str(SHIPPED)!r}), threads=1)
+engine.warm_up()
+print(engine.compiled, engine.compiled_products)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.stdout, done.returncode) == ("True False\n", 0), done.stderr

@@ -1,0 +1,109 @@
+"""What lies between two attentions, by ``row_products`` in place of a graph of ``row_graphs`` (ADR 0053).
+
+The same numbers in fewer passes: each product takes float rows in and gives float rows out, with what follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.adapters.onnx.kept_rows import Rows
+from worker.adapters.onnx.row_graphs import Arrays
+
+try:
+    from worker.adapters.onnx.row_products import gelu, is_here, normed, plain
+except ModuleNotFoundError:  # nothing was compiled at installation, or not for such a processor
+    MULTIPLIES = False
+else:
+    MULTIPLIES = is_here()
+
+__all__ = ["MULTIPLIES", "CompiledStep"]
+
+_COLUMNS = 64
+_LINEAR = ("qkv", "attended", "inner", "outer")
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """One product's, as ``row_products`` has them: packed (M / 64, K / 4, 64, 4), scales and bias (M,)."""
+
+    packed: NDArray[np.uint8]
+    scales: Rows
+    bias: Rows
+
+
+class CompiledStep:
+    """Layer k's rows behind its attention, and what layer k + 1 asks with and sees."""
+
+    def __init__(self, arrays: Arrays, k: int, attention_heads: int) -> None:
+        """Pack the weights. KeyError where an array is missing."""
+        own = f"layers.{k}."
+        self._attended, self._inner, self._outer = (_weights(arrays, own + name) for name in _LINEAR[1:])
+        self._middle_norm, self._output_norm = _norm(arrays, f"{own}attention_norm"), _norm(arrays, f"{own}output_norm")
+        width = len(self._middle_norm[0])
+        qkv = _weights(arrays, f"layers.{k + 1}.qkv")
+        self._queries, self._seen = _cut(qkv, width, (width // attention_heads) ** -0.5)
+
+    @staticmethod
+    def knows(arrays: Arrays, layers: int) -> bool:
+        """Tell whether this processor can, and all the layers' weights are int8 of widths that it multiplies."""
+        names = [f"layers.{k}.{name}.int8" for k in range(layers) for name in _LINEAR]
+        return MULTIPLIES and all(
+            name in arrays and not any(size % _COLUMNS for size in arrays[name].shape) for name in names
+        )
+
+    def run(self, _: Sequence[str], given: Mapping[str, Rows]) -> list[Rows]:
+        """Return asking (N, 2 D) and seen (N, 2 D) for mixed (N, D) and asked (N, 2 D)."""
+        mixed, asked = given["mixed"], given["asked"]
+        rows, width = mixed.shape
+        middle, opened = _room(rows, width), _room(rows, len(self._inner.bias))
+        asking, seen = _room(rows, 2 * width), _room(rows, 2 * width)
+        hidden = asking[:, :width]
+        _normed(mixed, self._attended, middle, asked[:, :width], self._middle_norm)
+        gelu(middle, self._inner.packed, self._inner.scales, self._inner.bias, opened)
+        _normed(opened, self._outer, hidden, middle, self._output_norm)
+        plain(hidden, self._queries.packed, self._queries.scales, self._queries.bias, asking[:, width:])
+        plain(hidden, self._seen.packed, self._seen.scales, self._seen.bias, seen)
+        return [asking, seen]
+
+
+def _normed(rows: Rows, weights: _Weights, out: Rows, added: Rows, norm: tuple[Rows, Rows]) -> None:
+    normed(rows, weights.packed, weights.scales, weights.bias, out, added, *norm)
+
+
+def _room(rows: int, width: int) -> Rows:
+    return np.empty((rows, width), dtype=np.float32)
+
+
+def _weights(arrays: Arrays, name: str) -> _Weights:
+    return _Weights(_packed(arrays[f"{name}.int8"]), _float(arrays[f"{name}.scale"]), _float(arrays[f"{name}.bias"]))
+
+
+def _packed(whole: NDArray[np.generic]) -> NDArray[np.uint8]:
+    """Return int8 weights (K, M) as (M / 64, K / 4, 64, 4), each 128 more than it is."""
+    depth, columns = whole.shape
+    unsigned = (whole.astype(np.int16) + 128).astype(np.uint8)
+    packed = unsigned.reshape(depth // 4, 4, columns // _COLUMNS, _COLUMNS).transpose(2, 0, 3, 1)
+    return np.ascontiguousarray(packed)
+
+
+def _cut(qkv: _Weights, width: int, scale: float) -> tuple[_Weights, _Weights]:
+    """Return the product that queries come of, scaled, and the one that keys and values do."""
+    first, factor = width // _COLUMNS, np.float32(scale)
+    queries = _Weights(qkv.packed[:first], qkv.scales[:width] * factor, qkv.bias[:width] * factor)
+    return queries, _Weights(qkv.packed[first:], qkv.scales[width:], qkv.bias[width:])
+
+
+def _norm(arrays: Arrays, name: str) -> tuple[Rows, Rows]:
+    return _float(arrays[f"{name}.weight"]), _float(arrays[f"{name}.bias"])
+
+
+def _float(array: NDArray[np.generic]) -> Rows:
+    """Return a row of its own: what lies in a file is not aligned, and is called little-endian rather than plain."""
+    row = np.empty(array.size, dtype=np.float32)
+    row[:] = array.reshape(-1)
+    return row

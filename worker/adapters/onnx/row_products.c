@@ -1,0 +1,296 @@
+/* Products of rows with int8 weights, one activation scale a row, and what follows a product within a row (ADR 0053).
+
+   A row's result depends on the row alone, to the last bit, however many are computed beside it: a product is a sum of
+   whole numbers, which has no order, and all else is done within the row, the same way wherever the row lies.
+
+   Rows are turned into whole numbers of -127 to 127, as the stored graph turns them. Weights lie as (columns / 64, depth / 4,
+   64, 4) and are 128 more than they are, for the instruction wants one factor without a sign: 128 times the sum of a
+   row's numbers is taken off again. */
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if !defined(__x86_64__) || !defined(__GNUC__) || __GNUC__ < 12 || defined(__clang__) || defined(__FAST_MATH__)
+#error "it is written for AVX-512 and GCC 12 or newer; without it ONNX Runtime multiplies"
+#endif
+#include <immintrin.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Rows and columns that are multiplied at a time; the widest row; the most rows. */
+enum { ROWS = 6, COLUMNS = 64, VECTORS = COLUMNS / 16, MOST_WIDE = 1 << 16, MOST = 1 << 24 };
+
+/* What follows a product and its bias: nothing; GELU; the sum with another row, and the norm of that. */
+enum { PLAIN, OPENED, NORMED };
+
+/* Rows of floats, each contiguous. apart: floats from one to the next. */
+typedef struct {
+  float *first;
+  Py_ssize_t count, width, apart;
+} Matrix;
+
+typedef struct {
+  Matrix rows, out, added; /* added: what NORMED adds */
+  const uint8_t *weights;
+  const float *scales, *bias, *gain, *shift;
+  int follows;
+} Product;
+
+#pragma GCC push_options
+#pragma GCC target("arch=x86-64-v4", "avx512vnni")
+#define LANES 16
+#define NAMED(name) name
+#include "row_vectors.h"
+
+typedef int8_t narrow __attribute__((vector_size(LANES), aligned(1), may_alias));
+
+INLINE float largest_in(floats numbers) {
+  float top = numbers[0];
+  for (int at = 1; at < LANES; at++) top = numbers[at] > top ? numbers[at] : top;
+  return top;
+}
+
+INLINE float sum_of(floats numbers) {
+  float sum = 0.0f;
+  for (int at = 0; at < LANES; at++) sum += numbers[at];
+  return sum;
+}
+
+/* Write a row as whole numbers; return its scale, and 128 times their sum. */
+static float as_whole(const float *row, Py_ssize_t width, int8_t *numbers, int32_t *offset) {
+  floats largest = all(0.0f);
+  whole sums = {0};
+  int32_t sum = 0;
+  for (Py_ssize_t at = 0; at < width; at += LANES) {
+    floats size = (floats)(*(const whole *)(row + at) & 0x7fffffff);
+    largest = chosen(size > largest, size, largest);
+  }
+  const float top = largest_in(largest), scale = (top > 1e-12f ? top : 1e-12f) / 127.0f;
+  for (Py_ssize_t at = 0; at < width; at += LANES) {
+    floats rounded = *(const floats *)(row + at) / scale + 12582912.0f;
+    whole number = __builtin_convertvector(rounded - 12582912.0f, whole);
+    sums += number;
+    *(narrow *)(numbers + at) = __builtin_convertvector(number, narrow);
+  }
+  for (int at = 0; at < LANES; at++) sum += sums[at];
+  *offset = 128 * sum;
+  return scale;
+}
+
+/* x times the share of the normal distribution below x; the error function is 1.5e-7 off at most (Abramowitz, Stegun 7.1.26). */
+INLINE floats opened(floats x) {
+  floats size = (floats)((whole)x & 0x7fffffff) * 0.70710678118654752f;
+  floats t = 1.0f / (size * 0.3275911f + 1.0f);
+  floats power = all(1.061405429f);
+  power = power * t - 1.453152027f;
+  power = power * t + 1.421413741f;
+  power = power * t - 0.284496736f;
+  power = power * t + 0.254829592f;
+  floats beyond = power * t * exponential(-(size * size)) * 0.5f; /* of the distribution, farther out than x */
+  return x * chosen(x < 0.0f, beyond, 1.0f - beyond);
+}
+
+/* The sums of up to six rows are variables of their own: an array of them GCC 12 keeps in memory, at half the speed. By the
+   intrinsic, it copies every sum at every turn. */
+#define EACH_PART(what, row) what(row, 0) what(row, 1) what(row, 2) what(row, 3)
+#define EACH_ROW(what) what(0) what(1) what(2) what(3) what(4) what(5)
+#define BEGUN(row, part) __m512i sum_##row##_##part = _mm512_setzero_si512();
+#define BEGUN_ROW(row) EACH_PART(BEGUN, row)
+#define ADDED(row, part) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum_##row##_##part) : "v"(four_##part), "v"(same));
+#define ADDED_ROW(row)                                       \
+  if (row < count) {                                         \
+    memcpy(&own, numbers + row * depth + at, sizeof own);    \
+    const __m512i same = _mm512_set1_epi32(own);             \
+    EACH_PART(ADDED, row)                                    \
+  }
+#define STORED(row, part) made[row][part] = sum_##row##_##part;
+#define STORED_ROW(row) if (row < count) {EACH_PART(STORED, row)}
+
+/* Multiply up to ROWS rows with 64 columns; count is known to the compiler. */
+INLINE void multiply(int count, Py_ssize_t depth, const uint8_t *weights, const int8_t *numbers, __m512i (*made)[VECTORS]) {
+  EACH_ROW(BEGUN_ROW)
+  for (Py_ssize_t at = 0; at < depth; at += 4, weights += 4 * COLUMNS) {
+    const __m512i four_0 = _mm512_loadu_si512(weights), four_1 = _mm512_loadu_si512(weights + 64);
+    const __m512i four_2 = _mm512_loadu_si512(weights + 128), four_3 = _mm512_loadu_si512(weights + 192);
+    int32_t own;
+    EACH_ROW(ADDED_ROW)
+  }
+  EACH_ROW(STORED_ROW)
+}
+
+/* Scale up to ROWS rows of 64 sums, add the bias, and do what follows, but for the norm, which wants whole rows. */
+static void follow(const Product *product, __m512i (*made)[VECTORS], Py_ssize_t first, Py_ssize_t column, const float *scale,
+                   const int32_t *offset) {
+  for (Py_ssize_t row = first; row < first + ROWS && row < product->rows.count; row++)
+    for (int part = 0; part < VECTORS; part++) {
+      const Py_ssize_t place = column + part * LANES;
+      floats sum = __builtin_convertvector((whole)made[row - first][part] - offset[row], floats);
+      sum = sum * *(const floats *)(product->scales + place) * scale[row] + *(const floats *)(product->bias + place);
+      if (product->follows == OPENED) sum = opened(sum);
+      if (product->follows == NORMED) sum += *(const floats *)(product->added.first + row * product->added.apart + place);
+      *(floats *)(product->out.first + row * product->out.apart + place) = sum;
+    }
+}
+
+static void norm(float *row, Py_ssize_t width, const float *gain, const float *shift) {
+  floats sums = all(0.0f), squares = all(0.0f);
+  for (Py_ssize_t at = 0; at < width; at += LANES) sums += *(const floats *)(row + at);
+  const float mean = sum_of(sums) / (float)width;
+  for (Py_ssize_t at = 0; at < width; at += LANES) {
+    floats apart = *(const floats *)(row + at) - mean;
+    squares += apart * apart;
+  }
+  const float factor = 1.0f / sqrtf(sum_of(squares) / (float)width + 1e-12f);
+  for (Py_ssize_t at = 0; at < width; at += LANES) {
+    floats own = (*(const floats *)(row + at) - mean) * factor;
+    *(floats *)(row + at) = own * *(const floats *)(gain + at) + *(const floats *)(shift + at);
+  }
+}
+
+/* numbers: room for all rows' whole numbers; scale, offset: for a number of each. */
+static void compute(const Product *product, int8_t *numbers, float *scale, int32_t *offset) {
+  const Py_ssize_t depth = product->rows.width, count = product->rows.count;
+  for (Py_ssize_t row = 0; row < count; row++)
+    scale[row] = as_whole(product->rows.first + row * product->rows.apart, depth, numbers + row * depth, offset + row);
+  for (Py_ssize_t column = 0; column < product->out.width; column += COLUMNS)
+    for (Py_ssize_t row = 0; row < count; row += ROWS) {
+      const int8_t *own = numbers + row * depth;
+      const uint8_t *weights = product->weights + column * depth;
+      __m512i made[ROWS][VECTORS];
+      switch (count - row) {
+        case 1: multiply(1, depth, weights, own, made); break;
+        case 2: multiply(2, depth, weights, own, made); break;
+        case 3: multiply(3, depth, weights, own, made); break;
+        case 4: multiply(4, depth, weights, own, made); break;
+        case 5: multiply(5, depth, weights, own, made); break;
+        default: multiply(ROWS, depth, weights, own, made);
+      }
+      follow(product, made, row, column, scale, offset);
+    }
+  if (product->follows == NORMED)
+    for (Py_ssize_t row = 0; row < count; row++)
+      norm(product->out.first + row * product->out.apart, product->out.width, product->gain, product->shift);
+}
+#pragma GCC pop_options
+
+/* A call's arrays, held until it ends. */
+typedef struct {
+  Py_buffer views[8];
+  int held;
+} Call;
+
+static Py_buffer *refused(const char *why) {
+  PyErr_SetString(PyExc_ValueError, why);
+  return NULL;
+}
+
+/* Hold an array's buffer; NULL and an error where it is not of that kind of number, or of so many axes. */
+static Py_buffer *hold(Call *call, PyObject *array, const char *number, int axes, int flags) {
+  Py_buffer *view = call->views + call->held;
+  if (PyObject_GetBuffer(array, view, PyBUF_FORMAT | flags) < 0) return NULL;
+  call->held++;
+  if (view->format == NULL || strcmp(view->format, number) || view->ndim != axes || (uintptr_t)view->buf % view->itemsize)
+    return refused("an array is not of the type and the axes that are asked for");
+  return view;
+}
+
+static int hold_rows(Call *call, PyObject *array, Matrix *rows, Py_ssize_t unit, int flags) {
+  const Py_buffer *view = hold(call, array, "f", 2, PyBUF_STRIDES | flags);
+  if (view == NULL) return 0;
+  const Py_ssize_t count = view->shape[0], width = view->shape[1], step = view->strides[0];
+  if (count > MOST || width < unit || width > MOST_WIDE || width % unit || view->strides[1] != 4 || step % 4 || step < width * 4)
+    return refused("rows are too many, of a width that is not computed with, or not contiguous") != NULL;
+  *rows = (Matrix){view->buf, count, width, step / 4};
+  return 1;
+}
+
+static const float *hold_numbers(Call *call, PyObject *array, Py_ssize_t count) {
+  const Py_buffer *view = hold(call, array, "f", 1, PyBUF_C_CONTIGUOUS);
+  if (view != NULL && view->len != count * 4) view = refused("there are not as many numbers as are asked for");
+  return view == NULL ? NULL : view->buf;
+}
+
+static int hold_product(Call *call, Product *product, PyObject *const *given) {
+  if (!hold_rows(call, given[0], &product->rows, COLUMNS, 0) || !hold_rows(call, given[4], &product->out, COLUMNS, PyBUF_WRITABLE))
+    return 0;
+  const Py_ssize_t columns = product->out.width;
+  const Py_buffer *weights = hold(call, given[1], "B", 4, PyBUF_C_CONTIGUOUS);
+  if (weights == NULL) return 0;
+  product->weights = weights->buf;
+  if (weights->shape[0] * COLUMNS != columns || weights->shape[1] * 4 != product->rows.width || weights->shape[2] != COLUMNS ||
+      weights->shape[3] != 4 || product->out.count != product->rows.count)
+    return refused("rows, weights and what comes out do not fit one another") != NULL;
+  if ((product->scales = hold_numbers(call, given[2], columns)) == NULL || (product->bias = hold_numbers(call, given[3], columns)) == NULL)
+    return 0;
+  if (product->follows != NORMED) return 1;
+  if (!hold_rows(call, given[5], &product->added, COLUMNS, 0)) return 0;
+  if (product->added.count != product->rows.count || product->added.width != columns)
+    return refused("what is added does not fit what comes out") != NULL;
+  return (product->gain = hold_numbers(call, given[6], columns)) != NULL && (product->shift = hold_numbers(call, given[7], columns)) != NULL;
+}
+
+static PyObject *computed(PyObject *given, int follows) {
+  Call call = {0};
+  Product product = {.follows = follows};
+  PyObject *arrays[8], *done = NULL;
+  int8_t *room = NULL;
+  const int count = follows == NORMED ? 8 : 5;
+  if (PyTuple_Size(given) != count) {
+    PyErr_SetString(PyExc_TypeError, "it takes as many arrays as row_products.pyi says");
+    return NULL;
+  }
+  for (int number = 0; number < count; number++) arrays[number] = PyTuple_GetItem(given, number);
+  if (!__builtin_cpu_supports("x86-64-v4") || !__builtin_cpu_supports("avx512vnni"))
+    refused("it was not compiled for this kind of processor");
+  else if (hold_product(&call, &product, arrays)) {
+    const size_t rows = (size_t)product.rows.count;
+    if ((room = malloc(rows * ((size_t)product.rows.width + 8) + 1)) == NULL)
+      PyErr_NoMemory();
+    else {
+      Py_BEGIN_ALLOW_THREADS
+      float *scale = (float *)room;
+      compute(&product, room + rows * 8, scale, (int32_t *)(scale + rows));
+      Py_END_ALLOW_THREADS
+      done = Py_NewRef(Py_None);
+    }
+  }
+  free(room);
+  for (int number = 0; number < call.held; number++) PyBuffer_Release(call.views + number);
+  return done;
+}
+
+static PyObject *plain(PyObject *module, PyObject *given) {
+  (void)module;
+  return computed(given, PLAIN);
+}
+
+static PyObject *gelu(PyObject *module, PyObject *given) {
+  (void)module;
+  return computed(given, OPENED);
+}
+
+static PyObject *normed(PyObject *module, PyObject *given) {
+  (void)module;
+  return computed(given, NORMED);
+}
+
+static PyObject *is_here(PyObject *module, PyObject *nothing) {
+  (void)module, (void)nothing;
+  return PyBool_FromLong(__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni"));
+}
+
+static PyMethodDef methods[] = {{"plain", plain, METH_VARARGS, "Multiply and add the bias: see row_products.pyi."},
+                                {"gelu", gelu, METH_VARARGS, "The same, then GELU."},
+                                {"normed", normed, METH_VARARGS, "The same, added to other rows, then the norm."},
+                                {"is_here", is_here, METH_NOARGS, "Tell whether this processor can."},
+                                {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "row_products", "Products of rows.", -1, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit_row_products(void) { return PyModule_Create(&module); }

@@ -1,0 +1,35 @@
+# Products of rows with int8 weights, compiled from row_products.c; not there where no compiler was at hand (ADR 0053).
+#
+# rows (N, K) and out (N, M) of floats, each row contiguous, K and M multiples of 64. weights (M / 64, K / 4, 64, 4): of
+# int8 and 128 more, so that they have no sign; scales (M,): a column's; bias (M,). ValueError where something does not
+# fit.
+# out must not overlap weights, scales or bias; it may be rows. What is not finite becomes a number.
+
+from typing import TypeAlias
+
+from numpy import float32, uint8
+from numpy.typing import NDArray
+
+_Floats: TypeAlias = NDArray[float32]
+
+# out = rows × weights + bias.
+def plain(rows: _Floats, weights: NDArray[uint8], scales: _Floats, bias: _Floats, out: _Floats, /) -> None: ...
+
+# out = GELU of that.
+def gelu(rows: _Floats, weights: NDArray[uint8], scales: _Floats, bias: _Floats, out: _Floats, /) -> None: ...
+
+# out = the layer norm of added (N, M) plus that, with gain and shift (M,).
+def normed(
+    rows: _Floats,
+    weights: NDArray[uint8],
+    scales: _Floats,
+    bias: _Floats,
+    out: _Floats,
+    added: _Floats,
+    gain: _Floats,
+    shift: _Floats,
+    /,
+) -> None: ...
+
+# Whether this processor can compute so; where not, each of the three raises ValueError.
+def is_here() -> bool: ...
