@@ -66,6 +66,10 @@ class PartitionSessions:
         due = self._timers.next()
         return None if due is None else due[0]
 
+    def is_due(self, time_ms: int) -> bool:
+        """Tell whether ``tick`` has something to do at that partition time."""
+        return self._timers.next_by(time_ms) is not None
+
     @property
     def is_busy(self) -> bool:
         """Tell whether any session has work that is not done."""
@@ -149,7 +153,7 @@ class PartitionSessions:
         most: of how many sessions at most, None: of all; the rest stays due. Returns how many sessions had one fire.
         """
         fired = 0
-        while (most is None or fired < most) and (due := self._timers.next()) is not None and due[0] <= now_ms:
+        while (most is None or fired < most) and (due := self._timers.next_by(now_ms)) is not None:
             fired += 1
             due_ms, key = due
             session = self._awake(key)

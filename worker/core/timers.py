@@ -51,6 +51,16 @@ class Timers:
                 self._move_down()
         return None
 
+    def next_by(self, time_ms: int) -> tuple[int, str] | None:
+        """Return the same where it is due at ``time_ms`` or before; None where nothing is. Asks nobody in vain.
+
+        No entry stands later than its session is due: where the first is later than asked for, all are.
+        """
+        if not self._heap or self._heap[0][0] > time_ms:
+            return None
+        due = self.next()
+        return due if due is not None and due[0] <= time_ms else None
+
     def _drop_first(self) -> None:
         del self._place[self._heap[0][1]]
         last = self._heap.pop()

@@ -27,20 +27,20 @@ class PartitionTimers:
     def fire(self, most: int) -> int:
         """Fire what is due by the partition's time, of ``most`` sessions at most; return how many had a timer fire."""
         state, time_ms = self._state, self._state.time.said_ms
-        if state.parked is not None or state.isolation.stopped or not self._is_due(time_ms):
+        if state.parked is not None or state.isolation.stopped or not state.sessions.is_due(time_ms):
             return 0
         return state.sessions.tick(time_ms, most=most) if self.pass_isolation(time_ms) else 0
 
     def fire_before(self, time_ms: int, most: int) -> int:
         """Fire what is due before a record that is applied at ``time_ms``; ``crowded`` where something is left."""
         fired = self._state.sessions.tick(time_ms, most=most)
-        self.crowded = self._is_due(time_ms)
+        self.crowded = self._state.sessions.is_due(time_ms)
         return fired
 
     def pass_isolation(self, time_ms: int) -> bool:
         """Where timers are isolated, fire some that are due, or announce it; False: a checkpoint has to come first."""
         state = self._state
-        if not state.isolation.of_timers or not self._is_due(time_ms):
+        if not state.isolation.of_timers or not self._state.sessions.is_due(time_ms):
             return True
         decision = state.isolation.decide_timers()
         if decision is StepDecision.GIVE_UP:
@@ -53,7 +53,7 @@ class PartitionTimers:
 
     def committed(self) -> bool:
         """Take note of a checkpoint; True where a crowd is gone, and the record that met it is to be read again."""
-        if not self.crowded or self._is_due(self._state.time.said_ms):
+        if not self.crowded or self._state.sessions.is_due(self._state.time.said_ms):
             return False
         self.crowded = False
         return True
@@ -66,7 +66,3 @@ class PartitionTimers:
     def answered(self, answer: EndAnswer) -> None:
         """Take the leader's answer to the last question."""
         self._question.answered(answer, self._state.position.read_to)
-
-    def _is_due(self, time_ms: int) -> bool:
-        due_ms = self._state.sessions.next_due_ms
-        return due_ms is not None and due_ms <= time_ms

@@ -49,36 +49,24 @@ typedef struct {
 
 typedef int8_t narrow __attribute__((vector_size(LANES), aligned(1), may_alias));
 
-INLINE float largest_in(floats numbers) {
-  float top = numbers[0];
-  for (int at = 1; at < LANES; at++) top = numbers[at] > top ? numbers[at] : top;
-  return top;
-}
-
-INLINE float sum_of(floats numbers) {
-  float sum = 0.0f;
-  for (int at = 0; at < LANES; at++) sum += numbers[at];
-  return sum;
-}
+INLINE float sum_of(floats numbers) { return _mm512_reduce_add_ps((__m512)numbers); }
 
 /* Write a row as whole numbers; return its scale, and 128 times their sum. */
 static float as_whole(const float *row, Py_ssize_t width, int8_t *numbers, int32_t *offset) {
   floats largest = all(0.0f);
   whole sums = {0};
-  int32_t sum = 0;
   for (Py_ssize_t at = 0; at < width; at += LANES) {
     floats size = (floats)(*(const whole *)(row + at) & 0x7fffffff);
-    largest = chosen(size > largest, size, largest);
+    largest = (floats)_mm512_max_ps((__m512)size, (__m512)largest);
   }
-  const float top = largest_in(largest), scale = (top > 1e-12f ? top : 1e-12f) / 127.0f;
+  const float top = _mm512_reduce_max_ps((__m512)largest), scale = (top > 1e-12f ? top : 1e-12f) / 127.0f;
   for (Py_ssize_t at = 0; at < width; at += LANES) {
     floats rounded = *(const floats *)(row + at) / scale + 12582912.0f;
     whole number = __builtin_convertvector(rounded - 12582912.0f, whole);
     sums += number;
     *(narrow *)(numbers + at) = __builtin_convertvector(number, narrow);
   }
-  for (int at = 0; at < LANES; at++) sum += sums[at];
-  *offset = 128 * sum;
+  *offset = 128 * _mm512_reduce_add_epi32((__m512i)sums);
   return scale;
 }
 
