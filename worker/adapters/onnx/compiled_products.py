@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ except ModuleNotFoundError:  # nothing was compiled at installation, or not for 
 else:
     MULTIPLIES = is_here()
 
-__all__ = ["MULTIPLIES", "CompiledStep"]
+__all__ = ["MULTIPLIES", "CompiledExit", "CompiledStep", "multiplies"]
 
 _COLUMNS = 64
 _LINEAR = ("qkv", "attended", "inner", "outer")
@@ -36,36 +37,62 @@ class _Weights:
     bias: Rows
 
 
+def multiplies(arrays: Arrays, layers: int) -> bool:
+    """Tell whether this processor can, and all the layers' weights are int8 of widths that it multiplies."""
+    names = [f"layers.{k}.{name}.int8" for k in range(layers) for name in _LINEAR]
+    return MULTIPLIES and all(
+        name in arrays and not any(size % _COLUMNS for size in arrays[name].shape) for name in names
+    )
+
+
+class _Behind:
+    """Layer k's rows behind its attention."""
+
+    def __init__(self, arrays: Arrays, k: int) -> None:
+        own = f"layers.{k}."
+        self._attended, self._inner, self._outer = (_weights(arrays, own + name) for name in _LINEAR[1:])
+        self._middle_norm, self._output_norm = _norm(arrays, f"{own}attention_norm"), _norm(arrays, f"{own}output_norm")
+
+    def put(self, given: Mapping[str, Rows], hidden: Rows) -> None:
+        """Write what comes out of the layer (N, D) for mixed (N, D) and asked (N, 2 D)."""
+        rows, width = hidden.shape
+        middle, opened = _room(rows, width), _room(rows, len(self._inner.bias))
+        _normed(given["mixed"], self._attended, middle, given["asked"][:, :width], self._middle_norm)
+        gelu(middle, self._inner.packed, self._inner.scales, self._inner.bias, opened)
+        _normed(opened, self._outer, hidden, middle, self._output_norm)
+
+
+class CompiledExit:
+    """The last layer's rows behind its attention, and their scores by a graph."""
+
+    def __init__(self, arrays: Arrays, k: int, heads: Any) -> None:  # noqa: ANN401 - onnxruntime ships without types
+        """Pack the weights. heads: the opened graph. KeyError where an array is missing."""
+        self._behind, self._heads = _Behind(arrays, k), heads
+
+    def run(self, names: Sequence[str], given: Mapping[str, Rows]) -> list[Rows]:
+        """Return the scores (N, C) of the heads for mixed (N, D) and asked (N, 2 D)."""
+        hidden = np.empty_like(given["mixed"])
+        self._behind.put(given, hidden)
+        scores: list[Rows] = self._heads.run(names, {"hidden": hidden})
+        return scores
+
+
 class CompiledStep:
     """Layer k's rows behind its attention, and what layer k + 1 asks with and sees."""
 
     def __init__(self, arrays: Arrays, k: int, attention_heads: int) -> None:
         """Pack the weights. KeyError where an array is missing."""
-        own = f"layers.{k}."
-        self._attended, self._inner, self._outer = (_weights(arrays, own + name) for name in _LINEAR[1:])
-        self._middle_norm, self._output_norm = _norm(arrays, f"{own}attention_norm"), _norm(arrays, f"{own}output_norm")
-        width = len(self._middle_norm[0])
+        self._behind = _Behind(arrays, k)
         qkv = _weights(arrays, f"layers.{k + 1}.qkv")
+        width = len(qkv.bias) // 3
         self._queries, self._seen = _cut(qkv, width, (width // attention_heads) ** -0.5)
-
-    @staticmethod
-    def knows(arrays: Arrays, layers: int) -> bool:
-        """Tell whether this processor can, and all the layers' weights are int8 of widths that it multiplies."""
-        names = [f"layers.{k}.{name}.int8" for k in range(layers) for name in _LINEAR]
-        return MULTIPLIES and all(
-            name in arrays and not any(size % _COLUMNS for size in arrays[name].shape) for name in names
-        )
 
     def run(self, _: Sequence[str], given: Mapping[str, Rows]) -> list[Rows]:
         """Return asking (N, 2 D) and seen (N, 2 D) for mixed (N, D) and asked (N, 2 D)."""
-        mixed, asked = given["mixed"], given["asked"]
-        rows, width = mixed.shape
-        middle, opened = _room(rows, width), _room(rows, len(self._inner.bias))
+        rows, width = given["mixed"].shape
         asking, seen = _room(rows, 2 * width), _room(rows, 2 * width)
         hidden = asking[:, :width]
-        _normed(mixed, self._attended, middle, asked[:, :width], self._middle_norm)
-        gelu(middle, self._inner.packed, self._inner.scales, self._inner.bias, opened)
-        _normed(opened, self._outer, hidden, middle, self._output_norm)
+        self._behind.put(given, hidden)
         plain(hidden, self._queries.packed, self._queries.scales, self._queries.bias, asking[:, width:])
         plain(hidden, self._seen.packed, self._seen.scales, self._seen.bias, seen)
         return [asking, seen]

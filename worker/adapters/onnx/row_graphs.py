@@ -37,13 +37,17 @@ _UNSEEN = -30_000.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowGraphs:
-    """The graphs as ONNX models: ``steps`` has one fewer than the network has layers. weighing: see ``_weighing``."""
+    """The graphs as ONNX models: ``steps`` has one fewer than the network has layers. weighing: see ``_weighing``.
+
+    heads: the end of ``exit``, from what comes out of the last layer, ``hidden`` (N, D).
+    """
 
     width: int
     attention_heads: int
     entrance: bytes
     steps: tuple[bytes, ...]
     exit: bytes
+    heads: bytes
     weighing: bytes
 
 
@@ -59,6 +63,7 @@ def cut_into_rows(arrays: Arrays, *, layers: int, heads: Sequence[str]) -> RowGr
         entrance=entrance,
         steps=tuple(rows.step(k) for k, rows in enumerate(steps[:-1])),
         exit=steps[-1].exit(layers - 1, heads),
+        heads=_Rows(arrays, width, attention_heads).heads(heads),
         weighing=_weighing(),
     )
 
@@ -112,11 +117,16 @@ class _Rows:
         return self._graph.model(self._attended(), self._between())
 
     def exit(self, k: int, heads: Sequence[str]) -> bytes:
-        hidden = self._after_attention(k)
+        return self._scored(self._after_attention(k), heads, self._attended())
+
+    def heads(self, heads: Sequence[str]) -> bytes:
+        return self._scored("hidden", heads, {"hidden": (np.float32, ("N", self._width))})
+
+    def _scored(self, hidden: str, heads: Sequence[str], given: dict[str, Shaped]) -> bytes:
         for head in heads:
             self._dense(head, hidden, output=head)
-        classes = {head: (np.float32, ("N", len(self._arrays[f"{head}.bias"]))) for head in heads}
-        return self._graph.model(self._attended(), dict(classes))
+        classes: dict[str, Shaped] = {head: (np.float32, ("N", len(self._arrays[f"{head}.bias"]))) for head in heads}
+        return self._graph.model(given, classes)
 
     def _attended(self) -> dict[str, Shaped]:
         return {"mixed": (np.float32, ("N", self._width)), "asked": (np.float32, ("N", 2 * self._width))}

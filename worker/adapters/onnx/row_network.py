@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from worker.adapters.onnx.compiled_attention import CompiledAttention
-from worker.adapters.onnx.compiled_products import CompiledStep
+from worker.adapters.onnx.compiled_products import CompiledExit, CompiledStep, multiplies
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.numpy_attention import NumpyAttention
 from worker.adapters.onnx.row_attention import RowAttention
@@ -56,14 +56,18 @@ class RowNetwork:
         self.width, self.attention_heads = graphs.width, graphs.attention_heads
         self.look_ahead = tuple(look_ahead)
         self._heads = list(heads)
-        self.compiled_products = compiled and CompiledStep.knows(arrays, len(look_ahead))
+        self.compiled_products = compiled and multiplies(arrays, len(look_ahead))
         self._entrance = open_graph(graphs.entrance)
         self._steps: list[Any] = (
             [CompiledStep(arrays, k, graphs.attention_heads) for k in range(len(graphs.steps))]
             if self.compiled_products
             else [open_graph(graph) for graph in graphs.steps]
         )
-        self._exit = open_graph(graphs.exit)
+        self._exit: Any = (
+            CompiledExit(arrays, len(graphs.steps), open_graph(graphs.heads))
+            if self.compiled_products
+            else open_graph(graphs.exit)
+        )
         self.compiled = compiled and CompiledAttention.knows(graphs.width // graphs.attention_heads)
         self._attention: RowAttention = (
             CompiledAttention()

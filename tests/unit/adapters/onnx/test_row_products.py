@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.harness.places import ROOT, SHIPPED
-from worker.adapters.onnx.compiled_products import MULTIPLIES, CompiledStep, _packed
+from worker.adapters.onnx.compiled_products import MULTIPLIES, CompiledExit, CompiledStep, _packed, multiplies
 from worker.adapters.onnx.graph_file import stored_arrays
 from worker.adapters.onnx.inference_session import open_graph
 from worker.adapters.onnx.kept_rows import Rows
@@ -88,12 +88,16 @@ def test_it_is_the_product_and_a_row_is_the_same_to_the_last_bit_alone_and_among
 def test_a_shipped_network_computes_what_its_graphs_compute(stored: Any) -> None:  # noqa: ANN401
     arrays, layers = stored_arrays(stored.weights), len(stored.manifest.look_ahead)
     graphs, rng = cut_into_rows(arrays, layers=layers, heads=["punctuation"]), np.random.default_rng(1)
-    assert CompiledStep.knows(arrays, layers)
-    for k in {0, layers - 2}:
-        given_rows = {name: drawn(rng, 40, width) for name, width in _widths(arrays).items()}
-        theirs = open_graph("none", graphs.steps[k], 1).run(["asking", "seen"], given_rows)
-        ours = CompiledStep(arrays, k, graphs.attention_heads).run(["asking", "seen"], given_rows)
-        for mine, other in zip(ours, theirs, strict=True):
+    assert multiplies(arrays, layers)
+    given_rows = {name: drawn(rng, 40, width) for name, width in _widths(arrays).items()}
+    exit_ = CompiledExit(arrays, layers - 1, open_graph("none", graphs.heads, 1))
+    pairs: list[tuple[list[str], bytes, Any]] = [(["punctuation"], graphs.exit, exit_)]
+    pairs += [
+        (["asking", "seen"], graphs.steps[k], CompiledStep(arrays, k, graphs.attention_heads)) for k in (0, layers - 2)
+    ]
+    for names, graph, ours in pairs:
+        theirs = open_graph("none", graph, 1).run(names, given_rows)
+        for mine, other in zip(ours.run(names, given_rows), theirs, strict=True):
             # A number between two whole ones may become either: one of 127 steps of one factor.
             assert np.abs(mine - other).max() < 0.02 * np.abs(other).max()
             assert np.median(np.abs(mine - other)) < 1e-4
