@@ -35,7 +35,7 @@ from worker.adapters.onnx.model_folder import read_models_folder
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
 
-EPSILON = 0.25
+EPSILON = 0.5
 TEXTS = {
     "en": ("bitcointranscripts", "earnings22", "ami", "changelog", "crd3", "cabnc", "rev16"),
     "zh": ("tw1999_conference", "crosswoz", "kdconv", "vcsum"),

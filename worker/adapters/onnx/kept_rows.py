@@ -81,10 +81,10 @@ class KeptRows:
         if rows <= held:
             return
         capacity = -(-rows // _ROWS_AT_ONCE) * _ROWS_AT_ONCE
-        keys = np.zeros((layers, heads, per_head, capacity), dtype=np.float32)
-        values = np.zeros((layers, heads, capacity, per_head), dtype=np.float32)
-        keys[..., :held] = self.keys
-        values[:, :, :held] = self.values
+        keys = np.empty((layers, heads, per_head, capacity), dtype=np.float32)
+        values = np.empty((layers, heads, capacity, per_head), dtype=np.float32)
+        keys[..., :held], keys[..., held:] = self.keys, 0.0
+        values[:, :, :held], values[:, :, held:] = self.values, 0.0
         self.keys, self.values = keys, values
 
 

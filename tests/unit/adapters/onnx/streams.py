@@ -15,11 +15,11 @@ WORDS = (
     *("don't", "u.s", "3.5", "café", "antidisestablishmentarianism", "", "x" * 40, "five", "o'clock", "i", "mean"),
 )
 
-TOLERANCE = 0.25
+TOLERANCE = 0.5
 """Two scores that are closer than this may change places between two ways of computing them (ADR 0024)."""
 
-LARGEST_DIFFERENCE = 0.4
-"""What a score may differ by between them: 0.33 is the largest of 179,991 words (``bench.engine_exactness``)."""
+LARGEST_DIFFERENCE = 0.6
+"""What a score may differ by between them: 0.41 is the largest of 366,075 words (``bench.engine_exactness``)."""
 
 
 def some_words(count: int, seed: int) -> list[str]:
