@@ -74,7 +74,7 @@ setup(
             f"{'' if EDITABLE else OWN + '.'}worker.adapters.onnx.{module}",
             [f"worker/adapters/onnx/{module}.c"],
             depends=["worker/adapters/onnx/row_arithmetic.h", "worker/adapters/onnx/row_vectors.h"],
-            extra_compile_args=["-O3", "-Wno-psabi"],
+            extra_compile_args=["-O3", "-Wno-psabi", "-fno-fast-math", "-fno-unsafe-math-optimizations"],
             py_limited_api=True,
             optional=True,
         )

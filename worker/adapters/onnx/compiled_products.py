@@ -24,7 +24,7 @@ else:
 
 __all__ = ["MULTIPLIES", "CompiledExit", "CompiledStep", "multiplies"]
 
-_COLUMNS = 64
+_COLUMNS, _WIDEST = 64, 2**16
 _LINEAR = ("qkv", "attended", "inner", "outer")
 
 
@@ -39,10 +39,19 @@ class _Weights:
 
 def multiplies(arrays: Arrays, layers: int) -> bool:
     """Tell whether this processor can, and all the layers' weights are int8 of widths that it multiplies."""
-    names = [f"layers.{k}.{name}.int8" for k in range(layers) for name in _LINEAR]
-    return MULTIPLIES and all(
-        name in arrays and not any(size % _COLUMNS for size in arrays[name].shape) for name in names
-    )
+    names = [f"layers.{k}.{name}" for k in range(layers) for name in _LINEAR]
+    return MULTIPLIES and all(_is_known(arrays, name) for name in names)
+
+
+def _is_known(arrays: Arrays, name: str) -> bool:
+    weights = arrays.get(f"{name}.int8")
+    if (
+        weights is None
+        or weights.dtype != np.int8
+        or any(not 0 < size <= _WIDEST or size % _COLUMNS for size in weights.shape)
+    ):
+        return False
+    return all(arrays[f"{name}.{part}"].size == weights.shape[1] for part in ("scale", "bias"))
 
 
 class _Behind:

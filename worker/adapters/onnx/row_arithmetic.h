@@ -108,7 +108,7 @@ static void NAMED(attend)(const Session *sessions, Py_ssize_t count, const float
         }
         const float *keys = own->keys + head * own->width * own->capacity;
         const float *values = own->values + head * own->width * own->capacity;
-        if (group == 0 && number + 1 < count) fetch(own + 1, head, own[1].most);
+        if (group == 0 && number + 1 < count && head < own[1].heads) fetch(own + 1, head, own[1].most);
         if (own->width == 32) /* known to the compiler: half the time */
           attend_in_head(32, keys, values, own->capacity, asked, out, sees, most, (floats *)shares);
         else if (own->width == 64)

@@ -42,7 +42,8 @@ typedef struct {
 } Product;
 
 #pragma GCC push_options
-#pragma GCC target("arch=x86-64-v4", "avx512vnni")
+/* Each added by name: with arch=x86-64-v4 intrinsics are refused where CFLAGS ask for more than it has. */
+#pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,movbe,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni")
 #define LANES 16
 #define NAMED(name) name
 #include "row_vectors.h"
@@ -53,13 +54,20 @@ INLINE float sum_of(floats numbers) { return _mm512_reduce_add_ps((__m512)number
 
 /* Write a row as whole numbers; return its scale, and 128 times their sum. */
 static float as_whole(const float *row, Py_ssize_t width, int8_t *numbers, int32_t *offset) {
-  floats largest = all(0.0f);
-  whole sums = {0};
+  whole largest = {0}, sums = {0};
   for (Py_ssize_t at = 0; at < width; at += LANES) {
-    floats size = (floats)(*(const whole *)(row + at) & 0x7fffffff);
-    largest = (floats)_mm512_max_ps((__m512)size, (__m512)largest);
+    whole size = *(const whole *)(row + at) & 0x7fffffff; /* ordered as whole numbers, what is not finite is the largest */
+    largest = (whole)_mm512_max_epi32((__m512i)size, (__m512i)largest);
   }
-  const float top = _mm512_reduce_max_ps((__m512)largest), scale = (top > 1e-12f ? top : 1e-12f) / 127.0f;
+  const int32_t bits = _mm512_reduce_max_epi32((__m512i)largest);
+  float top;
+  memcpy(&top, &bits, sizeof top);
+  if (bits >= 0x7f800000) { /* not finite, nor is anything that comes of it */
+    memset(numbers, 0, (size_t)width);
+    *offset = 0;
+    return NAN;
+  }
+  const float scale = (top > 1e-12f ? top : 1e-12f) / 127.0f;
   for (Py_ssize_t at = 0; at < width; at += LANES) {
     floats rounded = *(const floats *)(row + at) / scale + 12582912.0f;
     whole number = __builtin_convertvector(rounded - 12582912.0f, whole);
@@ -89,7 +97,7 @@ INLINE floats opened(floats x) {
 #define EACH_ROW(what) what(0) what(1) what(2) what(3) what(4) what(5)
 #define BEGUN(row, part) __m512i sum_##row##_##part = _mm512_setzero_si512();
 #define BEGUN_ROW(row) EACH_PART(BEGUN, row)
-#define ADDED(row, part) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum_##row##_##part) : "v"(four_##part), "v"(same));
+#define ADDED(row, part) __asm__("vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum_##row##_##part) : "v"(four_##part), "v"(same));
 #define ADDED_ROW(row)                                       \
   if (row < count) {                                         \
     memcpy(&own, numbers + row * depth + at, sizeof own);    \
@@ -182,7 +190,8 @@ static Py_buffer *hold(Call *call, PyObject *array, const char *number, int axes
   Py_buffer *view = call->views + call->held;
   if (PyObject_GetBuffer(array, view, PyBUF_FORMAT | flags) < 0) return NULL;
   call->held++;
-  if (view->format == NULL || strcmp(view->format, number) || view->ndim != axes || (uintptr_t)view->buf % view->itemsize)
+  if (view->format == NULL || strcmp(view->format, number) || view->ndim != axes || view->itemsize < 1 ||
+      (uintptr_t)view->buf % (size_t)view->itemsize)
     return refused("an array is not of the type and the axes that are asked for");
   return view;
 }

@@ -3,7 +3,7 @@
 # rows (N, K) and out (N, M) of floats, each row contiguous, K and M multiples of 64. weights (M / 64, K / 4, 64, 4): of
 # int8 and 128 more, so that they have no sign; scales (M,): a column's; bias (M,). ValueError where something does not
 # fit.
-# out must not overlap weights, scales or bias; it may be rows. What is not finite becomes a number.
+# out may be rows or added, and overlaps nothing else. A row with a number that is not finite gives one that is not.
 
 from typing import TypeAlias
 

@@ -84,6 +84,46 @@ def test_it_is_the_product_and_a_row_is_the_same_to_the_last_bit_alone_and_among
 
 
 @needs_processor
+@pytest.mark.parametrize("follows", ["plain", "gelu", "normed"])
+@pytest.mark.parametrize("wrong", [np.nan, -np.nan, np.inf, -np.inf])
+def test_a_row_that_is_not_finite_gives_one_that_is_not_and_the_others_are_as_they_were(
+    follows: str, wrong: float
+) -> None:
+    """The check behind attention and that of the scores must see it: an int8 product could make it a number."""
+    taken = given_to(follows, np.random.default_rng(3), 5, 128, 64)
+    getattr(row_products, follows)(*taken)
+    before = taken[4].copy()
+    taken[0][2, 77] = wrong
+    getattr(row_products, follows)(*taken)
+    assert not np.isfinite(taken[4][2]).any()
+    np.testing.assert_array_equal(np.delete(taken[4], 2, axis=0), np.delete(before, 2, axis=0))
+
+
+@needs_processor
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"layers.0.inner.int8": np.zeros((64, 256), np.uint8)},
+        {"layers.0.inner.int8": np.zeros((64, 250), np.int8)},
+        {"layers.0.inner.int8": np.zeros((64, 0), np.int8)},
+        {"layers.0.inner.scale": np.float32(1)},
+        {"layers.0.inner.bias": np.zeros(64, np.float32)},
+        {"layers.0.inner.int8": np.zeros((64, 2**16 + 64), np.int8)},
+    ],
+)
+def test_what_it_cannot_multiply_is_left_to_onnx_runtime(changed: dict[str, Any]) -> None:
+    arrays: dict[str, Any] = {}
+    for name, columns in (("qkv", 192), ("attended", 64), ("inner", 256), ("outer", 64)):
+        depth = 256 if name == "outer" else 64
+        arrays[f"layers.0.{name}.int8"] = np.zeros((depth, columns), np.int8)
+        arrays |= {f"layers.0.{name}.{part}": np.zeros(columns, np.float32) for part in ("scale", "bias")}
+    assert multiplies(arrays, 1)
+    assert not multiplies(arrays | changed, 1)
+    del arrays["layers.0.outer.int8"]
+    assert not multiplies(arrays, 1)
+
+
+@needs_processor
 @pytest.mark.parametrize("stored", MODELS, ids=lambda stored: stored.manifest.name)
 def test_a_shipped_network_computes_what_its_graphs_compute(stored: Any) -> None:  # noqa: ANN401
     arrays, layers = stored_arrays(stored.weights), len(stored.manifest.look_ahead)
