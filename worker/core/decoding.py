@@ -101,7 +101,8 @@ class Decoder:
             yield from self.clear(Cause.LANGUAGE)
             self.segmenter = self.context.segmenters(primary_language(event.lang), HeldBack())
         self.lang = event.lang
-        yield from self._configure(event)
+        if event.configure is not None:
+            yield from self._configure(event)
         if applied.restarted:
             self.audio_end_ms = None
         self.writer.note_origin(origin)
@@ -153,11 +154,10 @@ class Decoder:
     def _unfrozen_words(self) -> list[ModelWord]:
         return self.buffer.words[self.buffer.frozen :]
 
-    def _hear(self, heard_ms: int | None, *, speaking: bool = False) -> Work:
+    def _hear(self, heard_ms: int | None, *, speaking: bool = False) -> Work | tuple[()]:
         """Flush where the audio clock says that nothing was said for long enough. speaking: a word begins there."""
         pause = heard_pause(heard_ms, self.audio_end_ms, self.options, speaking=speaking)
-        if pause is not None:
-            yield from self.flush(Cause.SILENCE, pause=pause)
+        return () if pause is None else self.flush(Cause.SILENCE, pause=pause)
 
     def _settle_tail(self) -> Work:
         yield from self._add(self.segmenter.flush())

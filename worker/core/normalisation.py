@@ -7,16 +7,19 @@ word stays: "don't", "3.5" and "u.s" are words.
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 __all__ = ["model_view"]
 
 _OUTER_KEPT = frozenset("%$€£+#&@°")
+_CACHED_WORDS = 2**14
 
 
 def _is_outer_mark(char: str) -> bool:
     return char not in _OUTER_KEPT and unicodedata.category(char)[0] in "PSZC"
 
 
+@lru_cache(maxsize=_CACHED_WORDS)
 def model_view(text: str) -> str:
     """Return the model's view of one recogniser word; an empty string where nothing but marks was there.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from functools import lru_cache
 
 __all__ = ["crc32_partition", "murmur2_partition"]
 
@@ -20,6 +21,7 @@ def crc32_partition(key: bytes, partitions: int) -> int:
     return zlib.crc32(key) % partitions
 
 
+@lru_cache(maxsize=2**14)  # of the keys that are there: a session's is asked for with every event
 def _murmur2(data: bytes) -> int:
     """MurmurHash2, 32 bits, with Kafka's seed (org.apache.kafka.common.utils.Utils)."""
     length = len(data)
