@@ -180,6 +180,8 @@ def compare_spreads(
     page: Page = None,
 ) -> None:
     """Print F1, delay and cost of the stream for networks that differ in L or in how it is spread."""
+    if not exported and not checkpoint:
+        raise typer.BadParameter("name a network: --checkpoint or --exported")
     text = held_out_text(ENGLISH.recipe, corpora, max_words=max_words)
     if exported:
         ways: Ways = [way for folder in exported for way in _with_tails(folder)]

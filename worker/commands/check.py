@@ -97,9 +97,8 @@ def _models(settings: Settings) -> Iterator[Finding]:
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
     engine.warm_up()
     attention = "compiled" if engine.compiled else "by NumPy, which is slower: nothing was compiled at installation"
-    products = (
-        "compiled" if engine.compiled_products else "by ONNX Runtime, which is slower: no AVX-512 VNNI, or as above"
-    )
+    runtime = "by ONNX Runtime, which is slower: compiled ones want AVX-512 with VNNI, and a compiler at installation"
+    products = "compiled" if engine.compiled_products else runtime
     for model in engine.models:
         state = "active" if model.active else "loaded, not active"
         reason = (
