@@ -49,11 +49,10 @@ class OnnxEngine(Engine):
         """Verify and load every model of ``models_folder``; FatalError where one cannot be used.
 
         active: models that take new buffers of their language, whatever the manifests say, by id or name. threads: for
-        one inference; None takes what the cgroup's quota allows. streams: False runs every model over
-        whole buffers. compiled: False attends by NumPy and multiplies by ONNX Runtime, whatever was compiled at
-        installation. max_kept_bytes: of rows
-        kept between steps. max_batch_pieces, max_pass_rows: bounds of one run over whole buffers, and of one pass of
-        steps.
+        one inference; None takes what the cgroup's quota allows. streams: False runs every model over whole buffers.
+        compiled: False attends by NumPy and multiplies by ONNX Runtime, whatever was compiled at installation.
+        max_kept_bytes: of rows kept between steps. max_batch_pieces, max_pass_rows: bounds of one run over whole
+        buffers, and of one pass of steps.
         """
         chosen = threads if threads is not None else threads_allowed()
         self._cache = RowCache(max_kept_bytes)

@@ -37,34 +37,54 @@ _UNSEEN = -30_000.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowGraphs:
-    """The graphs as ONNX models: ``steps`` has one fewer than the network has layers. weighing: see ``_weighing``.
+    """The graphs as ONNX models, each written when it is asked for: they hold the weights, and not all are wanted.
 
-    heads: the end of ``exit``, from what comes out of the last layer, ``hidden`` (N, D).
+    ``steps`` has one fewer than the network has ``layers``. names: of the score tensors.
     """
 
+    arrays: Arrays
+    layers: int
+    names: Sequence[str]
     width: int
     attention_heads: int
-    entrance: bytes
-    steps: tuple[bytes, ...]
-    exit: bytes
-    heads: bytes
-    weighing: bytes
+
+    @property
+    def entrance(self) -> bytes:
+        """Return the graph before the first attention."""
+        return self._rows().entrance()
+
+    @property
+    def steps(self) -> tuple[bytes, ...]:
+        """Return the graphs between two attentions."""
+        return tuple(self._rows().step(k) for k in range(self.layers - 1))
+
+    @property
+    def exit(self) -> bytes:
+        """Return the graph behind the last attention."""
+        return self._rows().exit(self.layers - 1, self.names)
+
+    @property
+    def heads(self) -> bytes:
+        """Return the end of ``exit``, from what comes out of the last layer, ``hidden`` (N, D)."""
+        return self._rows().heads(self.names)
+
+    @property
+    def weighing(self) -> bytes:
+        """Return the graph that NumPy's attention weighs by: see ``_weighing``."""
+        return _weighing()
+
+    def _rows(self) -> _Rows:
+        return _Rows(self.arrays, self.width, self.attention_heads)
 
 
 def cut_into_rows(arrays: Arrays, *, layers: int, heads: Sequence[str]) -> RowGraphs:
-    """Return the graphs of stored arrays. heads: the names of the score tensors. KeyError where an array is missing."""
+    """Return the graphs of stored arrays. heads: the names of the score tensors. KeyError where an array is missing.
+
+    What a graph itself lacks is a KeyError when it is asked for.
+    """
     width = arrays["embedding_norm.weight"].shape[0]
-    attention_heads = _attention_heads(arrays, width)
-    steps = [_Rows(arrays, width, attention_heads) for _ in range(layers)]
-    entrance = _Rows(arrays, width, attention_heads).entrance()
     return RowGraphs(
-        width=width,
-        attention_heads=attention_heads,
-        entrance=entrance,
-        steps=tuple(rows.step(k) for k, rows in enumerate(steps[:-1])),
-        exit=steps[-1].exit(layers - 1, heads),
-        heads=_Rows(arrays, width, attention_heads).heads(heads),
-        weighing=_weighing(),
+        arrays=arrays, layers=layers, names=heads, width=width, attention_heads=_attention_heads(arrays, width)
     )
 
 

@@ -58,16 +58,15 @@ class RowNetwork:
         self._heads = list(heads)
         self.compiled_products = compiled and multiplies(arrays, len(look_ahead))
         self._entrance = open_graph(graphs.entrance)
-        self._steps: list[Any] = (
-            [CompiledStep(arrays, k, graphs.attention_heads) for k in range(len(graphs.steps))]
-            if self.compiled_products
-            else [open_graph(graph) for graph in graphs.steps]
-        )
-        self._exit: Any = (
-            CompiledExit(arrays, len(graphs.steps), open_graph(graphs.heads))
-            if self.compiled_products
-            else open_graph(graphs.exit)
-        )
+        self._steps: list[Any]
+        self._exit: Any
+        if self.compiled_products:
+            last = len(look_ahead) - 1
+            self._steps = [CompiledStep(arrays, k, graphs.attention_heads) for k in range(last)]
+            self._exit = CompiledExit(arrays, last, open_graph(graphs.heads))
+        else:
+            self._steps = [open_graph(graph) for graph in graphs.steps]
+            self._exit = open_graph(graphs.exit)
         self.compiled = compiled and CompiledAttention.knows(graphs.width // graphs.attention_heads)
         self._attention: RowAttention = (
             CompiledAttention()

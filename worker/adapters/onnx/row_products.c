@@ -174,6 +174,8 @@ static void compute(const Product *product, int8_t *numbers, float *scale, int32
 }
 #pragma GCC pop_options
 
+static int processor_can(void) { return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni"); }
+
 /* A call's arrays, held until it ends. */
 typedef struct {
   Py_buffer views[8];
@@ -196,11 +198,11 @@ static Py_buffer *hold(Call *call, PyObject *array, const char *number, int axes
   return view;
 }
 
-static int hold_rows(Call *call, PyObject *array, Matrix *rows, Py_ssize_t unit, int flags) {
+static int hold_rows(Call *call, PyObject *array, Matrix *rows, int flags) {
   const Py_buffer *view = hold(call, array, "f", 2, PyBUF_STRIDES | flags);
   if (view == NULL) return 0;
   const Py_ssize_t count = view->shape[0], width = view->shape[1], step = view->strides[0];
-  if (count > MOST || width < unit || width > MOST_WIDE || width % unit || view->strides[1] != 4 || step % 4 || step < width * 4)
+  if (count > MOST || width < COLUMNS || width > MOST_WIDE || width % COLUMNS || view->strides[1] != 4 || step % 4 || step < width * 4)
     return refused("rows are too many, of a width that is not computed with, or not contiguous") != NULL;
   *rows = (Matrix){view->buf, count, width, step / 4};
   return 1;
@@ -213,7 +215,7 @@ static const float *hold_numbers(Call *call, PyObject *array, Py_ssize_t count) 
 }
 
 static int hold_product(Call *call, Product *product, PyObject *const *given) {
-  if (!hold_rows(call, given[0], &product->rows, COLUMNS, 0) || !hold_rows(call, given[4], &product->out, COLUMNS, PyBUF_WRITABLE))
+  if (!hold_rows(call, given[0], &product->rows, 0) || !hold_rows(call, given[4], &product->out, PyBUF_WRITABLE))
     return 0;
   const Py_ssize_t columns = product->out.width;
   const Py_buffer *weights = hold(call, given[1], "B", 4, PyBUF_C_CONTIGUOUS);
@@ -225,7 +227,7 @@ static int hold_product(Call *call, Product *product, PyObject *const *given) {
   if ((product->scales = hold_numbers(call, given[2], columns)) == NULL || (product->bias = hold_numbers(call, given[3], columns)) == NULL)
     return 0;
   if (product->follows != NORMED) return 1;
-  if (!hold_rows(call, given[5], &product->added, COLUMNS, 0)) return 0;
+  if (!hold_rows(call, given[5], &product->added, 0)) return 0;
   if (product->added.count != product->rows.count || product->added.width != columns)
     return refused("what is added does not fit what comes out") != NULL;
   return (product->gain = hold_numbers(call, given[6], columns)) != NULL && (product->shift = hold_numbers(call, given[7], columns)) != NULL;
@@ -242,7 +244,7 @@ static PyObject *computed(PyObject *given, int follows) {
     return NULL;
   }
   for (int number = 0; number < count; number++) arrays[number] = PyTuple_GetItem(given, number);
-  if (!__builtin_cpu_supports("x86-64-v4") || !__builtin_cpu_supports("avx512vnni"))
+  if (!processor_can())
     refused("it was not compiled for this kind of processor");
   else if (hold_product(&call, &product, arrays)) {
     const size_t rows = (size_t)product.rows.count;
@@ -278,7 +280,7 @@ static PyObject *normed(PyObject *module, PyObject *given) {
 
 static PyObject *is_here(PyObject *module, PyObject *nothing) {
   (void)module, (void)nothing;
-  return PyBool_FromLong(__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni"));
+  return PyBool_FromLong(processor_can());
 }
 
 static PyMethodDef methods[] = {{"plain", plain, METH_VARARGS, "Multiply and add the bias: see row_products.pyi."},

@@ -40,7 +40,7 @@ def test_every_graph_that_is_cut_is_a_valid_one() -> None:
     graphs = cut_into_rows(
         stored_arrays(SHIPPED / "en" / "weights.int8.onnx"), layers=6, heads=("punctuation", "disfluency")
     )
-    for written in (graphs.entrance, *graphs.steps, graphs.exit, graphs.weighing):
+    for written in (graphs.entrance, *graphs.steps, graphs.exit, graphs.heads, graphs.weighing):
         model = onnx.load_from_string(written)
         assert model.producer_name == "caesura"
         assert {one.domain: one.version for one in model.opset_import} == {"": 20, "com.microsoft": 1}
