@@ -22,7 +22,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench.live_load import EVENT_WORDS, WORDS_A_SECOND, percentiles
+from bench.live_load import EVENT_WORDS, STEP_WORDS, WORDS_A_SECOND, percentiles
 from bench.machine import write_result
 from bench.worker_process import ROOT, WorkerProcess, choosing
 from schemas.codec import decode_event, decode_segment
@@ -67,10 +67,13 @@ def heard_in_time(spoken: list[WordsEvent]) -> list[WordsEvent]:
 
 
 def send_at_the_pace_of_speech(world: RealWorld, talks: list[list[WordsEvent]]) -> None:
-    """Send the sessions' events, each session begun at another moment of a second."""
+    """Send the sessions' events, each session begun at another moment, and at another of the decoder's three places.
+
+    Begun within the same event, all would take their steps in the same two of three rounds (``bench.live_load``).
+    """
     step_s = EVENT_WORDS / WORDS_A_SECOND
     due = sorted(
-        ((index / len(talks)) * step_s + number * step_s, index, number)
+        ((index / len(talks) + index % STEP_WORDS + number) * step_s, index, number)
         for index, talk in enumerate(talks)
         for number in range(len(talk))
     )

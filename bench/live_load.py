@@ -1,6 +1,8 @@
 """Speakers at the pace of speech, and a listener: the load of the benchmarks of live sessions.
 
-Each session says ``WORDS_A_SECOND``, ``EVENT_WORDS`` an event, begun at another moment of the step between two events.
+Each session says ``WORDS_A_SECOND``, ``EVENT_WORDS`` an event, begun at another moment of the time between two events,
+and not all in the same round: sessions that began together take their steps of three words together, in two of three
+rounds and none in the third, and let go of left context together, each then being computed anew, as no callers do.
 Words carry their times and events say how far the audio was heard, as recognisers do: so no pause between two events is
 silence. A segment's *own delay* runs from the append of the event that let it freeze, the last of its session before
 the freeze, to the segment being readable: polls, labelling, the checkpoint's interval and its transaction, and what the
@@ -27,12 +29,24 @@ from tests.harness.real_world import RealWorld
 from tests.harness.speech import talk
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.core.rules import DecodingRules
 from worker.ports.records import Record
 
-__all__ = ["EVENT_WORDS", "WORDS_A_SECOND", "Heard", "Listener", "Speakers", "causes", "own_delays", "percentiles"]
+__all__ = [
+    "EVENT_WORDS",
+    "STEP_WORDS",
+    "WORDS_A_SECOND",
+    "Heard",
+    "Listener",
+    "Speakers",
+    "causes",
+    "own_delays",
+    "percentiles",
+]
 
 EVENT_WORDS = 2
 WORDS_A_SECOND = 2.5
+STEP_WORDS = DecodingRules().step_words
 _TALK_WORDS = 4_000
 _LINGER_MS = 2
 
@@ -49,7 +63,8 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 class Speakers(threading.Thread):
     """Sessions that speak until ``stop``, then end. appended_ms: when each session's events were appended.
 
-    first_words: in each session's first event, so that buffers are full at once.
+    first_words: in each session's first event, so that buffers are full at once. begin_over_s: the time over which they
+    begin, at least the few rounds after which steps come round again.
     """
 
     def __init__(
@@ -59,8 +74,8 @@ class Speakers(threading.Thread):
         *,
         name: str = "s",
         words_a_second: float = WORDS_A_SECOND,
-        event_words: int = EVENT_WORDS,
         first_words: int | None = None,
+        begin_over_s: float = 0.0,
         seed: int = 1,
     ) -> None:
         super().__init__(daemon=True)
@@ -71,9 +86,10 @@ class Speakers(threading.Thread):
         self.names = [f"{name}-{number}" for number in range(sessions)]
         self._places = [world.partition_of(one) for one in self.names]
         self._talk = talk(_TALK_WORDS, random.Random(seed))  # noqa: S311 - the same speech in every run is wanted
-        self._event_words = event_words
-        self._first_words = first_words or event_words
-        self._step_s = event_words / words_a_second
+        self._first_words = first_words or EVENT_WORDS
+        self._step_s = EVENT_WORDS / words_a_second
+        rounds = max(STEP_WORDS, round(begin_over_s / self._step_s))
+        self._begins = [number % rounds for number in range(sessions)]
         self._stopping = threading.Event()
         self.appended_ms: dict[str, list[int]] = defaultdict(list)
         self.words = 0
@@ -91,9 +107,9 @@ class Speakers(threading.Thread):
                 time.sleep(-late_s)
             if self._stopping.is_set():
                 break
-            self._say(n % sessions, n // sessions)
+            self._speak(n % sessions, n // sessions)
         for session in range(sessions):
-            self._say(session, n // sessions + (session < n % sessions), end=True)
+            self._speak(session, n // sessions + (session < n % sessions), end=True)
         self._producer.flush(30)
 
     def stop(self) -> None:
@@ -101,7 +117,12 @@ class Speakers(threading.Thread):
         self._stopping.set()
         self.join()
 
-    def _say(self, session: int, seq: int, *, end: bool = False) -> None:
+    def _speak(self, session: int, turn: int, *, end: bool = False) -> None:
+        """Let a session speak in a round, or end in it, if it has begun."""
+        if turn >= self._begins[session]:
+            self._say(session, turn - self._begins[session], end=end)
+
+    def _say(self, session: int, seq: int, *, end: bool) -> None:
         self._producer.produce(
             self._topic,
             encode_event(self._event(session, seq, end=end)),
@@ -115,9 +136,9 @@ class Speakers(threading.Thread):
             return WordsEvent(
                 version="1.0", session=self.names[session], seq=seq, lang="en", words=(), session_end=True
             )
-        word_ms = self._step_s * 1000 / self._event_words
-        first = self._first_words + (seq - 1) * self._event_words if seq else 0
-        spoken = self._event_words if seq else self._first_words
+        word_ms = self._step_s * 1000 / EVENT_WORDS
+        first = self._first_words + (seq - 1) * EVENT_WORDS if seq else 0
+        spoken = EVENT_WORDS if seq else self._first_words
         self.words += spoken
         words = tuple(
             Word(

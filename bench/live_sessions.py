@@ -8,9 +8,10 @@ Redis, the speakers and the listener to the others: what generates the load take
 two cores can show one worker; two of them on two cores carry twice as many where the brokers have room
 (``for_two_cores`` is that product, not a measurement; ``bench.two_workers`` says what two cost each other).
 
-Sessions speak at 2.5 words a second (``bench.live_load``). A stage warms up, then its words, delays and the workers'
-processor seconds are counted for ``--seconds``; the first stage is run once before, uncounted. Twice as many sessions a
-stage while they pass; then between the two.
+Sessions speak at 2.5 words a second (``bench.live_load``). In a stage they begin one after another, over ``--warm-s``:
+long enough that buffers are full and left context is let go of at any time, as where sessions come and go. Then words,
+delays and the workers' processor seconds are counted for ``--seconds``; the first stage is run once before, uncounted.
+Twice as many sessions a stage while they pass; then between the two.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def stage(
 ) -> dict[str, object]:
     """Let so many sessions speak, and return what it cost and how late it was."""
     ended = listener.ended
-    speakers = Speakers(world, sessions, name=f"of-{sessions}-{uuid.uuid4().hex[:4]}")
+    name = f"of-{sessions}-{uuid.uuid4().hex[:4]}"
+    speakers = Speakers(world, sessions, name=name, begin_over_s=options.warm_s)
     speakers.start()
     time.sleep(options.warm_s)
     began_s, began_ms, spent_s = time.monotonic(), time.time() * 1000, sum(one.cpu_s for one in workers)
@@ -132,7 +134,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=100, help="sessions of the first stage")
     parser.add_argument("--most", type=int, default=6400, help="sessions at which the rise ends")
     parser.add_argument("--seconds", type=float, default=12.0, help="of a stage that count")
-    parser.add_argument("--warm-s", type=float, default=8.0)
+    parser.add_argument("--warm-s", type=float, default=40.0, help="over which the sessions of a stage begin")
     parser.add_argument("--engine-memory-mib", type=int, default=4096)
     parser.add_argument("--model", help="id of the model that is active, where it is another than the shipped one")
     parser.add_argument("--out", type=Path)

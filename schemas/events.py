@@ -45,7 +45,7 @@ class Emission(StrEnum):
     SETTLED = "settled"
 
 
-class Word(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Word(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One recogniser word that the producer will not revise.
 
     text: 1 to 64 characters, no white space. start_ms, end_ms: from the session's start, the end not before the start.
@@ -74,7 +74,7 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     kept_phrases: Annotated[tuple[Phrase, ...], Meta(max_length=MAX_OWN_PHRASES)] | None = None
 
 
-class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Words of one session, in order, perhaps none; ``epoch`` and ``seq`` number the events.
 
     Rules: docs/design.md, *Order of input*.

@@ -42,14 +42,14 @@ class Cause(StrEnum):
     FALLBACK = "fallback"
 
 
-class Piece(msgspec.Struct, frozen=True, kw_only=True):
+class Piece(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Where a published piece lies in the recogniser's unit: ``start`` and ``of`` in code points (ADR 0002)."""
 
     start: int
     of: int
 
 
-class SegmentWord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SegmentWord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A published word: the recogniser's text untouched, its times, and its frozen labels.
 
     casing: how to write the word wherever it stands, since 1.1; ``as_given`` where its model does not say.
@@ -65,7 +65,7 @@ class SegmentWord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     casing: CasingName = "as_given"
 
 
-class Gap(msgspec.Struct, frozen=True, kw_only=True):
+class Gap(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Events that never came: ``first_seq`` to ``last_seq`` of ``epoch``, before the session's word ``before_word``."""
 
     epoch: int
@@ -74,7 +74,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     before_word: int
 
 
-class Pause(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Pause(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The silence that ended a segment, since 1.2, in milliseconds without a word after its last one.
 
     clock: ``audio`` where the session says how far it has heard, from the end of the last word (its start, where it
@@ -87,14 +87,14 @@ class Pause(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ended: bool = False
 
 
-class ModelRef(msgspec.Struct, frozen=True, kw_only=True):
+class ModelRef(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The model that labelled a segment."""
 
     id: str
     version: str
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class Source(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Input records that a segment's words came from; offsets are inclusive."""
 
     topic: str
@@ -103,7 +103,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     last_offset: int
 
 
-class Timing(msgspec.Struct, frozen=True, kw_only=True):
+class Timing(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Milliseconds since the epoch: append of the last word's record, its poll, and the freeze."""
 
     appended_ms: int
@@ -111,7 +111,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     frozen_ms: int
 
 
-class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A run of frozen words; identity is ``session`` + ``since`` + ``index``. Nothing in it will ever change.
 
     first_word: the session's count of published words (pieces) before it. sentence: number of the sentence;

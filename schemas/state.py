@@ -50,7 +50,7 @@ def reaches(version: StateVersion, wanted: StateVersion) -> bool:
     return int(version.partition(".")[2]) >= int(wanted.partition(".")[2])
 
 
-class Unit(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class Unit(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A recogniser's word as it came, and from where: record offset, place among the event's words, its times."""
 
     text: str
@@ -63,7 +63,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     polled_ms: int
 
 
-class ModelWordPiece(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class ModelWordPiece(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """What is published as one word: a unit, or the part of it that one model word covers.
 
     text: the part's text. unit_start, unit_length: where the part starts in the unit and how long the unit is, in
@@ -87,7 +87,7 @@ class ModelWordPiece(msgspec.Struct, frozen=True, kw_only=True, array_like=True)
         return len(self.text) == self.unit_length
 
 
-class ModelWord(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class ModelWord(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """One word as the model counts them (F, L and T count these): its view of it, and the published pieces."""
 
     view: str

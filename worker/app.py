@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -103,6 +104,8 @@ def run_worker(settings: Settings) -> int:
             refuse_denied(settings)
             watchdog.start()
             stack.callback(watchdog.stop)
+            gc.collect()
+            gc.freeze()  # what start-up made stays to the end: no collection has to walk it again
             log.info("started")
             worker.run(stop.stopping)
         except CaesuraError as error:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from msgspec.structs import replace
 from typing_extensions import override
 
 from models.decoding.labelling_runs import MARK_NUMBERS, TAG_NUMBERS

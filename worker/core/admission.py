@@ -22,6 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
+import msgspec
+
 from schemas.dead_letters import DeadLetterReason
 from schemas.events import WordsEvent
 from schemas.state import ChosenOptions, SessionStatus
@@ -48,8 +50,7 @@ class OfferOutcome(Enum):
     REFUSED = auto()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassedGap:
+class PassedGap(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Events of an epoch that never came, inclusive."""
 
     epoch: int
@@ -57,8 +58,7 @@ class PassedGap:
     last_seq: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdmissionDecision:
+class AdmissionDecision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The answer to an event. reason: where it is refused. gap: what is missing before an accepted one."""
 
     outcome: OfferOutcome

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from schemas.events import WordsEvent
 from worker.core.admission import PassedGap
@@ -11,8 +11,7 @@ from worker.core.context import Origin
 __all__ = ["AppliedEvent"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppliedEvent:
+class AppliedEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An admitted event. hears: whether the session's silence is counted on its audio clock, as of this event.
 
     restarted: it is the first of a new run of the producer, which may have lost its audio clock with its count.

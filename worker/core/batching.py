@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from worker.core.labelling import LabelRequest
 
 __all__ = ["BatchLimits", "PendingLabels", "form_batches"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingLabels:
+class PendingLabels(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A session that wants labels. waiting_since_ms: wall clock. queued_words: what waits behind this step."""
 
     partition: int

@@ -134,8 +134,8 @@ class Buffer:
         self.casing.extend(bytes(max(end - len(self.casing), 0)))
 
     def cuts(self, look_ahead_words: int) -> list[int]:
-        """Return where sentences end that have ``look_ahead_words`` words after them (Algorithm 1, over and over)."""
-        return self.sentence_ends(0, min(len(self.punctuation), len(self.words) - look_ahead_words))
+        """Return where unfrozen sentences end with ``look_ahead_words`` words behind (Algorithm 1, over and over)."""
+        return self.sentence_ends(self.frozen, min(len(self.punctuation), len(self.words) - look_ahead_words))
 
     def sentence_ends(self, start: int, end: int) -> list[int]:
         """Return where sentences end among the words from ``start`` to ``end``, each as the count of words so far."""

@@ -61,29 +61,27 @@ class BufferLabels:
         known = None if self.outlook is None else self.outlook.answer(buffer, self.model, wanted)
         if known is not None:
             return known
-        looks_ahead = self._context.looks_ahead
-        labels = yield from self._request(first, len(buffer) if looks_ahead else end, punctuation=punctuation)
-        if not looks_ahead or labels is None:
+        asked_end = len(buffer) if self._context.looks_ahead else end
+        none = bytes(asked_end - first)
+        if self.model is None:
+            labels: Labels | None = Labels(punctuation=none, disfluency=none)
+        else:
+            labels = yield self._request(self.model, first, asked_end)
+            if labels is not None and not punctuation:
+                labels = Labels(punctuation=none, disfluency=labels.disfluency)
+        if labels is None or not self._context.looks_ahead:
             return labels
         self.outlook = Outlook(
             model=self.model, start=buffer.start, first=buffer.start + first, end=buffer.end, labels=labels
         )
         return labels.part(range(len(wanted)))
 
-    def _request(
-        self, first: int, end: int, *, punctuation: bool
-    ) -> Generator[LabelRequest, Labels | None, Labels | None]:
-        none = bytes(end - first)
-        if self.model is None:
-            return Labels(punctuation=none, disfluency=none)
-        labels = yield LabelRequest(
+    def _request(self, model: str, first: int, end: int) -> LabelRequest:
+        return LabelRequest(
             session=self._session,
-            model_id=self.model,
+            model_id=model,
             buffer_start=self._buffer.start,
             words=tuple(self._buffer.views),
             first=first,
             end=end,
         )
-        if labels is None or punctuation:
-            return labels
-        return Labels(punctuation=none, disfluency=labels.disfluency)

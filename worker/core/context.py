@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import msgspec
+
 from schemas.events import Word
 from schemas.state import STATE_VERSION, StateVersion, Unit
 from worker.core.decoding_counts import DecodingCounts
@@ -31,8 +33,7 @@ class DecodingContext:
     looks_ahead: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Where an event stood in the input. appended_ms, polled_ms: wall clock. time_ms: partition time it brought.
 
     trace: the event's trace context, opaque here; empty where it has none, or traces are off.

@@ -32,7 +32,7 @@ from schemas.state import ChosenOptions, ModelWord
 from worker.core.applied_event import AppliedEvent
 from worker.core.buffer import Buffer
 from worker.core.buffer_labels import BufferLabels
-from worker.core.context import DecodingContext
+from worker.core.context import DecodingContext, Origin
 from worker.core.decoding_progress import DecodingProgress
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import primary_language
@@ -91,12 +91,10 @@ class Decoder:
         """Take an event's words, and do what it asks for."""
         event, origin = applied.event, applied.origin
         if self.unrecorded_offset is None:
-            # Where the last ledger record's buffer starts, at the latest: a cut among frozen words writes no other.
-            start = self.start
-            self.unrecorded_offset = origin.offset if start is None else start[0]
+            self._note_unrecorded(origin)
         if applied.gap is not None:
             yield from self._settle_tail()
-            self.writer.note_gap(applied.gap, sum(len(word.pieces) for word in self._unfrozen_words()))
+            self.writer.note_gap(applied.gap, self._unfrozen_pieces())
         if event.lang.casefold() != self.lang.casefold():
             yield from self.clear(Cause.LANGUAGE)
             self.segmenter = self.context.segmenters(primary_language(event.lang), HeldBack())
@@ -105,13 +103,11 @@ class Decoder:
             yield from self._configure(event)
         if applied.restarted:
             self.audio_end_ms = None
-        self.writer.note_origin(origin)
-        self.writer.note_passing(event)
-        if event.words or event.session_end:
-            self.writer.note_trace(origin)
+        self.writer.note_event(event, origin)
         for position, word in enumerate(event.words):
             yield from self._hear(word.start_ms if applied.hears else None, speaking=True)
-            yield from self._add(self.segmenter.push((origin.unit(word, position),)))
+            for model_word in self.segmenter.push((origin.unit(word, position),)):
+                yield from self._add(model_word)
             self.audio_end_ms = later_audio_ms(self.audio_end_ms, said_until_ms(word))
         self.audio_end_ms = later_audio_ms(self.audio_end_ms, untimed_until_ms(event))
         yield from self._hear(event.heard_until_ms)
@@ -119,6 +115,11 @@ class Decoder:
             yield from self.clear(Cause.END, session_end=True)
         elif event.utterance_end:
             yield from self.flush(Cause.UTTERANCE)
+
+    def _note_unrecorded(self, origin: Origin) -> None:
+        """Note where the last ledger record's buffer starts at the latest: a cut among frozen words writes no other."""
+        start = self.start
+        self.unrecorded_offset = origin.offset if start is None else start[0]
 
     def _configure(self, event: WordsEvent) -> Work:
         """Take the wishes of an event, from its first word on.
@@ -151,8 +152,8 @@ class Decoder:
         self.tag = Disfluency.O.value
         self.writer.break_sentence()
 
-    def _unfrozen_words(self) -> list[ModelWord]:
-        return self.buffer.words[self.buffer.frozen :]
+    def _unfrozen_pieces(self) -> int:
+        return sum(len(word.pieces) for word in self.buffer.words[self.buffer.frozen :])
 
     def _hear(self, heard_ms: int | None, *, speaking: bool = False) -> Work | tuple[()]:
         """Flush where the audio clock says that nothing was said for long enough. speaking: a word begins there."""
@@ -160,13 +161,13 @@ class Decoder:
         return () if pause is None else self.flush(Cause.SILENCE, pause=pause)
 
     def _settle_tail(self) -> Work:
-        yield from self._add(self.segmenter.flush())
+        for word in self.segmenter.flush():
+            yield from self._add(word)
 
-    def _add(self, words: list[ModelWord]) -> Work:
-        for word in words:
-            self.buffer.append(word)
-            if self.buffer.end % self.context.rules.step_words == 0:
-                yield from self._step()
+    def _add(self, word: ModelWord) -> Work | tuple[()]:
+        """Add the next word; return the step that is due with it, if one is."""
+        self.buffer.append(word)
+        return () if self.buffer.end % self.context.rules.step_words else self._step()
 
     def _step(self) -> Work:
         look_ahead = yield from self._label_and_cut()

@@ -6,13 +6,12 @@ other. So an engine may keep what it has computed of a buffer's words, and compu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 __all__ = ["LabelRequest", "Labels"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelRequest:
+class LabelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One session's buffer to be labelled.
 
     words: the model's view of each word of the buffer, oldest first, never empty; an item may be an empty string
@@ -35,8 +34,7 @@ class LabelRequest:
         return range(self.first, len(self.words) if self.end is None else self.end)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Labels:
+class Labels(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The labels of each wanted word of a request, as bytes: one class number a word (``schemas.labels``).
 
     casing: empty where the model does not say how words are written: ``as_given``, every one.

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
+import msgspec
 from msgspec.structs import replace
 
 from schemas.events import WordsEvent
@@ -45,8 +46,7 @@ _INSIDE = {Disfluency.B_RM.value: Disfluency.I_RM.value, Disfluency.B_IM.value: 
 _GOING_ON = {Casing.CAPITAL_FIRST.value: Casing.SMALL.value}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutSegment:
+class OutSegment(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A segment to publish. routes: where it goes besides the segments topic, with the index last sent there.
 
     traces: the trace contexts of its events, in the order of the input.
@@ -57,8 +57,7 @@ class OutSegment:
     traces: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FrozenWords:
+class FrozenWords(msgspec.Struct, frozen=True, gc=False):
     """Words that froze together, with one label of each kind a word."""
 
     words: Sequence[ModelWord] = ()
@@ -90,23 +89,20 @@ class SegmentWriter:
     traces: tuple[tuple[int, str], ...] = ()
     written: list[OutSegment] = field(default_factory=list)
 
-    def note_origin(self, origin: Origin) -> None:
-        """Take note of the record that is being applied."""
+    def note_event(self, event: WordsEvent, origin: Origin) -> None:
+        """Take note of the record that is being applied, and of what passes through: the latest value given counts.
+
+        The trace context of an event with words, or of the last one, is kept until its words are published.
+        """
         self.last_offset, self.last_appended_ms = origin.offset, origin.appended_ms
         self.last_polled_ms = origin.polled_ms
-
-    def note_passing(self, event: WordsEvent) -> None:
-        """Take what passes through from an event: the latest value given counts."""
         if event.targets is not None:
             self.targets = tuple(dict.fromkeys(event.targets))
             self.context.counts.unknown_targets += any(name not in self.context.rules.routes for name in self.targets)
         self.conversation = self.conversation if event.conversation is None else event.conversation
         self.speaker = self.speaker if event.speaker is None else event.speaker
         self.attributes = self.attributes if event.attributes is None else event.attributes
-
-    def note_trace(self, origin: Origin) -> None:
-        """Keep the trace context of an event until its words are published."""
-        if origin.trace:
+        if origin.trace and (event.words or event.session_end):
             self.traces = (*self.traces, (origin.offset, origin.trace))[-_MAX_TRACES:]
 
     def note_gap(self, gap: PassedGap, pieces_ahead: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 
 from worker.core.batching import PendingLabels
-from worker.core.labelling import Labels
+from worker.core.labelling import LabelRequest, Labels
 from worker.core.segment_writer import OutSegment
 from worker.core.session import Session
 
@@ -46,9 +46,8 @@ class SessionWork:
         """Work wherever no labels are wanted yet, and return what is wanted. now_ms: wall clock."""
         pending = []
         for key in list(self._busy):
-            session = self._advance(key, now_ms)
-            request = None if session is None else session.request(now_ms)
-            if session is not None and request is not None:
+            if (wanting := self._advance(key, now_ms)) is not None:
+                session, request = wanting
                 wanted = PendingLabels(
                     partition=self._partition,
                     request=request,
@@ -78,14 +77,15 @@ class SessionWork:
         busy = self._busy.get(key)
         return None if busy is None else sum(session.queued_words for session in busy)
 
-    def _advance(self, key: str, now_ms: int) -> Session | None:
-        """Work on the oldest session of this name until it wants labels; return it, or None when all is done."""
+    def _advance(self, key: str, now_ms: int) -> tuple[Session, LabelRequest] | None:
+        """Work on the oldest session of this name until it wants labels; return both, or None when all is done."""
         busy = self._busy[key]
         while busy:
-            wants = busy[0].request(now_ms) is not None
-            self._segments.extend(busy[0].take_segments())
-            if wants:
-                return busy[0]
+            session = busy[0]
+            request = session.request(now_ms)
+            self._segments.extend(session.take_segments())
+            if request is not None:
+                return session, request
             busy.popleft()
         del self._busy[key]
         return None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
+
 __all__ = ["CommittedOffset", "EndAnswer", "NextOffset", "OutMessage", "PartitionEnd", "PartitionStalled", "Record"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One input record as the broker holds it. timestamp_ms: since the epoch; -1 where it has none.
 
     stamped_by_broker: the timestamp is the broker's (``LogAppendTime``), not a producer's.

@@ -37,6 +37,11 @@ WORDS = words_with(st.sampled_from(TAGS), TEXT)
 FLUENT_WORDS = words_with(st.just("O"), TEXT)
 
 
+def uncased(text: str) -> str:
+    """Return the text without case: the dotless i has the capital of the dotted one, and falls to another letter."""
+    return text.upper().casefold()
+
+
 def is_subsequence(part: str, whole: str) -> bool:
     characters = iter(whole)
     return all(char in characters for char in part)
@@ -64,7 +69,7 @@ def test_spans_hold_the_words_in_order_and_all_else_is_marks_and_spaces(
     position, outside = 0, ""
     for index, begin, end in rendered.spans:
         assert position <= begin < end
-        assert is_subsequence(rendered.text[begin:end].casefold(), words[index].text.casefold())
+        assert is_subsequence(uncased(rendered.text[begin:end]), uncased(words[index].text))
         outside += rendered.text[position:begin]
         position = end
     outside += rendered.text[position:]

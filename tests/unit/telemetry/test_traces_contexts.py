@@ -74,7 +74,7 @@ def test_events_without_words_leave_no_context_behind() -> None:
 def test_a_session_keeps_no_more_contexts_than_any_buffer_needs() -> None:
     writer = SegmentWriter(context=Driver().context, session="s", since=0)
     for offset in range(1_100):
-        writer.note_trace(Origin(offset=offset, appended_ms=0, polled_ms=0, time_ms=0, trace="some"))
+        writer.note_event(event(0, "word"), Origin(offset=offset, appended_ms=0, polled_ms=0, time_ms=0, trace="some"))
     assert [offset for offset, _ in writer.traces] == list(range(76, 1_100))
 
 
