@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import override
 
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.row_attention import RowAttention
+from worker.adapters.onnx.row_blocks import BlockPool, Blocks
 
 try:
     from worker.adapters.onnx.row_kernels import keep, kinds, mix
@@ -26,26 +29,35 @@ _VECTOR = 16
 class CompiledAttention(RowAttention):
     """Attends for one network."""
 
+    def __init__(self, layers: int, heads: int, head_width: int) -> None:
+        self._pool = BlockPool(layers, heads, head_width)
+        self._blocks: NDArray[np.int32]
+        self._counts: NDArray[np.int32]
+
     @staticmethod
     def knows(head_width: int) -> bool:
         """Tell whether it is there, for heads of that width."""
         return COMPILED and head_width % _VECTOR == 0
 
     @override
-    def keep(self, k: int, seen: Rows, sessions: Sequence[tuple[KeptRows, tuple[int, int]]]) -> None:
-        starts, stops = np.array([places for _, places in sessions], dtype=np.int32).reshape(-1, 2).T
-        keys, values = _kept([kept for kept, _ in sessions])
-        keep(k, keys, values, stops - starts, starts.copy(), seen)
+    def room(self) -> Blocks:
+        return Blocks(self._pool)
 
     @override
-    def mix(self, k: int, asking: Rows, sessions: Sequence[tuple[KeptRows, Sequence[int]]]) -> Rows:
-        rows = np.array([len(visible) for _, visible in sessions], dtype=np.int32)
-        sight = np.fromiter(chain.from_iterable(visible for _, visible in sessions), np.int32, len(asking))
+    def begin(self, sessions: Sequence[KeptRows]) -> None:
+        numbers = [cast("Blocks", kept.room).numbers for kept in sessions]
+        self._counts = np.array([len(own) for own in numbers], dtype=np.int32)
+        self._blocks = np.fromiter(chain.from_iterable(numbers), np.int32, int(self._counts.sum()))
+
+    @override
+    def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
+        starts, stops = np.array(places, dtype=np.int32).reshape(-1, 2).T
+        keep(k, self._pool.slabs, self._blocks, self._counts, stops - starts, starts.copy(), seen)
+
+    @override
+    def mix(self, k: int, asking: Rows, visible: Sequence[Sequence[int]]) -> Rows:
+        rows = np.array([len(own) for own in visible], dtype=np.int32)
+        sight = np.fromiter(chain.from_iterable(visible), np.int32, len(asking))
         mixed = np.empty((len(asking), asking.shape[1] // 2), dtype=np.float32)
-        keys, values = _kept([kept for kept, _ in sessions])
-        mix(k, keys, values, rows, sight, asking, mixed)
+        mix(k, self._pool.slabs, self._blocks, self._counts, rows, sight, asking, mixed)
         return mixed
-
-
-def _kept(sessions: Sequence[KeptRows]) -> tuple[list[Rows], list[Rows]]:
-    return [kept.keys for kept in sessions], [kept.values for kept in sessions]

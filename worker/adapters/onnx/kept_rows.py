@@ -10,48 +10,60 @@ Rules:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KeptRows", "RowCache", "Rows"]
-
-_ROWS_AT_ONCE = 16
+__all__ = ["KeptRows", "Room", "RowCache", "Rows"]
 
 Rows = NDArray[np.float32]
+
+
+class Room(ABC):
+    """Where one session's keys and values lie; how, knows the attention that made it."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Return the bytes that it takes."""
+
+    @abstractmethod
+    def grow(self, rows: int) -> None:
+        """Have room for so many rows of each layer; those that are there stay."""
 
 
 class KeptRows:
     """One buffer's rows.
 
     words: what the rows belong to. ends, word_of: rows by word and words by row, see ``wavefront.plan``. done_words:
-    how many words were in at the last step; None where nothing is computed yet. A layer k (from 0) has keys
-    (H, D / H, capacity) and values (H, capacity, D / H), and in ``waiting`` the inputs and queries (rows, 2 D) of the
-    rows that are final before it and not behind it.
+    how many words were in at the last step; None where nothing is computed yet. room: where each layer's keys and
+    values are; in ``waiting`` are the inputs and queries (rows, 2 D) of the rows that are final before a layer and not
+    behind it.
     """
 
-    __slots__ = ("done_words", "ends", "keys", "values", "waiting", "word_of", "words")
+    __slots__ = ("_nothing", "done_words", "ends", "room", "waiting", "word_of", "words")
 
-    def __init__(self, layers: int, width: int, attention_heads: int) -> None:
+    def __init__(self, layers: int, width: int, room: Room) -> None:
         self.words: tuple[str, ...] = ()
         self.ends: list[int] = [1]
         self.word_of: list[int] = [0]
         self.done_words: int | None = None
-        per_head = width // attention_heads
-        self.keys: Rows = np.zeros((layers, attention_heads, per_head, 0), dtype=np.float32)
-        self.values: Rows = np.zeros((layers, attention_heads, 0, per_head), dtype=np.float32)
+        self.room = room
+        self._nothing: list[Rows] = [np.empty((0, 2 * width), dtype=np.float32)] * layers
         self.waiting: list[Rows] = []
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of the arrays."""
-        return self.keys.nbytes + self.values.nbytes + sum(rows.nbytes for rows in self.waiting)
+        """Return the bytes of all rows."""
+        return self.room.nbytes + sum(rows.nbytes for rows in self.waiting)
 
     def begin(self) -> None:
         """Forget what is computed; the memory stays."""
-        layers, heads, per_head, _ = self.keys.shape
-        self.waiting = [np.empty((0, 2 * heads * per_head), dtype=np.float32)] * layers
+        self.waiting = self._nothing.copy()
         self.words = ()
         self.ends = [1]
         self.word_of = [0]
@@ -73,19 +85,8 @@ class KeptRows:
             self.word_of.extend([number] * len(numbers))
             self.ends.append(len(self.word_of))
         self.words = words
-        self._grow(len(self.word_of))
+        self.room.grow(len(self.word_of))
         return pieces
-
-    def _grow(self, rows: int) -> None:
-        layers, heads, per_head, held = self.keys.shape
-        if rows <= held:
-            return
-        capacity = -(-rows // _ROWS_AT_ONCE) * _ROWS_AT_ONCE
-        keys = np.empty((layers, heads, per_head, capacity), dtype=np.float32)
-        values = np.empty((layers, heads, capacity, per_head), dtype=np.float32)
-        keys[..., :held], keys[..., held:] = self.keys, 0.0
-        values[:, :, :held], values[:, :, held:] = self.values, 0.0
-        self.keys, self.values = keys, values
 
 
 class RowCache:

@@ -15,13 +15,13 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from worker.adapters.onnx.kept_rows import KeptRows, Rows
+from worker.adapters.onnx.kept_rows import KeptRows, Room, Rows
 from worker.adapters.onnx.row_attention import RowAttention
 
 __all__ = ["NumpyAttention"]
@@ -33,41 +33,77 @@ _AT_ONCE = 192
 """OpenBLAS takes 240 to 768 rows without halving them, by processor, and more numbers to add up."""
 
 
+class _Arrays(Room):
+    """Keys (layers, H, D / H, capacity) and values (layers, H, capacity, D / H), zero where nothing was kept yet."""
+
+    __slots__ = ("keys", "values")
+
+    def __init__(self, layers: int, heads: int, per_head: int) -> None:
+        self.keys: Rows = np.zeros((layers, heads, per_head, 0), dtype=np.float32)
+        self.values: Rows = np.zeros((layers, heads, 0, per_head), dtype=np.float32)
+
+    @property
+    @override
+    def nbytes(self) -> int:
+        return self.keys.nbytes + self.values.nbytes
+
+    @override
+    def grow(self, rows: int) -> None:
+        layers, heads, per_head, held = self.keys.shape
+        if rows <= held:
+            return
+        capacity = _whole(rows, _VECTOR)
+        keys = np.empty((layers, heads, per_head, capacity), dtype=np.float32)
+        values = np.empty((layers, heads, capacity, per_head), dtype=np.float32)
+        keys[..., :held], keys[..., held:] = self.keys, 0.0
+        values[:, :, :held], values[:, :, held:] = self.values, 0.0
+        self.keys, self.values = keys, values
+
+
 class NumpyAttention(RowAttention):
     """Attends for one network. weighing: the session of ``row_graphs``'s graph of that name."""
 
-    def __init__(self, weighing: Any, attention_heads: int) -> None:  # noqa: ANN401 - onnxruntime ships without types
+    def __init__(self, weighing: Any, layers: int, heads: int, width: int) -> None:  # noqa: ANN401 - onnxruntime ships without types
         self._weighing = weighing
-        self._heads = attention_heads
+        self._layers, self._heads, self._width = layers, heads, width
+        self._rooms: list[_Arrays] = []
         self._scratch: Rows = np.empty(0, dtype=np.float32)
         self._columns = np.arange(_PADDED_TO, dtype=np.int32)[None]
 
     @override
-    def keep(self, k: int, seen: Rows, sessions: Sequence[tuple[KeptRows, tuple[int, int]]]) -> None:
-        width, place = seen.shape[1] // 2, 0
+    def room(self) -> _Arrays:
+        return _Arrays(self._layers, self._heads, self._width // self._heads)
+
+    @override
+    def begin(self, sessions: Sequence[KeptRows]) -> None:
+        self._rooms = [cast("_Arrays", kept.room) for kept in sessions]
+
+    @override
+    def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
+        width, place = self._width, 0
         by_head = (self._heads, width // self._heads)
-        for kept, (first, stop) in sessions:
+        for kept, (first, stop) in zip(self._rooms, places, strict=True):
             own = seen[place : place + stop - first]
             place += stop - first
             kept.keys[k, :, :, first:stop] = own[:, :width].T.reshape(*by_head, len(own))
             kept.values[k, :, first:stop] = own[:, width:].reshape(len(own), *by_head).transpose(1, 0, 2)
 
     @override
-    def mix(self, k: int, asking: Rows, sessions: Sequence[tuple[KeptRows, Sequence[int]]]) -> Rows:
+    def mix(self, k: int, asking: Rows, visible: Sequence[Sequence[int]]) -> Rows:
         queries = asking[:, asking.shape[1] // 2 :]
         mixed = np.empty(queries.shape, dtype=np.float32)
-        by_length: dict[int, list[tuple[int, KeptRows, Sequence[int]]]] = {}
+        by_length: dict[int, list[tuple[int, _Arrays, Sequence[int]]]] = {}
         place = 0
-        for kept, visible in sessions:
-            if visible:
-                by_length.setdefault(_whole(visible[-1], _PADDED_TO), []).append((place, kept, visible))
-                place += len(visible)
+        for kept, sees in zip(self._rooms, visible, strict=True):
+            if sees:
+                by_length.setdefault(_whole(sees[-1], _PADDED_TO), []).append((place, kept, sees))
+                place += len(sees)
         for padded, alike in by_length.items():
             self._mix_alike(k, queries, mixed, padded, alike)
         return mixed
 
     def _mix_alike(
-        self, k: int, queries: Rows, mixed: Rows, padded: int, alike: Sequence[tuple[int, KeptRows, Sequence[int]]]
+        self, k: int, queries: Rows, mixed: Rows, padded: int, alike: Sequence[tuple[int, _Arrays, Sequence[int]]]
     ) -> None:
         heads = self._heads
         asked_rows: list[int] = []
@@ -109,7 +145,7 @@ class NumpyAttention(RowAttention):
         return self._columns[:, :padded]
 
 
-def _of_session(alike: Sequence[tuple[int, KeptRows, Sequence[int]]]) -> Iterator[tuple[slice, KeptRows, int]]:
+def _of_session(alike: Sequence[tuple[int, _Arrays, Sequence[int]]]) -> Iterator[tuple[slice, _Arrays, int]]:
     """Yield each session's blocks, its rows, and how many of its keys are taken."""
     start = 0
     for _, kept, visible in alike:

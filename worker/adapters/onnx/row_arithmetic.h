@@ -7,14 +7,20 @@
 #define score NAMED(score)
 #define add NAMED(add)
 #define attend_in_head NAMED(attend_in_head)
+#define keys_of NAMED(keys_of)
 #define fetch NAMED(fetch)
 
-/* Write the scores of TOGETHER rows with two vectors of keys, the second so many keys behind the first: eight sums at a
-   time, for four would wait for one another. */
-INLINE void score(int width, const float *keys, int further, Py_ssize_t capacity, const float *asked, floats *scores) {
+/* Where a head's vector of keys stands, that so many vectors are before. */
+INLINE const float *keys_of(const Session *own, Py_ssize_t head, int vector) {
+  return own->blocks[vector * LANES / BLOCK] + head * own->width * BLOCK + vector * LANES % BLOCK;
+}
+
+/* Write the scores of TOGETHER rows with two vectors of keys, or with one: eight sums at a time, for four would wait for one
+   another. */
+INLINE void score(int width, const float *keys, const float *further, const float *asked, floats *scores) {
   floats first[TOGETHER] = {{0}}, second[TOGETHER] = {{0}};
   for (int at = 0; at < width; at++) {
-    floats near = *(const floats *)(keys + at * capacity), far = *(const floats *)(keys + at * capacity + further);
+    floats near = *(const floats *)(keys + at * BLOCK), far = *(const floats *)((further ? further : keys) + at * BLOCK);
     for (int row = 0; row < TOGETHER; row++) {
       first[row] += near * asked[at * TOGETHER + row];
       second[row] += far * asked[at * TOGETHER + row];
@@ -26,16 +32,21 @@ INLINE void score(int width, const float *keys, int further, Py_ssize_t capacity
   }
 }
 
-/* Write two vectors of what TOGETHER rows mix, the second so many numbers behind the first, as above. */
-INLINE void add(int width, const float *values, int further, int most, const float *shares, const float *factor,
-                float *const *mixed, int at) {
+/* Write two vectors of what TOGETHER rows mix, the second so many numbers behind the first, as above. values: where those of
+   the head, from number ``at`` on, stand in a block. */
+INLINE void add(int width, float *const *blocks, Py_ssize_t values, int further, int most, const float *shares,
+                const float *factor, float *const *mixed, int at) {
   floats first[TOGETHER] = {{0}}, second[TOGETHER] = {{0}};
-  for (int key = 0; key < most; key++) {
-    const float *value = values + (Py_ssize_t)key * width, *share = shares + key / LANES * TOGETHER * LANES + key % LANES;
-    floats near = *(const floats *)value, far = *(const floats *)(value + further);
-    for (int row = 0; row < TOGETHER; row++) {
-      first[row] += near * share[row * LANES];
-      second[row] += far * share[row * LANES];
+  for (int block = 0; block * BLOCK < most; block++) {
+    const float *value = blocks[block] + values;
+    const int stop = most < (block + 1) * BLOCK ? most : (block + 1) * BLOCK;
+    for (int key = block * BLOCK; key < stop; key++, value += width) {
+      const float *share = shares + key / LANES * TOGETHER * LANES + key % LANES;
+      floats near = *(const floats *)value, far = *(const floats *)(value + further);
+      for (int row = 0; row < TOGETHER; row++) {
+        first[row] += near * share[row * LANES];
+        second[row] += far * share[row * LANES];
+      }
     }
   }
   for (int row = 0; row < TOGETHER; row++) {
@@ -47,8 +58,8 @@ INLINE void add(int width, const float *values, int further, int most, const flo
 
 /* TOGETHER rows of a session in one head. asked: a number of each row, then the next of each; sight: how many keys a row
    sees, most: the most of them; shares: room for TOGETHER vectors a block of LANES keys. */
-INLINE void attend_in_head(int width, const float *keys, const float *values, Py_ssize_t capacity, const float *asked,
-                           float *const *mixed, const int32_t *sight, int most, floats *shares) {
+INLINE void attend_in_head(int width, const Session *own, Py_ssize_t head, const float *asked, float *const *mixed,
+                           const int32_t *sight, int most, floats *shares) {
   whole lane;
   const int blocks = (most + LANES - 1) / LANES;
   floats largest[TOGETHER];
@@ -56,7 +67,8 @@ INLINE void attend_in_head(int width, const float *keys, const float *values, Py
   for (int at = 0; at < LANES; at++) lane[at] = at;
   for (int row = 0; row < TOGETHER; row++) largest[row] = all(-INFINITY);
   for (int block = 0; block < blocks; block += 2) /* where there is no second one, the first is computed twice */
-    score(width, keys + block * LANES, block + 1 < blocks ? LANES : 0, capacity, asked, shares + block * TOGETHER);
+    score(width, keys_of(own, head, block), block + 1 < blocks ? keys_of(own, head, block + 1) : NULL, asked,
+          shares + block * TOGETHER);
   for (int block = 0; block < blocks; block++)
     for (int row = 0; row < TOGETHER; row++) {
       floats seen = chosen(lane + block * LANES < sight[row], shares[block * TOGETHER + row], all(-INFINITY));
@@ -75,17 +87,19 @@ INLINE void attend_in_head(int width, const float *keys, const float *values, Py
     for (int at = 0; at < LANES; at++) sum += sums[at];
     factor[row] = 1.0f / sum;
   }
+  const Py_ssize_t values = (own->heads + head) * width * BLOCK;
   for (int at = 0; at < width; at += 2 * LANES)
-    add(width, values + at, at + LANES < width ? LANES : 0, most, (const float *)shares, factor, mixed, at);
+    add(width, own->blocks, values + at, at + LANES < width ? LANES : 0, most, (const float *)shares, factor, mixed, at);
 }
 
 /* Ask for what a head of a session is computed with, while another is computed: of many sessions nothing is in a cache. */
 INLINE void fetch(const Session *own, Py_ssize_t head, int32_t most) {
-  const float *keys = own->keys + head * own->width * own->capacity;
-  const float *values = own->values + head * own->width * own->capacity;
-  for (Py_ssize_t at = 0; at < own->width; at++)
-    for (int32_t key = 0; key < most; key += LINE) __builtin_prefetch(keys + at * own->capacity + key, 0, 2);
-  for (Py_ssize_t at = 0; at < most * own->width; at += LINE) __builtin_prefetch(values + at, 0, 2);
+  const Py_ssize_t numbers = own->width * BLOCK, values = own->heads * numbers;
+  for (int32_t key = 0; key < most; key += BLOCK) {
+    const float *block = own->blocks[key / BLOCK] + head * numbers;
+    for (Py_ssize_t at = 0; at < numbers; at += LINE) __builtin_prefetch(block + at, 0, 2);
+    for (Py_ssize_t at = 0; at < numbers; at += LINE) __builtin_prefetch(block + values + at, 0, 2);
+  }
 }
 
 /* All rows of a pass. asking (rows, 2 D): their inputs, which are not looked at, and their queries; mixed (rows, D). */
@@ -106,15 +120,13 @@ static void NAMED(attend)(const Session *sessions, Py_ssize_t count, const float
           sees[row] = sight[place];
           most = sees[row] > most ? sees[row] : most;
         }
-        const float *keys = own->keys + head * own->width * own->capacity;
-        const float *values = own->values + head * own->width * own->capacity;
         if (group == 0 && number + 1 < count && head < own[1].heads) fetch(own + 1, head, own[1].most);
         if (own->width == 32) /* known to the compiler: half the time */
-          attend_in_head(32, keys, values, own->capacity, asked, out, sees, most, (floats *)shares);
+          attend_in_head(32, own, head, asked, out, sees, most, (floats *)shares);
         else if (own->width == 64)
-          attend_in_head(64, keys, values, own->capacity, asked, out, sees, most, (floats *)shares);
+          attend_in_head(64, own, head, asked, out, sees, most, (floats *)shares);
         else
-          attend_in_head((int)own->width, keys, values, own->capacity, asked, out, sees, most, (floats *)shares);
+          attend_in_head((int)own->width, own, head, asked, out, sees, most, (floats *)shares);
       }
   }
 }
@@ -128,12 +140,13 @@ static void NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const fl
     for (int32_t row = 0; row < own->rows; row++) {
       const Py_ssize_t place = starts[number] + row;
       const float *from = seen + (own->first + row) * 2 * whole_width;
-      for (Py_ssize_t at = 0; at < whole_width; at += LANES) {
-        const Py_ssize_t head = at / own->width, within = at % own->width;
-        for (int lane = 0; lane < LANES; lane++) own->keys[(at + lane) * own->capacity + place] = from[at + lane];
-        *(floats *)(own->values + (head * own->capacity + place) * own->width + within) =
-            *(const floats *)(from + whole_width + at);
-      }
+      float *keys = own->blocks[place / BLOCK] + place % BLOCK;
+      float *values = own->blocks[place / BLOCK] + whole_width * BLOCK + place % BLOCK * own->width;
+      for (Py_ssize_t at = 0; at < whole_width; at++) keys[at * BLOCK] = from[at];
+      for (Py_ssize_t head = 0; head < own->heads; head++)
+        for (Py_ssize_t at = 0; at < own->width; at += LANES)
+          *(floats *)(values + head * own->width * BLOCK + at) =
+              *(const floats *)(from + whole_width + head * own->width + at);
     }
   }
 }
@@ -146,6 +159,7 @@ static void NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const fl
 #undef score
 #undef add
 #undef attend_in_head
+#undef keys_of
 #undef fetch
 #undef LANES
 #undef NAMED

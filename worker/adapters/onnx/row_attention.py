@@ -9,24 +9,32 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from worker.adapters.onnx.kept_rows import KeptRows, Rows
+from worker.adapters.onnx.kept_rows import KeptRows, Room, Rows
 
 __all__ = ["RowAttention"]
 
 
 class RowAttention(ABC):
-    """Attends for one network, and keeps what it sees."""
+    """Attends for one network, and keeps what it sees. A pass ``begin``s, then keeps and mixes layer by layer."""
 
     @abstractmethod
-    def keep(self, k: int, seen: Rows, sessions: Sequence[tuple[KeptRows, tuple[int, int]]]) -> None:
+    def room(self) -> Room:
+        """Return a place for the keys and values of a session."""
+
+    @abstractmethod
+    def begin(self, sessions: Sequence[KeptRows]) -> None:
+        """Take note of whose rows follow, one after another, in every layer of the pass; their rooms are made here."""
+
+    @abstractmethod
+    def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
         """Keep keys and values (M, 2 D) of what layer k takes in; what is not final is written over by a later step.
 
-        sessions: whose they are, one after another, and the first of their places and the one behind the last.
+        places: of each session's the first and the one behind the last.
         """
 
     @abstractmethod
-    def mix(self, k: int, asking: Rows, sessions: Sequence[tuple[KeptRows, Sequence[int]]]) -> Rows:
+    def mix(self, k: int, asking: Rows, visible: Sequence[Sequence[int]]) -> Rows:
         """Return what layer k's attention mixes (M, D) for inputs and queries (M, 2 D), session after session.
 
-        sessions: the rows kept of each, and how many of its keys each of its queries sees, ascending.
+        visible: of each session, how many of its keys each of its queries sees, ascending.
         """

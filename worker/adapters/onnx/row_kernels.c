@@ -3,8 +3,8 @@
    Where all numbers are finite, a row's result depends on the row, its keys and how many of them it sees, to the last bit:
    each is added up by itself, in the keys' order, a vector of sums at a time, and what is beyond its sight has no weight.
 
-   Keys lie as (layers, heads, width of a head, capacity), values as (layers, heads, capacity, width of a head), so that
-   a vector of keys, or of a value's numbers, is read at once. */
+   Rows lie in blocks of 16 (row_blocks.py): of a layer, each head's keys as (width of a head, rows of the block), then each
+   head's values as (rows, width), so that a vector of keys, or of a value's numbers, is read at once. */
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
@@ -19,14 +19,14 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-/* Rows that are computed at a time; what widths and capacities are multiples of, and the most that they, and rows, are. */
-enum { TOGETHER = 4, VECTOR = 16, LINE = 16, MOST_WIDE = 1 << 12, MOST = 1 << 24 };
+/* Rows that are computed at a time; rows of a block; what widths are multiples of, and the most that they, and rows, are. */
+enum { TOGETHER = 4, BLOCK = 16, VECTOR = 16, LINE = 16, MOST_WIDE = 1 << 12, MOST = 1 << 24 };
 
-/* What a session's rows of a layer are computed with. rows: of the pass, from the first that is its. */
+/* What a session's rows of a layer are computed with: its blocks, in order. rows: of the pass, from the first that is its. */
 typedef struct {
-  float *keys, *values;
-  Py_ssize_t heads, width, capacity;
-  int32_t first, rows, most;
+  float *const *blocks;
+  Py_ssize_t heads, width;
+  int32_t capacity, first, rows, most;
 } Session;
 
 #if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
@@ -81,6 +81,7 @@ static int is_here(const Kind *kind) {
 typedef struct {
   Py_ssize_t count, total, width; /* sessions; rows in all; of a row */
   Session *sessions;
+  float **blocks;
   Py_buffer *held;
   Py_ssize_t holding;
 } Call;
@@ -101,11 +102,13 @@ static Py_buffer *hold(Call *call, PyObject *array, const char *number, int axes
   return view;
 }
 
-/* As hold, of a number each; what is there is copied, so that nobody changes it after it was checked. */
-static int32_t *copied(Call *call, PyObject *array, Py_ssize_t count) {
+/* As hold, of a number each, count of them or, where that is below 0, as many as there are; what is there is copied, so
+   that nobody changes it after it was checked. */
+static int32_t *copied(Call *call, PyObject *array, Py_ssize_t count, Py_ssize_t *found) {
   const Py_buffer *view = hold(call, array, "i", 1, 0);
   if (view == NULL) return NULL;
-  if (view->len != count * 4) return refused("there are not as many numbers as are asked for");
+  if (count >= 0 && view->len != count * 4) return refused("there are not as many numbers as are asked for");
+  if (found != NULL) *found = view->len / 4;
   int32_t *own = malloc((size_t)view->len + 1);
   if (own == NULL) return (int32_t *)PyErr_NoMemory();
   return memcpy(own, view->buf, (size_t)view->len);
@@ -118,75 +121,94 @@ static float *rows_of(Call *call, PyObject *array, Py_ssize_t width, int written
   return view->buf;
 }
 
-static int read_session(Call *call, Py_ssize_t number, PyObject *of_keys, PyObject *of_values, Py_ssize_t layer) {
-  Session *own = call->sessions + number;
-  const Py_buffer *keys = hold(call, of_keys, "f", 4, 1);
-  const Py_buffer *values = keys == NULL ? NULL : hold(call, of_values, "f", 4, 1);
-  if (values == NULL) return 0;
-  own->heads = keys->shape[1], own->width = keys->shape[2], own->capacity = keys->shape[3];
-  if (own->heads < 1 || own->width < VECTOR || own->capacity < VECTOR || own->heads > MOST_WIDE || own->width > MOST_WIDE ||
-      own->capacity > MOST || own->width % VECTOR || own->capacity % VECTOR || values->shape[1] != own->heads ||
-      values->shape[2] != own->capacity || values->shape[3] != own->width || layer >= keys->shape[0] ||
-      layer >= values->shape[0] || (number && own->heads * own->width != call->width))
-    return refused("keys and values do not fit one another, or there is no such layer") != NULL;
-  call->width = own->heads * own->width;
-  own->keys = (float *)keys->buf + layer * call->width * own->capacity;
-  own->values = (float *)values->buf + layer * call->width * own->capacity;
+/* Find where each numbered block's part of a layer begins in the slabs; 0 and an error where there is none. */
+static int find_blocks(Call *call, PyObject *slabs, const int32_t *numbers, Py_ssize_t count, Py_ssize_t layer, Session *shape) {
+  const Py_ssize_t there = PyTuple_Size(slabs);
+  Py_ssize_t each = 0, part = 0, layers = 0;
+  for (Py_ssize_t slab = 0; slab < there; slab++) {
+    const Py_buffer *view = hold(call, PyTuple_GetItem(slabs, slab), "f", 5, 1);
+    if (view == NULL) return 0;
+    const Py_ssize_t heads = view->shape[3], width = view->shape[4] / BLOCK;
+    if (view->shape[0] < 1 || view->shape[0] > MOST || layer >= view->shape[1] || view->shape[2] != 2 || heads < 1 ||
+        heads > MOST_WIDE || width < VECTOR || width > MOST_WIDE || width % VECTOR || view->shape[4] % BLOCK ||
+        (slab && (view->shape[0] != each || view->shape[1] != layers || heads != shape->heads || width != shape->width)))
+      return refused("slabs do not fit one another, or there is no such layer") != NULL;
+    each = view->shape[0], layers = view->shape[1], shape->heads = heads, shape->width = width;
+  }
+  part = 2 * shape->heads * shape->width * BLOCK;
+  for (Py_ssize_t at = 0; at < count; at++) {
+    if (numbers[at] < 0 || numbers[at] >= there * each) return refused("there is no such block") != NULL;
+    call->blocks[at] = (float *)call->held[numbers[at] / each].buf + ((numbers[at] % each) * layers + layer) * part;
+  }
+  call->width = shape->heads * shape->width;
   return 1;
 }
 
-/* Read what sessions keep of a layer, and how many rows each has; 0 and an error where something does not fit. */
-static int begin(Call *call, PyObject *keys, PyObject *values, PyObject *rows, Py_ssize_t layer) {
-  PyObject *all_keys = PySequence_Tuple(keys), *all_values = all_keys == NULL ? NULL : PySequence_Tuple(values);
-  int32_t *counts = NULL;
+/* Say of each session which blocks and which rows of the pass are its. */
+static int read_sessions(Call *call, const Session *shape, const int32_t *blocks, const int32_t *rows, Py_ssize_t all_blocks) {
+  Py_ssize_t first = 0;
+  for (Py_ssize_t number = 0; number < call->count; number++) {
+    Session *own = call->sessions + number;
+    if (blocks[number] < 0 || blocks[number] > MOST / BLOCK || first + blocks[number] > all_blocks)
+      return refused("there are not as many blocks as the sessions have") != NULL;
+    if (rows[number] < 0 || rows[number] > MOST || call->total + rows[number] > MOST)
+      return refused("there are fewer rows than none, or too many") != NULL;
+    *own = *shape;
+    own->blocks = call->blocks + first, own->capacity = blocks[number] * BLOCK;
+    own->first = (int32_t)call->total, own->rows = rows[number];
+    first += blocks[number], call->total += rows[number];
+  }
+  return first == all_blocks || refused("there are more blocks than the sessions have") != NULL;
+}
+
+/* Read where sessions' rows of a layer lie, and how many each has in the pass; 0 and an error where something does not
+   fit. slabs are held first: a slab's buffer has its own number. */
+static int begin(Call *call, Py_ssize_t layer, PyObject *slabs, PyObject *blocks, PyObject *counts, PyObject *rows) {
+  PyObject *all = PySequence_Tuple(slabs);
+  int32_t *numbers = NULL, *of_each = NULL, *rows_of_each = NULL;
+  Py_ssize_t found = 0;
+  Session shape = {0};
+  Call few = {0};
+  Py_buffer held[2] = {{0}};
   int good = 0;
-  if (all_values == NULL) goto end;
-  if (chosen_kind == NULL || layer < 0) {
-    refused(layer < 0 ? "there is no such layer" : "it was not compiled for this kind of processor");
+  few.held = held;
+  if (all == NULL) return 0;
+  if (chosen_kind == NULL || layer < 0 || PyTuple_Size(all) < 1) {
+    refused(chosen_kind == NULL ? "it was not compiled for this kind of processor" : "there is no such layer, or no slab");
     goto end;
   }
-  call->count = PyTuple_Size(all_keys);
-  if (PyTuple_Size(all_values) != call->count) {
-    refused("there are not as many values as keys");
-    goto end;
-  }
+  if ((numbers = copied(&few, blocks, -1, &found)) == NULL || (of_each = copied(&few, counts, -1, &call->count)) == NULL) goto end;
   call->sessions = calloc((size_t)call->count + 1, sizeof(Session));
-  call->held = calloc((size_t)call->count * 2 + 8, sizeof(Py_buffer));
-  if (call->sessions == NULL || call->held == NULL) {
+  call->blocks = calloc((size_t)found + 1, sizeof(float *));
+  call->held = calloc((size_t)PyTuple_Size(all) + 8, sizeof(Py_buffer));
+  if (call->sessions == NULL || call->blocks == NULL || call->held == NULL) {
     PyErr_NoMemory();
     goto end;
   }
-  if ((counts = copied(call, rows, call->count)) == NULL) goto end;
-  for (Py_ssize_t number = 0; number < call->count; number++) {
-    if (!read_session(call, number, PyTuple_GetItem(all_keys, number), PyTuple_GetItem(all_values, number), layer)) goto end;
-    if (counts[number] < 0 || counts[number] > MOST || call->total + counts[number] > MOST) {
-      refused("there are fewer rows than none, or too many");
-      goto end;
-    }
-    call->sessions[number].first = (int32_t)call->total, call->sessions[number].rows = counts[number];
-    call->total += counts[number];
-  }
-  good = 1;
+  good = find_blocks(call, all, numbers, found, layer, &shape) &&
+         (rows_of_each = copied(call, rows, call->count, NULL)) != NULL &&
+         read_sessions(call, &shape, of_each, rows_of_each, found);
 end:
-  free(counts);
-  Py_XDECREF(all_keys), Py_XDECREF(all_values);
+  for (Py_ssize_t number = 0; number < few.holding; number++) PyBuffer_Release(held + number);
+  free(numbers), free(of_each), free(rows_of_each);
+  Py_DECREF(all);
   return good;
 }
 
 static void end(Call *call) {
   for (Py_ssize_t number = 0; number < call->holding; number++) PyBuffer_Release(call->held + number);
-  free(call->held), free(call->sessions);
+  free(call->held), free(call->sessions), free(call->blocks);
 }
 
 static PyObject *mix(PyObject *module, PyObject *given) {
   Call call = {0};
   Py_ssize_t layer;
-  PyObject *keys, *values, *rows, *seen, *asked, *answers, *done = NULL;
+  PyObject *slabs, *blocks, *counts, *rows, *seen, *asked, *answers, *done = NULL;
   int32_t *sight = NULL;
   float *room = NULL, *asking, *mixed;
   (void)module;
-  if (!PyArg_ParseTuple(given, "nOOOOOO", &layer, &keys, &values, &rows, &seen, &asked, &answers)) return NULL;
-  if (!begin(&call, keys, values, rows, layer) || (sight = copied(&call, seen, call.total)) == NULL ||
+  if (!PyArg_ParseTuple(given, "nOOOOOOO", &layer, &slabs, &blocks, &counts, &rows, &seen, &asked, &answers)) return NULL;
+  if (!begin(&call, layer, slabs, blocks, counts, rows) || (sight = copied(&call, seen, call.total, NULL)) == NULL ||
       (asking = rows_of(&call, asked, 2 * call.width, 0)) == NULL || (mixed = rows_of(&call, answers, call.width, 1)) == NULL)
     goto end;
   int32_t most = 0;
@@ -218,12 +240,12 @@ end:
 static PyObject *keep(PyObject *module, PyObject *given) {
   Call call = {0};
   Py_ssize_t layer;
-  PyObject *keys, *values, *rows, *places, *read, *done = NULL;
+  PyObject *slabs, *blocks, *counts, *rows, *places, *read, *done = NULL;
   int32_t *starts = NULL;
   float *seen;
   (void)module;
-  if (!PyArg_ParseTuple(given, "nOOOOO", &layer, &keys, &values, &rows, &places, &read)) return NULL;
-  if (!begin(&call, keys, values, rows, layer) || (starts = copied(&call, places, call.count)) == NULL ||
+  if (!PyArg_ParseTuple(given, "nOOOOOO", &layer, &slabs, &blocks, &counts, &rows, &places, &read)) return NULL;
+  if (!begin(&call, layer, slabs, blocks, counts, rows) || (starts = copied(&call, places, call.count, NULL)) == NULL ||
       (seen = rows_of(&call, read, 2 * call.width, 0)) == NULL)
     goto end;
   for (Py_ssize_t number = 0; number < call.count; number++)

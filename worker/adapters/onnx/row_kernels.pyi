@@ -1,8 +1,9 @@
 # Attention over kept rows, compiled from row_kernels.c; not there where no compiler was at hand (ADR 0050).
 #
-# Sessions come as two lists of what they keep, of one width: keys (layers, heads, width of a head, capacity) and values
-# (layers, heads, capacity, width of a head); widths and capacities are multiples of 16. rows (S,) of int32: how many
-# rows of the pass each session has, one session's after another's. ValueError where something does not fit.
+# slabs: arrays of one shape (blocks, layers, 2, heads, width of a head x 16), see ``row_blocks``; widths are multiples
+# of 16, and block n is in slab n // blocks. numbers (B,) of int32: the blocks of all sessions, one session's after
+# another's, each in the order of its rows; no block is two sessions'. counts (S,): how many are each session's. rows
+# (S,): how many rows of the pass each session has. ValueError where something does not fit.
 # Nobody may resize an array with refcheck=False while a call has it.
 
 from typing import TypeAlias
@@ -10,13 +11,14 @@ from typing import TypeAlias
 from numpy import float32, int32
 from numpy.typing import NDArray
 
-_Kept: TypeAlias = list[NDArray[float32]]
+_Slabs: TypeAlias = list[NDArray[float32]]
 
 # Write what the rows mix into mixed (M, D). sight (M,): how many keys each sees; asking (M, 2 D): inputs and queries.
 def mix(
     layer: int,
-    keys: _Kept,
-    values: _Kept,
+    slabs: _Slabs,
+    numbers: NDArray[int32],
+    counts: NDArray[int32],
     rows: NDArray[int32],
     sight: NDArray[int32],
     asking: NDArray[float32],
@@ -27,8 +29,9 @@ def mix(
 # Keep the keys and values of rows, side by side in seen (M, 2 D), from each session's place on: starts (S,).
 def keep(
     layer: int,
-    keys: _Kept,
-    values: _Kept,
+    slabs: _Slabs,
+    numbers: NDArray[int32],
+    counts: NDArray[int32],
     rows: NDArray[int32],
     starts: NDArray[int32],
     seen: NDArray[float32],

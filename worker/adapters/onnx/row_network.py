@@ -69,16 +69,16 @@ class RowNetwork:
             self._exit = open_graph(graphs.exit)
         self.compiled = compiled and CompiledAttention.knows(graphs.width // graphs.attention_heads)
         self._attention: RowAttention = (
-            CompiledAttention()
+            CompiledAttention(len(look_ahead), graphs.attention_heads, graphs.width // graphs.attention_heads)
             if self.compiled
-            else NumpyAttention(open_graph(graphs.weighing), graphs.attention_heads)
+            else NumpyAttention(open_graph(graphs.weighing), len(look_ahead), graphs.attention_heads, graphs.width)
         )
         self._position_of = _positions(arrays)
         self._positions = self._position_of(_POSITIONS_AT_ONCE)
 
     def keep(self) -> KeptRows:
         """Return a place for a session's rows."""
-        kept = KeptRows(len(self.look_ahead), self.width, self.attention_heads)
+        kept = KeptRows(len(self.look_ahead), self.width, self._attention.room())
         kept.begin()
         return kept
 
@@ -89,11 +89,12 @@ class RowNetwork:
         attention mixes is not finite: an int8 product would make it a number again.
         """
         fresh, seen = self._enter(batch)
+        self._attention.begin([one.kept for one in batch])
         for k in range(len(self.look_ahead)):
-            self._attention.keep(k, seen, [(one.kept, one.step.computed[k]) for one in batch])
+            self._attention.keep(k, seen, [one.step.computed[k] for one in batch])
             asking = self._asking(k, fresh, batch)
-            visible = [(one.kept, one.step.visible[k + 1]) for one in batch]
-            given = {"mixed": self._attention.mix(k, asking, visible), "asked": asking}
+            mixed = self._attention.mix(k, asking, [one.step.visible[k + 1] for one in batch])
+            given = {"mixed": mixed, "asked": asking}
             if not np.isfinite(given["mixed"]).all():
                 raise ArithmeticError
             if k < len(self._steps):

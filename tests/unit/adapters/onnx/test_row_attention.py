@@ -36,18 +36,19 @@ needs_compiled = pytest.mark.skipif(not COMPILED, reason="nothing was compiled a
 class OfKind(CompiledAttention):
     """Computes as another kind of processor would that this one is, too."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, heads: int, width: int) -> None:
+        super().__init__(LAYERS, heads, width // heads)
         self._kind = kind
 
     @override
-    def keep(self, k: int, seen: Rows, sessions: Sequence[tuple[KeptRows, tuple[int, int]]]) -> None:
+    def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
         with self._chosen():
-            super().keep(k, seen, sessions)
+            super().keep(k, seen, places)
 
     @override
-    def mix(self, k: int, asking: Rows, sessions: Sequence[tuple[KeptRows, Sequence[int]]]) -> Rows:
+    def mix(self, k: int, asking: Rows, visible: Sequence[Sequence[int]]) -> Rows:
         with self._chosen():
-            return super().mix(k, asking, sessions)
+            return super().mix(k, asking, visible)
 
     @contextmanager
     def _chosen(self) -> Iterator[None]:
@@ -58,20 +59,22 @@ class OfKind(CompiledAttention):
             row_kernels.choose(KINDS[0])
 
 
-def attentions(heads: int) -> list[RowAttention]:
+def attentions(heads: int, width: int) -> list[RowAttention]:
     """Return what is compiled for each kind of processor that this one is, and NumPy's."""
-    return [*map(OfKind, KINDS), NumpyAttention(open_graph("none", _weighing(), 1), heads)]
+    compiled = [OfKind(kind, heads, width) for kind in KINDS]
+    return [*compiled, NumpyAttention(open_graph("none", _weighing(), 1), LAYERS, heads, width)]
 
 
-def kept_by(attention: RowAttention, seen: Sequence[Rows], heads: int, k: int = 1) -> list[KeptRows]:
-    """Return sessions that keep those keys and values (rows, 2 D) in layer k."""
+def kept_by(attention: RowAttention, seen: Sequence[Rows], k: int = 1) -> list[KeptRows]:
+    """Return sessions that keep those keys and values (rows, 2 D) in layer k; a pass of all of them is begun."""
     sessions = []
     for own in seen:
-        kept = KeptRows(LAYERS, own.shape[1] // 2, heads)
+        kept = KeptRows(LAYERS, own.shape[1] // 2, attention.room())
         kept.begin()
         kept.read(tuple("w" * (len(own) - 1)), lambda _: [1])
         sessions.append(kept)
-    attention.keep(k, np.concatenate(seen), [(kept, (0, len(own))) for kept, own in zip(sessions, seen, strict=True)])
+    attention.begin(sessions)
+    attention.keep(k, np.concatenate(seen), [(0, len(own)) for own in seen])
     return sessions
 
 
@@ -108,37 +111,57 @@ def test_it_is_attention_and_a_row_is_the_same_to_the_last_bit_alone_and_among_o
     seen = [drawn(rng, length, 2 * width) for length in lengths]
     sight = [sorted(data.draw(st.lists(st.integers(1, length), max_size=9), label="sight")) for length in lengths]
     asked = [drawn(rng, len(sees), 2 * width) for sees in sight]
-    for attention in attentions(heads):
-        sessions = kept_by(attention, seen, heads)
-        together = attention.mix(1, np.concatenate(asked), list(zip(sessions, sight, strict=True)))
+    for attention in attentions(heads, width):
+        sessions = kept_by(attention, seen)
+        together = attention.mix(1, np.concatenate(asked), sight)
         place = 0
         for kept, own, sees, rows in zip(sessions, seen, sight, asked, strict=True):
             mine = together[place : place + len(sees)]
             place += len(sees)
             np.testing.assert_allclose(mine, plain(rows, own, sees, heads), atol=2e-5)
+            attention.begin([kept])
             for row, count in enumerate(sees):
-                alone = attention.mix(1, rows[row : row + 1], [(kept, [count])])
+                alone = attention.mix(1, rows[row : row + 1], [[count]])
                 np.testing.assert_array_equal(alone[0], mine[row])
 
 
 @needs_compiled
-def test_what_is_kept_lies_as_numpys_attention_keeps_it_and_in_its_layer_alone() -> None:
-    seen = drawn(np.random.default_rng(4), 200, 64)
-    *compiled, numpys = (kept_by(attention, [seen, seen[:7]], 2) for attention in attentions(2))
-    for own in compiled:
-        for one, other in zip(own, numpys, strict=True):
-            np.testing.assert_array_equal(one.keys, other.keys)
-            np.testing.assert_array_equal(one.values, other.values)
-            assert one.keys[1].any()
-            assert not one.keys[0].any()
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_kept_in_their_layer_and_their_sessions_blocks_alone(kind: str) -> None:
+    attention, seen = OfKind(kind, 2, 32), drawn(np.random.default_rng(4), 47, 64)
+    others = kept_by(attention, [seen[:40]])
+    before = attention.mix(1, seen[:1], [[40]])
+    sessions = kept_by(attention, [seen, seen[:7]], k=0)
+    for layer in (0, 2):
+        kept_by(attention, [seen[:20]], k=layer)
+    attention.begin(others)
+    np.testing.assert_array_equal(attention.mix(1, seen[:1], [[40]]), before)
+    attention.begin(sessions)
+    alone = attention.mix(0, seen[:2], [[47], [7]])
+    np.testing.assert_allclose(alone[:1], plain(seen[:1], seen, [47], 2), atol=2e-5)
+    np.testing.assert_allclose(alone[1:], plain(seen[1:2], seen[:7], [7], 2), atol=2e-5)
+
+
+@needs_compiled
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_another_session_left_in_a_block_is_never_read(kind: str) -> None:
+    """Not even where it is no number: a session that failed leaves what it failed of."""
+    attention, seen = OfKind(kind, 2, 32), drawn(np.random.default_rng(4), 21, 64)
+    stays = kept_by(attention, [seen[:3]])
+    del kept_by(attention, [np.full((40, 64), np.nan, dtype=np.float32)])[:]
+    (kept,) = kept_by(attention, [seen])
+    mixed = attention.mix(1, seen[:3], [[1, 20, 21]])
+    np.testing.assert_allclose(mixed, plain(seen[:3], seen, [1, 20, 21], 2), atol=2e-5)
+    assert kept.room is not stays[0].room
 
 
 @needs_compiled
 def test_scores_far_apart_share_out_to_the_highest_alone() -> None:
     seen, asked = np.zeros((20, 64), dtype=np.float32), np.ones((1, 64), dtype=np.float32)
     seen[:, :32], seen[7, :32], seen[:, 32:] = -60.0, 60.0, np.arange(20)[:, None]
-    (kept,) = kept_by(CompiledAttention(), [seen], 2)
-    np.testing.assert_array_equal(CompiledAttention().mix(1, asked, [(kept, [20])]), np.full((1, 32), 7.0))
+    attention = CompiledAttention(LAYERS, 2, 16)
+    _kept = kept_by(attention, [seen])
+    np.testing.assert_array_equal(attention.mix(1, asked, [[20]]), np.full((1, 32), 7.0))
 
 
 @needs_compiled
@@ -146,8 +169,9 @@ def test_scores_far_apart_share_out_to_the_highest_alone() -> None:
 def test_what_lies_beyond_a_rows_sight_has_no_weight_however_low_its_own_scores_are(kind: str) -> None:
     seen, asked = np.zeros((20, 64), dtype=np.float32), np.ones((5, 64), dtype=np.float32)
     seen[:3, :32], seen[:, 32:] = -1e37, np.arange(20)[:, None]
-    (kept,) = kept_by(CompiledAttention(), [seen], 2)
-    mixed = OfKind(kind).mix(1, asked, [(kept, [3, 3, 3, 3, 20])])
+    attention = OfKind(kind, 2, 32)
+    _kept = kept_by(attention, [seen])
+    mixed = attention.mix(1, asked, [[3, 3, 3, 3, 20]])
     np.testing.assert_array_equal(mixed[:4], np.full((4, 32), 1.0))
     np.testing.assert_allclose(mixed[4], np.arange(3, 20).mean(), rtol=1e-6)
 
@@ -157,9 +181,10 @@ def test_what_lies_beyond_a_rows_sight_has_no_weight_however_low_its_own_scores_
 def test_a_zeros_sign_does_not_tell_who_shares_a_rows_group(kind: str) -> None:
     seen, asked = np.zeros((16, 32), dtype=np.float32), np.zeros((2, 32), dtype=np.float32)
     seen[1, 0], seen[1, 16], asked[:, 16] = -80.0, -1e-30, 1.0
-    (kept,) = kept_by(CompiledAttention(), [seen], 1)
-    alone = OfKind(kind).mix(1, asked[:1], [(kept, [2])])
-    assert OfKind(kind).mix(1, asked, [(kept, [2, 3])])[0].tobytes() == alone[0].tobytes()
+    attention = OfKind(kind, 1, 16)
+    _kept = kept_by(attention, [seen])
+    alone = attention.mix(1, asked[:1], [[2]])
+    assert attention.mix(1, asked, [[2, 3]])[0].tobytes() == alone[0].tobytes()
 
 
 @needs_compiled
@@ -169,8 +194,9 @@ def test_a_zeros_sign_does_not_tell_who_shares_a_rows_group(kind: str) -> None:
 def test_what_is_not_finite_stays_so_wherever_it_stands(kind: str, number: float, half: int) -> None:
     seen, asked = np.ones((20, 64), dtype=np.float32), np.ones((1, 64), dtype=np.float32)
     seen[7, 32 * half + 20] = number
-    (kept,) = kept_by(CompiledAttention(), [seen], 2)
-    mixed = OfKind(kind).mix(1, asked, [(kept, [20])])
+    attention = OfKind(kind, 2, 32)
+    _kept = kept_by(attention, [seen])
+    mixed = attention.mix(1, asked, [[20]])
     finite = half == 0 and number == -np.inf  # a key with a score of minus infinity has no weight
     assert np.isfinite(mixed).all() == finite
 

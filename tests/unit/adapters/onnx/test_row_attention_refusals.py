@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,17 +16,22 @@ LAYERS = 3
 
 
 def _given(**changed: Any) -> list[Any]:  # noqa: ANN401 - what no type allows is the point
-    """Return what ``mix`` is given of a session with 16 keys in 2 heads of 16, and two rows."""
+    """Return what ``mix`` is given of a session with 16 keys in 2 heads of 16, its block the fourth, and two rows."""
     kept = {
         "layer": 0,
-        "keys": [np.zeros((LAYERS, 2, 16, 16), dtype=np.float32)],
-        "values": [np.zeros((LAYERS, 2, 16, 16), dtype=np.float32)],
+        "slabs": [_slab(), _slab()],
+        "numbers": _whole(3),
+        "counts": _whole(1),
         "rows": _whole(2),
         "sight": _whole(3, 16),
         "asking": np.zeros((2, 64), dtype=np.float32),
         "mixed": np.zeros((2, 32), dtype=np.float32),
     }
     return list((kept | changed).values())
+
+
+def _slab(*shape: int, kind: Any = np.float32) -> NDArray[Any]:  # noqa: ANN401
+    return np.zeros(shape or (2, LAYERS, 2, 2, 256), dtype=kind)
 
 
 def _whole(*numbers: int) -> NDArray[np.int32]:
@@ -42,30 +46,39 @@ def _overlapping() -> dict[str, Any]:
 WRONG: dict[str, dict[str, Any]] = {
     "a layer that is not there": {"layer": LAYERS},
     "a layer below the first": {"layer": -1},
-    "as many values as keys": {"values": []},
-    "not a number of sessions": {"keys": 3},
-    "whole numbers as keys": {"keys": [np.zeros((LAYERS, 2, 16, 16), dtype=np.int32)]},
-    "bytes in another order": {"values": [np.zeros((LAYERS, 2, 16, 16), dtype=">f4")]},
+    "no slab": {"slabs": []},
+    "not a number of slabs": {"slabs": 3},
+    "whole numbers as keys": {"slabs": [_slab(), _slab(kind=np.int32)]},
+    "bytes in another order": {"slabs": [_slab(), _slab(kind=">f4")]},
+    "a block that is not there": {"numbers": _whole(4)},
+    "a block below the first": {"numbers": _whole(-1)},
+    "a block of a slab that is not there": {"slabs": [_slab()]},
+    "fewer blocks than the session has": {"counts": _whole(2)},
+    "more blocks than the session has": {"numbers": _whole(3, 2)},
+    "a session with fewer blocks than none": {"counts": _whole(-1)},
+    "a session with more blocks than there can be": {"counts": _whole(2**30)},
+    "blocks of more sessions": {"counts": _whole(1, 0)},
+    "blocks in fractions": {"numbers": np.array([3], dtype=np.float32)},
     "sight in fractions": {"sight": np.array([3, 16], dtype=np.float32)},
     "counts of two bytes": {"rows": np.array([2, 0], dtype=np.int16)},
     "what is asked on its side": {"asking": np.zeros((64, 2), dtype=np.float32)},
     "whole numbers for the answer": _overlapping(),
     "bytes at an odd place": {"asking": memoryview(bytearray(513))[1:].cast("f", [2, 64])},
-    "no heads": {"keys": [np.zeros((LAYERS, 0, 16, 16), dtype=np.float32)]},
-    "no width": {
-        "keys": [np.zeros((1, 1, 0, 2**60), dtype=np.float32)],
-        "values": [np.zeros((1, 1, 2**60, 0), dtype=np.float32)],
-    },
+    "no heads": {"slabs": [_slab(4, LAYERS, 2, 0, 256)]},
+    "no width": {"slabs": [_slab(4, LAYERS, 2, 2, 0)]},
+    "no blocks": {"slabs": [_slab(0, LAYERS, 2, 2, 256)]},
+    "more blocks than any slab has": {"slabs": [_slab(2**40, 0, 2, 2, 256)]},
     "more rows than any pass has": {"rows": _whole(2**30)},
-    "kept in double precision": {"keys": [np.zeros((LAYERS, 2, 16, 16))]},
-    "not of four axes": {"keys": [np.zeros((2, 16, 16), dtype=np.float32)]},
-    "not lying together": {"keys": [np.zeros((LAYERS, 2, 16, 32), dtype=np.float32)[..., ::2]]},
-    "values of another capacity": {"values": [np.zeros((LAYERS, 2, 32, 16), dtype=np.float32)]},
-    "values of other heads": {"values": [np.zeros((LAYERS, 4, 16, 16), dtype=np.float32)]},
-    "no whole vectors": {
-        "keys": [np.zeros((LAYERS, 2, 16, 15), dtype=np.float32)],
-        "values": [np.zeros((LAYERS, 2, 15, 16), dtype=np.float32)],
-    },
+    "kept in double precision": {"slabs": [_slab(), _slab(kind=np.float64)]},
+    "not of five axes": {"slabs": [_slab(4, LAYERS, 2, 512)]},
+    "not lying together": {"slabs": [_slab(4, LAYERS, 2, 2, 512)[..., ::2]]},
+    "keys without values": {"slabs": [_slab(4, LAYERS, 1, 2, 256)]},
+    "a slab of another size": {"slabs": [_slab(), _slab(3, LAYERS, 2, 2, 256)]},
+    "a slab of other layers": {"slabs": [_slab(), _slab(2, LAYERS + 1, 2, 2, 256)]},
+    "a slab of other heads": {"slabs": [_slab(), _slab(2, LAYERS, 2, 4, 256)]},
+    "a slab of another width": {"slabs": [_slab(), _slab(2, LAYERS, 2, 2, 512)]},
+    "no whole vectors": {"slabs": [_slab(4, LAYERS, 2, 2, 16 * 15)]},
+    "no whole blocks": {"slabs": [_slab(4, LAYERS, 2, 2, 255)]},
     "rows of more sessions": {"rows": _whole(1, 1)},
     "fewer rows than none": {"rows": _whole(-1)},
     "more rows than are asked for": {"rows": _whole(3)},
@@ -74,7 +87,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "sight of one row": {"sight": _whole(3)},
     "half of what is asked": {"asking": np.zeros((2, 32), dtype=np.float32)},
     "no room for the answer": {"mixed": np.zeros((1, 32), dtype=np.float32)},
-    "no numbers at all": {"keys": [None]},
+    "no numbers at all": {"slabs": [None]},
 }
 
 
@@ -87,25 +100,25 @@ def test_what_does_not_fit_is_refused_and_never_read(wrong: str) -> None:
 
 @pytest.mark.parametrize(("rows", "start", "seen"), [(2, 15, 2), (2, -1, 2), (3, 0, 2), (2, 0, 3)])
 def test_rows_that_there_is_no_room_for_are_not_kept(rows: int, start: int, seen: int) -> None:
-    _, keys, values, *_ = _given()
+    _, slabs, numbers, counts, *_ = _given()
     with pytest.raises(ValueError, match=r"room|rows"):
-        row_kernels.keep(0, keys, values, _whole(rows), _whole(start), np.ones((seen, 64), dtype=np.float32))
-    assert not any(part.any() for part in chain(keys, values))
+        row_kernels.keep(0, slabs, numbers, counts, _whole(rows), _whole(start), np.ones((seen, 64), dtype=np.float32))
+    assert not any(slab.any() for slab in slabs)
 
 
-def test_lists_that_lose_their_arrays_as_they_are_read_do_no_harm_and_no_other_processor_can_be_chosen() -> None:
+def test_a_list_that_loses_its_arrays_as_it_is_read_does_no_harm_and_no_other_processor_can_be_chosen() -> None:
     given = _given()
     mixed = given[-1]
 
     class Clearing(list[Any]):
-        """Two arrays, of which the lists know nothing any more once they were read."""
+        """Arrays, of which the list knows nothing any more once they were read."""
 
         def __iter__(self) -> Any:  # noqa: ANN401
             read = [*super().__iter__()]
             self.clear()
             return iter(read)
 
-    given[1], given[2] = Clearing(given[1]), Clearing(given[2])
+    given[1] = Clearing(given[1])
     row_kernels.mix(*given)
     assert not mixed.any()
     with pytest.raises(ValueError, match="this processor is not of that kind"):

@@ -1,0 +1,81 @@
+"""Memory for keys and values in blocks of rows, which go from session to session.
+
+Rules:
+
+1. A session's rows lie in as many blocks as they need; a block belongs to one session, or to none. It grows by a block,
+   and nothing is copied.
+2. What lies in a block that was another's is never read: a row sees rows of its own session alone.
+3. Blocks are cut from slabs, large enough that the system maps them in huge pages. Where no session has any, all memory
+   is given back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from worker.adapters.onnx.kept_rows import Room
+
+__all__ = ["BLOCK_ROWS", "BlockPool", "Blocks"]
+
+BLOCK_ROWS = 16
+_SLAB_BLOCKS = 64
+
+
+class BlockPool:
+    """The blocks of one network. slabs: arrays (``_SLAB_BLOCKS``, layers, 2, heads, width of a head x ``BLOCK_ROWS``).
+
+    In a block a layer has a head's keys as (width of a head, rows), and then its values as (rows, width of a head).
+    """
+
+    def __init__(self, layers: int, heads: int, head_width: int) -> None:
+        self._shape = (layers, 2, heads, head_width * BLOCK_ROWS)
+        self.block_bytes = int(np.prod(self._shape)) * np.dtype(np.float32).itemsize
+        self.slabs: list[NDArray[np.float32]] = []
+        self._free: list[int] = []
+
+    def take(self) -> int:
+        """Return the number of a block that was nobody's."""
+        if not self._free:
+            first = len(self.slabs) * _SLAB_BLOCKS
+            self.slabs.append(np.empty((_SLAB_BLOCKS, *self._shape), dtype=np.float32))
+            self._free.extend(range(first + _SLAB_BLOCKS - 1, first - 1, -1))
+        return self._free.pop()
+
+    def give_back(self, numbers: Sequence[int]) -> None:
+        """Take blocks back that were taken."""
+        self._free.extend(numbers)
+        if len(self._free) == len(self.slabs) * _SLAB_BLOCKS:
+            self.slabs.clear()
+            self._free.clear()
+
+    def part(self, number: int, k: int) -> NDArray[np.float32]:
+        """Return layer k's keys and values in a block (2, heads, width of a head x ``BLOCK_ROWS``), uncopied."""
+        part: NDArray[np.float32] = self.slabs[number // _SLAB_BLOCKS][number % _SLAB_BLOCKS, k]
+        return part
+
+
+class Blocks(Room):
+    """A session's blocks, in the order of its rows; they go back when nobody holds this any more."""
+
+    __slots__ = ("_pool", "numbers")
+
+    def __init__(self, pool: BlockPool) -> None:
+        self._pool = pool
+        self.numbers: list[int] = []
+
+    def __del__(self) -> None:
+        self._pool.give_back(self.numbers)
+
+    @property
+    @override
+    def nbytes(self) -> int:
+        return len(self.numbers) * self._pool.block_bytes
+
+    @override
+    def grow(self, rows: int) -> None:
+        while len(self.numbers) * BLOCK_ROWS < rows:
+            self.numbers.append(self._pool.take())
