@@ -135,7 +135,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=6400, help="sessions at which the rise ends")
     parser.add_argument("--seconds", type=float, default=12.0, help="of a stage that count")
     parser.add_argument("--warm-s", type=float, default=40.0, help="over which the sessions of a stage begin")
-    parser.add_argument("--engine-memory-mib", type=int, default=4096)
+    parser.add_argument("--engine-memory-mib", type=int, default=8192, help="room for the rows of all sessions")
     parser.add_argument("--model", help="id of the model that is active, where it is another than the shipped one")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()

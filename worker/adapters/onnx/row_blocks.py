@@ -5,8 +5,8 @@ Rules:
 1. A session's rows lie in as many blocks as they need; a block belongs to one session, or to none. It grows by a block,
    and nothing is copied.
 2. What lies in a block that was another's is never read: a row sees rows of its own session alone.
-3. Blocks are cut from slabs, large enough that the system maps them in huge pages. Where no session has any, all memory
-   is given back.
+3. Blocks are cut from slabs, large enough that the system maps them in huge pages. Slabs stay: memory that was needed
+   once is needed again, and dear the first time it is touched.
 """
 
 from __future__ import annotations
@@ -48,9 +48,6 @@ class BlockPool:
     def give_back(self, numbers: Sequence[int]) -> None:
         """Take blocks back that were taken."""
         self._free.extend(numbers)
-        if len(self._free) == len(self.slabs) * _SLAB_BLOCKS:
-            self.slabs.clear()
-            self._free.clear()
 
     def part(self, number: int, k: int) -> NDArray[np.float32]:
         """Return layer k's keys and values in a block (2, heads, width of a head x ``BLOCK_ROWS``), uncopied."""
