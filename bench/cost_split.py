@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bench.live_load import Listener, Speakers, causes, own_delays, percentiles
 from bench.machine import write_result
-from bench.worker_process import WorkerProcess
+from bench.worker_process import WorkerProcess, choosing
 from tests.harness.parts.kafka_part import find_kafka
 from tests.harness.parts.redis_part import find_redis
 from tests.harness.real_world import RealWorld
@@ -72,7 +72,8 @@ def live(world: RealWorld, options: argparse.Namespace) -> dict[str, object]:
 def _measured(world: RealWorld, options: argparse.Namespace, speakers: Speakers | None) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "stages.json"
-        worker = WorkerProcess(world, cpus={options.cpu}, stages=file)
+        settings = {"worker.engine_memory_mib": options.engine_memory_mib, **choosing(options.model)}
+        worker = WorkerProcess(world, cpus={options.cpu}, stages=file, settings=settings)
         listener = Listener(world)
         listener.start()
         if speakers is not None:
@@ -100,6 +101,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0, help="of live speech")
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)), help="the core of the worker")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine-memory-mib", type=int, default=8192, help="room for the rows of all sessions")
+    parser.add_argument("--model", help="id of the model that is active, where it is another than the shipped one")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     options.sessions = options.sessions or (200 if options.what == "backlog" else 100)
@@ -112,6 +115,7 @@ def main() -> None:
         kafka.close()
     size = f"--words {options.words}" if options.what == "backlog" else f"--seconds {options.seconds:g}"
     command = f"python -m bench.cost_split {options.what} --sessions {options.sessions} {size}"
+    command += f" --model {options.model}" if options.model else ""
     write_result(f"cost_split_{options.what}", command, measured, out=options.out)
 
 
