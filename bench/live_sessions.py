@@ -1,12 +1,12 @@
 """How many live sessions a worker's core carries: rising until the p99 of the own delay passes 250 ms.
 
     python -m bench.live_sessions                         one worker on one core, the rest of the machine for the rest
-    python -m bench.live_sessions --worker-cpus 0 1       two workers, a core each, on a machine of four cores or more
+    python -m bench.live_sessions --worker-cpus 0 1       two workers, a core each; all else has the others, or shares these
 
 A real Apache Kafka, a real Redis and the shipped model. The workers are kept to cores of their own, and the brokers,
-Redis, the speakers and the listener to the others: what generates the load takes processor time, too. So a machine of
-two cores can show one worker; two of them on two cores carry twice as many where the brokers have room
-(``for_two_cores`` is that product, not a measurement; ``bench.two_workers`` says what two cost each other).
+Redis, the speakers and the listener to the others, where there are any: what generates the load takes processor time,
+too. Of one worker, ``for_two_cores`` is twice its sessions, not a measurement; ``bench.two_workers`` says what two cost
+each other.
 
 Sessions speak at 2.5 words a second (``bench.live_load``). In a stage they begin one after another, over ``--warm-s``:
 long enough that buffers are full and left context is let go of at any time, as where sessions come and go. Then words,

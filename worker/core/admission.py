@@ -66,6 +66,9 @@ class AdmissionDecision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     gap: PassedGap | None = None
 
 
+_ACCEPTED = AdmissionDecision(outcome=OfferOutcome.ACCEPTED)
+
+
 def forgotten_at_ms(closed_ms: int | None, rules: DecodingRules) -> int:
     """Return the partition time at which a session is forgotten that closed then."""
     return (closed_ms or 0) + rules.forget_after_ms
@@ -108,7 +111,7 @@ class Admission:
             return AdmissionDecision(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.SESSION_ENDED)
         gap = self._count(event)
         self._live(event, time_ms)
-        return AdmissionDecision(outcome=OfferOutcome.ACCEPTED, gap=gap)
+        return _ACCEPTED if gap is None else AdmissionDecision(outcome=OfferOutcome.ACCEPTED, gap=gap)
 
     @property
     def next_timer(self) -> tuple[int, Timer] | None:

@@ -214,10 +214,13 @@ class Session:
 
     def _count(self, decision: AdmissionDecision, was: SessionStatus) -> None:
         counts, status = self._context.counts, self._admission.status
-        counts.repeats += decision.outcome is OfferOutcome.REPEAT
-        counts.events += decision.outcome is OfferOutcome.ACCEPTED
-        counts.reopened += was is SessionStatus.CLOSED and status is SessionStatus.OPEN
-        counts.closed += was is not SessionStatus.ENDED and status is SessionStatus.ENDED
+        if decision.outcome is OfferOutcome.ACCEPTED:
+            counts.events += 1
+        elif decision.outcome is OfferOutcome.REPEAT:
+            counts.repeats += 1
+        if status is not was:
+            counts.reopened += was is SessionStatus.CLOSED and status is SessionStatus.OPEN
+            counts.closed += status is SessionStatus.ENDED
         if decision.gap is not None:
             counts.gaps += 1
             counts.missed_events += decision.gap.last_seq - decision.gap.first_seq + 1

@@ -34,7 +34,7 @@ class PartitionTimers:
     def fire_before(self, time_ms: int, most: int) -> int:
         """Fire what is due before a record that is applied at ``time_ms``; ``crowded`` where something is left."""
         fired = self._state.sessions.tick(time_ms, most=most)
-        self.crowded = self._state.sessions.is_due(time_ms)
+        self.crowded = fired >= most and self._state.sessions.is_due(time_ms)
         return fired
 
     def pass_isolation(self, time_ms: int) -> bool:
