@@ -1,7 +1,7 @@
 """How many live sessions a worker's core carries: rising until the p99 of the own delay passes 250 ms.
 
     python -m bench.live_sessions                         one worker on one core, the rest of the machine for the rest
-    python -m bench.live_sessions --worker-cpus 0 1       two workers, a core each; all else has the others, or shares these
+    python -m bench.live_sessions --worker-cpus 0 1       two workers, a core each; all else where there is room
 
 A real Apache Kafka, a real Redis and the shipped model. The workers are kept to cores of their own, and the brokers,
 Redis, the speakers and the listener to the others, where there are any: what generates the load takes processor time,
