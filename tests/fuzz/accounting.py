@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from dataclasses import replace as replaced
 
 import msgspec
+from msgspec.structs import replace as replaced
 
 from schemas.errors import NewerVersionError
 from schemas.segments import Segment

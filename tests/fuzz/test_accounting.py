@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from schemas.codec import encode_event
 from tests.fuzz.accounting import Account, check_good_sessions, check_letters, check_words
@@ -80,8 +78,8 @@ def test_a_good_session_that_lost_a_word_or_got_another_label_is_found() -> None
     assert check_words(account, segments) == []
     assert check_good_sessions(account, good, segments) == []
     word = segments[0].words[0]
-    relabelled = msgspec.structs.replace(word, disfluency="B-RM" if word.disfluency == "O" else "O")
-    changed = msgspec.structs.replace(segments[0], words=(relabelled, *segments[0].words[1:]))
+    relabelled = replace(word, disfluency="B-RM" if word.disfluency == "O" else "O")
+    changed = replace(segments[0], words=(relabelled, *segments[0].words[1:]))
     assert check_words(account, segments[1:]) != []
     assert check_good_sessions(account, good, segments[1:]) != []
     assert check_good_sessions(account, good, [changed, *segments[1:]]) != []
