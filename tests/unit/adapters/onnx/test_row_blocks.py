@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+import numpy as np
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.unit.adapters.onnx.attentions import LAYERS, attentions, drawn, plain
+from worker.adapters.onnx.kept_rows import KeptRows, Rows
+from worker.adapters.onnx.row_attention import RowAttention
 from worker.adapters.onnx.row_blocks import BLOCK_ROWS, BlockPool, Blocks
 
 MOVES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 40 * BLOCK_ROWS)), max_size=60)
@@ -41,3 +46,40 @@ def test_what_a_session_had_is_anothers_when_it_is_gone() -> None:
     assert set(third.numbers) == had
     assert not had & set(other.numbers)
     assert len(pool.slabs) == 1
+
+
+PASSES = st.lists(
+    st.dictionaries(st.integers(0, 5), st.tuples(st.integers(0, 3), st.integers(0, 40)), min_size=1, max_size=6),
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize("attention", attentions(2, 32), ids=lambda one: type(one).__name__)
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10_000), passes=PASSES)
+def test_sessions_that_come_and_go_see_their_own_rows_alone(
+    attention: RowAttention, seed: int, passes: list[dict[int, tuple[int, int]]]
+) -> None:
+    """Each pass: of some sessions, the last rows again and so many more; who is not in it may be gone after it."""
+    rng, sessions = np.random.default_rng(seed), dict[int, tuple[KeptRows, Rows]]()
+    for number, one in enumerate(passes):
+        places = []
+        for name, (again, more) in one.items():
+            kept, seen = sessions.get(name, (KeptRows(LAYERS, 32, attention.room()), drawn(rng, 0, 64)))
+            first = max(0, len(seen) - again)
+            seen = np.concatenate([seen[:first], drawn(rng, len(seen) - first + more + (not len(seen)), 64)])
+            kept.room.grow(len(seen))
+            sessions[name] = kept, seen
+            places.append((first, len(seen)))
+        own = [sessions[name] for name in one]
+        attention.begin([kept for kept, _ in own])
+        fresh = [seen[first:stop] for (_, seen), (first, stop) in zip(own, places, strict=True)]
+        attention.keep(1, np.concatenate(fresh), places)
+        asked = drawn(rng, len(own), 64)
+        mixed = attention.mix(1, asked, [[len(seen)] for _, seen in own])
+        for row, (_, seen) in enumerate(own):
+            alone = plain(asked[row : row + 1], seen, [len(seen)], 2)
+            np.testing.assert_allclose(mixed[row : row + 1], alone, atol=2e-5)
+        attention.begin([])
+        for name in [name for name in sessions if name not in one and (name + number) % 2]:
+            del sessions[name]
