@@ -73,7 +73,7 @@ setup(
         Extension(
             f"{'' if EDITABLE else OWN + '.'}worker.adapters.onnx.{module}",
             [f"worker/adapters/onnx/{module}.c"],
-            depends=["worker/adapters/onnx/row_arithmetic.h", "worker/adapters/onnx/row_vectors.h"],
+            depends=[f"worker/adapters/onnx/row_{part}.h" for part in ("arithmetic", "kinds", "tiles", "vectors")],
             extra_compile_args=["-O3", "-Wno-psabi", "-fno-fast-math", "-fno-unsafe-math-optimizations"],
             py_limited_api=True,
             optional=True,

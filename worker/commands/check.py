@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from worker.adapters.kafka.topics import KafkaTopics
+from worker.adapters.onnx.compiled_products import KINDS
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.checks.findings import Finding, FindingLevel
 from worker.checks.kafka import check_brokers, denied
@@ -98,7 +99,7 @@ def _models(settings: Settings) -> Iterator[Finding]:
     engine.warm_up()
     attention = "compiled" if engine.compiled else "by NumPy, which is slower: nothing was compiled at installation"
     runtime = "by ONNX Runtime, which is slower: compiled ones want AVX-512 with VNNI, and a compiler at installation"
-    products = "compiled" if engine.compiled_products else runtime
+    products = f"compiled for {KINDS[0]}" if engine.compiled_products else runtime
     for model in engine.models:
         state = "active" if model.active else "loaded, not active"
         reason = (

@@ -61,9 +61,11 @@ class Labelling:
 
     def _resolve(self, batch: Sequence[PendingLabels], partitions: Mapping[int, PartitionSessions]) -> None:
         try:
-            answers: Sequence[Labels | None] = self._label(batch)
+            answers: Sequence[Labels | None] | None = self._label(batch)
         except EngineError:
             self.observer.note(EngineFailed(sessions=len(batch)))
+            answers = None
+        if answers is None:  # not while the error is handled: it holds what the batch was computed with
             answers = [self._label_alone(one) for one in batch]
         now_ms = self.clock.wall_ms()
         for one, labels in zip(batch, answers, strict=True):

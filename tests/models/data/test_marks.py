@@ -59,3 +59,25 @@ def test_a_mark_on_a_deleted_word_moves_to_the_last_fluent_word_and_never_weaken
         document.add(word, int(mark), int(tag))
     move_marks(document)
     assert document.punctuation == [PERIOD, NONE, PERIOD, NONE, PERIOD]
+
+
+def test_a_comma_that_set_off_a_repair_goes_and_a_full_stop_there_moves() -> None:
+    document = AlignedDocument("made up", "one")
+    for word, mark, tag in (
+        ("and", NONE, Disfluency.O),
+        ("we", COMMA, Disfluency.B_RM),
+        ("er", COMMA, Disfluency.B_IM),
+        ("we", NONE, Disfluency.O),
+        ("left", NONE, Disfluency.O),
+        ("um", COMMA, Disfluency.B_IM),
+        ("at", COMMA, Disfluency.B_RM),
+        ("at", NONE, Disfluency.O),
+        ("noon", NONE, Disfluency.O),
+        ("it", PERIOD, Disfluency.B_RM),
+        ("good", PERIOD, Disfluency.O),
+    ):
+        document.add(word, mark, int(tag))
+    move_marks(document)
+    marked = [word for word, mark in zip(document.words, document.punctuation, strict=True) if mark == COMMA]
+    assert marked == ["left"]
+    assert document.punctuation[-3:] == [PERIOD, NONE, PERIOD]

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from models.__main__ import app
+from models.data.aligned_words import UNKNOWN
 from models.data.disfluent_pairs import read_disfl_qa, read_rev16
 from models.data.english_corpora import read_corpus
 from models.data.iwslt import read_iwslt
@@ -160,6 +161,14 @@ def test_a_verbatim_document_is_tagged_by_its_clean_edition(tmp_path: Path) -> N
     tagged = [word for word, tag in zip(document.words, document.disfluency, strict=True) if tag > 0]
     assert tagged == ["um", "we", "uh"]
     assert document.punctuation[document.words.index("house")] == Punctuation.PERIOD
+
+
+def test_whether_a_sentence_ends_where_another_speaker_breaks_in_is_unknown(tmp_path: Path) -> None:
+    write_corpus(tmp_path, "rev16_verbatim", {"a/1.nlp": "We left the house- Yes. And, uh, w- we saw the cat."})
+    write_corpus(tmp_path, "rev16_clean", {"b/1.nlp": "We left the house- Yes. And we saw the cat."})
+    (document,) = read_rev16(tmp_path, lambda _: True)
+    unknown = [word for word, mark in zip(document.words, document.punctuation, strict=True) if mark == UNKNOWN]
+    assert unknown == ["house"]
 
 
 def test_an_archive_without_the_file_wanted_is_named(tmp_path: Path) -> None:

@@ -6,14 +6,17 @@ And who is not: the session that an inference fails on, again and again, alone.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import pytest
+from typing_extensions import override
 
 from schemas.segments import Cause
 from tests.harness.engines import FaultyEngine, RaisingEngine
 from tests.harness.speech import by_session, check_every_word_once, comparable, event, said, speech
 from tests.harness.twin_world import World
 from worker.adapters.memory.engine import ScriptedEngine
+from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
 from worker.ports.observer import Event, SessionsFlooding, SilentObserver
 
@@ -59,6 +62,19 @@ def test_an_inference_that_fails_in_the_batch_and_once_alone_costs_nobody_a_labe
     engine = RaisingEngine(times, of="ben")
     assert comparable(_spoken(engine).segments()) == comparable(_spoken(ScriptedEngine()).segments())
     assert engine.sizes == [4, 1][:times]
+
+
+def test_nothing_that_a_failed_batch_was_computed_with_is_held_while_its_sessions_are_labelled_alone() -> None:
+    held: list[bool] = []
+
+    class Watched(RaisingEngine):
+        @override
+        def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+            held.append(sys.exc_info()[1] is not None)
+            return super().label(requests)
+
+    _spoken(Watched(1, of="ben"))
+    assert not any(held)
 
 
 def test_a_session_that_fails_twice_alone_goes_on_unlabelled_once_and_labelled_from_then_on() -> None:

@@ -13,6 +13,7 @@ from typing_extensions import override
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.row_attention import RowAttention
 from worker.adapters.onnx.row_blocks import BlockPool, Blocks
+from worker.adapters.onnx.slab_bound import SlabBound
 
 try:
     from worker.adapters.onnx.row_kernels import keep, kinds, mix
@@ -29,8 +30,8 @@ _VECTOR = 16
 class CompiledAttention(RowAttention):
     """Attends for one network."""
 
-    def __init__(self, layers: int, heads: int, head_width: int) -> None:
-        self._pool = BlockPool(layers, heads, head_width)
+    def __init__(self, layers: int, heads: int, head_width: int, bound: SlabBound) -> None:
+        self._pool = BlockPool(layers, heads, head_width, bound)
         self._blocks: NDArray[np.int32]
         self._counts: NDArray[np.int32]
 

@@ -16,21 +16,21 @@ from worker.adapters.onnx.kept_rows import Rows
 from worker.adapters.onnx.row_graphs import Arrays
 
 try:
-    from worker.adapters.onnx.row_products import gelu, is_here, normed, plain
+    from worker.adapters.onnx.row_products import gelu, kinds, normed, plain
 except ModuleNotFoundError:  # nothing was compiled at installation, or not for such a processor
-    MULTIPLIES = False
+    KINDS: list[str] = []
 else:
-    MULTIPLIES = is_here()
+    KINDS = kinds()
 
-__all__ = ["MULTIPLIES", "CompiledExit", "CompiledStep", "multiplies"]
+__all__ = ["KINDS", "CompiledExit", "CompiledStep", "multiplies"]
 
-_COLUMNS, _WIDEST = 64, 2**16
+_COLUMNS, _TOGETHER, _WIDEST = 64, 32, 2**16
 _LINEAR = ("qkv", "attended", "inner", "outer")
 
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
-    """One product's, as ``row_products`` has them: packed (M / 64, K / 4, 64, 4), scales and bias (M,)."""
+    """One product's, as ``row_products`` has them: packed (M / 32, K / 64, 2, 16, 64), scales and bias (M,)."""
 
     packed: NDArray[np.uint8]
     scales: Rows
@@ -40,7 +40,7 @@ class _Weights:
 def multiplies(arrays: Arrays, layers: int) -> bool:
     """Tell whether this processor can, and all the layers' weights are int8 of widths that it multiplies."""
     names = [f"layers.{k}.{name}" for k in range(layers) for name in _LINEAR]
-    return MULTIPLIES and all(_is_known(arrays, name) for name in names)
+    return bool(KINDS) and all(_is_known(arrays, name) for name in names)
 
 
 def _is_known(arrays: Arrays, name: str) -> bool:
@@ -120,16 +120,19 @@ def _weights(arrays: Arrays, name: str) -> _Weights:
 
 
 def _packed(whole: NDArray[np.generic]) -> NDArray[np.uint8]:
-    """Return int8 weights (K, M) as (M / 64, K / 4, 64, 4), each 128 more than it is."""
+    """Return int8 weights (K, M) as (M / 32, K / 64, 2, 16, 64), each 128 more than it is.
+
+    64 bytes are 16 columns, four numbers of each: one row of a tile.
+    """
     depth, columns = whole.shape
     unsigned = (whole.astype(np.int16) + 128).astype(np.uint8)
-    packed = unsigned.reshape(depth // 4, 4, columns // _COLUMNS, _COLUMNS).transpose(2, 0, 3, 1)
-    return np.ascontiguousarray(packed)
+    parts = unsigned.reshape(depth // 64, 16, 4, columns // _TOGETHER, 2, 16).transpose(3, 0, 4, 1, 5, 2)
+    return np.ascontiguousarray(parts).reshape(columns // _TOGETHER, depth // 64, 2, 16, 64)
 
 
 def _cut(qkv: _Weights, width: int, scale: float) -> tuple[_Weights, _Weights]:
     """Return the product that queries come of, scaled, and the one that keys and values do."""
-    first, factor = width // _COLUMNS, np.float32(scale)
+    first, factor = width // _TOGETHER, np.float32(scale)
     queries = _Weights(qkv.packed[:first], qkv.scales[:width] * factor, qkv.bias[:width] * factor)
     return queries, _Weights(qkv.packed[first:], qkv.scales[width:], qkv.bias[width:])
 

@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from worker.adapters.onnx.slab_bound import SlabBound
+
 __all__ = ["KeptRows", "Room", "RowCache", "Rows"]
 
 Rows = NDArray[np.float32]
@@ -93,11 +95,13 @@ class RowCache:
     """The kept rows of sessions, at most ``max_bytes`` of them.
 
     nbytes: of what is kept and of what is held, that is taken out for a pass and not put back yet. A pass evicts others
-    before it grows beyond the bound; only what is held may itself be more.
+    before it grows beyond the bound; only what is held may itself be more. slabs: the same bound for the memory that
+    rows lie in, where it outlives them.
     """
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
+        self.slabs = SlabBound(max_bytes)
         self.nbytes = 0
         self.evicted = 0
         self._kept: dict[str, tuple[str, KeptRows, int]] = {}

@@ -6,18 +6,22 @@ Rules:
    and nothing is copied.
 2. What lies in a block that was another's is never read: a row sees rows of its own session alone.
 3. Blocks are cut from slabs, large enough that the system maps them in huge pages. Slabs stay: memory that was needed
-   once is needed again, and dear the first time it is touched.
+   once is needed again, and dear the first time it is touched. Only where the slabs of all networks together would be
+   more than the engine may keep, those go that nobody uses (``slab_bound``): the last ones, for it is the first free
+   block that is taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
 from worker.adapters.onnx.kept_rows import Room
+from worker.adapters.onnx.slab_bound import SlabBound
 
 __all__ = ["BLOCK_ROWS", "BlockPool", "Blocks"]
 
@@ -31,23 +35,45 @@ class BlockPool:
     In a block a layer has a head's keys as (width of a head, rows), and then its values as (rows, width of a head).
     """
 
-    def __init__(self, layers: int, heads: int, head_width: int) -> None:
+    def __init__(self, layers: int, heads: int, head_width: int, bound: SlabBound) -> None:
         self._shape = (layers, 2, heads, head_width * BLOCK_ROWS)
         self.block_bytes = int(np.prod(self._shape)) * np.dtype(np.float32).itemsize
         self.slabs: list[NDArray[np.float32]] = []
         self._free: list[int] = []
+        self._bound = bound
+        bound.join(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of all slabs."""
+        return len(self.slabs) * _SLAB_BLOCKS * self.block_bytes
 
     def take(self) -> int:
         """Return the number of a block that was nobody's."""
         if not self._free:
+            self._bound.make_room(_SLAB_BLOCKS * self.block_bytes)
             first = len(self.slabs) * _SLAB_BLOCKS
             self.slabs.append(np.empty((_SLAB_BLOCKS, *self._shape), dtype=np.float32))
-            self._free.extend(range(first + _SLAB_BLOCKS - 1, first - 1, -1))
-        return self._free.pop()
+            self._free.extend(range(first, first + _SLAB_BLOCKS))
+            heapify(self._free)
+        return heappop(self._free)
 
     def give_back(self, numbers: Sequence[int]) -> None:
         """Take blocks back that were taken."""
-        self._free.extend(numbers)
+        for number in numbers:
+            heappush(self._free, number)
+
+    def shrink(self) -> bool:
+        """Give the last slab back where nobody has a block of it; False where somebody has, and of the first one."""
+        first = (len(self.slabs) - 1) * _SLAB_BLOCKS
+        free, self._free = self._free, []  # what is given back meanwhile is not lost
+        below = [number for number in free if number < first]
+        empty = first > 0 and len(free) - len(below) == _SLAB_BLOCKS
+        self._free.extend(below if empty else free)
+        heapify(self._free)
+        if empty:
+            self.slabs.pop()
+        return empty
 
     def part(self, number: int, k: int) -> NDArray[np.float32]:
         """Return layer k's keys and values in a block (2, heads, width of a head x ``BLOCK_ROWS``), uncopied."""

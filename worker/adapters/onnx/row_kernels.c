@@ -264,29 +264,7 @@ end:
   return done;
 }
 
-static PyObject *kinds(PyObject *module, PyObject *nothing) {
-  PyObject *names = PyList_New(0);
-  (void)module, (void)nothing;
-  for (const Kind *kind = KINDS; names != NULL && kind < KINDS + ALL_KINDS; kind++) {
-    if (!is_here(kind)) continue;
-    PyObject *name = PyUnicode_FromString(kind->name);
-    if (name == NULL || PyList_Append(names, name) < 0) Py_CLEAR(names);
-    Py_XDECREF(name);
-  }
-  return names;
-}
-
-static PyObject *choose(PyObject *module, PyObject *given) {
-  const char *name;
-  (void)module;
-  if (!PyArg_ParseTuple(given, "s", &name)) return NULL;
-  for (const Kind *kind = KINDS; kind < KINDS + ALL_KINDS; kind++)
-    if (is_here(kind) && !strcmp(kind->name, name)) {
-      chosen_kind = kind;
-      return Py_NewRef(Py_None);
-    }
-  return refused("this processor is not of that kind");
-}
+#include "row_kinds.h"
 
 static PyMethodDef methods[] = {{"mix", mix, METH_VARARGS, "Attend: see row_kernels.pyi."},
                                 {"keep", keep, METH_VARARGS, "Keep keys and values: see row_kernels.pyi."},
@@ -298,7 +276,6 @@ static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, "row_kernels", "Attention over kept rows.", -1, methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_row_kernels(void) {
-  for (int kind = ALL_KINDS - 1; kind >= 0; kind--)
-    if (is_here(KINDS + kind)) chosen_kind = KINDS + kind;
+  choose_best();
   return PyModule_Create(&module);
 }

@@ -18,6 +18,7 @@ from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.numpy_attention import NumpyAttention
 from worker.adapters.onnx.row_attention import RowAttention
 from worker.adapters.onnx.row_graphs import Arrays, cut_into_rows
+from worker.adapters.onnx.slab_bound import SlabBound
 from worker.adapters.onnx.wavefront import Step
 
 __all__ = ["RowNetwork", "RowStep"]
@@ -44,13 +45,14 @@ class RowNetwork:
         look_ahead: Sequence[int],
         heads: Sequence[str],
         open_graph: Callable[[bytes], Any],
+        bound: SlabBound,
         *,
         compiled: bool,
     ) -> None:
         """Cut stored arrays into graphs and open them. KeyError where an array is missing.
 
-        compiled: False attends by NumPy and multiplies by ONNX Runtime, as where nothing was compiled; afterwards
-        ``compiled`` and ``compiled_products`` say which of the two are.
+        bound: of the memory for keys and values. compiled: False attends by NumPy and multiplies by ONNX Runtime, as
+        where nothing was compiled; afterwards ``compiled`` and ``compiled_products`` say which of the two are.
         """
         graphs = cut_into_rows(arrays, layers=len(look_ahead), heads=heads)
         self.width, self.attention_heads = graphs.width, graphs.attention_heads
@@ -69,7 +71,7 @@ class RowNetwork:
             self._exit = open_graph(graphs.exit)
         self.compiled = compiled and CompiledAttention.knows(graphs.width // graphs.attention_heads)
         self._attention: RowAttention = (
-            CompiledAttention(len(look_ahead), graphs.attention_heads, graphs.width // graphs.attention_heads)
+            CompiledAttention(len(look_ahead), graphs.attention_heads, graphs.width // graphs.attention_heads, bound)
             if self.compiled
             else NumpyAttention(open_graph(graphs.weighing), len(look_ahead), graphs.attention_heads, graphs.width)
         )
@@ -88,6 +90,12 @@ class RowNetwork:
         What is kept is then of the words that were read; where this raises it is of nothing. ArithmeticError where what
         attention mixes is not finite: an int8 product would make it a number again.
         """
+        try:
+            return self._run(batch)
+        finally:
+            self._attention.begin(())  # it holds no rows behind a pass: they may go at any time
+
+    def _run(self, batch: Sequence[RowStep]) -> list[Rows]:
         fresh, seen = self._enter(batch)
         self._attention.begin([one.kept for one in batch])
         for k in range(len(self.look_ahead)):

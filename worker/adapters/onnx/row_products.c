@@ -3,9 +3,11 @@
    A row's result depends on the row alone, to the last bit, however many are computed beside it: a product is a sum of
    whole numbers, which has no order, and all else is done within the row, the same way wherever the row lies.
 
-   Rows are turned into whole numbers of -127 to 127, as the stored graph turns them. Weights lie as (columns / 64, depth / 4,
-   64, 4) and are 128 more than they are, for the instruction wants one factor without a sign: 128 times the sum of a
-   row's numbers is taken off again. */
+   Rows are turned into whole numbers of -127 to 127, as the stored graph turns them. Weights lie as (columns / 32, depth / 64,
+   2, 16, 16, 4): 64 bytes are 16 columns, four of each after another in depth. They are 128 more than they are, for the
+   instruction wants one factor without a sign: 128 times the sum of a row's numbers is taken off again.
+
+   Whole numbers are multiplied on tiles (row_tiles.h) or by vectors; what follows is the same code for both. */
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
@@ -22,8 +24,8 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Rows and columns that are multiplied at a time; the widest row; the most rows. */
-enum { ROWS = 6, COLUMNS = 64, VECTORS = COLUMNS / 16, MOST_WIDE = 1 << 16, MOST = 1 << 24 };
+/* Rows and columns that are multiplied at a time, and their depth that lies together; the widest row; the most rows. */
+enum { ROWS = 6, COLUMNS = 64, DEPTH = 64, TILE = 16, MOST_WIDE = 1 << 16, MOST = 1 << 24 };
 
 /* What follows a product and its bias: nothing; GELU; the sum with another row, and the norm of that. */
 enum { PLAIN, OPENED, NORMED };
@@ -52,8 +54,9 @@ typedef int8_t narrow __attribute__((vector_size(LANES), aligned(1), may_alias))
 
 INLINE float sum_of(floats numbers) { return _mm512_reduce_add_ps((__m512)numbers); }
 
-/* Write a row as whole numbers; return its scale, and 128 times their sum. */
-static float as_whole(const float *row, Py_ssize_t width, int8_t *numbers, int32_t *offset) {
+/* Write a row as whole numbers, 64 of them together and so many from one 64 to the next; return its scale, and 128 times their
+   sum. */
+static float as_whole(const float *row, Py_ssize_t width, int8_t *numbers, Py_ssize_t apart, int32_t *offset) {
   whole largest = {0}, sums = {0};
   for (Py_ssize_t at = 0; at < width; at += LANES) {
     whole size = *(const whole *)(row + at) & 0x7fffffff; /* ordered as whole numbers, what is not finite is the largest */
@@ -63,25 +66,35 @@ static float as_whole(const float *row, Py_ssize_t width, int8_t *numbers, int32
   float top;
   memcpy(&top, &bits, sizeof top);
   if (bits >= 0x7f800000) { /* not finite, nor is anything that comes of it */
-    memset(numbers, 0, (size_t)width);
+    for (Py_ssize_t at = 0; at < width; at += DEPTH) memset(numbers + at / DEPTH * apart, 0, DEPTH);
     *offset = 0;
     return NAN;
   }
   const float scale = (top > 1e-12f ? top : 1e-12f) / 127.0f;
+  const __m512 divisor = _mm512_set1_ps(scale), factor = _mm512_set1_ps(1.0f / scale);
   for (Py_ssize_t at = 0; at < width; at += LANES) {
-    floats rounded = *(const floats *)(row + at) / scale + 12582912.0f;
+    /* A division's result without one: a quotient by the inverse, and what it leaves divided once more (Markstein 1990). */
+    const __m512 own = _mm512_loadu_ps(row + at), near = _mm512_mul_ps(own, factor);
+    floats rounded = (floats)_mm512_fmadd_ps(_mm512_fnmadd_ps(near, divisor, own), factor, near) + 12582912.0f;
     whole number = __builtin_convertvector(rounded - 12582912.0f, whole);
     sums += number;
-    *(narrow *)(numbers + at) = __builtin_convertvector(number, narrow);
+    *(narrow *)(numbers + at / DEPTH * apart + at % DEPTH) = __builtin_convertvector(number, narrow);
   }
   *offset = 128 * _mm512_reduce_add_epi32((__m512i)sums);
   return scale;
 }
 
+/* One through x, half a unit in the last place off at most: 14 bits looked up, and a step of Newton's. A division takes ten
+   times as long. */
+INLINE floats inverse(floats x) {
+  const __m512 near = _mm512_rcp14_ps((__m512)x);
+  return (floats)_mm512_fmadd_ps(near, _mm512_fnmadd_ps((__m512)x, near, _mm512_set1_ps(1.0f)), near);
+}
+
 /* x times the share of the normal distribution below x; the error function is 1.5e-7 off at most (Abramowitz, Stegun 7.1.26). */
 INLINE floats opened(floats x) {
   floats size = (floats)((whole)x & 0x7fffffff) * 0.70710678118654752f;
-  floats t = 1.0f / (size * 0.3275911f + 1.0f);
+  floats t = inverse(size * 0.3275911f + 1.0f);
   floats power = all(1.061405429f);
   power = power * t - 1.453152027f;
   power = power * t + 1.421413741f;
@@ -104,28 +117,30 @@ INLINE floats opened(floats x) {
     const __m512i same = _mm512_set1_epi32(own);             \
     EACH_PART(ADDED, row)                                    \
   }
-#define STORED(row, part) made[row][part] = sum_##row##_##part;
+#define STORED(row, part) _mm512_storeu_si512(made[row] + part * LANES, sum_##row##_##part);
 #define STORED_ROW(row) if (row < count) {EACH_PART(STORED, row)}
 
 /* Multiply up to ROWS rows with 64 columns; count is known to the compiler. */
-INLINE void multiply(int count, Py_ssize_t depth, const uint8_t *weights, const int8_t *numbers, __m512i (*made)[VECTORS]) {
+INLINE void multiply(int count, Py_ssize_t depth, const uint8_t *weights, const int8_t *numbers, int32_t (*made)[COLUMNS]) {
+  const uint8_t *near = weights, *far = weights + COLUMNS / 2 * depth;
   EACH_ROW(BEGUN_ROW)
-  for (Py_ssize_t at = 0; at < depth; at += 4, weights += 4 * COLUMNS) {
-    const __m512i four_0 = _mm512_loadu_si512(weights), four_1 = _mm512_loadu_si512(weights + 64);
-    const __m512i four_2 = _mm512_loadu_si512(weights + 128), four_3 = _mm512_loadu_si512(weights + 192);
-    int32_t own;
-    EACH_ROW(ADDED_ROW)
-  }
+  for (Py_ssize_t at = 0; at < depth; near += 16 * DEPTH, far += 16 * DEPTH)
+    for (const Py_ssize_t stop = at + DEPTH; at < stop; at += 4, near += DEPTH, far += DEPTH) {
+      const __m512i four_0 = _mm512_loadu_si512(near), four_1 = _mm512_loadu_si512(near + 16 * DEPTH);
+      const __m512i four_2 = _mm512_loadu_si512(far), four_3 = _mm512_loadu_si512(far + 16 * DEPTH);
+      int32_t own;
+      EACH_ROW(ADDED_ROW)
+    }
   EACH_ROW(STORED_ROW)
 }
 
-/* Scale up to ROWS rows of 64 sums, add the bias, and do what follows, but for the norm, which wants whole rows. */
-static void follow(const Product *product, __m512i (*made)[VECTORS], Py_ssize_t first, Py_ssize_t column, const float *scale,
-                   const int32_t *offset) {
-  for (Py_ssize_t row = first; row < first + ROWS && row < product->rows.count; row++)
-    for (int part = 0; part < VECTORS; part++) {
-      const Py_ssize_t place = column + part * LANES;
-      floats sum = __builtin_convertvector((whole)made[row - first][part] - offset[row], floats);
+/* Scale so many rows of 64 sums, add the bias, and do what follows, but for the norm, which wants whole rows. */
+static void follow(const Product *product, const int32_t (*made)[COLUMNS], Py_ssize_t first, Py_ssize_t rows, Py_ssize_t column,
+                   const float *scale, const int32_t *offset) {
+  for (Py_ssize_t row = first; row < first + rows; row++)
+    for (int part = 0; part < COLUMNS; part += LANES) {
+      const Py_ssize_t place = column + part;
+      floats sum = __builtin_convertvector(*(const whole *)(made[row - first] + part) - offset[row], floats);
       sum = sum * *(const floats *)(product->scales + place) * scale[row] + *(const floats *)(product->bias + place);
       if (product->follows == OPENED) sum = opened(sum);
       if (product->follows == NORMED) sum += *(const floats *)(product->added.first + row * product->added.apart + place);
@@ -148,17 +163,16 @@ static void norm(float *row, Py_ssize_t width, const float *gain, const float *s
   }
 }
 
-/* numbers: room for all rows' whole numbers; scale, offset: for a number of each. */
-static void compute(const Product *product, int8_t *numbers, float *scale, int32_t *offset) {
+/* All rows with all columns. numbers: the rows' whole numbers; scale, offset: of each row. */
+static void multiply_all(const Product *product, const int8_t *numbers, const float *scale, const int32_t *offset) {
   const Py_ssize_t depth = product->rows.width, count = product->rows.count;
-  for (Py_ssize_t row = 0; row < count; row++)
-    scale[row] = as_whole(product->rows.first + row * product->rows.apart, depth, numbers + row * depth, offset + row);
   for (Py_ssize_t column = 0; column < product->out.width; column += COLUMNS)
     for (Py_ssize_t row = 0; row < count; row += ROWS) {
       const int8_t *own = numbers + row * depth;
       const uint8_t *weights = product->weights + column * depth;
-      __m512i made[ROWS][VECTORS];
-      switch (count - row) {
+      const Py_ssize_t rows = count - row < ROWS ? count - row : ROWS;
+      int32_t made[ROWS][COLUMNS];
+      switch (rows) {
         case 1: multiply(1, depth, weights, own, made); break;
         case 2: multiply(2, depth, weights, own, made); break;
         case 3: multiply(3, depth, weights, own, made); break;
@@ -166,15 +180,43 @@ static void compute(const Product *product, int8_t *numbers, float *scale, int32
         case 5: multiply(5, depth, weights, own, made); break;
         default: multiply(ROWS, depth, weights, own, made);
       }
-      follow(product, made, row, column, scale, offset);
+      follow(product, made, row, rows, column, scale, offset);
     }
+}
+
+#include "row_tiles.h"
+
+/* A kind of processor, by how it multiplies. together: so many rows' 64 numbers lie side by side, then their next 64. */
+typedef struct {
+  const char *name;
+  void (*multiply_all)(const Product *, const int8_t *, const float *, const int32_t *);
+  int together;
+} Kind;
+
+/* numbers: room for all rows' whole numbers; scale, offset: for a number of each. */
+static void compute(const Kind *kind, const Product *product, int8_t *numbers, float *scale, int32_t *offset) {
+  const Py_ssize_t depth = product->rows.width, count = product->rows.count;
+  for (Py_ssize_t row = 0; row < count; row++) {
+    const Py_ssize_t beside = row % kind->together;
+    int8_t *own = numbers + (row - beside) * depth + beside * DEPTH;
+    scale[row] = as_whole(product->rows.first + row * product->rows.apart, depth, own, kind->together * DEPTH, offset + row);
+  }
+  kind->multiply_all(product, numbers, scale, offset);
   if (product->follows == NORMED)
     for (Py_ssize_t row = 0; row < count; row++)
       norm(product->out.first + row * product->out.apart, product->out.width, product->gain, product->shift);
 }
 #pragma GCC pop_options
 
-static int processor_can(void) { return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni"); }
+/* The best first. */
+static const Kind KINDS[] = {{"amx-int8", multiply_all_tiled, TILE}, {"avx512-vnni", multiply_all, 1}};
+enum { ALL_KINDS = sizeof KINDS / sizeof KINDS[0] };
+static const Kind *chosen_kind = NULL;
+
+static int is_here(const Kind *kind) {
+  if (!__builtin_cpu_supports("x86-64-v4") || !__builtin_cpu_supports("avx512vnni")) return 0;
+  return kind != KINDS || (__builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-int8") && tiles_are_lent());
+}
 
 /* A call's arrays, held until it ends. */
 typedef struct {
@@ -218,11 +260,11 @@ static int hold_product(Call *call, Product *product, PyObject *const *given) {
   if (!hold_rows(call, given[0], &product->rows, 0) || !hold_rows(call, given[4], &product->out, PyBUF_WRITABLE))
     return 0;
   const Py_ssize_t columns = product->out.width;
-  const Py_buffer *weights = hold(call, given[1], "B", 4, PyBUF_C_CONTIGUOUS);
+  const Py_buffer *weights = hold(call, given[1], "B", 5, PyBUF_C_CONTIGUOUS);
   if (weights == NULL) return 0;
   product->weights = weights->buf;
-  if (weights->shape[0] * COLUMNS != columns || weights->shape[1] * 4 != product->rows.width || weights->shape[2] != COLUMNS ||
-      weights->shape[3] != 4 || product->out.count != product->rows.count)
+  if (weights->shape[0] * 2 * TILE != columns || weights->shape[1] * DEPTH != product->rows.width || weights->shape[2] != 2 ||
+      weights->shape[3] != TILE || weights->shape[4] != 4 * TILE || product->out.count != product->rows.count)
     return refused("rows, weights and what comes out do not fit one another") != NULL;
   if ((product->scales = hold_numbers(call, given[2], columns)) == NULL || (product->bias = hold_numbers(call, given[3], columns)) == NULL)
     return 0;
@@ -239,21 +281,22 @@ static PyObject *computed(PyObject *given, int follows) {
   PyObject *arrays[8], *done = NULL;
   int8_t *room = NULL;
   const int count = follows == NORMED ? 8 : 5;
+  const Kind *kind = chosen_kind;
   if (PyTuple_Size(given) != count) {
     PyErr_SetString(PyExc_TypeError, "it takes as many arrays as row_products.pyi says");
     return NULL;
   }
   for (int number = 0; number < count; number++) arrays[number] = PyTuple_GetItem(given, number);
-  if (!processor_can())
+  if (kind == NULL)
     refused("it was not compiled for this kind of processor");
   else if (hold_product(&call, &product, arrays)) {
-    const size_t rows = (size_t)product.rows.count;
-    if ((room = malloc(rows * ((size_t)product.rows.width + 8) + 1)) == NULL)
+    const size_t rows = ((size_t)product.rows.count + TILE) / TILE * TILE;
+    if ((room = aligned_alloc(DEPTH, rows * ((size_t)product.rows.width + 8))) == NULL)
       PyErr_NoMemory();
     else {
       Py_BEGIN_ALLOW_THREADS
       float *scale = (float *)room;
-      compute(&product, room + rows * 8, scale, (int32_t *)(scale + rows));
+      compute(kind, &product, room + rows * 8, scale, (int32_t *)(scale + rows));
       Py_END_ALLOW_THREADS
       done = Py_NewRef(Py_None);
     }
@@ -278,18 +321,19 @@ static PyObject *normed(PyObject *module, PyObject *given) {
   return computed(given, NORMED);
 }
 
-static PyObject *is_here(PyObject *module, PyObject *nothing) {
-  (void)module, (void)nothing;
-  return PyBool_FromLong(processor_can());
-}
+#include "row_kinds.h"
 
 static PyMethodDef methods[] = {{"plain", plain, METH_VARARGS, "Multiply and add the bias: see row_products.pyi."},
                                 {"gelu", gelu, METH_VARARGS, "The same, then GELU."},
                                 {"normed", normed, METH_VARARGS, "The same, added to other rows, then the norm."},
-                                {"is_here", is_here, METH_NOARGS, "Tell whether this processor can."},
+                                {"kinds", kinds, METH_NOARGS, "Return the kinds of processor that this one is."},
+                                {"choose", choose, METH_VARARGS, "Compute as for a kind of processor, for tests."},
                                 {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, "row_products", "Products of rows.", -1, methods, NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit_row_products(void) { return PyModule_Create(&module); }
+PyMODINIT_FUNC PyInit_row_products(void) {
+  choose_best();
+  return PyModule_Create(&module);
+}

@@ -1,8 +1,8 @@
 # Products of rows with int8 weights, compiled from row_products.c; not there where no compiler was at hand (ADR 0053).
 #
-# rows (N, K) and out (N, M) of floats, each row contiguous, K and M multiples of 64. weights (M / 64, K / 4, 64, 4): of
-# int8 and 128 more, so that they have no sign; scales (M,): a column's; bias (M,). ValueError where something does not
-# fit.
+# rows (N, K) and out (N, M) of floats, each row contiguous, K and M multiples of 64. weights (M / 32, K / 64, 2, 16, 64),
+# of int8 and 128 more, so that they have no sign: 64 of them are 16 columns, four numbers of each. scales (M,): of each
+# column; bias (M,). ValueError where something does not fit.
 # out may be rows or added, and overlaps nothing else. A row with a number that is not finite gives one that is not.
 
 from typing import TypeAlias
@@ -31,5 +31,9 @@ def normed(
     /,
 ) -> None: ...
 
-# Whether this processor can compute so; where not, each of the three raises ValueError.
-def is_here() -> bool: ...
+# The kinds of processor that this one is, the best first, which is the one that is taken; none: the three raise
+# ValueError. All kinds compute the same, to the last bit.
+def kinds() -> list[str]: ...
+
+# Compute as for another kind that this processor is, too: for tests.
+def choose(kind: str, /) -> None: ...

@@ -55,6 +55,7 @@ class StreamedNetwork:
                 stored.manifest.look_ahead,
                 heads.names,
                 lambda graph: open_graph(name, graph, threads),
+                cache.slabs,
                 compiled=compiled,
             )
         except (KeyError, ValueError) as error:
@@ -67,18 +68,24 @@ class StreamedNetwork:
         """Yield (place, scores) of each request, in any order."""
         waiting = requests
         while waiting:
-            try:
-                jobs, waiting = self._next_pass(waiting)
-                scores = self._run([job.row_step for job in jobs])
-            except BaseException:
-                self._cache.release()
-                raise
-            start = 0
-            for job in jobs:
-                self._cache.put(job.session, self._name, job.row_step.kept)
-                stop = start + len(job.row_step.step.wanted)
-                yield job.place, [given[start:stop] for given in scores]
-                start = stop
+            answers, waiting = self._pass(waiting)
+            yield from answers
+
+    def _pass(self, waiting: _Waiting) -> tuple[list[tuple[int, Scores]], _Waiting]:
+        """Run a pass; return its answers, and the requests that wait for another: the next one may evict its rows."""
+        try:
+            jobs, later = self._next_pass(waiting)
+            scores = self._run([job.row_step for job in jobs])
+        except BaseException:
+            self._cache.release()
+            raise
+        answers, start = [], 0
+        for job in jobs:
+            self._cache.put(job.session, self._name, job.row_step.kept)
+            stop = start + len(job.row_step.step.wanted)
+            answers.append((job.place, [given[start:stop] for given in scores]))
+            start = stop
+        return answers, later
 
     def _next_pass(self, waiting: _Waiting) -> tuple[list[_Job], _Waiting]:
         """Return the jobs of the next pass, and the requests that wait for another."""

@@ -14,6 +14,7 @@ from worker.adapters.onnx.kept_rows import Rows
 from worker.adapters.onnx.numpy_attention import NumpyAttention
 from worker.adapters.onnx.row_attention import RowAttention
 from worker.adapters.onnx.row_graphs import _weighing
+from worker.adapters.onnx.slab_bound import SlabBound
 
 if COMPILED:
     from worker.adapters.onnx import row_kernels
@@ -28,7 +29,7 @@ class OfKind(CompiledAttention):
     """Computes as another kind of processor would that this one is, too."""
 
     def __init__(self, kind: str, heads: int, width: int) -> None:
-        super().__init__(LAYERS, heads, width // heads)
+        super().__init__(LAYERS, heads, width // heads, SlabBound(0))
         self._kind = kind
 
     @override

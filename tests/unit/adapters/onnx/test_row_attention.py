@@ -18,6 +18,7 @@ from tests.unit.adapters.onnx.attentions import KINDS, LAYERS, OfKind, attention
 from worker.adapters.onnx.compiled_attention import COMPILED, CompiledAttention
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.row_attention import RowAttention
+from worker.adapters.onnx.slab_bound import SlabBound
 
 needs_compiled = pytest.mark.skipif(not COMPILED, reason="nothing was compiled at installation")
 
@@ -98,7 +99,7 @@ def test_what_another_session_left_in_a_block_is_never_read(kind: str) -> None:
 def test_scores_far_apart_share_out_to_the_highest_alone() -> None:
     seen, asked = np.zeros((20, 64), dtype=np.float32), np.ones((1, 64), dtype=np.float32)
     seen[:, :32], seen[7, :32], seen[:, 32:] = -60.0, 60.0, np.arange(20)[:, None]
-    attention = CompiledAttention(LAYERS, 2, 16)
+    attention = CompiledAttention(LAYERS, 2, 16, SlabBound(0))
     _kept = kept_by(attention, [seen])
     np.testing.assert_array_equal(attention.mix(1, asked, [[20]]), np.full((1, 32), 7.0))
 

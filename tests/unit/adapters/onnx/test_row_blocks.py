@@ -11,13 +11,14 @@ from tests.unit.adapters.onnx.attentions import LAYERS, attentions, drawn, plain
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.row_attention import RowAttention
 from worker.adapters.onnx.row_blocks import BLOCK_ROWS, BlockPool, Blocks
+from worker.adapters.onnx.slab_bound import SlabBound
 
 MOVES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 40 * BLOCK_ROWS)), max_size=60)
 
 
 @given(moves=MOVES)
 def test_no_block_is_two_sessions_and_those_that_are_there_stay(moves: list[tuple[int, int]]) -> None:
-    pool = BlockPool(2, 1, 16)
+    pool = BlockPool(2, 1, 16, SlabBound(0))
     sessions: dict[int, Blocks] = {}
     for name, rows in moves:
         if rows == 0:
@@ -35,7 +36,7 @@ def test_no_block_is_two_sessions_and_those_that_are_there_stay(moves: list[tupl
 
 
 def test_what_a_session_had_is_anothers_when_it_is_gone() -> None:
-    pool = BlockPool(2, 1, 16)
+    pool = BlockPool(2, 1, 16, SlabBound(0))
     one, other = Blocks(pool), Blocks(pool)
     one.grow(40)
     other.grow(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from math import erf
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.harness.places import ROOT, SHIPPED
-from worker.adapters.onnx.compiled_products import MULTIPLIES, CompiledExit, CompiledStep, _packed, multiplies
+from worker.adapters.onnx.compiled_products import KINDS, CompiledExit, CompiledStep, _packed, multiplies
 from worker.adapters.onnx.graph_file import stored_arrays
 from worker.adapters.onnx.inference_session import open_graph
 from worker.adapters.onnx.kept_rows import Rows
@@ -23,7 +24,8 @@ from worker.adapters.onnx.row_graphs import Arrays, cut_into_rows
 row_products = pytest.importorskip(
     "worker.adapters.onnx.row_products", reason="nothing was compiled at installation", exc_type=ImportError
 )
-needs_processor = pytest.mark.skipif(not MULTIPLIES, reason="this processor has no AVX-512 with VNNI")
+needs_processor = pytest.mark.skipif(not KINDS, reason="this processor has no AVX-512 with VNNI")
+every_kind = pytest.mark.parametrize("kind", KINDS or ["none"])
 
 MODELS = [stored for stored in read_models_folder(SHIPPED, active=()) if stored.manifest.network == "ct_transformer"]
 
@@ -47,7 +49,8 @@ def plain(follows: str, taken: list[Any]) -> Rows:
     """Compute as it is written in books, in double precision behind the whole numbers."""
     rows, packed, scales, bias = taken[:4]
     scale = np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.float32(1e-12)) / np.float32(127)
-    weights = packed.astype(int).transpose(1, 3, 0, 2).reshape(rows.shape[1], len(bias)) - 128
+    parts = packed.astype(int).reshape(*packed.shape[:4], 16, 4)  # columns / 32, depth / 64, 2, 16 fours, 16 columns, 4
+    weights = parts.transpose(1, 3, 5, 0, 2, 4).reshape(rows.shape[1], len(bias)) - 128
     made: Rows = np.rint(rows / scale).astype(int) @ weights * scales.astype(float) * scale + bias
     if follows == "gelu":
         made = made * np.vectorize(lambda x: (1 + erf(x / 2**0.5)) / 2, otypes=[float])(made)
@@ -58,18 +61,27 @@ def plain(follows: str, taken: list[Any]) -> Rows:
     return made
 
 
+@pytest.fixture(autouse=True)
+def best_kind_afterwards() -> Iterator[None]:
+    yield
+    if KINDS:
+        row_products.choose(KINDS[0])
+
+
 @needs_processor
+@every_kind
 @settings(max_examples=80)
 @given(
     follows=st.sampled_from(["plain", "gelu", "normed"]),
     seed=st.integers(0, 10_000),
-    rows=st.integers(0, 14),
+    rows=st.integers(0, 14) | st.integers(15, 70),
     depth=st.integers(1, 5),
     columns=st.integers(1, 4),
 )
 def test_it_is_the_product_and_a_row_is_the_same_to_the_last_bit_alone_and_among_others(
-    follows: str, seed: int, rows: int, depth: int, columns: int
+    kind: str, follows: str, seed: int, rows: int, depth: int, columns: int
 ) -> None:
+    row_products.choose(kind)
     taken = given_to(follows, np.random.default_rng(seed), rows, 64 * depth, 64 * columns)
     getattr(row_products, follows)(*taken)
     expected = plain(follows, taken)
@@ -84,12 +96,49 @@ def test_it_is_the_product_and_a_row_is_the_same_to_the_last_bit_alone_and_among
 
 
 @needs_processor
+@settings(max_examples=60)
+@given(
+    follows=st.sampled_from(["plain", "gelu", "normed"]),
+    seed=st.integers(0, 10_000),
+    rows=st.integers(0, 100),
+    depth=st.integers(1, 24),
+)
+def test_every_kind_of_processor_computes_the_same_to_the_last_bit(
+    follows: str, seed: int, rows: int, depth: int
+) -> None:
+    """A session that is handed over from one kind to another, and rows of a batch, must not tell by which."""
+    taken, made = given_to(follows, np.random.default_rng(seed), rows, 64 * depth, 128), []
+    for kind in KINDS:
+        row_products.choose(kind)
+        getattr(row_products, follows)(*taken)
+        made.append(taken[4].copy())
+        taken[4][:] = np.nan
+    for other in made[1:]:
+        np.testing.assert_array_equal(made[0], other)
+
+
+@needs_processor
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10_000), size=st.integers(-30, 30))
+def test_a_number_is_rounded_as_a_division_rounds_it(seed: int, size: int) -> None:
+    """Multiplied by one, a row comes back as its whole numbers times its scale: the stored graph divides."""
+    rows = np.random.default_rng(seed).standard_normal((40, 64), dtype=np.float32) * np.float32(2.0**size)
+    one, nothing = np.ones(64, np.float32), np.zeros(64, np.float32)
+    made = np.empty((40, 64), np.float32)
+    row_products.plain(rows, _packed(np.eye(64, dtype=np.int8)), one, nothing, made)
+    scale = np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.float32(1e-12)) / np.float32(127)
+    np.testing.assert_array_equal(made, np.rint(rows / scale) * scale)
+
+
+@needs_processor
+@every_kind
 @pytest.mark.parametrize("follows", ["plain", "gelu", "normed"])
 @pytest.mark.parametrize("wrong", [np.nan, -np.nan, np.inf, -np.inf])
 def test_a_row_that_is_not_finite_gives_one_that_is_not_and_the_others_are_as_they_were(
-    follows: str, wrong: float
+    kind: str, follows: str, wrong: float
 ) -> None:
     """The check behind attention and that of the scores must see it: an int8 product could make it a number."""
+    row_products.choose(kind)
     taken = given_to(follows, np.random.default_rng(3), 5, 128, 64)
     getattr(row_products, follows)(*taken)
     before = taken[4].copy()
@@ -156,12 +205,13 @@ WRONG: dict[str, dict[int, Any]] = {
     "rows backwards": {0: np.zeros((2, 64), np.float32)[::-1]},
     "one row for all": {0: np.broadcast_to(np.zeros(64, np.float32), (2, 64))},
     "no rows": {0: np.zeros(64, np.float32)},
-    "half a vector": {0: np.zeros((2, 32), np.float32), 1: np.zeros((1, 8, 64, 4), np.uint8)},
-    "no depth": {0: np.zeros((2, 0), np.float32), 1: np.zeros((1, 0, 64, 4), np.uint8)},
-    "weights as they are stored": {1: np.zeros((1, 16, 64, 4), np.int8)},
-    "weights of more columns": {1: np.zeros((2, 16, 64, 4), np.uint8)},
-    "weights in another order": {1: np.zeros((1, 16, 4, 64), np.uint8)},
-    "weights apart": {1: np.zeros((1, 16, 64, 8), np.uint8)[..., ::2]},
+    "half a vector": {0: np.zeros((2, 32), np.float32), 1: np.zeros((2, 1, 2, 8, 64), np.uint8)},
+    "no depth": {0: np.zeros((2, 0), np.float32), 1: np.zeros((2, 0, 2, 16, 64), np.uint8)},
+    "weights as they are stored": {1: np.zeros((2, 1, 2, 16, 64), np.int8)},
+    "weights of more columns": {1: np.zeros((4, 1, 2, 16, 64), np.uint8)},
+    "weights in another order": {1: np.zeros((2, 1, 2, 64, 16), np.uint8)},
+    "weights without axes": {1: np.zeros((2, 32, 64), np.uint8)},
+    "weights apart": {1: np.zeros((2, 1, 2, 16, 128), np.uint8)[..., ::2]},
     "a scale for all": {2: np.zeros(1, np.float32)},
     "bias on its side": {3: np.zeros((64, 1), np.float32)},
     "bytes in another order": {3: np.zeros(64, ">f4")},
@@ -193,8 +243,10 @@ def test_too_few_arrays_are_refused() -> None:
 
 
 def test_where_a_processor_cannot_it_says_so() -> None:
-    if MULTIPLIES:
-        assert row_products.is_here()
+    if KINDS:
+        assert row_products.kinds() == KINDS
+        with pytest.raises(ValueError, match="not of that kind"):
+            row_products.choose("abacus")
         return
     with pytest.raises(ValueError, match="not compiled for this kind of processor"):
         row_products.plain(*given_to("plain", np.random.default_rng(0), 1, 64, 64))

@@ -1,0 +1,99 @@
+/* Products of whole numbers on tiles (Intel's AMX), where the processor has them and the system lends them (ADR 0055).
+
+   A tile is up to 16 rows of 64 bytes. Two tiles of rows and two of weights are multiplied at a time, so four tiles of sums
+   stand beside four of factors, which are all there are. Sums of whole numbers are the same in any order: what comes out
+   is what row_products.c computes without tiles, to the last bit.
+
+   Numbers of rows have a sign, weights have none (row_products.c says why). Each tile of either lies in one piece: where its
+   rows lie apart, a deep product waits for them.
+
+   The instructions are written out: GCC 12's own functions do not say what memory they read, so that it leaves out, or
+   puts off, what was to be written there before. */
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { TILED = 2 * TILE, TILE_BYTES = 4 * TILE * TILE, PALETTE = 1, LEND = 0x1023, TILE_DATA = 18 };
+
+/* Ask the system for tiles, for all threads of this process (Linux 5.16; arch_prctl(2), ARCH_REQ_XCOMP_PERM). */
+static int tiles_are_lent(void) { return syscall(SYS_arch_prctl, LEND, TILE_DATA) == 0; }
+
+typedef struct {
+  uint8_t palette, start, unused[14];
+  uint16_t bytes[16];
+  uint8_t rows[16];
+} Shape;
+
+#define TILE_LOADED(tile, from)                                                                                      \
+  __asm__ volatile("{tileloadd (%0,%1,1), %%tmm" #tile "|tileloadd tmm" #tile ", [%0+%1*1]}" : : "r"(from), "r"((Py_ssize_t)DEPTH) : "memory")
+#define TILE_STORED(tile, to)                                                                                        \
+  __asm__ volatile("{tilestored %%tmm" #tile ", (%0,%1,1)|tilestored [%0+%1*1], tmm" #tile "}" : : "r"(to), "r"((Py_ssize_t)(COLUMNS * sizeof(int32_t))) : "memory")
+#define TILE_ZEROED(tile) __asm__ volatile("tilezero {%%|}tmm" #tile ::)
+#define TILE_ADDED(sum, rows, columns) \
+  __asm__ volatile("{tdpbsud %%tmm" #columns ", %%tmm" #rows ", %%tmm" #sum "|tdpbsud tmm" #sum ", tmm" #rows ", tmm" #columns "}" ::)
+
+/* Shape the tiles for so many rows, 16 at most, and so many after them. */
+static void shape_tiles(int upper, int lower) {
+  const int rows[] = {upper, upper, lower, lower, upper, lower, TILE, TILE}; /* four of sums, two of rows, two of weights */
+  Shape shape = {.palette = PALETTE};
+  for (int tile = 0; tile < 8; tile++) {
+    shape.rows[tile] = (uint8_t)rows[tile];
+    shape.bytes[tile] = rows[tile] ? 4 * TILE : 0;
+  }
+  __asm__ volatile("ldtilecfg {%0|%0}" : : "m"(shape));
+}
+
+/* Multiply the rows that the tiles are shaped for with 64 columns. ahead: ask for the weights of the next ones meanwhile. */
+INLINE void multiply_tiled(int lower, int ahead, Py_ssize_t depth, const uint8_t *weights, const int8_t *numbers,
+                           int32_t (*made)[COLUMNS]) {
+  for (int half = 0; half < COLUMNS; half += 2 * TILE) {
+    const int8_t *rows = numbers;
+    TILE_ZEROED(0);
+    TILE_ZEROED(1);
+    if (lower) {
+      TILE_ZEROED(2);
+      TILE_ZEROED(3);
+    }
+    for (Py_ssize_t at = 0; at < depth; at += DEPTH, weights += 2 * TILE_BYTES, rows += TILE_BYTES) {
+      TILE_LOADED(4, rows);
+      TILE_LOADED(6, weights);
+      TILE_LOADED(7, weights + TILE_BYTES);
+      TILE_ADDED(0, 4, 6);
+      TILE_ADDED(1, 4, 7);
+      if (lower) {
+        TILE_LOADED(5, rows + TILE * depth);
+        TILE_ADDED(2, 5, 6);
+        TILE_ADDED(3, 5, 7);
+      }
+      for (int line = 0; ahead && line < 2 * TILE_BYTES; line += 64)
+        __builtin_prefetch(weights + COLUMNS * depth + line, 0, 2);
+    }
+    TILE_STORED(0, made[0] + half);
+    TILE_STORED(1, made[0] + half + TILE);
+    if (lower) {
+      TILE_STORED(2, made[TILE] + half);
+      TILE_STORED(3, made[TILE] + half + TILE);
+    }
+  }
+}
+
+/* All rows with all columns, as multiply_all of row_products.c. */
+static void multiply_all_tiled(const Product *product, const int8_t *numbers, const float *scale, const int32_t *offset) {
+  const Py_ssize_t depth = product->rows.width, count = product->rows.count, whole_blocks = count / TILED * TILED;
+  const int rest = (int)(count - whole_blocks), upper = rest < TILE ? rest : TILE;
+  int32_t made[TILED][COLUMNS];
+  for (Py_ssize_t column = 0; column < product->out.width; column += COLUMNS) {
+    const uint8_t *weights = product->weights + column * depth;
+    const int ahead = column + COLUMNS < product->out.width;
+    if (whole_blocks && (column == 0 || rest)) shape_tiles(TILE, TILE);
+    for (Py_ssize_t row = 0; row < whole_blocks; row += TILED) {
+      multiply_tiled(TILE, ahead && row == 0, depth, weights, numbers + row * depth, made);
+      follow(product, made, row, TILED, column, scale, offset);
+    }
+    if (rest == 0) continue;
+    if (whole_blocks || column == 0) shape_tiles(upper, rest - upper);
+    multiply_tiled(rest - upper, ahead && whole_blocks == 0, depth, weights, numbers + whole_blocks * depth, made);
+    follow(product, made, whole_blocks, rest, column, scale, offset);
+  }
+  __asm__ volatile("tilerelease" ::);
+}
