@@ -63,11 +63,13 @@ class OnnxEngine(Engine):
             manifest = stored.manifest
             try:
                 heads = self._heads[manifest.name] = Heads(manifest)
-                if streams and manifest.network == _STREAMED:
+                masked = manifest.network == _STREAMED
+                if streams and masked:
                     network = StreamedNetwork(stored, heads, self._cache, chosen, max_pass_rows, compiled=compiled)
                     self._networks[manifest.name] = network
                 else:
-                    self._networks[manifest.name] = FullNetwork(stored, heads, chosen, max_batch_pieces)
+                    full = FullNetwork(stored, heads, chosen, max_batch_pieces, halves=masked)
+                    self._networks[manifest.name] = full
             except KeyError as error:
                 raise FatalError(f"model {manifest.name}: its manifest or vocabulary has no {error}") from error
             self._models.append(_served(stored))

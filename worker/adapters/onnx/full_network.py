@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from worker.adapters.onnx.graph_file import in_halves
 from worker.adapters.onnx.heads import Heads, Scores
 from worker.adapters.onnx.inference_session import open_graph
 from worker.adapters.onnx.model_folder import StoredModel
@@ -41,15 +42,19 @@ class _Encoded:
 
 
 class FullNetwork:
-    """One model. layer_rows: words computed so far, a layer each."""
+    """One model. layer_rows: words computed so far, a layer each.
 
-    def __init__(self, stored: StoredModel, heads: Heads, threads: int, max_batch_pieces: int) -> None:
+    halves: keys and values are rounded to half precision, as those are that a stream keeps.
+    """
+
+    def __init__(self, stored: StoredModel, heads: Heads, threads: int, max_batch_pieces: int, *, halves: bool) -> None:
         self._name = stored.manifest.name
         self._layers = len(stored.manifest.look_ahead)
         self._heads = heads
         self._reader = PieceReader(stored)
         self._max_batch_pieces = max_batch_pieces
-        self._session = open_graph(self._name, stored.weights, threads)
+        graph = in_halves(stored.weights) if halves else stored.weights
+        self._session = open_graph(self._name, graph, threads)
         self.layer_rows = 0
 
     def score(self, requests: Sequence[tuple[int, LabelRequest]]) -> Iterator[tuple[int, Scores]]:

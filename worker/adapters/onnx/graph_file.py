@@ -8,12 +8,13 @@ The numbers below are those of ``onnx.proto`` (ONNX 1.16, IR version 9).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "GraphWriter", "Shaped", "stored_arrays"]
+__all__ = ["Array", "GraphWriter", "Shaped", "in_halves", "stored_arrays"]
 
 Array = NDArray[np.generic]
 
@@ -33,6 +34,7 @@ _TYPES: dict[int, type[np.generic]] = {
     10: np.float16,
 }
 _NUMBERS = {np.dtype(kind): number for number, kind in _TYPES.items()}
+_GRAPH, _NODE, _INPUT, _OPERATOR = 7, 1, 1, 4
 _FLOAT_ATTRIBUTE, _INTEGER_ATTRIBUTE, _INTEGERS_ATTRIBUTE = 1, 2, 7
 
 
@@ -47,6 +49,49 @@ def stored_arrays(path: Path) -> dict[str, Array]:
     except (IndexError, KeyError, UnicodeDecodeError) as error:
         raise ValueError(f"{path.name} is no ONNX file that can be read here: {error!r}") from error
     return arrays
+
+
+def in_halves(path: Path) -> bytes:
+    """Return a stored graph that rounds keys and values to half precision, as the stream keeps them (ADR 0056).
+
+    They are the second factors of the products of two computed arrays. ValueError where the file is no ONNX file.
+    """
+    stored = stored_arrays(path).keys()
+    model = []
+    for number, value in _fields(memoryview(path.read_bytes())):
+        if number != _GRAPH or not isinstance(value, memoryview):
+            model.append(_field(number, value))
+            continue
+        parts: list[bytes] = []
+        for kind, part in _fields(value):
+            parts += (_field(kind, one) for one in (_rounding(part, stored) if kind == _NODE else (part,)))
+        model.append(_bytes(_GRAPH, b"".join(parts)))
+    return b"".join(model)
+
+
+def _rounding(node: int | memoryview, stored: AbstractSet[str]) -> Iterator[int | bytes | memoryview]:
+    """Yield a node and, where it multiplies two computed arrays, before it the nodes that round the second."""
+    fields = list(_fields(node)) if isinstance(node, memoryview) else []
+    texts = [
+        (number, str(value, "utf-8"))
+        for number, value in fields
+        if number in (_INPUT, _OPERATOR) and isinstance(value, memoryview)
+    ]
+    read = [text for number, text in texts if number == _INPUT]
+    if (_OPERATOR, "MatMul") not in texts or stored & set(read):
+        yield node
+        return
+    first, second = read
+    graph = GraphWriter()
+    half = graph.add("Cast", second, output=f"{second}.half", to=_NUMBERS[np.dtype(np.float16)])
+    rounded = graph.add("Cast", half, output=f"{second}.kept", to=_NUMBERS[np.dtype(np.float32)])
+    yield from graph.nodes
+    others = b"".join(_field(number, value) for number, value in fields if number != _INPUT)
+    yield _text(_INPUT, first) + _text(_INPUT, rounded) + others
+
+
+def _field(number: int, value: int | bytes | memoryview) -> bytes:
+    return _integer(number, value) if isinstance(value, int) else _bytes(number, bytes(value))
 
 
 def _tensor(message: memoryview) -> tuple[str, Array]:
@@ -116,7 +161,7 @@ class GraphWriter:
     """A graph as it grows: every method that adds something returns the name of its result."""
 
     def __init__(self) -> None:
-        self._nodes: list[bytes] = []
+        self.nodes: list[bytes] = []
         self._arrays: dict[str, bytes] = {}
         self._count = 0
 
@@ -127,7 +172,7 @@ class GraphWriter:
         result = output or f"{name.lower()}_{self._count}"
         node = b"".join(_text(1, one) for one in inputs) + _text(2, result) + _text(4, name)
         node += b"".join(_bytes(5, _attribute(key, value)) for key, value in attributes.items())
-        self._nodes.append(node + (_text(7, domain) if domain else b""))
+        self.nodes.append(node + (_text(7, domain) if domain else b""))
         return result
 
     def constant(self, name: str, array: Array | np.generic) -> str:
@@ -148,7 +193,7 @@ class GraphWriter:
 
     def model(self, inputs: dict[str, Shaped], outputs: dict[str, Shaped]) -> bytes:
         """Return the ONNX model. inputs, outputs: (element type, sizes) by name, a size by name where it varies."""
-        graph = b"".join(_bytes(1, node) for node in self._nodes) + _text(2, "rows")
+        graph = b"".join(_bytes(1, node) for node in self.nodes) + _text(2, "rows")
         graph += b"".join(_bytes(5, tensor) for tensor in self._arrays.values())
         graph += b"".join(_bytes(11, _value(name, shaped)) for name, shaped in inputs.items())
         graph += b"".join(_bytes(12, _value(name, shaped)) for name, shaped in outputs.items())

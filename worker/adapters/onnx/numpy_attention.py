@@ -82,8 +82,9 @@ class NumpyAttention(RowAttention):
     def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
         width, place = self._width, 0
         by_head = (self._heads, width // self._heads)
+        halves = seen.astype(np.float16).astype(np.float32)  # as they are kept where attention is compiled
         for kept, (first, stop) in zip(self._rooms, places, strict=True):
-            own = seen[place : place + stop - first]
+            own = halves[place : place + stop - first]
             place += stop - first
             kept.keys[k, :, :, first:stop] = own[:, :width].T.reshape(*by_head, len(own))
             kept.values[k, :, first:stop] = own[:, width:].reshape(len(own), *by_head).transpose(1, 0, 2)

@@ -4,23 +4,54 @@
 
 #include "row_vectors.h"
 
+#define read_halves NAMED(read_halves)
+#define write_halves NAMED(write_halves)
 #define score NAMED(score)
 #define add NAMED(add)
 #define attend_in_head NAMED(attend_in_head)
 #define keys_of NAMED(keys_of)
 #define fetch NAMED(fetch)
 
+/* Read a vector of numbers of half precision, and write one: rounded to the nearest, to even between two. */
+#if LANES == 16
+INLINE floats read_halves(const half *from) { return (floats)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from)); }
+
+INLINE void write_halves(half *to, floats numbers) {
+  _mm256_storeu_si256((__m256i *)to, _mm512_cvtps_ph((__m512)numbers, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#elif LANES == 8
+INLINE floats read_halves(const half *from) { return (floats)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from)); }
+
+INLINE void write_halves(half *to, floats numbers) {
+  _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph((__m256)numbers, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#elif defined(__aarch64__)
+INLINE floats read_halves(const half *from) { return (floats)vcvt_f32_f16(vld1_f16((const float16_t *)from)); }
+
+INLINE void write_halves(half *to, floats numbers) { vst1_f16((float16_t *)to, vcvt_f16_f32((float32x4_t)numbers)); }
+#else
+INLINE floats read_halves(const half *from) {
+  floats numbers;
+  for (int at = 0; at < LANES; at++) numbers[at] = (float)from[at];
+  return numbers;
+}
+
+INLINE void write_halves(half *to, floats numbers) {
+  for (int at = 0; at < LANES; at++) to[at] = (half)numbers[at];
+}
+#endif
+
 /* Where a head's vector of keys stands, that so many vectors are before. */
-INLINE const float *keys_of(const Session *own, Py_ssize_t head, int vector) {
+INLINE const half *keys_of(const Session *own, Py_ssize_t head, int vector) {
   return own->blocks[vector * LANES / BLOCK] + head * own->width * BLOCK + vector * LANES % BLOCK;
 }
 
 /* Write the scores of TOGETHER rows with two vectors of keys, or with one: eight sums at a time, for four would wait for one
    another. */
-INLINE void score(int width, const float *keys, const float *further, const float *asked, floats *scores) {
+INLINE void score(int width, const half *keys, const half *further, const float *asked, floats *scores) {
   floats first[TOGETHER] = {{0}}, second[TOGETHER] = {{0}};
   for (int at = 0; at < width; at++) {
-    floats near = *(const floats *)(keys + at * BLOCK), far = *(const floats *)((further ? further : keys) + at * BLOCK);
+    floats near = read_halves(keys + at * BLOCK), far = read_halves((further ? further : keys) + at * BLOCK);
     for (int row = 0; row < TOGETHER; row++) {
       first[row] += near * asked[at * TOGETHER + row];
       second[row] += far * asked[at * TOGETHER + row];
@@ -34,15 +65,15 @@ INLINE void score(int width, const float *keys, const float *further, const floa
 
 /* Write two vectors of what TOGETHER rows mix, the second so many numbers behind the first, as above. values: where those of
    the head, from number ``at`` on, stand in a block. */
-INLINE void add(int width, float *const *blocks, Py_ssize_t values, int further, int most, const float *shares,
+INLINE void add(int width, half *const *blocks, Py_ssize_t values, int further, int most, const float *shares,
                 const float *factor, float *const *mixed, int at) {
   floats first[TOGETHER] = {{0}}, second[TOGETHER] = {{0}};
   for (int block = 0; block * BLOCK < most; block++) {
-    const float *value = blocks[block] + values;
+    const half *value = blocks[block] + values;
     const int stop = most < (block + 1) * BLOCK ? most : (block + 1) * BLOCK;
     for (int key = block * BLOCK; key < stop; key++, value += width) {
       const float *share = shares + key / LANES * TOGETHER * LANES + key % LANES;
-      floats near = *(const floats *)value, far = *(const floats *)(value + further);
+      floats near = read_halves(value), far = read_halves(value + further);
       for (int row = 0; row < TOGETHER; row++) {
         first[row] += near * share[row * LANES];
         second[row] += far * share[row * LANES];
@@ -96,7 +127,7 @@ INLINE void attend_in_head(int width, const Session *own, Py_ssize_t head, const
 INLINE void fetch(const Session *own, Py_ssize_t head, int32_t most) {
   const Py_ssize_t numbers = own->width * BLOCK, values = own->heads * numbers;
   for (int32_t key = 0; key < most; key += BLOCK) {
-    const float *block = own->blocks[key / BLOCK] + head * numbers;
+    const half *block = own->blocks[key / BLOCK] + head * numbers;
     for (Py_ssize_t at = 0; at < numbers; at += LINE) __builtin_prefetch(block + at, 0, 2);
     for (Py_ssize_t at = 0; at < numbers; at += LINE) __builtin_prefetch(block + values + at, 0, 2);
   }
@@ -140,13 +171,16 @@ static void NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const fl
     for (int32_t row = 0; row < own->rows; row++) {
       const Py_ssize_t place = starts[number] + row;
       const float *from = seen + (own->first + row) * 2 * whole_width;
-      float *keys = own->blocks[place / BLOCK] + place % BLOCK;
-      float *values = own->blocks[place / BLOCK] + whole_width * BLOCK + place % BLOCK * own->width;
-      for (Py_ssize_t at = 0; at < whole_width; at++) keys[at * BLOCK] = from[at];
+      half *keys = own->blocks[place / BLOCK] + place % BLOCK;
+      half *values = own->blocks[place / BLOCK] + whole_width * BLOCK + place % BLOCK * own->width;
+      for (Py_ssize_t at = 0; at < whole_width; at += LANES) {
+        half turned[LANES];
+        write_halves(turned, *(const floats *)(from + at));
+        for (int lane = 0; lane < LANES; lane++) keys[(at + lane) * BLOCK] = turned[lane];
+      }
       for (Py_ssize_t head = 0; head < own->heads; head++)
         for (Py_ssize_t at = 0; at < own->width; at += LANES)
-          *(floats *)(values + head * own->width * BLOCK + at) =
-              *(const floats *)(from + whole_width + head * own->width + at);
+          write_halves(values + head * own->width * BLOCK + at, *(const floats *)(from + whole_width + head * own->width + at));
     }
   }
 }
@@ -156,6 +190,8 @@ static void NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const fl
 #undef all
 #undef chosen
 #undef exponential
+#undef read_halves
+#undef write_halves
 #undef score
 #undef add
 #undef attend_in_head

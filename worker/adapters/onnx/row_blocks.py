@@ -32,13 +32,14 @@ _SLAB_BLOCKS = 64
 class BlockPool:
     """The blocks of one network. slabs: arrays (``_SLAB_BLOCKS``, layers, 2, heads, width of a head x ``BLOCK_ROWS``).
 
-    In a block a layer has a head's keys as (width of a head, rows), and then its values as (rows, width of a head).
+    In a block a layer has a head's keys as (width of a head, rows), and then its values as (rows, width of a head), all
+    in half precision.
     """
 
     def __init__(self, layers: int, heads: int, head_width: int, bound: SlabBound) -> None:
         self._shape = (layers, 2, heads, head_width * BLOCK_ROWS)
-        self.block_bytes = int(np.prod(self._shape)) * np.dtype(np.float32).itemsize
-        self.slabs: list[NDArray[np.float32]] = []
+        self.block_bytes = int(np.prod(self._shape)) * np.dtype(np.float16).itemsize
+        self.slabs: list[NDArray[np.float16]] = []
         self._free: list[int] = []
         self._bound = bound
         bound.join(self)
@@ -53,7 +54,7 @@ class BlockPool:
         if not self._free:
             self._bound.make_room(_SLAB_BLOCKS * self.block_bytes)
             first = len(self.slabs) * _SLAB_BLOCKS
-            self.slabs.append(np.empty((_SLAB_BLOCKS, *self._shape), dtype=np.float32))
+            self.slabs.append(np.empty((_SLAB_BLOCKS, *self._shape), dtype=np.float16))
             self._free.extend(range(first, first + _SLAB_BLOCKS))
             heapify(self._free)
         return heappop(self._free)
@@ -75,9 +76,9 @@ class BlockPool:
             self.slabs.pop()
         return empty
 
-    def part(self, number: int, k: int) -> NDArray[np.float32]:
+    def part(self, number: int, k: int) -> NDArray[np.float16]:
         """Return layer k's keys and values in a block (2, heads, width of a head x ``BLOCK_ROWS``), uncopied."""
-        part: NDArray[np.float32] = self.slabs[number // _SLAB_BLOCKS][number % _SLAB_BLOCKS, k]
+        part: NDArray[np.float16] = self.slabs[number // _SLAB_BLOCKS][number % _SLAB_BLOCKS, k]
         return part
 
 

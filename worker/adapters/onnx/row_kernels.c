@@ -4,7 +4,8 @@
    each is added up by itself, in the keys' order, a vector of sums at a time, and what is beyond its sight has no weight.
 
    Rows lie in blocks of 16 (row_blocks.py): of a layer, each head's keys as (width of a head, rows of the block), then each
-   head's values as (rows, width), so that a vector of keys, or of a value's numbers, is read at once. */
+   head's values as (rows, width), so that a vector of keys, or of a value's numbers, is read at once. They are kept in half
+   precision (ADR 0056), and computed with in single. */
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
@@ -20,24 +21,32 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* Rows that are computed at a time; rows of a block; what widths are multiples of, and the most that they, and rows, are. */
-enum { TOGETHER = 4, BLOCK = 16, VECTOR = 16, LINE = 16, MOST_WIDE = 1 << 12, MOST = 1 << 24 };
+enum { TOGETHER = 4, BLOCK = 16, VECTOR = 16, LINE = 32, MOST_WIDE = 1 << 12, MOST = 1 << 24 };
+
+#if defined(__x86_64__)
+typedef uint16_t half;
+#else
+typedef _Float16 half;
+#endif
 
 /* What a session's rows of a layer are computed with: its blocks, in order. rows: of the pass, from the first that is its. */
 typedef struct {
-  float *const *blocks;
+  half *const *blocks;
   Py_ssize_t heads, width;
   int32_t capacity, first, rows, most;
 } Session;
 
 #if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
+#include <immintrin.h>
 #pragma GCC push_options
-#pragma GCC target("arch=x86-64-v4")
+/* Each added by name: with arch= intrinsics are refused where CFLAGS ask for more than it has. */
+#pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,movbe,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")
 #define LANES 16
 #define NAMED(name) name##_v4
 #include "row_arithmetic.h"
 #pragma GCC pop_options
 #pragma GCC push_options
-#pragma GCC target("arch=x86-64-v3")
+#pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,movbe,f16c")
 #define LANES 8
 #define NAMED(name) name##_v3
 #include "row_arithmetic.h"
@@ -45,6 +54,9 @@ typedef struct {
 #elif defined(__x86_64__)
 #error "GCC 12 or newer is needed; without it the engine attends by NumPy"
 #else
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 #define LANES 4
 #define NAMED(name) name##_any
 #include "row_arithmetic.h"
@@ -81,7 +93,7 @@ static int is_here(const Kind *kind) {
 typedef struct {
   Py_ssize_t count, total, width; /* sessions; rows in all; of a row */
   Session *sessions;
-  float **blocks;
+  half **blocks;
   Py_buffer *held;
   Py_ssize_t holding;
 } Call;
@@ -97,7 +109,8 @@ static Py_buffer *hold(Call *call, PyObject *array, const char *number, int axes
   if (PyObject_GetBuffer(array, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0)) < 0) return NULL;
   call->holding++;
   const int named = view->format != NULL && (!strcmp(view->format, number) || (*number == 'i' && !strcmp(view->format, "l")));
-  if (!named || view->itemsize != 4 || view->ndim != axes || (uintptr_t)view->buf % 4)
+  const Py_ssize_t size = *number == 'e' ? 2 : 4;
+  if (!named || view->itemsize != size || view->ndim != axes || (uintptr_t)view->buf % (size_t)size)
     return refused("an array is not of the type and the axes that are asked for");
   return view;
 }
@@ -126,7 +139,7 @@ static int find_blocks(Call *call, PyObject *slabs, const int32_t *numbers, Py_s
   const Py_ssize_t there = PyTuple_Size(slabs);
   Py_ssize_t each = 0, part = 0, layers = 0;
   for (Py_ssize_t slab = 0; slab < there; slab++) {
-    const Py_buffer *view = hold(call, PyTuple_GetItem(slabs, slab), "f", 5, 1);
+    const Py_buffer *view = hold(call, PyTuple_GetItem(slabs, slab), "e", 5, 1);
     if (view == NULL) return 0;
     const Py_ssize_t heads = view->shape[3], width = view->shape[4] / BLOCK;
     if (view->shape[0] < 1 || view->shape[0] > MOST || layer >= view->shape[1] || view->shape[2] != 2 || heads < 1 ||
@@ -138,7 +151,7 @@ static int find_blocks(Call *call, PyObject *slabs, const int32_t *numbers, Py_s
   part = 2 * shape->heads * shape->width * BLOCK;
   for (Py_ssize_t at = 0; at < count; at++) {
     if (numbers[at] < 0 || numbers[at] >= there * each) return refused("there is no such block") != NULL;
-    call->blocks[at] = (float *)call->held[numbers[at] / each].buf + ((numbers[at] % each) * layers + layer) * part;
+    call->blocks[at] = (half *)call->held[numbers[at] / each].buf + ((numbers[at] % each) * layers + layer) * part;
   }
   call->width = shape->heads * shape->width;
   return 1;
@@ -179,7 +192,7 @@ static int begin(Call *call, Py_ssize_t layer, PyObject *slabs, PyObject *blocks
   }
   if ((numbers = copied(&few, blocks, -1, &found)) == NULL || (of_each = copied(&few, counts, -1, &call->count)) == NULL) goto end;
   call->sessions = calloc((size_t)call->count + 1, sizeof(Session));
-  call->blocks = calloc((size_t)found + 1, sizeof(float *));
+  call->blocks = calloc((size_t)found + 1, sizeof(half *));
   call->held = calloc((size_t)PyTuple_Size(all) + 8, sizeof(Py_buffer));
   if (call->sessions == NULL || call->blocks == NULL || call->held == NULL) {
     PyErr_NoMemory();

@@ -1,17 +1,17 @@
 # Attention over kept rows, compiled from row_kernels.c; not there where no compiler was at hand (ADR 0050).
 #
-# slabs: arrays of one shape (blocks, layers, 2, heads, width of a head x 16), see ``row_blocks``; widths are multiples
-# of 16, and block n is in slab n // blocks. numbers (B,) of int32: the blocks of all sessions, one session's after
-# another's, each in the order of its rows; no block is two sessions'. counts (S,): how many are each session's. rows
-# (S,): how many rows of the pass each session has. ValueError where something does not fit.
+# slabs: arrays of half precision and of one shape (blocks, layers, 2, heads, width of a head x 16), see ``row_blocks``;
+# widths are multiples of 16, and block n is in slab n // blocks. numbers (B,) of int32: the blocks of all sessions, one
+# session's after another's, each in the order of its rows; no block is two sessions'. counts (S,): how many are each
+# session's. rows (S,): how many rows of the pass each session has. ValueError where something does not fit.
 # Nobody may resize an array with refcheck=False while a call has it.
 
 from typing import TypeAlias
 
-from numpy import float32, int32
+from numpy import float16, float32, int32
 from numpy.typing import NDArray
 
-_Slabs: TypeAlias = list[NDArray[float32]]
+_Slabs: TypeAlias = list[NDArray[float16]]
 
 # Write what the rows mix into mixed (M, D). sight (M,): how many keys each sees; asking (M, 2 D): inputs and queries.
 def mix(

@@ -1,7 +1,7 @@
 # Products of rows with int8 weights, compiled from row_products.c; not there where no compiler was at hand (ADR 0053).
 #
-# rows (N, K) and out (N, M) of floats, each row contiguous, K and M multiples of 64. weights (M / 32, K / 64, 2, 16, 64),
-# of int8 and 128 more, so that they have no sign: 64 of them are 16 columns, four numbers of each. scales (M,): of each
+# rows (N, K) and out (N, M) of floats, each row contiguous, K and M multiples of 64. weights of int8 and 128 more, so
+# that they have no sign, as (M / 32, K / 64, 2, 16, 64): 64 numbers are 16 columns, four of each. scales (M,): of each
 # column; bias (M,). ValueError where something does not fit.
 # out may be rows or added, and overlaps nothing else. A row with a number that is not finite gives one that is not.
 

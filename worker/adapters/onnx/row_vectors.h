@@ -1,6 +1,7 @@
 /* Vectors of floats for one kind of processor, and the exponential over them; whoever includes it says for which.
 
-   LANES: numbers of a vector, as many as a register has: wider ones are spilt to the stack. NAMED(x): x for this kind. */
+   LANES: numbers of a vector, as many as a register has: wider ones are spilt to the stack. NAMED(x): x for this kind. half: a
+   number of half precision as it lies in memory, where that is asked for. */
 
 #define floats NAMED(floats)
 #define whole NAMED(whole)

@@ -57,8 +57,9 @@ def attentions(heads: int, width: int) -> list[RowAttention]:
     return [*compiled, NumpyAttention(open_graph("none", _weighing(), 1), LAYERS, heads, width)]
 
 
-def plain(asked: Rows, seen: Rows, sight: Sequence[int], heads: int) -> Rows:
-    """Attend as it is written in books, in double precision."""
+def plain(asked: Rows, given: Rows, sight: Sequence[int], heads: int) -> Rows:
+    """Attend as it is written in books, in double precision, to keys and values that are kept in half."""
+    seen = given.astype(np.float16)
     rows, width = len(asked), seen.shape[1] // 2
     queries = asked[:, width:].astype(float).reshape(rows, heads, width // heads)
     keys, values = (half.astype(float).reshape(len(seen), heads, width // heads) for half in np.split(seen, 2, axis=1))

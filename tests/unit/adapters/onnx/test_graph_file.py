@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tests.harness.places import SHIPPED
-from worker.adapters.onnx.graph_file import GraphWriter, stored_arrays
+from worker.adapters.onnx.graph_file import GraphWriter, Shaped, in_halves, stored_arrays
+from worker.adapters.onnx.inference_session import open_graph
 from worker.adapters.onnx.row_graphs import cut_into_rows
 
 onnx = pytest.importorskip("onnx")  # of the train extra
@@ -59,3 +60,32 @@ def test_what_is_written_is_read_back() -> None:
     assert arrays["one"] == np.float32(0.5)
     assert onnx.helper.get_attribute_value(written.graph.node[0].attribute[0]) == -1
     assert [dim.dim_param or dim.dim_value for dim in written.graph.input[0].type.tensor_type.shape.dim] == ["N", 3]
+
+
+def test_of_two_computed_arrays_the_second_is_rounded_to_half_precision_and_nothing_else_is(tmp_path: Path) -> None:
+    graph, rng = GraphWriter(), np.random.default_rng(1)
+    left, right, stored = (rng.standard_normal((3, 3), dtype=np.float32) for _ in range(3))
+    graph.add("MatMul", "left", graph.constant("stored", stored), output="linear")
+    graph.add("MatMul", "left", graph.add("Neg", "right"), output="mixed")
+    shape: Shaped = (np.float32, (3, 3))
+    path = tmp_path / "weights.onnx"
+    path.write_bytes(graph.model({"left": shape, "right": shape}, {"linear": shape, "mixed": shape}))
+    rounded = in_halves(path)
+    onnx.checker.check_model(onnx.load_from_string(rounded), full_check=True)
+    names, given = ["linear", "mixed"], {"left": left, "right": right}
+    linear, mixed = open_graph("none", rounded, 1).run(names, given)
+    before = open_graph("none", path, 1).run(names, given)
+    np.testing.assert_array_equal(linear, before[0])
+    assert (mixed != before[1]).any()
+    np.testing.assert_allclose(mixed, left @ -right.astype(np.float16).astype(np.float32), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["en", "en-small", "zh"])
+def test_a_stored_networks_keys_and_values_are_rounded_in_every_layer(name: str) -> None:
+    path = SHIPPED / name / "weights.int8.onnx"
+    stored, rounded = onnx.load(path), onnx.load_from_string(in_halves(path))
+    layers = sum("qkv.int8" in one.name for one in stored.graph.initializer)
+    halves = [node for node in rounded.graph.node if node.output[0].endswith(".half")]
+    assert len(halves) == 2 * layers
+    assert len(rounded.graph.node) == len(stored.graph.node) + 4 * layers
+    onnx.checker.check_model(rounded, full_check=True)

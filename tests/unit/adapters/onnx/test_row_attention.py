@@ -107,8 +107,8 @@ def test_scores_far_apart_share_out_to_the_highest_alone() -> None:
 @needs_compiled
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_lies_beyond_a_rows_sight_has_no_weight_however_low_its_own_scores_are(kind: str) -> None:
-    seen, asked = np.zeros((20, 64), dtype=np.float32), np.ones((5, 64), dtype=np.float32)
-    seen[:3, :32], seen[:, 32:] = -1e37, np.arange(20)[:, None]
+    seen, asked = np.zeros((20, 64), dtype=np.float32), np.full((5, 64), 1e32, dtype=np.float32)
+    seen[:3, :32], seen[:, 32:] = -60_000.0, np.arange(20)[:, None]
     attention = OfKind(kind, 2, 32)
     _kept = kept_by(attention, [seen])
     mixed = attention.mix(1, asked, [[3, 3, 3, 3, 20]])
@@ -120,7 +120,7 @@ def test_what_lies_beyond_a_rows_sight_has_no_weight_however_low_its_own_scores_
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_zeros_sign_does_not_tell_who_shares_a_rows_group(kind: str) -> None:
     seen, asked = np.zeros((16, 32), dtype=np.float32), np.zeros((2, 32), dtype=np.float32)
-    seen[1, 0], seen[1, 16], asked[:, 16] = -80.0, -1e-30, 1.0
+    seen[1, 0], seen[1, 16], asked[:, 16] = -86.875, -6e-8, 1.0
     attention = OfKind(kind, 1, 16)
     _kept = kept_by(attention, [seen])
     alone = attention.mix(1, asked[:1], [[2]])

@@ -30,7 +30,7 @@ def _given(**changed: Any) -> list[Any]:  # noqa: ANN401 - what no type allows i
     return list((kept | changed).values())
 
 
-def _slab(*shape: int, kind: Any = np.float32) -> NDArray[Any]:  # noqa: ANN401
+def _slab(*shape: int, kind: Any = np.float16) -> NDArray[Any]:  # noqa: ANN401
     return np.zeros(shape or (2, LAYERS, 2, 2, 256), dtype=kind)
 
 
@@ -49,7 +49,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "no slab": {"slabs": []},
     "not a number of slabs": {"slabs": 3},
     "whole numbers as keys": {"slabs": [_slab(), _slab(kind=np.int32)]},
-    "bytes in another order": {"slabs": [_slab(), _slab(kind=">f4")]},
+    "bytes in another order": {"slabs": [_slab(), _slab(kind=">f2")]},
     "a block that is not there": {"numbers": _whole(4)},
     "a block below the first": {"numbers": _whole(-1)},
     "a block of a slab that is not there": {"slabs": [_slab()]},
@@ -70,6 +70,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "more blocks than any slab has": {"slabs": [_slab(2**40, 0, 2, 2, 256)]},
     "more rows than any pass has": {"rows": _whole(2**30)},
     "kept in double precision": {"slabs": [_slab(), _slab(kind=np.float64)]},
+    "kept in single precision": {"slabs": [_slab(), _slab(kind=np.float32)]},
     "not of five axes": {"slabs": [_slab(4, LAYERS, 2, 512)]},
     "not lying together": {"slabs": [_slab(4, LAYERS, 2, 2, 512)[..., ::2]]},
     "keys without values": {"slabs": [_slab(4, LAYERS, 1, 2, 256)]},

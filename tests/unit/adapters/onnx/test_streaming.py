@@ -162,11 +162,11 @@ def test_a_session_that_changes_its_model_takes_nothing_of_the_other_models_rows
 
 
 def test_kept_bytes_stay_within_their_bound_and_the_least_recently_used_session_goes_first() -> None:
-    engine = streaming(max_kept_bytes=2**22)
+    engine = streaming(max_kept_bytes=2**21)
     for _ in range(2):
         for seed, name in enumerate(("a", "b", "c", "a")):
             engine.label([a_request(engine, some_words(20, seed % 3), session=name)])
-            assert engine.work.kept_bytes <= 2**22
+            assert engine.work.kept_bytes <= 2**21
     assert 1 <= engine.work.kept_sessions <= 2
     assert engine.work.evicted_sessions > 0
     begun = engine.work.begun_buffers
@@ -175,7 +175,7 @@ def test_kept_bytes_stay_within_their_bound_and_the_least_recently_used_session_
 
 
 def test_rows_are_counted_while_a_pass_computes_with_them_and_not_after_it_has_failed() -> None:
-    engine, words = streaming(max_kept_bytes=6 * 2**20), some_words(30, 9)
+    engine, words = streaming(max_kept_bytes=3 * 2**20), some_words(30, 9)
     network = engine._networks[engine.models[0].name]
     assert isinstance(network, StreamedNetwork)
     engine.label([a_request(engine, words, session=name) for name in ("a", "b")])
@@ -190,7 +190,7 @@ def test_rows_are_counted_while_a_pass_computes_with_them_and_not_after_it_has_f
     network._network.run = watched  # type: ignore[method-assign]
     engine.label([a_request(engine, words, session=name) for name in ("c", "d")])
     assert during[0].kept_sessions == 0, "two go for the two that are computed"
-    assert alone < during[0].kept_bytes <= 6 * 2**20 < 4 * alone
+    assert alone < during[0].kept_bytes <= 3 * 2**20 < 4 * alone
     with pytest.raises(EngineError):
         engine.label([a_request(engine, words, session="e")])
     for name in ("c", "d"):
@@ -199,7 +199,7 @@ def test_rows_are_counted_while_a_pass_computes_with_them_and_not_after_it_has_f
 
 
 def test_a_session_that_alone_is_too_much_takes_no_room_from_the_others() -> None:
-    engine = streaming(max_kept_bytes=2**22)
+    engine = streaming(max_kept_bytes=2**21)
     engine.label([a_request(engine, some_words(20, 11), session="small")])
     engine.label([a_request(engine, some_words(120, 12), session="large")])
     assert (engine.work.kept_sessions, engine.work.evicted_sessions) == (1, 1)
