@@ -18,6 +18,8 @@ _STRENGTH = {
     Punctuation.PERIOD: 3,
     Punctuation.QUESTION: 4,
 }
+_COMMAS = (Punctuation.ENUMERATION_COMMA, Punctuation.COMMA)
+_REPARANDUM = (Disfluency.B_RM, Disfluency.I_RM)
 
 
 @dataclass(slots=True)
@@ -71,15 +73,19 @@ def strongest(first: int, second: int) -> int:
 def move_marks(document: AlignedDocument) -> None:
     """Move each mark on a disfluent word to the last fluent word before it; a stronger mark there stays.
 
-    A mark with no fluent word before it in its turn goes away. In place.
+    A comma that a reparandum stands before set off the repair and goes away, as in rendering (ADR 0007). So does a mark
+    with no fluent word before it in its turn. In place.
     """
-    fluent = UNKNOWN
+    fluent, repaired = UNKNOWN, False
     for i, tag in enumerate(document.disfluency):
         if tag in (Disfluency.O, UNKNOWN):
-            fluent = i
+            fluent, repaired = i, False
             continue
+        repaired |= tag in _REPARANDUM
         mark = document.punctuation[i]
         document.punctuation[i] = Punctuation.NONE
+        if repaired and mark in _COMMAS:
+            mark = UNKNOWN
         if fluent != UNKNOWN and document.punctuation[fluent] != UNKNOWN and mark != UNKNOWN:
             document.punctuation[fluent] = strongest(document.punctuation[fluent], mark)
         if i in document.turn_ends:

@@ -59,11 +59,17 @@ def read_rev16(corpora: Path, keep: Callable[[str], bool]) -> Iterator[AlignedDo
         fluent = [word.view for word in read_marks(clean[Path(name).name])]
         document = AlignedDocument("rev16", name)
         for word, tag in zip(words, _tags(words, fluent, max_words=_MAX_REPARANDUM_WORDS), strict=True):
-            broken = word.ellipsis and tag != Disfluency.O
-            document.add(word.view, Punctuation.NONE if broken else word.mark, tag)
+            document.add(word.view, _verbatim_mark(word, tag), tag)
         document.turn_ends.add(len(words) - 1)
         move_marks(document)
         yield document
+
+
+def _verbatim_mark(word: MarkedWord, tag: int) -> int:
+    """Return a word's mark: unknown after a hyphen, where another speaker breaks in, as in the other corpora."""
+    if word.ellipsis and tag != Disfluency.O:
+        return Punctuation.NONE
+    return UNKNOWN if word.fragment and word.mark == Punctuation.NONE else word.mark
 
 
 def _tags(words: Sequence[MarkedWord], fluent: Sequence[str], *, max_words: int) -> list[int]:
