@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 import sysconfig
@@ -118,3 +119,22 @@ for name in served:
 print(len(served) > 150)
 """
     assert run(python, "-c", script) == "True\n"
+
+
+def test_what_is_compiled_for_a_builder_in_haste_leaves_the_smallest_numbers_as_they_are(tmp_path: Path) -> None:
+    place = str(tmp_path)
+    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--build-lib", place, "--build-temp", place]
+    environment = os.environ | {"CFLAGS": "-Ofast", "PYTHONWARNINGS": "ignore"}
+    subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, timeout=300)
+    compiled = [str(one) for one in tmp_path.rglob("row_*.so")]
+    if not compiled:
+        pytest.skip("no compiler is here that can")
+    script = f"""
+import importlib.util
+from pathlib import Path
+for path in {compiled}:
+    spec = importlib.util.spec_from_file_location(Path(path).name.partition(".")[0], path)
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    assert 5e-324 * 1.0 > 0.0, path
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

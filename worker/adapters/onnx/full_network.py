@@ -20,7 +20,7 @@ from worker.adapters.onnx.inference_session import open_graph
 from worker.adapters.onnx.model_folder import StoredModel
 from worker.adapters.onnx.pieces import PieceReader
 from worker.core.labelling import LabelRequest
-from worker.errors import EngineError
+from worker.errors import EngineError, FatalError
 
 __all__ = ["PADDING_WORD", "FullNetwork"]
 
@@ -53,7 +53,10 @@ class FullNetwork:
         self._heads = heads
         self._reader = PieceReader(stored)
         self._max_batch_pieces = max_batch_pieces
-        graph = in_halves(stored.weights) if halves else stored.weights
+        try:
+            graph = in_halves(stored.weights) if halves else stored.weights
+        except ValueError as error:
+            raise FatalError(f"model {self._name}: {stored.weights} cannot be loaded: {error}") from error
         self._session = open_graph(self._name, graph, threads)
         self.layer_rows = 0
 

@@ -8,7 +8,6 @@ The numbers below are those of ``onnx.proto`` (ONNX 1.16, IR version 9).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +33,8 @@ _TYPES: dict[int, type[np.generic]] = {
     10: np.float16,
 }
 _NUMBERS = {np.dtype(kind): number for number, kind in _TYPES.items()}
-_GRAPH, _NODE, _INPUT, _OPERATOR = 7, 1, 1, 4
+_GRAPH, _NODE, _ARRAY, _ARRAY_NAME = 7, 1, 5, 8
+_INPUT, _OUTPUT, _OPERATOR = 1, 2, 4
 _FLOAT_ATTRIBUTE, _INTEGER_ATTRIBUTE, _INTEGERS_ATTRIBUTE = 1, 2, 7
 
 
@@ -54,40 +54,49 @@ def stored_arrays(path: Path) -> dict[str, Array]:
 def in_halves(path: Path) -> bytes:
     """Return a stored graph that rounds keys and values to half precision, as the stream keeps them (ADR 0056).
 
-    They are the second factors of the products of two computed arrays. ValueError where the file is no ONNX file.
+    They are the second factors of the products of two computed arrays; what is made of stored arrays alone is stored,
+    too. ValueError where the file is no ONNX file.
     """
-    stored = stored_arrays(path).keys()
-    model = []
-    for number, value in _fields(memoryview(path.read_bytes())):
-        if number != _GRAPH or not isinstance(value, memoryview):
-            model.append(_field(number, value))
-            continue
-        parts: list[bytes] = []
-        for kind, part in _fields(value):
-            parts += (_field(kind, one) for one in (_rounding(part, stored) if kind == _NODE else (part,)))
-        model.append(_bytes(_GRAPH, b"".join(parts)))
-    return b"".join(model)
+    try:
+        return b"".join(
+            _bytes(_GRAPH, _rounded(value))
+            if number == _GRAPH and isinstance(value, memoryview)
+            else _field(number, value)
+            for number, value in _fields(memoryview(path.read_bytes()))
+        )
+    except (IndexError, KeyError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path.name} is no ONNX file that can be read here: {error!r}") from error
 
 
-def _rounding(node: int | memoryview, stored: AbstractSet[str]) -> Iterator[int | bytes | memoryview]:
+def _rounded(graph: memoryview) -> bytes:
+    stored = {name for tensor in _parts(graph, _ARRAY) for name in _texts(tensor, _ARRAY_NAME)}
+    parts: list[bytes] = []
+    for kind, part in _fields(graph):
+        parts += (_field(kind, one) for one in (_rounding(part, stored) if kind == _NODE else (part,)))
+    return b"".join(parts)
+
+
+def _rounding(node: int | memoryview, stored: set[str]) -> Iterator[int | bytes | memoryview]:
     """Yield a node and, where it multiplies two computed arrays, before it the nodes that round the second."""
-    fields = list(_fields(node)) if isinstance(node, memoryview) else []
-    texts = [
-        (number, str(value, "utf-8"))
-        for number, value in fields
-        if number in (_INPUT, _OPERATOR) and isinstance(value, memoryview)
-    ]
-    read = [text for number, text in texts if number == _INPUT]
-    if (_OPERATOR, "MatMul") not in texts or stored & set(read):
+    if isinstance(node, int):
         yield node
         return
-    first, second = read
-    graph = GraphWriter()
-    half = graph.add("Cast", second, output=f"{second}.half", to=_NUMBERS[np.dtype(np.float16)])
-    rounded = graph.add("Cast", half, output=f"{second}.kept", to=_NUMBERS[np.dtype(np.float32)])
+    read, made = _texts(node, _INPUT), _texts(node, _OUTPUT)
+    if stored.issuperset(read):
+        stored.update(made)
+    if _texts(node, _OPERATOR) != ["MatMul"] or len(read) != 2 or stored & {*read}:
+        yield node
+        return
+    graph = GraphWriter()  # named after the product: several may have one second factor
+    half = graph.add("Cast", read[1], output=f"{made[0]}.half", to=_NUMBERS[np.dtype(np.float16)])
+    rounded = graph.add("Cast", half, output=f"{made[0]}.kept", to=_NUMBERS[np.dtype(np.float32)])
     yield from graph.nodes
-    others = b"".join(_field(number, value) for number, value in fields if number != _INPUT)
-    yield _text(_INPUT, first) + _text(_INPUT, rounded) + others
+    others = b"".join(_field(number, value) for number, value in _fields(node) if number != _INPUT)
+    yield _text(_INPUT, read[0]) + _text(_INPUT, rounded) + others
+
+
+def _texts(message: memoryview, wanted: int) -> list[str]:
+    return [str(value, "utf-8") for value in _parts(message, wanted)]
 
 
 def _field(number: int, value: int | bytes | memoryview) -> bytes:

@@ -82,7 +82,10 @@ class NumpyAttention(RowAttention):
     def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
         width, place = self._width, 0
         by_head = (self._heads, width // self._heads)
-        halves = seen.astype(np.float16).astype(np.float32)  # as they are kept where attention is compiled
+        with np.errstate(over="ignore"):
+            halves = seen.astype(np.float16).astype(np.float32)  # as they are kept where attention is compiled
+        if not np.isfinite(halves).all():
+            raise ArithmeticError("a number to keep is not finite in half precision")
         for kept, (first, stop) in zip(self._rooms, places, strict=True):
             own = halves[place : place + stop - first]
             place += stop - first

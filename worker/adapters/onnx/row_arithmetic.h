@@ -6,6 +6,7 @@
 
 #define read_halves NAMED(read_halves)
 #define write_halves NAMED(write_halves)
+#define is_beyond NAMED(is_beyond)
 #define score NAMED(score)
 #define add NAMED(add)
 #define attend_in_head NAMED(attend_in_head)
@@ -40,6 +41,9 @@ INLINE void write_halves(half *to, floats numbers) {
   for (int at = 0; at < LANES; at++) to[at] = (half)numbers[at];
 }
 #endif
+
+/* Which numbers are infinite in half precision, or none: from 65,520 on, as whole numbers, in which what is none is largest. */
+INLINE whole is_beyond(const float *numbers) { return (*(const whole *)numbers & 0x7fffffff) >= 0x477ff000; }
 
 /* Where a head's vector of keys stands, that so many vectors are before. */
 INLINE const half *keys_of(const Session *own, Py_ssize_t head, int vector) {
@@ -163,8 +167,9 @@ static void NAMED(attend)(const Session *sessions, Py_ssize_t count, const float
 }
 
 /* Keep keys and values of rows: seen (rows, 2 D) has a row's keys and values side by side; starts: the place of each
-   session's first row among what is kept of it. */
-static void NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const float *seen, const int32_t *starts) {
+   session's first row among what is kept of it. 0 where a number is not finite, or would not be in half precision. */
+static int NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const float *seen, const int32_t *starts) {
+  whole beyond = {0};
   for (Py_ssize_t number = 0; number < count; number++) {
     const Session *own = sessions + number;
     const Py_ssize_t whole_width = own->heads * own->width;
@@ -175,6 +180,7 @@ static void NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const fl
       half *values = own->blocks[place / BLOCK] + whole_width * BLOCK + place % BLOCK * own->width;
       for (Py_ssize_t at = 0; at < whole_width; at += LANES) {
         half turned[LANES];
+        beyond |= is_beyond(from + at) | is_beyond(from + whole_width + at);
         write_halves(turned, *(const floats *)(from + at));
         for (int lane = 0; lane < LANES; lane++) keys[(at + lane) * BLOCK] = turned[lane];
       }
@@ -183,6 +189,9 @@ static void NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const fl
           write_halves(values + head * own->width * BLOCK + at, *(const floats *)(from + whole_width + head * own->width + at));
     }
   }
+  int32_t any = 0;
+  for (int at = 0; at < LANES; at++) any |= beyond[at];
+  return any == 0;
 }
 
 #undef floats
@@ -192,6 +201,7 @@ static void NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const fl
 #undef exponential
 #undef read_halves
 #undef write_halves
+#undef is_beyond
 #undef score
 #undef add
 #undef attend_in_head

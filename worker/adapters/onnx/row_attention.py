@@ -29,6 +29,7 @@ class RowAttention(ABC):
     def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
         """Keep keys and values (M, 2 D) of what layer k takes in; what is not final is written over by a later step.
 
+        ArithmeticError where one is not finite in half precision: a score of minus infinity would hide its key.
         places: of each session's the first and the one behind the last.
         """
 

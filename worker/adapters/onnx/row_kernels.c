@@ -66,7 +66,7 @@ typedef struct {
 typedef struct {
   const char *name;
   void (*attend)(const Session *, Py_ssize_t, const float *, const int32_t *, float *, float *, float *);
-  void (*keep_rows)(const Session *, Py_ssize_t, const float *, const int32_t *);
+  int (*keep_rows)(const Session *, Py_ssize_t, const float *, const int32_t *);
 } Kind;
 
 static const Kind KINDS[] = {
@@ -256,6 +256,7 @@ static PyObject *keep(PyObject *module, PyObject *given) {
   PyObject *slabs, *blocks, *counts, *rows, *places, *read, *done = NULL;
   int32_t *starts = NULL;
   float *seen;
+  int finite;
   (void)module;
   if (!PyArg_ParseTuple(given, "nOOOOOO", &layer, &slabs, &blocks, &counts, &rows, &places, &read)) return NULL;
   if (!begin(&call, layer, slabs, blocks, counts, rows) || (starts = copied(&call, places, call.count, NULL)) == NULL ||
@@ -268,9 +269,10 @@ static PyObject *keep(PyObject *module, PyObject *given) {
     }
   const Kind *kind = chosen_kind;
   Py_BEGIN_ALLOW_THREADS
-  kind->keep_rows(call.sessions, call.count, seen, starts);
+  finite = kind->keep_rows(call.sessions, call.count, seen, starts);
   Py_END_ALLOW_THREADS
-  done = Py_NewRef(Py_None);
+  if (finite) done = Py_NewRef(Py_None);
+  else PyErr_SetString(PyExc_ArithmeticError, "a number to keep is not finite in half precision");
 end:
   free(starts);
   end(&call);

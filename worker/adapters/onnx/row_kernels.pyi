@@ -27,6 +27,7 @@ def mix(
 ) -> None: ...
 
 # Keep the keys and values of rows, side by side in seen (M, 2 D), from each session's place on: starts (S,).
+# ArithmeticError where one is not finite, or is not in half precision: what was written is of no use then.
 def keep(
     layer: int,
     slabs: _Slabs,

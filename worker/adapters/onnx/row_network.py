@@ -123,41 +123,24 @@ class RowNetwork:
 
     def _asking(self, k: int, fresh: Rows, batch: Sequence[RowStep]) -> Rows:
         """Return inputs and queries (M, 2 D) of the rows that layer k computes, and keep those that must wait."""
-        parts: list[Rows] = []
         last, place = k == len(self._steps), 0
         if not last and self.look_ahead[k] == 0:
             return fresh  # what the layer takes in it computes: nothing waits
+        parts: list[Rows] = []
         for one in batch:
-            step, waiting = one.step, one.kept.waiting[k]
+            step, waiting = one.step, one.kept.waiting
             taken, stop = step.computed[k]
-            own = fresh[place : place + stop - taken]
+            rows = fresh[place : place + stop - taken]
             place += stop - taken
+            if len(waiting[k]):
+                rows = np.concatenate((waiting[k], rows))
             since = step.waited[k + 1]
-            if last:
-                parts += _picked(waiting, own, [row - since for row in step.wanted])
-            else:
-                parts += _between(waiting, own, 0, step.computed[k + 1][1] - since)
-            kept = _between(waiting, own, step.final[k + 1] - since, step.final[k] - since)
+            parts.append(
+                rows[[row - since for row in step.wanted]] if last else rows[: step.computed[k + 1][1] - since]
+            )
             # An array of its own, so that nothing larger is kept alive.
-            one.kept.waiting[k] = kept[0].copy() if len(kept) == 1 else np.concatenate(kept or [own[:0]])
-        return np.concatenate(parts) if parts else fresh[:0]
-
-
-def _between(waiting: Rows, fresh: Rows, first: int, stop: int) -> list[Rows]:
-    """Return rows of what waits followed by what is fresh, uncopied."""
-    held = len(waiting)
-    parts = [waiting[first:stop]] if first < held and first < stop else []
-    if stop > held:
-        parts.append(fresh[max(first - held, 0) : stop - held])
-    return parts
-
-
-def _picked(waiting: Rows, fresh: Rows, rows: Sequence[int]) -> list[Rows]:
-    """Return single rows of what waits followed by what is fresh."""
-    held = len(waiting)
-    early = [row for row in rows if row < held]
-    late = [row - held for row in rows[len(early) :]]
-    return [waiting[early]] * bool(early) + [fresh[late]] * bool(late)
+            waiting[k] = rows[step.final[k + 1] - since : step.final[k] - since].copy()
+        return np.concatenate(parts)
 
 
 def _positions(arrays: Arrays) -> Callable[[int], Rows]:

@@ -70,11 +70,12 @@ def plan(
     computed = tuple(zip(waited[:-1], stops, strict=True))
     visible: list[tuple[int, ...]] = [()]
     layer_rows = len(wanted)
+    reach = [*ends, *[ends[-1]] * max(look_ahead)]  # by the last word that is seen, also behind the last there is
     for k, further in enumerate(look_ahead, start=1):
-        rows = range(*computed[k]) if k < len(look_ahead) else wanted
-        visible.append(tuple([ends[min(word_of[row] + further, words)] for row in rows]))
-        if k < len(look_ahead) and rows:
-            layer_rows += word_of[rows[-1]] - max(word_of[rows[0]], 1) + 1
+        seers = word_of[slice(*computed[k])] if k < len(look_ahead) else range(first + 1, end + 1)
+        visible.append(tuple([reach[word + further] for word in seers]))
+        if k < len(look_ahead) and seers:
+            layer_rows += seers[-1] - max(seers[0], 1) + 1
     return Step(
         computed=computed, wanted=wanted, final=final, waited=waited, visible=tuple(visible), layer_rows=layer_rows
     )

@@ -80,6 +80,38 @@ def test_of_two_computed_arrays_the_second_is_rounded_to_half_precision_and_noth
     np.testing.assert_allclose(mixed, left @ -right.astype(np.float16).astype(np.float32), atol=1e-6)
 
 
+def test_what_is_made_of_stored_arrays_is_stored_and_two_products_may_have_one_second_factor(tmp_path: Path) -> None:
+    graph, third = GraphWriter(), np.full((3, 3), 1 / 3, dtype=np.float32)
+    turned = graph.add("Transpose", graph.constant("stored", third), perm=(1, 0))
+    linear = graph.add("MatMul", "left", graph.add("Neg", turned), output="linear")
+    graph.add("MatMul", graph.add("MatMul", linear, "right", output="right.half"), "right", output="mixed")
+    shape: Shaped = (np.float32, (3, 3))
+    path = tmp_path / "weights.onnx"
+    path.write_bytes(graph.model({"left": shape, "right": shape}, {"linear": shape, "mixed": shape}))
+    given = {"left": np.eye(3, dtype=np.float32), "right": third}
+    made, mixed = open_graph("none", in_halves(path), 1).run(["linear", "mixed"], given)
+    np.testing.assert_array_equal(made, -third)
+    half = third.astype(np.float16).astype(np.float32)
+    np.testing.assert_allclose(mixed, -third @ half @ half, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "node", [b"\x0b\x01", b"\x0a\x7fabc", b"\x0a\x02\xff\xfe", b"\x22\x06MatMul\x0a\x01a\x0a\x01b"]
+)
+def test_a_file_with_a_node_that_cannot_be_read_is_refused(node: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "weights.onnx"
+    graph = b"\x0a" + bytes([len(node)]) + node
+    path.write_bytes(b"\x3a" + bytes([len(graph)]) + graph)
+    with pytest.raises(ValueError, match="no ONNX file"):
+        in_halves(path)
+
+
+def test_a_product_of_one_factor_is_left_to_onnx_runtime_to_refuse(tmp_path: Path) -> None:
+    path = tmp_path / "weights.onnx"
+    path.write_bytes(b"\x3a\x0d\x0a\x0b\x0a\x01a\x22\x06MatMul")
+    assert in_halves(path) == path.read_bytes()
+
+
 @pytest.mark.parametrize("name", ["en", "en-small", "zh"])
 def test_a_stored_networks_keys_and_values_are_rounded_in_every_layer(name: str) -> None:
     path = SHIPPED / name / "weights.int8.onnx"

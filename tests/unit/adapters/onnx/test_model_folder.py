@@ -185,10 +185,11 @@ def test_a_folder_without_models_and_one_that_is_not_there_are_refused(tmp_path:
         read_models_folder(tmp_path / "nowhere")
 
 
-def test_weights_that_are_no_network_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("streams", [True, False])
+def test_weights_that_are_no_network_are_refused(tmp_path: Path, *, streams: bool) -> None:
     model(tmp_path)
     with pytest.raises(FatalError, match="cannot be loaded"):
-        OnnxEngine(tmp_path, threads=1)
+        OnnxEngine(tmp_path, threads=1, streams=streams)
 
 
 def test_a_class_or_piece_that_nobody_knows_is_refused(tmp_path: Path) -> None:

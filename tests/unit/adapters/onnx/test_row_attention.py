@@ -88,7 +88,8 @@ def test_what_another_session_left_in_a_block_is_never_read(kind: str) -> None:
     """Not even where it is no number: a session that failed leaves what it failed of."""
     attention, seen = OfKind(kind, 2, 32), drawn(np.random.default_rng(4), 21, 64)
     stays = kept_by(attention, [seen[:3]])
-    del kept_by(attention, [np.full((40, 64), np.nan, dtype=np.float32)])[:]
+    for slab in attention._pool.slabs:
+        slab[:] = np.nan
     (kept,) = kept_by(attention, [seen])
     mixed = attention.mix(1, seen[:3], [[1, 20, 21]])
     np.testing.assert_allclose(mixed, plain(seen[:3], seen, [1, 20, 21], 2), atol=2e-5)
@@ -127,18 +128,29 @@ def test_a_zeros_sign_does_not_tell_who_shares_a_rows_group(kind: str) -> None:
     assert attention.mix(1, asked, [[2, 3]])[0].tobytes() == alone[0].tobytes()
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 65_520.0, -65_520.0, 3e38])
+@pytest.mark.parametrize("place", [(0, 0), (7, 20), (19, 31), (0, 32), (7, 52), (19, 63)])
+def test_what_is_not_finite_in_half_precision_is_refused_wherever_it_stands(
+    number: float, place: tuple[int, int]
+) -> None:
+    """A key with a score of minus infinity has no weight: what is mixed would not tell of it."""
+    seen = np.ones((20, 64), dtype=np.float32)
+    for attention in attentions(2, 32):
+        seen[place] = np.copysign(65_519.0, number)
+        kept_by(attention, [seen])
+        seen[place] = number
+        with pytest.raises(ArithmeticError, match="not finite in half precision"):
+            kept_by(attention, [seen])
+
+
 @needs_compiled
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("half", [0, 1])
-def test_what_is_not_finite_stays_so_wherever_it_stands(kind: str, number: float, half: int) -> None:
+def test_scores_that_are_too_large_for_a_number_are_mixed_to_none(kind: str) -> None:
     seen, asked = np.ones((20, 64), dtype=np.float32), np.ones((1, 64), dtype=np.float32)
-    seen[7, 32 * half + 20] = number
+    seen[7, 20], asked[0, 52] = 60_000.0, 1e37
     attention = OfKind(kind, 2, 32)
     _kept = kept_by(attention, [seen])
-    mixed = attention.mix(1, asked, [[20]])
-    finite = half == 0 and number == -np.inf  # a key with a score of minus infinity has no weight
-    assert np.isfinite(mixed).all() == finite
+    assert not np.isfinite(attention.mix(1, asked, [[20]])).all()
 
 
 def test_where_there_is_a_compiler_it_was_compiled() -> None:

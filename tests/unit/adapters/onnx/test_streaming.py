@@ -275,8 +275,12 @@ def test_a_word_computed_again_says_what_it_said_before_to_the_last_bit(*, compi
 
 
 @pytest.mark.parametrize("compiled", WAYS)
-def test_one_number_of_one_head_that_is_not_finite_is_an_error_and_never_a_label(*, compiled: bool) -> None:
-    """An int8 product would make it a number again, but for the first column."""
+@pytest.mark.parametrize("number", [np.nan, 7e4, -7e4])
+@pytest.mark.parametrize("column", [7, 49, 383, 384, 767])
+def test_one_number_of_one_head_that_is_not_finite_is_an_error_and_never_a_label(
+    column: int, number: float, *, compiled: bool
+) -> None:
+    """An int8 product would make it a number again, but for the first column; and a key may have no weight."""
     engine = streaming(compiled=compiled)
     network = engine._networks[engine.models[0].name]
     assert isinstance(network, StreamedNetwork)
@@ -285,11 +289,11 @@ def test_one_number_of_one_head_that_is_not_finite_is_an_error_and_never_a_label
     class Broken:
         def run(self, names: Sequence[str], given: dict[str, Any]) -> list[Any]:
             fresh, seen = entrance.run(names, given)
-            seen[3, 383] = np.nan
+            seen[1, column] = number
             return [fresh, seen]
 
     network._network._entrance = Broken()
     with pytest.raises(EngineError, match="ArithmeticError"):
-        engine.label([a_request(engine, some_words(20, 1))])
+        engine.label([a_request(engine, some_words(3, 1))])
     network._network._entrance = entrance
-    engine.label([a_request(engine, some_words(20, 1))])
+    engine.label([a_request(engine, some_words(3, 1))])
