@@ -4,9 +4,10 @@
     python -m bench.funasr --python build/funasr/bin/python
 
 ``funasr-onnx`` (``CT_Transformer_VadRealtime``) has an environment of its own: it wants an older NumPy. Its weights are
-not to be had here, so a network with random weights stands for them, of the layers and sizes of ours
-(``bench/funasr/network.py``), and in both networks a look-up from the word decides the label: text, labels and segment
-lengths are the same, which is checked. One core and one thread each; words delivered one, three and ten at a time.
+not to be had here, so a network with random weights stands for them (``bench/funasr/network.py``); ours has as many
+layers of the same sizes (``bench/funasr/our_network.py``). In both a look-up from the word decides the label: text,
+labels and segment lengths are the same, which is checked. One core and one thread each; words delivered one, three and
+ten at a time.
 
 FunASR's sessions run one after another: it has no batches. Ours run alone (``alone``) and ``--together`` at a time, as
 the worker does it; the ratio that counts is of the latter to FunASR's faster precision. What ours spends includes the
@@ -27,6 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.funasr.network import LAYERS, export
+from bench.funasr.our_network import export_lowest
 from bench.funasr.same_text import COMMA, NONE, PERIOD, WEIGHT, look_up, sentences, vocabulary
 from bench.machine import write_result
 from bench.worker_process import ROOT
@@ -99,7 +101,9 @@ def decoded(engine: DecidedEngine, texts: Sequence[Sequence[str]], a_time: int) 
 
 def ours(texts: Sequence[Sequence[str]], decided: dict[str, int], models: Path, alone: int) -> list[dict[str, object]]:
     """Measure our side: all texts together, and the first ``alone`` of them one after another."""
-    engine = DecidedEngine(models, decided)
+    with tempfile.TemporaryDirectory() as place:
+        export_lowest(models, LAYERS, Path(place))
+        engine = DecidedEngine(Path(place), decided)
     decoded(engine, [text[:60] for text in texts[:8]], 3)
     figures: list[dict[str, object]] = []
     for a_time in _A_TIME:
