@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from models.commands.options import Vocabulary
 from models.data.aligned_words import UNKNOWN
@@ -32,9 +33,12 @@ def balance_checkpoint(
     checkpoint: Annotated[Path, typer.Option(help="The file to write.")],
     data: Annotated[Path, typer.Option(help="Folder of held-out text, packed (prepare --held-out).")],
     corpus: Annotated[list[str], typer.Option(help="A corpus whose held-out text counts; may be repeated.")],
+    constants: Annotated[
+        str | None, typer.Option(help="Constants of the marks, 0.2,0.2,0.2, in place of those with the best mean F1.")
+    ] = None,
     threads: int = 2,
 ) -> None:
-    """Write a checkpoint whose marks are in balance: constants that have the best mean F1 over the corpora."""
+    """Write a checkpoint whose marks are in balance: constants of the best mean F1 over the corpora, or given ones."""
     import torch  # noqa: PLC0415 - the other commands run without it
 
     from models.networks.checkpoints import learnt_from, load_network, write_checkpoint  # noqa: PLC0415
@@ -45,12 +49,23 @@ def balance_checkpoint(
     network = load_network(of)
     leading = read_vocabulary(vocabulary).index(LEADING)
     texts = {name: _labelled(network, leading, data / f"{name}.npz") for name in corpus}
-    constants = balanced(texts)
-    before = mean_f1(texts, np.zeros(len(constants)))
-    print(f"{constants.tolist()}: mean F1 of the marks {before:.2f} -> {mean_f1(texts, constants):.2f}")
+    chosen = balanced(texts) if constants is None else _given(constants, network.config.punctuation_classes)
+    before = mean_f1(texts, np.zeros(len(chosen)))
+    print(f"{chosen.tolist()}: mean F1 of the marks {before:.2f} -> {mean_f1(texts, chosen):.2f}")
     with torch.no_grad():
-        network.punctuation.bias.add_(torch.from_numpy(constants).float())
+        network.punctuation.bias.add_(torch.from_numpy(chosen).float())
     write_checkpoint(checkpoint, network, {"corpora": list(learnt_from(of))})
+
+
+def _given(constants: str, classes: int) -> NDArray[np.float64]:
+    """Return constants as they were given, that of no mark before them."""
+    try:
+        numbers = [0.0, *map(float, constants.split(","))]
+    except ValueError:
+        raise SystemExit(f"balance: constants are numbers between commas, not {constants!r}") from None
+    if len(numbers) != classes:
+        raise SystemExit(f"balance: there are {classes - 1} marks, not {len(numbers) - 1}")
+    return np.array(numbers)
 
 
 def _labelled(network: CTTransformer, leading: int, path: Path) -> ScoredMarks:

@@ -49,7 +49,8 @@ def test_every_text_counts_alike() -> None:
     assert both[1] < alone[1]
 
 
-def test_the_command_moves_the_bias_of_the_marks_and_nothing_else(tmp_path: Path) -> None:
+def asked_of(tmp_path: Path) -> list[str]:
+    """Write a checkpoint that gives hardly any mark and a held-out text; return the command for them."""
     config = tiny_config()
     pieces = [LEADING, *(f"p{number}" for number in range(1, config.vocabulary_size))]
     (tmp_path / "vocab.txt").write_text("\n".join(pieces) + "\n")
@@ -69,10 +70,30 @@ def test_the_command_moves_the_bias_of_the_marks_and_nothing_else(tmp_path: Path
     ).save(tmp_path / "held" / "ami.npz")
     asked = ["balance", "--vocabulary", tmp_path / "vocab.txt", "--of", tmp_path / "before.pt"]
     asked += ["--checkpoint", tmp_path / "after.pt", "--data", tmp_path / "held", "--corpus", "ami"]
-    result = CliRunner().invoke(app, [str(word) for word in asked], catch_exceptions=False)
+    return [str(word) for word in asked]
+
+
+def test_the_command_moves_the_bias_of_the_marks_and_nothing_else(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, asked_of(tmp_path), catch_exceptions=False)
     assert "mean F1" in result.output
     before, after = (load_network(tmp_path / name).state_dict() for name in ("before.pt", "after.pt"))
     changed = [name for name, weights in after.items() if not torch.equal(weights, before[name])]
     assert changed == ["punctuation.bias"]
     assert after["punctuation.bias"][0] == before["punctuation.bias"][0]
     assert learnt_from(tmp_path / "after.pt") == ("ami",)
+
+
+def test_constants_that_are_given_are_added_as_they_are(tmp_path: Path) -> None:
+    marks = tiny_config().punctuation_classes - 1
+    given = [round(0.1 * mark, 1) for mark in range(1, marks + 1)]
+    command = [*asked_of(tmp_path), "--constants", ",".join(map(str, given))]
+    CliRunner().invoke(app, command, catch_exceptions=False)
+    before, after = (load_network(tmp_path / name).punctuation.bias for name in ("before.pt", "after.pt"))
+    np.testing.assert_allclose((after - before).detach().numpy(), [0.0, *given], atol=1e-6)
+
+
+@pytest.mark.parametrize(("given", "why"), [("0.1", "marks, not 1"), ("a,b,c", "numbers between commas")])
+def test_constants_that_are_none_are_refused(given: str, why: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, [*asked_of(tmp_path), "--constants", given])
+    assert result.exit_code == 1
+    assert why in f"{result.output}{result.exception}"
