@@ -140,7 +140,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     os.sched_setaffinity(0, set(cores) - set(options.worker_cpus) or set(cores))
-    kafka, redis = find_kafka(), find_redis()
+    kafka, redis = find_kafka(long_lived=True), find_redis()
     try:
         world = RealWorld(kafka, redis.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=4)
         measured = measure(world, options)

@@ -37,9 +37,10 @@ _FEATURES = _JARS / "bootstrap.checkpoint"
 _JAVA_FLAGS = (
     "-Xmx512m",
     "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 )
+
+_QUICK_TO_START = "-XX:TieredStopAtLevel=1"
 
 _SETTINGS = """
 process.roles=broker,controller
@@ -155,7 +156,8 @@ class KafkaProcess:
     """A broker of our own; after ``stop`` or ``kill`` a ``start`` brings it back with its log and its address.
 
     settings: further lines of server.properties, which override ours; cluster: the id of the cluster it belongs to.
-    scram: users and passwords that it knows from the start.
+    scram: users and passwords that it knows from the start. long_lived: its code is compiled in full, as in production,
+    which takes a minute of load.
     """
 
     def __init__(
@@ -165,7 +167,9 @@ class KafkaProcess:
         settings: str = "",
         cluster: str | None = None,
         scram: Mapping[str, str] | None = None,
+        long_lived: bool = False,
     ) -> None:
+        self._flags = _JAVA_FLAGS if long_lived else (*_JAVA_FLAGS, _QUICK_TO_START)
         self._java = find_java()
         self._jars = find_jars(self._java)
         self._folder = tempfile.TemporaryDirectory(prefix="caesura-kafka-", ignore_cleanup_errors=True)
@@ -178,7 +182,7 @@ class KafkaProcess:
         self._format(cluster or new_cluster_id(), scram or {})
 
     def _command(self, main: str, *arguments: str) -> list[str]:
-        return [str(self._java), *_JAVA_FLAGS, "-cp", f"{self._jars}/*", main, *arguments]
+        return [str(self._java), *self._flags, "-cp", f"{self._jars}/*", main, *arguments]
 
     def _format(self, cluster: str, scram: Mapping[str, str]) -> None:
         """Have Kafka's tool format the folder; where it has told before what it writes there, write that."""

@@ -81,15 +81,15 @@ class Kafka:
         self._ours().signal(number)
 
 
-def find_kafka() -> Kafka:
-    """Find or start a broker; NotFound says what was missing."""
+def find_kafka(*, long_lived: bool = False) -> Kafka:
+    """Find or start a broker; NotFound says what was missing. long_lived: see ``KafkaProcess``."""
     given = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     if given:
         return Kafka(given, "KAFKA_BOOTSTRAP_SERVERS")
     if docker_answers():
         return _in_docker()
     try:
-        process = KafkaProcess()
+        process = KafkaProcess(long_lived=long_lived)
     except NotFound as missing:
         raise NotFound(f"no Kafka: {missing}; or set KAFKA_BOOTSTRAP_SERVERS, or have a Docker engine") from None
     process.start()
