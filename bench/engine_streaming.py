@@ -23,6 +23,7 @@ from typing_extensions import override
 from bench.machine import write_result
 from models.decoding.labelling_runs import label_streams
 from models.decoding.passing_engine import PassingEngine
+from models.export.starting_model import starting_model
 from schemas.events import Emission
 from tests.harness.speech import talk
 from worker.adapters.onnx.engine import OnnxEngine
@@ -51,8 +52,8 @@ class TimedEngine(PassingEngine):
         return answers
 
 
-def decoded(engine: OnnxEngine, texts: list[list[str]], rules: DecodingRules) -> dict[str, float]:
-    """Decode the texts once; return what a word cost."""
+def decoded(engine: OnnxEngine, texts: list[list[str]], rules: DecodingRules, layers: int) -> dict[str, float]:
+    """Decode the texts once; return what a word cost. layers: of the network."""
     timed, before, words = TimedEngine(engine), engine.work, sum(map(len, texts))
     began_s = time.process_time()
     label_streams(timed, texts, language="en", rules=rules)
@@ -61,7 +62,7 @@ def decoded(engine: OnnxEngine, texts: list[list[str]], rules: DecodingRules) ->
     return {
         "engine_cpu_s_per_million_words": timed.cpu_s / words * 1e6,
         "core_cpu_s_per_million_words": (whole_s - timed.cpu_s) / words * 1e6,
-        "layer_rows_per_word_and_layer": (work.layer_rows - before.layer_rows) / words / 6,
+        "layer_rows_per_word_and_layer": (work.layer_rows - before.layer_rows) / words / layers,
         "begun_buffers_per_100_words": (work.begun_buffers - before.begun_buffers) / words * 100,
         "kept_bytes_per_session": work.kept_bytes / max(work.kept_sessions, 1),
     }
@@ -80,14 +81,14 @@ def best(rounds: int, runs: dict[str, Callable[[], dict[str, float]]]) -> dict[s
 
 def at_length(engine: OnnxEngine, size: int, words: list[list[str]]) -> dict[str, float]:
     """Return what a word costs that comes to a buffer of ``size`` words; the buffer never begins anew."""
-    model, steps = engine.models[0].name, 6
+    model, steps, begun = engine.models[0], 6, engine.work.begun_buffers
 
     def step(end: int) -> list[LabelRequest]:
-        first = max(0, end - LOOK_AHEAD_WORDS - 2 * STEP_WORDS)
+        first = max(0, end - STEP_WORDS - max(model.look_ahead_words, LOOK_AHEAD_WORDS))  # what is known by then
         return [
             LabelRequest(
                 session=f"length-{size}-{number}",
-                model_id=model,
+                model_id=model.name,
                 buffer_start=0,
                 words=tuple(said[:end]),
                 first=first,
@@ -102,6 +103,7 @@ def at_length(engine: OnnxEngine, size: int, words: list[list[str]]) -> dict[str
     for number in range(1, steps + 1):
         engine.label(step(start + number * STEP_WORDS))
     cost = (time.process_time() - began_s) / (steps * STEP_WORDS * len(words)) * 1e6
+    assert engine.work.begun_buffers - begun == len(words), "a buffer began anew, so this is not what a word costs"
     for number in range(len(words)):
         engine.forget(f"length-{size}-{number}")
     return {"engine_cpu_s_per_million_words": cost}
@@ -118,6 +120,7 @@ def main() -> None:
     texts = [talk(SESSION_WORDS, rng) for _ in range(SESSIONS)]
     streaming = OnnxEngine(options.models, threads=1)
     full = OnnxEngine(options.models, threads=1, streams=False)
+    layers = len(starting_model(options.models, "en").manifest.look_ahead)
     rules = DecodingRules()
     later = DecodingRules(look_ahead_words=9)
     settled = DecodingRules(emission=Emission.SETTLED)
@@ -125,10 +128,10 @@ def main() -> None:
         "decoding": best(
             options.rounds,
             {
-                "streaming, T=6": lambda: decoded(streaming, texts, rules),
-                "streaming, T=9": lambda: decoded(streaming, texts, later),
-                "streaming, T=6, settled": lambda: decoded(streaming, texts, settled),
-                "full run, T=6": lambda: decoded(full, texts[:8], rules),
+                "streaming, T=6": lambda: decoded(streaming, texts, rules, layers),
+                "streaming, T=9": lambda: decoded(streaming, texts, later, layers),
+                "streaming, T=6, settled": lambda: decoded(streaming, texts, settled, layers),
+                "full run, T=6": lambda: decoded(full, texts[:8], rules, layers),
             },
         ),
         "by_buffer_words": best(
