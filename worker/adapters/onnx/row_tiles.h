@@ -2,7 +2,7 @@
 
    A tile is up to 16 rows of 64 bytes. Two tiles of rows and two of weights are multiplied at a time, so four tiles of sums
    stand beside four of factors, which are all there are. Sums of whole numbers are the same in any order: what comes out
-   is what row_products.c computes without tiles, to the last bit.
+   is what row_product_arithmetic.h computes without tiles, to the last bit.
 
    Numbers of rows have a sign, weights have none (row_products.c says why). Each tile of either lies in one piece: where its
    rows lie apart, a deep product waits for them.
@@ -77,7 +77,7 @@ INLINE void multiply_tiled(int lower, int ahead, Py_ssize_t depth, const uint8_t
   }
 }
 
-/* All rows with all columns, as multiply_all of row_products.c. */
+/* All rows with all columns, as multiply_all of row_product_arithmetic.h. */
 static void multiply_all_tiled(const Product *product, const int8_t *numbers, const float *scale, const int32_t *offset) {
   const Py_ssize_t depth = product->rows.width, count = product->rows.count, whole_blocks = count / TILED * TILED;
   const int rest = (int)(count - whole_blocks), upper = rest < TILE ? rest : TILE;
