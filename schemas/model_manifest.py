@@ -6,11 +6,19 @@ SHA-256 before it loads any.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
-__all__ = ["MODEL_MANIFEST_VERSION", "ModelFile", "ModelManifest", "WordPieceSettings"]
+__all__ = ["MODEL_MANIFEST_VERSION", "ModelFile", "ModelManifest", "WordPieceSettings", "manifest_version"]
 
-MODEL_MANIFEST_VERSION = "1.2"
+MODEL_MANIFEST_VERSION = "2.0"
+"""The latest that this release reads, and all before it."""
+
+
+def manifest_version(look_back: int | None) -> str:
+    """Return what a manifest is written as: a worker of before 2.0 would run a network with ``look_back`` wrongly."""
+    return "1.2" if look_back is None else MODEL_MANIFEST_VERSION
 
 
 class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +48,8 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     punctuation, disfluency: published names of the classes, in the order of the scores.
     trained_on: the corpora, all of a licence that allows the weights to be given away. dictionary_sha256: of the word
     list that its language is cut by (since 1.1); none where words are the recogniser's. casing: the classes of the
-    third head (since 1.2); empty where the model does not say how words are written.
+    third head (since 1.2); empty where the model does not say how words are written. look_back: the words before a
+    word that each layer sees, and the leading piece (since 2.0); none where it sees all of them.
     """
 
     manifest: str
@@ -60,6 +69,7 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     trained_on: tuple[str, ...]
     dictionary_sha256: str | None = None
     casing: tuple[str, ...] = ()
+    look_back: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
     @property
     def name(self) -> str:

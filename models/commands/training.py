@@ -74,7 +74,12 @@ def train_network(choice: NetworkChoice, learnt: LearntText, course: TrainingCou
 
 def _made(choice: NetworkChoice, pieces: Sequence[str]) -> Network:
     """Return the network, with the start's weights where there is one."""
-    asked = {"heads": choice.heads, "positions": choice.positions, "look_ahead": _numbers(choice.look_ahead)}
+    asked = {
+        "heads": choice.heads,
+        "positions": choice.positions,
+        "look_ahead": _numbers(choice.look_ahead),
+        "look_back": choice.look_back,
+    }
     if choice.network == "task-dependency":
         asked["order"] = choice.order
     fields = _fields(choice.network, choice.language, choice.start if choice.start_shape else None, asked)

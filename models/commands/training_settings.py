@@ -53,6 +53,9 @@ class NetworkChoice:
         int, typer.Option(help="Top layers that begin at random, not with the weights of --start.")
     ] = 0
     look_ahead: Annotated[str | None, typer.Option(help="L_i of each layer, in words, if not the usual.")] = None
+    look_back: Annotated[
+        int | None, typer.Option(help="Words before a word that each layer sees; all of them if not given.")
+    ] = None
     positions: Annotated[str | None, typer.Option(help="sinusoidal or learned, if not the usual")] = None
     dropout: float = 0.0
     casing: Annotated[bool, typer.Option("--casing", help="Add the third head, for capitals.")] = False

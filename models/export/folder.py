@@ -14,7 +14,7 @@ from models.export.onnx_graph import build_graph
 from models.networks.ct_transformer import CTTransformer
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
 from schemas.labels import Casing, Disfluency, Punctuation
-from schemas.model_manifest import MODEL_MANIFEST_VERSION, ModelFile, ModelManifest, WordPieceSettings
+from schemas.model_manifest import ModelFile, ModelManifest, WordPieceSettings, manifest_version
 from worker.core.dictionary import dictionary_sha256
 
 __all__ = ["ModelCard", "export"]
@@ -52,7 +52,7 @@ def export(
     (folder / _VOCABULARY).write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     config = network.config
     manifest = ModelManifest(
-        manifest=MODEL_MANIFEST_VERSION,
+        manifest=manifest_version(config.look_back),
         id=card.id,
         version=card.version,
         language=card.language,
@@ -71,6 +71,7 @@ def export(
         trained_on=card.trained_on,
         dictionary_sha256=dictionary_sha256() if card.dictionary else None,
         casing=tuple(Casing(k).published for k in range(config.casing_classes)),
+        look_back=config.look_back,
     )
     text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
     (folder / "manifest.json").write_bytes(text + b"\n")

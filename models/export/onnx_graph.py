@@ -72,7 +72,10 @@ def build_graph(config: CTConfig, weights: dict[str, NDArray[np.float32]], *, in
     hidden = _embed(graph, config, weights, int8=int8)
     seen = graph.add("Unsqueeze", "word_index", graph.integers(1, 2))  # (B, 1, 1, S)
     seer = graph.add("Unsqueeze", "word_index", graph.integers(1, 3))  # (B, 1, S, 1)
-    masks = {look_ahead: _mask(graph, seen, seer, look_ahead) for look_ahead in dict.fromkeys(config.look_ahead)}
+    masks = {
+        look_ahead: _mask(graph, seen, seer, look_ahead, config.look_back)
+        for look_ahead in dict.fromkeys(config.look_ahead)
+    }
     for k, look_ahead in enumerate(config.look_ahead):
         hidden = _layer(graph, config, weights, f"layers.{k}.", hidden, masks[look_ahead], int8=int8)
     for head in _heads_of(config):
@@ -139,10 +142,14 @@ def _positions(graph: _Graph, config: CTConfig, weights: dict[str, NDArray[np.fl
     return graph.add("Add", mapped, graph.constant("positions.centre", weights["positions.centre"]))
 
 
-def _mask(graph: _Graph, seen: str, seer: str, look_ahead: int) -> str:
-    """Add the paper's matrix M (B, 1, S, S), counted in words."""
+def _mask(graph: _Graph, seen: str, seer: str, look_ahead: int, look_back: int | None) -> str:
+    """Add the paper's matrix M (B, 1, S, S), counted in words, with what ``CTConfig.look_back`` takes from it."""
     farthest = graph.add("Add", seer, graph.integers(look_ahead))
     visible = graph.add("LessOrEqual", seen, farthest)
+    if look_back is not None:
+        near = graph.add("GreaterOrEqual", seen, graph.add("Sub", seer, graph.integers(look_back)))
+        leading = graph.add("Equal", seen, graph.integers(0))
+        visible = graph.add("And", visible, graph.add("Or", near, leading))
     return graph.add("Where", visible, graph.number(0.0), graph.number(_UNSEEN))
 
 

@@ -57,6 +57,7 @@ def _config(manifest: ModelManifest, arrays: Arrays) -> CTConfig:
         heads=_heads(arrays, width),
         inner_width=len(arrays["layers.0.inner.bias"]),
         look_ahead=manifest.look_ahead,
+        look_back=manifest.look_back,
         positions=manifest.positions,
         punctuation_classes=len(manifest.punctuation),
         disfluency_classes=len(manifest.disfluency),

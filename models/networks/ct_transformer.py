@@ -5,6 +5,8 @@ positions, because the network reads sub-words:
 
 1. piece j is visible to piece i in layer k exactly if ``word(j) <= word(i) + L_k``;
 2. so the pieces of one word see one another, all history is visible, and a word sees sum(L_k) words ahead at most;
+   with ``look_back`` W, which the paper has not, of the history only the W words before a word and the leading piece
+   are (ADR 0057);
 3. the leading piece counts as word 0, the words of the buffer are 1, 2, 3 …; padding carries ``PADDING_WORD``,
    larger than any word, and so is visible to padding alone;
 4. a word's labels are read at its last piece.
@@ -35,6 +37,7 @@ UNSEEN = -30_000.0
 class CTConfig:
     """The shape of a network; ``look_ahead`` is the paper's L_i, one number of words a layer.
 
+    look_back: the words before a word that each layer sees; None: all of them.
     casing_classes: 0 for a network without the third head.
     """
 
@@ -43,6 +46,7 @@ class CTConfig:
     heads: int = 12
     inner_width: int = 1536
     look_ahead: tuple[int, ...] = (1, 1, 1, 2, 2, 2)
+    look_back: int | None = None
     positions: str = "sinusoidal"
     max_positions: int = 512
     punctuation_classes: int = 4
@@ -58,6 +62,13 @@ class CTConfig:
             raise ValueError(f"positions is {self.positions!r}, not 'sinusoidal' or 'learned'")
         if min(self.look_ahead) < 0:
             raise ValueError(f"look_ahead {self.look_ahead} holds a negative number")
+        if self.look_back is not None and self.look_back < 1:
+            raise ValueError(f"look_back {self.look_back} is no number of words")
+
+    def sees(self, seer: Tensor, seen: Tensor, look_ahead: int) -> Tensor:
+        """Tell which pieces a layer with that look-ahead sees, by the numbers of their words, broadcast together."""
+        ahead = seen <= seer + look_ahead
+        return ahead if self.look_back is None else ahead & ((seen >= seer - self.look_back) | (seen == 0))
 
 
 def sinusoids(length: int, width: int) -> Tensor:
@@ -183,7 +194,7 @@ class CTTransformer(nn.Module):
         hidden = self.dropout(self.embedding_norm(hidden))
         seen, seer = word_index[:, None, None, :], word_index[:, None, :, None]
         asked = tuple(look_ahead or self.config.look_ahead)
-        masks = {words: self.mask(seen <= seer + words) for words in set(asked)}
+        masks = {words: self.mask(self.config.sees(seer, seen, words)) for words in set(asked)}
         for layer, words in zip(self.layers, asked, strict=True):
             hidden = layer(hidden, masks[words])
         return self.scores(hidden)

@@ -18,8 +18,8 @@ UNLIMITED = 500_000
 
 
 class FullTransformer(CTTransformer):
-    """A CT-Transformer whose every layer sees every word; of ``config.look_ahead`` the length alone counts."""
+    """A CT-Transformer whose every layer sees every word; of ``config.look_ahead`` only the length counts."""
 
     def __init__(self, config: CTConfig) -> None:
         """Build the network with small random weights."""
-        super().__init__(replace(config, look_ahead=(UNLIMITED,) * len(config.look_ahead)))
+        super().__init__(replace(config, look_ahead=(UNLIMITED,) * len(config.look_ahead), look_back=None))

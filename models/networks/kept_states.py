@@ -46,7 +46,7 @@ class KeptStates:
         hidden = self._grown(0, network.embedding_norm(hidden), settled[0])
         for k, (layer, words) in enumerate(zip(self._layers, network.config.look_ahead, strict=True)):
             first = self._settled[k + 1].shape[1]
-            visible = numbers[None, :] <= numbers[first:, None] + words
+            visible = network.config.sees(numbers[first:, None], numbers[None, :], words)
             encoded = self._encoded(k, layer, hidden, visible[None, None])
             hidden = self._grown(k + 1, encoded, settled[k + 1])
         return network.scores(hidden)

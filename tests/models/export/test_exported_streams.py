@@ -16,6 +16,7 @@ import torch
 from models.decoding.labelling_runs import published_words
 from schemas.labels import Casing
 from tests.harness.models.networks import WORDS, exported, tiny_config, tiny_network
+from worker.adapters.onnx.compiled_attention import COMPILED
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest
 
@@ -25,15 +26,22 @@ TOLERANCE = 0.25
 """ADR 0024; in whole numbers a rounding may fall on the other side."""
 
 
-@pytest.mark.parametrize("look_ahead", [(0, 1, 2), (0, 0, 0), (3,)])
+@pytest.mark.parametrize(("look_ahead", "look_back"), [((0, 1, 2), None), ((0, 1, 2), 5), ((0, 0, 0), 1), ((3,), 20)])
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
 @pytest.mark.parametrize("int8", [True, False])
+@pytest.mark.parametrize("compiled", [COMPILED, False] if COMPILED else [False])
 def test_a_network_streams_as_its_full_run_labels_past_the_positions_that_it_learnt(
-    look_ahead: tuple[int, ...], positions: str, int8: bool, tmp_path: Path
+    look_ahead: tuple[int, ...], look_back: int | None, positions: str, int8: bool, tmp_path: Path, *, compiled: bool
 ) -> None:
-    config = replace(tiny_config(look_ahead=look_ahead, positions=positions), casing_classes=len(Casing))
+    config = replace(
+        tiny_config(look_ahead=look_ahead, positions=positions),
+        heads=2,  # wide enough for what is compiled
+        casing_classes=len(Casing),
+        look_back=look_back,
+    )
     name = exported(tiny_network(config), tmp_path / "en", int8=int8).name
-    streamed, whole = OnnxEngine(tmp_path, threads=1), OnnxEngine(tmp_path, threads=1, streams=False)
+    streamed = OnnxEngine(tmp_path, threads=1, compiled=compiled)
+    whole = OnnxEngine(tmp_path, threads=1, streams=False, compiled=compiled)
     rng = random.Random(1)
     words = tuple(rng.choice((*WORDS, "abba", "zzz", "", "cab'")) for _ in range(config.max_positions + 30))
     settled = 0

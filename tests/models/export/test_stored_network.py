@@ -37,10 +37,12 @@ def wordpiece(model: StoredModel) -> WordPiece:
     return WordPiece(model.vocabulary(), max_pieces=settings.max_pieces, unknown=settings.unknown)
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_an_fp32_export_comes_back_as_the_very_weights(positions: str, tmp_path: Path) -> None:
-    network = tiny_network(tiny_config(positions=positions))
-    exported(network, tmp_path / "en", int8=False)
+@pytest.mark.parametrize(("positions", "look_back", "version"), [("sinusoidal", None, "1.2"), ("learned", 7, "2.0")])
+def test_an_fp32_export_comes_back_as_the_very_weights(
+    positions: str, look_back: int | None, version: str, tmp_path: Path
+) -> None:
+    network = tiny_network(replace(tiny_config(positions=positions), look_back=look_back))
+    assert exported(network, tmp_path / "en", int8=False).manifest == version, "what older workers would run wrongly"
     back = read_network(stored(tmp_path))
     assert replace(back.config, max_positions=64) == network.config  # waves have no last position to be stored
     for name, weights in network.state_dict().items():

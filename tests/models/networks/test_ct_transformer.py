@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("torch")
@@ -40,6 +42,19 @@ def test_a_word_beyond_the_look_ahead_changes_nothing_and_the_last_one_inside_do
         assert reached == set(range(first, 13))
 
 
+def test_a_word_before_the_look_back_changes_nothing_in_one_layer_and_the_leading_piece_does() -> None:
+    network = tiny_network(replace(tiny_config(look_ahead=(2,)), look_back=3))
+    pieces, word_index = words_of_pieces(12)
+    before = scores(network, pieces, word_index)
+    for changed in range(13):
+        other = pieces.clone()
+        places = word_index[0] == changed
+        other[0, places] = (other[0, places] - 2) % (len(VOCABULARY) - 3) + 3
+        differs = (scores(network, other, word_index) - before).abs().amax(-1)[0] > 1e-6
+        reached = {int(word) for word in word_index[0, differs]} - {0}
+        assert reached == set(range(max(changed - 2, 1), min(changed + 3, 12) + 1) if changed else range(1, 13))
+
+
 def test_pieces_of_one_word_see_one_another() -> None:
     network = tiny_network(tiny_config(look_ahead=(0,)))
     pieces, word_index = words_of_pieces(3, pieces_a_word=3)
@@ -66,6 +81,8 @@ def test_a_buffer_longer_than_any_position_in_training_is_labelled(positions: st
 
 
 def test_shapes_that_cannot_be_built_are_refused() -> None:
+    with pytest.raises(ValueError, match="look_back 0"):
+        replace(tiny_config(), look_back=0)
     with pytest.raises(ValueError, match="positions"):
         tiny_config(positions="none")
     with pytest.raises(ValueError, match="negative"):

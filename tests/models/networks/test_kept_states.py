@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -18,10 +19,13 @@ pytestmark = pytest.mark.torch
 
 
 @pytest.mark.parametrize("look_ahead", [(0, 0, 0), (0, 0, 4), (1, 1, 2), (3, 0, 1)])
+@pytest.mark.parametrize("look_back", [None, 4])
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_scores_are_those_of_the_whole_buffer(look_ahead: tuple[int, ...], positions: str, seed: int) -> None:
-    network = tiny_network(tiny_config(look_ahead=look_ahead, positions=positions))
+def test_the_scores_are_those_of_the_whole_buffer(
+    look_ahead: tuple[int, ...], look_back: int | None, positions: str, seed: int
+) -> None:
+    network = tiny_network(replace(tiny_config(look_ahead=look_ahead, positions=positions), look_back=look_back))
     words, rng, heard = buffers(1, longest=60, seed=seed + 10)[0], random.Random(seed), 0
     kept = KeptStates(network)
     while heard < len(words):

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.row_attention import RowAttention
-from worker.adapters.onnx.row_blocks import BlockPool, Blocks
+from worker.adapters.onnx.row_blocks import OWN_ROWS, BlockPool, Blocks
 from worker.adapters.onnx.slab_bound import SlabBound
 
 try:
@@ -34,6 +34,7 @@ class CompiledAttention(RowAttention):
         self._pool = BlockPool(layers, heads, head_width, bound)
         self._blocks: NDArray[np.int32]
         self._counts: NDArray[np.int32]
+        self._gone: NDArray[np.int32]
 
     @staticmethod
     def knows(head_width: int) -> bool:
@@ -46,19 +47,27 @@ class CompiledAttention(RowAttention):
 
     @override
     def begin(self, sessions: Sequence[KeptRows]) -> None:
-        numbers = [cast("Blocks", kept.room).numbers for kept in sessions]
-        self._counts = np.array([len(own) for own in numbers], dtype=np.int32)
-        self._blocks = np.fromiter(chain.from_iterable(numbers), np.int32, int(self._counts.sum()))
+        rooms = [cast("Blocks", kept.room) for kept in sessions]
+        self._counts = np.array([len(own.numbers) for own in rooms], dtype=np.int32)
+        self._gone = np.array([own.gone * OWN_ROWS for own in rooms], dtype=np.int32)
+        self._blocks = np.fromiter(chain.from_iterable(own.numbers for own in rooms), np.int32, int(self._counts.sum()))
 
     @override
     def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
         starts, stops = np.array(places, dtype=np.int32).reshape(-1, 2).T
-        keep(k, self._pool.slabs, self._blocks, self._counts, stops - starts, starts.copy(), seen)
+        keep(k, self._pool.slabs, self._blocks, self._counts, stops - starts, starts - self._gone, seen)
 
     @override
-    def mix(self, k: int, asking: Rows, visible: Sequence[Sequence[int]]) -> Rows:
+    def mix(
+        self, k: int, asking: Rows, visible: Sequence[Sequence[int]], since: Sequence[Sequence[int]] | None = None
+    ) -> Rows:
         rows = np.array([len(own) for own in visible], dtype=np.int32)
         sight = np.fromiter(chain.from_iterable(visible), np.int32, len(asking))
+        first = np.ones(len(asking), dtype=np.int32)
+        if since is not None:
+            gone = np.repeat(self._gone, rows)
+            first = np.fromiter(chain.from_iterable(since), np.int32, len(asking)) - gone
+            sight -= gone
         mixed = np.empty((len(asking), asking.shape[1] // 2), dtype=np.float32)
-        mix(k, self._pool.slabs, self._blocks, self._counts, rows, sight, asking, mixed)
+        mix(k, self._pool.slabs, self._blocks, self._counts, rows, first, sight, asking, mixed)
         return mixed

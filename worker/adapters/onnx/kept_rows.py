@@ -37,6 +37,14 @@ class Room(ABC):
     def grow(self, rows: int) -> None:
         """Have room for so many rows of each layer; those that are there stay."""
 
+    @abstractmethod
+    def clear(self) -> None:
+        """Hold no rows; the memory stays."""
+
+    @abstractmethod
+    def let_go(self, row: int) -> None:
+        """Take note that of the rows before this one only the leading piece's is looked at any more."""
+
 
 class KeptRows:
     """One buffer's rows.
@@ -65,6 +73,7 @@ class KeptRows:
 
     def begin(self) -> None:
         """Forget what is computed; the memory stays."""
+        self.room.clear()
         self.waiting = self._nothing.copy()
         self.words = ()
         self.ends = [1]

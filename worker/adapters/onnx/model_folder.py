@@ -16,6 +16,7 @@ from worker.errors import FatalError
 __all__ = ["StoredModel", "languages_of", "read_models_folder"]
 
 _MANIFEST = "manifest.json"
+_READ_MAJORS = ("1", "2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +103,10 @@ def _read_manifest(path: Path) -> ModelManifest:
 def _read_model(folder: Path) -> StoredModel:
     path = folder / _MANIFEST
     manifest = _read_manifest(path)
-    if manifest.manifest.split(".")[0] != MODEL_MANIFEST_VERSION.split(".")[0]:
-        raise FatalError(f"{path} has manifest version {manifest.manifest}; this worker reads {MODEL_MANIFEST_VERSION}")
+    if manifest.manifest.split(".")[0] not in _READ_MAJORS:
+        raise FatalError(
+            f"{path} has manifest version {manifest.manifest}; this worker reads up to {MODEL_MANIFEST_VERSION}"
+        )
     listed = {file.name for file in manifest.files}
     for needed in (manifest.weights, manifest.wordpiece.vocabulary):
         if needed not in listed:

@@ -15,6 +15,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -59,6 +60,14 @@ class _Arrays(Room):
         values[:, :, :held], values[:, :, held:] = self.values, 0.0
         self.keys, self.values = keys, values
 
+    @override
+    def clear(self) -> None:
+        """Nothing to do: rows that are kept anew are written over."""
+
+    @override
+    def let_go(self, row: int) -> None:
+        """Keep all rows: they lie in one array."""
+
 
 class NumpyAttention(RowAttention):
     """Attends for one network. weighing: the session of ``row_graphs``'s graph of that name."""
@@ -93,9 +102,15 @@ class NumpyAttention(RowAttention):
             kept.values[k, :, first:stop] = own[:, width:].reshape(len(own), *by_head).transpose(1, 0, 2)
 
     @override
-    def mix(self, k: int, asking: Rows, visible: Sequence[Sequence[int]]) -> Rows:
+    def mix(
+        self, k: int, asking: Rows, visible: Sequence[Sequence[int]], since: Sequence[Sequence[int]] | None = None
+    ) -> Rows:
         queries = asking[:, asking.shape[1] // 2 :]
         mixed = np.empty(queries.shape, dtype=np.float32)
+        sight = np.ones((len(asking), 2), dtype=np.int32)
+        sight[:, 1] = np.fromiter(chain.from_iterable(visible), np.int32, len(asking))
+        if since is not None:
+            sight[:, 0] = np.fromiter(chain.from_iterable(since), np.int32, len(asking))
         by_length: dict[int, list[tuple[int, _Arrays, Sequence[int]]]] = {}
         place = 0
         for kept, sees in zip(self._rooms, visible, strict=True):
@@ -103,30 +118,40 @@ class NumpyAttention(RowAttention):
                 by_length.setdefault(_whole(sees[-1], _PADDED_TO), []).append((place, kept, sees))
                 place += len(sees)
         for padded, alike in by_length.items():
-            self._mix_alike(k, queries, mixed, padded, alike)
+            self._mix_alike(k, queries, sight, mixed, padded, alike)
         return mixed
 
     def _mix_alike(
-        self, k: int, queries: Rows, mixed: Rows, padded: int, alike: Sequence[tuple[int, _Arrays, Sequence[int]]]
+        self,
+        k: int,
+        queries: Rows,
+        sight_of: NDArray[np.int32],
+        mixed: Rows,
+        padded: int,
+        alike: Sequence[tuple[int, _Arrays, Sequence[int]]],
     ) -> None:
         heads = self._heads
         asked_rows: list[int] = []
-        asked_sight: list[int] = []
         for place, _, visible in alike:
             missing = -len(visible) % _BLOCK
             asked_rows += [*range(place, place + len(visible)), *[place + len(visible) - 1] * missing]
-            asked_sight += [*visible, *[visible[-1]] * missing]
         rows = np.array(asked_rows)
         blocks = len(rows) // _BLOCK
         # By block, head, row of the block: what one product reads and writes lies together.
         asked = queries[rows].reshape(blocks, _BLOCK, heads, -1).transpose(0, 2, 1, 3)
-        sight = np.array(asked_sight, dtype=np.int32).reshape(blocks, 1, _BLOCK).repeat(heads, axis=1).reshape(-1, 1)
+        sight = sight_of[rows].reshape(blocks, 1, _BLOCK, 2).repeat(heads, axis=1).reshape(-1, 2)
         scores = self._room(len(sight) * padded).reshape(blocks, heads, _BLOCK, padded)
         for own, kept, keys in _of_session(alike):
             for some in _pieces(keys):
                 np.matmul(asked[own], kept.keys[k, :, :, some], out=scores[own, :, :, some])
         (weighed,) = self._weighing.run(
-            None, {"scores": scores.reshape(-1, padded), "visible": sight, "columns": self._up_to(padded)}
+            None,
+            {
+                "scores": scores.reshape(-1, padded),
+                "since": sight[:, :1],
+                "visible": sight[:, 1:],
+                "columns": self._up_to(padded),
+            },
         )
         shares = weighed.reshape(scores.shape)
         out = np.empty((blocks, _BLOCK, heads, asked.shape[-1]), dtype=np.float32)

@@ -12,6 +12,7 @@
 #define attend_in_head NAMED(attend_in_head)
 #define keys_of NAMED(keys_of)
 #define fetch NAMED(fetch)
+#define share_leading NAMED(share_leading)
 
 /* Read a vector of numbers of half precision, and write one: rounded to the nearest, to even between two. */
 #if LANES == 16
@@ -68,15 +69,18 @@ INLINE void score(int width, const half *keys, const half *further, const float 
 }
 
 /* Write two vectors of what TOGETHER rows mix, the second so many numbers behind the first, as above. values: where those of
-   the head, from number ``at`` on, stand in a block. */
-INLINE void add(int width, half *const *blocks, Py_ssize_t values, int further, int most, const float *shares,
+   the head, from number ``at`` on, stand in a block; shares: of the places from the start of ``least``'s block on. The leading
+   piece's row is taken there, and the others from least to most. */
+INLINE void add(int width, half *const *blocks, Py_ssize_t values, int further, int least, int most, const float *shares,
                 const float *factor, float *const *mixed, int at) {
+  const int start = least / BLOCK * BLOCK;
   floats first[TOGETHER] = {{0}}, second[TOGETHER] = {{0}};
-  for (int block = 0; block * BLOCK < most; block++) {
-    const half *value = blocks[block] + values;
-    const int stop = most < (block + 1) * BLOCK ? most : (block + 1) * BLOCK;
-    for (int key = block * BLOCK; key < stop; key++, value += width) {
-      const float *share = shares + key / LANES * TOGETHER * LANES + key % LANES;
+  for (int from = start, stop; from < most; from = from == start ? (least > start ? least : start + 1) : stop + 1) {
+    const half *value = blocks[from / BLOCK] + values + from % BLOCK * width;
+    stop = from == start ? start + 1 : (from / BLOCK + 1) * BLOCK;
+    stop = most < stop ? most : stop;
+    for (int key = from; key < stop; key++, value += width) {
+      const float *share = shares + (key - start) / LANES * TOGETHER * LANES + key % LANES;
       floats near = read_halves(value), far = read_halves(value + further);
       for (int row = 0; row < TOGETHER; row++) {
         first[row] += near * share[row * LANES];
@@ -91,93 +95,108 @@ INLINE void add(int width, half *const *blocks, Py_ssize_t values, int further, 
   }
 }
 
-/* TOGETHER rows of a session in one head. asked: a number of each row, then the next of each; sight: how many keys a row
-   sees, most: the most of them; shares: room for TOGETHER vectors a block of LANES keys. */
+/* TOGETHER rows of a session in one head. asked: a number of each row, then the next of each; from, to: a row sees the places
+   from the one up to the other, and the leading piece's row; least, most: the least and the most of them; shares: room for
+   TOGETHER vectors of LANES places, from the start of a block on. */
 INLINE void attend_in_head(int width, const Session *own, Py_ssize_t head, const float *asked, float *const *mixed,
-                           const int32_t *sight, int most, floats *shares) {
+                           const int32_t *from, const int32_t *to, int least, int most, floats *shares) {
   whole lane;
-  const int blocks = (most + LANES - 1) / LANES;
+  const int start = least / BLOCK * BLOCK, vectors = (most - start + LANES - 1) / LANES, first = start / LANES;
   floats largest[TOGETHER];
   float factor[TOGETHER];
   for (int at = 0; at < LANES; at++) lane[at] = at;
   for (int row = 0; row < TOGETHER; row++) largest[row] = all(-INFINITY);
-  for (int block = 0; block < blocks; block += 2) /* where there is no second one, the first is computed twice */
-    score(width, keys_of(own, head, block), block + 1 < blocks ? keys_of(own, head, block + 1) : NULL, asked,
-          shares + block * TOGETHER);
-  for (int block = 0; block < blocks; block++)
+  for (int vector = 0; vector < vectors; vector += 2) /* where there is no second one, the first is computed twice */
+    score(width, keys_of(own, head, first + vector), vector + 1 < vectors ? keys_of(own, head, first + vector + 1) : NULL,
+          asked, shares + vector * TOGETHER);
+  for (int vector = 0; vector < vectors; vector++)
     for (int row = 0; row < TOGETHER; row++) {
-      floats seen = chosen(lane + block * LANES < sight[row], shares[block * TOGETHER + row], all(-INFINITY));
+      const whole place = lane + (first + vector) * LANES, leading = (place & (BLOCK - 1)) == 0;
+      const whole near = (place >= from[row]) & (place < to[row]) & ~leading;
+      floats seen = chosen(near | (place == start), shares[vector * TOGETHER + row], all(-INFINITY));
       largest[row] = chosen(seen > largest[row], seen, largest[row]);
-      shares[block * TOGETHER + row] = seen;
+      shares[vector * TOGETHER + row] = seen;
     }
   for (int row = 0; row < TOGETHER; row++) {
     float top = largest[row][0], sum = 0.0f;
     floats sums = all(0.0f);
     for (int at = 1; at < LANES; at++) top = largest[row][at] > top ? largest[row][at] : top;
-    for (int block = 0; block < blocks; block++) {
-      floats share = exponential(shares[block * TOGETHER + row] - top);
+    for (int vector = 0; vector < vectors; vector++) {
+      floats share = exponential(shares[vector * TOGETHER + row] - top);
       sums += share;
-      shares[block * TOGETHER + row] = share;
+      shares[vector * TOGETHER + row] = share;
     }
     for (int at = 0; at < LANES; at++) sum += sums[at];
     factor[row] = 1.0f / sum;
   }
   const Py_ssize_t values = (own->heads + head) * width * BLOCK;
   for (int at = 0; at < width; at += 2 * LANES)
-    add(width, own->blocks, values + at, at + LANES < width ? LANES : 0, most, (const float *)shares, factor, mixed, at);
+    add(width, own->blocks, values + at, at + LANES < width ? LANES : 0, least, most, (const float *)shares, factor, mixed, at);
 }
 
 /* Ask for what a head of a session is computed with, while another is computed: of many sessions nothing is in a cache. */
-INLINE void fetch(const Session *own, Py_ssize_t head, int32_t most) {
+INLINE void fetch(const Session *own, Py_ssize_t head) {
   const Py_ssize_t numbers = own->width * BLOCK, values = own->heads * numbers;
-  for (int32_t key = 0; key < most; key += BLOCK) {
-    const half *block = own->blocks[key / BLOCK] + head * numbers;
+  for (int32_t place = own->least; place < own->most; place += BLOCK - place % BLOCK) {
+    const half *block = own->blocks[place / BLOCK] + head * numbers;
     for (Py_ssize_t at = 0; at < numbers; at += LINE) __builtin_prefetch(block + at, 0, 2);
     for (Py_ssize_t at = 0; at < numbers; at += LINE) __builtin_prefetch(block + values + at, 0, 2);
   }
 }
 
 /* All rows of a pass. asking (rows, 2 D): their inputs, which are not looked at, and their queries; mixed (rows, D). */
-static void NAMED(attend)(const Session *sessions, Py_ssize_t count, const float *asking, const int32_t *sight,
-                          float *mixed, float *shares, float *asked) {
+static void NAMED(attend)(const Session *sessions, Py_ssize_t count, const float *asking, const int32_t *since,
+                          const int32_t *sight, float *mixed, float *shares, float *asked) {
   for (Py_ssize_t number = 0; number < count; number++) {
     const Session *own = sessions + number;
     const Py_ssize_t whole_width = own->heads * own->width;
     for (int32_t group = 0; group < own->rows; group += TOGETHER)
       for (Py_ssize_t head = 0; head < own->heads; head++) {
         float *out[TOGETHER];
-        int32_t sees[TOGETHER], most = 0;
+        int32_t from[TOGETHER], to[TOGETHER], least = MOST, most = 0;
         for (int row = 0; row < TOGETHER; row++) { /* the last one stands for those that a group lacks */
           const Py_ssize_t place = own->first + (group + row < own->rows ? group + row : own->rows - 1);
           const float *query = asking + place * 2 * whole_width + whole_width + head * own->width;
           for (Py_ssize_t at = 0; at < own->width; at++) asked[at * TOGETHER + row] = query[at];
           out[row] = mixed + place * whole_width + head * own->width;
-          sees[row] = sight[place];
-          most = sees[row] > most ? sees[row] : most;
+          from[row] = first_seen(since[place], sight[place]), to[row] = last_seen(sight[place]) + 1;
+          least = from[row] < least ? from[row] : least;
+          most = to[row] > most ? to[row] : most;
         }
-        if (group == 0 && number + 1 < count && head < own[1].heads) fetch(own + 1, head, own[1].most);
+        if (group == 0 && number + 1 < count && head < own[1].heads) fetch(own + 1, head);
         if (own->width == 32) /* known to the compiler: half the time */
-          attend_in_head(32, own, head, asked, out, sees, most, (floats *)shares);
+          attend_in_head(32, own, head, asked, out, from, to, least, most, (floats *)shares);
         else if (own->width == 64)
-          attend_in_head(64, own, head, asked, out, sees, most, (floats *)shares);
+          attend_in_head(64, own, head, asked, out, from, to, least, most, (floats *)shares);
         else
-          attend_in_head((int)own->width, own, head, asked, out, sees, most, (floats *)shares);
+          attend_in_head((int)own->width, own, head, asked, out, from, to, least, most, (floats *)shares);
       }
   }
 }
 
-/* Keep keys and values of rows: seen (rows, 2 D) has a row's keys and values side by side; starts: the place of each
-   session's first row among what is kept of it. 0 where a number is not finite, or would not be in half precision. */
+/* Give a session's block the leading piece's row, which its first one has. */
+INLINE void share_leading(const Session *own, Py_ssize_t block) {
+  const Py_ssize_t whole_width = own->heads * own->width, values = whole_width * BLOCK;
+  const half *from = own->blocks[0];
+  half *to = own->blocks[block];
+  for (Py_ssize_t at = 0; at < values; at += BLOCK) to[at] = from[at];
+  for (Py_ssize_t at = values; at < 2 * values; at += own->width * BLOCK)
+    memcpy(to + at, from + at, (size_t)own->width * sizeof(half));
+}
+
+/* Keep keys and values of rows: seen (rows, 2 D) has a row's keys and values side by side; starts: each session's first row
+   among what is kept of it. 0 where a number is not finite, or would not be in half precision. */
 static int NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const float *seen, const int32_t *starts) {
   whole beyond = {0};
   for (Py_ssize_t number = 0; number < count; number++) {
     const Session *own = sessions + number;
     const Py_ssize_t whole_width = own->heads * own->width;
     for (int32_t row = 0; row < own->rows; row++) {
-      const Py_ssize_t place = starts[number] + row;
+      const Py_ssize_t place = place_of(starts[number] + row), lane_of_row = place % BLOCK;
       const float *from = seen + (own->first + row) * 2 * whole_width;
-      half *keys = own->blocks[place / BLOCK] + place % BLOCK;
-      half *values = own->blocks[place / BLOCK] + whole_width * BLOCK + place % BLOCK * own->width;
+      half *keys = own->blocks[place / BLOCK] + lane_of_row;
+      half *values = own->blocks[place / BLOCK] + whole_width * BLOCK + lane_of_row * own->width;
+      if (lane_of_row == 1 && place > BLOCK) share_leading(own, place / BLOCK);
       for (Py_ssize_t at = 0; at < whole_width; at += LANES) {
         half turned[LANES];
         beyond |= is_beyond(from + at) | is_beyond(from + whole_width + at);
@@ -207,5 +226,6 @@ static int NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const flo
 #undef attend_in_head
 #undef keys_of
 #undef fetch
+#undef share_leading
 #undef LANES
 #undef NAMED

@@ -34,8 +34,11 @@ class RowAttention(ABC):
         """
 
     @abstractmethod
-    def mix(self, k: int, asking: Rows, visible: Sequence[Sequence[int]]) -> Rows:
+    def mix(
+        self, k: int, asking: Rows, visible: Sequence[Sequence[int]], since: Sequence[Sequence[int]] | None = None
+    ) -> Rows:
         """Return what layer k's attention mixes (M, D) for inputs and queries (M, 2 D), session after session.
 
-        visible: of each session, how many of its keys each of its queries sees, ascending.
+        visible: of each session, up to which of its keys each of its queries sees, ascending. since: from which one on,
+        at least 1 and ascending; the first key of all, the leading piece's, every query sees. None: all of them.
         """

@@ -3,7 +3,8 @@
 Rules:
 
 1. A session's rows lie in as many blocks as they need; a block belongs to one session, or to none. It grows by a block,
-   and nothing is copied.
+   and nothing is moved. Each begins with a copy of the leading piece's row, which every row sees; so where a word sees
+   no farther back than so many words, the first blocks go once nothing looks there any more (ADR 0057).
 2. What lies in a block that was another's is never read: a row sees rows of its own session alone.
 3. Blocks are cut from slabs, large enough that the system maps them in huge pages. Slabs stay: memory that was needed
    once is needed again, and dear the first time it is touched. Only where the slabs of all networks together would be
@@ -23,9 +24,11 @@ from typing_extensions import override
 from worker.adapters.onnx.kept_rows import Room
 from worker.adapters.onnx.slab_bound import SlabBound
 
-__all__ = ["BLOCK_ROWS", "BlockPool", "Blocks"]
+__all__ = ["BLOCK_ROWS", "OWN_ROWS", "BlockPool", "Blocks"]
 
 BLOCK_ROWS = 16
+OWN_ROWS = BLOCK_ROWS - 1
+"""Rows of a block beside the leading piece's."""
 _SLAB_BLOCKS = 64
 
 
@@ -83,13 +86,17 @@ class BlockPool:
 
 
 class Blocks(Room):
-    """A session's blocks, in the order of its rows; they go back when nobody holds this any more."""
+    """A session's blocks, in the order of its rows; they go back when nobody holds this any more.
 
-    __slots__ = ("_pool", "numbers")
+    gone: how many went before them, each with ``OWN_ROWS`` rows.
+    """
+
+    __slots__ = ("_pool", "gone", "numbers")
 
     def __init__(self, pool: BlockPool) -> None:
         self._pool = pool
         self.numbers: list[int] = []
+        self.gone = 0
 
     def __del__(self) -> None:
         self._pool.give_back(self.numbers)
@@ -100,6 +107,18 @@ class Blocks(Room):
         return len(self.numbers) * self._pool.block_bytes
 
     @override
+    def clear(self) -> None:
+        self.gone = 0
+
+    @override
     def grow(self, rows: int) -> None:
-        while len(self.numbers) * BLOCK_ROWS < rows:
+        while not self.numbers or (self.gone + len(self.numbers)) * OWN_ROWS + 1 < rows:
             self.numbers.append(self._pool.take())
+
+    @override
+    def let_go(self, row: int) -> None:
+        unneeded = min((row - 1) // OWN_ROWS - self.gone, len(self.numbers) - 1)
+        if unneeded > 0:
+            self._pool.give_back(self.numbers[:unneeded])
+            del self.numbers[:unneeded]
+            self.gone += unneeded

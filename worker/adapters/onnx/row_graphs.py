@@ -97,15 +97,22 @@ def _attention_heads(arrays: Arrays, width: int) -> int:
 
 
 def _weighing() -> bytes:
-    """Return the graph from scores (N, S) to shares (N, S): a softmax over each row's first ``visible`` (N, 1) keys.
+    """Return the graph from scores (N, S) to shares (N, S): a softmax over the keys that each row sees.
 
-    ``columns`` is 0 … S - 1 as (1, S).
+    They are the first one, and those from ``since`` (N, 1) up to ``visible`` (N, 1); ``columns`` is 0 … S - 1, (1, S).
     """
     graph = GraphWriter()
-    seen = graph.add("Less", "columns", "visible")
+    leading = graph.add("Equal", "columns", graph.constant("leading", np.zeros((1, 1), dtype=np.int32)))
+    near = graph.add("Or", leading, graph.add("GreaterOrEqual", "columns", "since"))
+    seen = graph.add("And", near, graph.add("Less", "columns", "visible"))
     graph.add("Softmax", graph.add("Where", seen, "scores", graph.number(_UNSEEN)), output="shares", axis=-1)
     return graph.model(
-        {"scores": (np.float32, ("N", "S")), "visible": (np.int32, ("N", 1)), "columns": (np.int32, (1, "S"))},
+        {
+            "scores": (np.float32, ("N", "S")),
+            "since": (np.int32, ("N", 1)),
+            "visible": (np.int32, ("N", 1)),
+            "columns": (np.int32, (1, "S")),
+        },
         {"shares": (np.float32, ("N", "S"))},
     )
 

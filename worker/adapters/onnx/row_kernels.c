@@ -3,9 +3,10 @@
    Where all numbers are finite, a row's result depends on the row, its keys and how many of them it sees, to the last bit:
    each is added up by itself, in the keys' order, a vector of sums at a time, and what is beyond its sight has no weight.
 
-   Rows lie in blocks of 16 (row_blocks.py): of a layer, each head's keys as (width of a head, rows of the block), then each
-   head's values as (rows, width), so that a vector of keys, or of a value's numbers, is read at once. They are kept in half
-   precision (ADR 0056), and computed with in single. */
+   Rows lie in blocks (row_blocks.py): each begins with the leading piece's row, which all rows see, and has 15 others; of a
+   layer it has each head's keys as (width of a head, rows of the block), then each head's values as (rows, width), so that a
+   vector of keys, or of a value's numbers, is read at once. A row's place is its number among those of all blocks of its
+   session. They are kept in half precision (ADR 0056), and computed with in single. */
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
@@ -29,12 +30,23 @@ typedef uint16_t half;
 typedef _Float16 half;
 #endif
 
-/* What a session's rows of a layer are computed with: its blocks, in order. rows: of the pass, from the first that is its. */
+/* What a session's rows of a layer are computed with: its blocks, in order. capacity: how many rows they hold. rows: of the
+   pass, from the first that is its. least, most: the places from which on and up to which they are looked at by any. */
 typedef struct {
   half *const *blocks;
   Py_ssize_t heads, width;
-  int32_t capacity, first, rows, most;
+  int32_t capacity, first, rows, least, most;
 } Session;
+
+/* Where a row lies. */
+INLINE int32_t place_of(int32_t row) { return row + (row > 0 ? (row - 1) / (BLOCK - 1) : 0); }
+
+/* Where the last of the rows lies that a row sees, and where its view begins: beside the leading piece's, which is first in
+   every block, it sees no other where that would be behind the last. */
+INLINE int32_t last_seen(int32_t sight) { return place_of(sight - 1); }
+INLINE int32_t first_seen(int32_t since, int32_t sight) {
+  return place_of(since) < last_seen(sight) ? place_of(since) : last_seen(sight);
+}
 
 #if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
 #include <immintrin.h>
@@ -65,7 +77,7 @@ typedef struct {
 /* What there is for a kind of processor, the best first. */
 typedef struct {
   const char *name;
-  void (*attend)(const Session *, Py_ssize_t, const float *, const int32_t *, float *, float *, float *);
+  void (*attend)(const Session *, Py_ssize_t, const float *, const int32_t *, const int32_t *, float *, float *, float *);
   int (*keep_rows)(const Session *, Py_ssize_t, const float *, const int32_t *);
 } Kind;
 
@@ -167,7 +179,7 @@ static int read_sessions(Call *call, const Session *shape, const int32_t *blocks
     if (rows[number] < 0 || rows[number] > MOST || call->total + rows[number] > MOST)
       return refused("there are fewer rows than none, or too many") != NULL;
     *own = *shape;
-    own->blocks = call->blocks + first, own->capacity = blocks[number] * BLOCK;
+    own->blocks = call->blocks + first, own->capacity = blocks[number] * (BLOCK - 1) + (blocks[number] > 0);
     own->first = (int32_t)call->total, own->rows = rows[number];
     first += blocks[number], call->total += rows[number];
   }
@@ -216,23 +228,26 @@ static void end(Call *call) {
 static PyObject *mix(PyObject *module, PyObject *given) {
   Call call = {0};
   Py_ssize_t layer;
-  PyObject *slabs, *blocks, *counts, *rows, *seen, *asked, *answers, *done = NULL;
-  int32_t *sight = NULL;
+  PyObject *slabs, *blocks, *counts, *rows, *from, *seen, *asked, *answers, *done = NULL;
+  int32_t *since = NULL, *sight = NULL;
   float *room = NULL, *asking, *mixed;
   (void)module;
-  if (!PyArg_ParseTuple(given, "nOOOOOOO", &layer, &slabs, &blocks, &counts, &rows, &seen, &asked, &answers)) return NULL;
-  if (!begin(&call, layer, slabs, blocks, counts, rows) || (sight = copied(&call, seen, call.total, NULL)) == NULL ||
+  if (!PyArg_ParseTuple(given, "nOOOOOOOO", &layer, &slabs, &blocks, &counts, &rows, &from, &seen, &asked, &answers)) return NULL;
+  if (!begin(&call, layer, slabs, blocks, counts, rows) || (since = copied(&call, from, call.total, NULL)) == NULL ||
+      (sight = copied(&call, seen, call.total, NULL)) == NULL ||
       (asking = rows_of(&call, asked, 2 * call.width, 0)) == NULL || (mixed = rows_of(&call, answers, call.width, 1)) == NULL)
     goto end;
   int32_t most = 0;
   for (Session *own = call.sessions; own < call.sessions + call.count; own++)
     for (int32_t row = own->first; row < own->first + own->rows; row++) {
-      if (sight[row] < 1 || sight[row] > own->capacity) {
+      if (since[row] < 1 || since[row] > sight[row] || sight[row] > own->capacity) {
         refused("a row sees no key, or more than there are");
         goto end;
       }
-      own->most = sight[row] > own->most ? sight[row] : own->most;
-      most = sight[row] > most ? sight[row] : most;
+      const int32_t from = first_seen(since[row], sight[row]), stop = last_seen(sight[row]) + 1;
+      own->least = row == own->first || from < own->least ? from : own->least;
+      own->most = stop > own->most ? stop : own->most;
+      most = stop > most ? stop : most;
     }
   const size_t shares = (size_t)(most + VECTOR) * TOGETHER, numbers = (size_t)MOST_WIDE * TOGETHER;
   if ((room = aligned_alloc(64, ((shares + numbers) * sizeof(float) + 63) / 64 * 64)) == NULL) {
@@ -241,11 +256,11 @@ static PyObject *mix(PyObject *module, PyObject *given) {
   }
   const Kind *kind = chosen_kind;
   Py_BEGIN_ALLOW_THREADS
-  kind->attend(call.sessions, call.count, asking, sight, mixed, room + numbers, room);
+  kind->attend(call.sessions, call.count, asking, since, sight, mixed, room + numbers, room);
   Py_END_ALLOW_THREADS
   done = Py_NewRef(Py_None);
 end:
-  free(room), free(sight);
+  free(room), free(since), free(sight);
   end(&call);
   return done;
 }

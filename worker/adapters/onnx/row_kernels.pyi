@@ -3,7 +3,8 @@
 # slabs: arrays of half precision and of one shape (blocks, layers, 2, heads, width of a head x 16), see ``row_blocks``;
 # widths are multiples of 16, and block n is in slab n // blocks. numbers (B,) of int32: the blocks of all sessions, one
 # session's after another's, each in the order of its rows; no block is two sessions'. counts (S,): how many are each
-# session's. rows (S,): how many rows of the pass each session has. ValueError where something does not fit.
+# session's. A block has the leading piece's row and 15 others; a session's rows are numbered from 0, the leading
+# piece's. rows (S,): how many rows of the pass each session has. ValueError where something does not fit.
 # Nobody may resize an array with refcheck=False while a call has it.
 
 from typing import TypeAlias
@@ -13,20 +14,22 @@ from numpy.typing import NDArray
 
 _Slabs: TypeAlias = list[NDArray[float16]]
 
-# Write what the rows mix into mixed (M, D). sight (M,): how many keys each sees; asking (M, 2 D): inputs and queries.
+# Write what the rows mix into mixed (M, D). Each sees the leading piece's row, and those from since (M,), at least 1,
+# up to sight (M,); asking (M, 2 D): inputs and queries.
 def mix(
     layer: int,
     slabs: _Slabs,
     numbers: NDArray[int32],
     counts: NDArray[int32],
     rows: NDArray[int32],
+    since: NDArray[int32],
     sight: NDArray[int32],
     asking: NDArray[float32],
     mixed: NDArray[float32],
     /,
 ) -> None: ...
 
-# Keep the keys and values of rows, side by side in seen (M, 2 D), from each session's place on: starts (S,).
+# Keep the keys and values of rows, side by side in seen (M, 2 D), from each session's row starts (S,) on.
 # ArithmeticError where one is not finite, or is not in half precision: what was written is of no use then.
 def keep(
     layer: int,

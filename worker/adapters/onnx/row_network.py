@@ -101,7 +101,8 @@ class RowNetwork:
         for k in range(len(self.look_ahead)):
             self._attention.keep(k, seen, [one.step.computed[k] for one in batch])
             asking = self._asking(k, fresh, batch)
-            mixed = self._attention.mix(k, asking, [one.step.visible[k + 1] for one in batch])
+            visible, since = zip(*((one.step.visible[k + 1], one.step.since[k + 1]) for one in batch), strict=True)
+            mixed = self._attention.mix(k, asking, visible, since)
             given = {"mixed": mixed, "asked": asking}
             if not np.isfinite(given["mixed"]).all():
                 raise ArithmeticError
@@ -109,6 +110,7 @@ class RowNetwork:
                 fresh, seen = self._steps[k].run(_BETWEEN, given)
         for one in batch:
             one.kept.done_words = len(one.kept.words)
+            one.kept.room.let_go(one.step.needed)
         scores: list[Rows] = self._exit.run(self._heads, given)
         return scores
 

@@ -49,6 +49,7 @@ class StreamedNetwork:
         self._cache = cache
         self._reader = PieceReader(stored)
         self._max_rows = max_rows
+        self._look_back = stored.manifest.look_back
         try:
             self._network = RowNetwork(
                 stored_arrays(stored.weights),
@@ -117,6 +118,7 @@ class StreamedNetwork:
                 done_words=kept.done_words,
                 first=wanted.start,
                 end=wanted.stop,
+                look_back=self._look_back,
             )
             if step is not None:
                 return RowStep(kept=kept, step=step, pieces=pieces)
@@ -130,6 +132,7 @@ class StreamedNetwork:
             done_words=None,
             first=wanted.start,
             end=wanted.stop,
+            look_back=self._look_back,
         )
         assert step is not None, "nothing has been computed that could be gone"
         return RowStep(kept=kept, step=step, pieces=pieces)

@@ -1,7 +1,8 @@
 """What a step computes of a buffer, layer by layer, so that no row is computed twice (docs/design.md, *The engine*).
 
 Words are numbered from 1, the leading piece is word 0; a row is a piece; layer k looks L_k words ahead, and
-c_k = L_1 + … + L_k. What layer k says of word p depends on the words up to p + c_k and on nothing later.
+c_k = L_1 + … + L_k. What layer k says of word p depends on the words up to p + c_k and on nothing later. With a
+look-back W each layer sees W words before a word, and the leading piece (ADR 0057); without one it sees them all.
 
 Rules:
 
@@ -29,8 +30,10 @@ class Step:
 
     computed: first row and the one behind the last that layer k computes (k < K). wanted: the rows of layer K whose
     labels are wanted, ascending. final: how many rows of layer k are final behind the step (0 … K).
-    waited: how many were final before it. visible: how many rows each computed row of layer k sees (k > 0; those of
-    layer K belong to ``wanted``). layer_rows: words computed, over all layers; the leading piece is none.
+    waited: how many were final before it. visible: how many rows there are up to the last that each computed row of
+    layer k sees (k > 0; those of layer K belong to ``wanted``), and since: the first that it sees but for the leading
+    piece's. needed: the first row that a later step may look at, but for the leading piece's. layer_rows: words
+    computed, over all layers; the leading piece is none.
     """
 
     computed: tuple[tuple[int, int], ...]
@@ -38,6 +41,8 @@ class Step:
     final: tuple[int, ...]
     waited: tuple[int, ...]
     visible: tuple[tuple[int, ...], ...]
+    since: tuple[tuple[int, ...], ...]
+    needed: int
     layer_rows: int
 
 
@@ -49,6 +54,7 @@ def plan(
     done_words: int | None,
     first: int,
     end: int,
+    look_back: int | None = None,
 ) -> Step | None:
     """Plan the step that brings a buffer to its ``len(ends) - 1`` words; None where a wanted row is gone.
 
@@ -69,15 +75,25 @@ def plan(
     stops = [max(final[k], ends[needed[k]]) if wanted else final[k] for k in range(len(look_ahead))]
     computed = tuple(zip(waited[:-1], stops, strict=True))
     visible: list[tuple[int, ...]] = [()]
+    since: list[tuple[int, ...]] = [()]
+    before = words if look_back is None else look_back
     layer_rows = len(wanted)
     reach = [*ends, *[ends[-1]] * max(look_ahead)]  # by the last word that is seen, also behind the last there is
     for k, further in enumerate(look_ahead, start=1):
         seers = word_of[slice(*computed[k])] if k < len(look_ahead) else range(first + 1, end + 1)
         visible.append(tuple([reach[word + further] for word in seers]))
+        since.append(tuple([ends[word - before - 1] if word > before else 1 for word in seers]))
         if k < len(look_ahead) and seers:
             layer_rows += seers[-1] - max(seers[0], 1) + 1
     return Step(
-        computed=computed, wanted=wanted, final=final, waited=waited, visible=tuple(visible), layer_rows=layer_rows
+        computed=computed,
+        wanted=wanted,
+        final=final,
+        waited=waited,
+        visible=tuple(visible),
+        since=tuple(since),
+        needed=ends[max(words - ahead[-1] - before, 0)],
+        layer_rows=layer_rows,
     )
 
 

@@ -38,9 +38,11 @@ class OfKind(CompiledAttention):
             super().keep(k, seen, places)
 
     @override
-    def mix(self, k: int, asking: Rows, visible: Sequence[Sequence[int]]) -> Rows:
+    def mix(
+        self, k: int, asking: Rows, visible: Sequence[Sequence[int]], since: Sequence[Sequence[int]] | None = None
+    ) -> Rows:
         with self._chosen():
-            return super().mix(k, asking, visible)
+            return super().mix(k, asking, visible, since)
 
     @contextmanager
     def _chosen(self) -> Iterator[None]:
@@ -57,7 +59,7 @@ def attentions(heads: int, width: int) -> list[RowAttention]:
     return [*compiled, NumpyAttention(open_graph("none", _weighing(), 1), LAYERS, heads, width)]
 
 
-def plain(asked: Rows, given: Rows, sight: Sequence[int], heads: int) -> Rows:
+def plain(asked: Rows, given: Rows, sight: Sequence[int], heads: int, since: Sequence[int] | None = None) -> Rows:
     """Attend as it is written in books, in double precision, to keys and values that are kept in half."""
     seen = given.astype(np.float16)
     rows, width = len(asked), seen.shape[1] // 2
@@ -65,10 +67,11 @@ def plain(asked: Rows, given: Rows, sight: Sequence[int], heads: int) -> Rows:
     keys, values = (half.astype(float).reshape(len(seen), heads, width // heads) for half in np.split(seen, 2, axis=1))
     mixed = np.empty((rows, width), dtype=np.float32)
     for row, count in enumerate(sight):
-        scores = np.einsum("hp,nhp->hn", queries[row], keys[:count])
+        looked_at = [0, *range(1 if since is None else since[row], count)]
+        scores = np.einsum("hp,nhp->hn", queries[row], keys[looked_at])
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
-        mixed[row] = np.einsum("hn,nhp->hp", shares, values[:count]).reshape(-1)
+        mixed[row] = np.einsum("hn,nhp->hp", shares, values[looked_at]).reshape(-1)
     return mixed
 
 

@@ -91,9 +91,10 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"manifest": "2.0"}, "manifest version 2.0"),
+        ({"manifest": "3.0"}, "manifest version 3.0"),
         ({"weights": "other.onnx"}, "lists no file other.onnx"),
         ({"look_ahead": "nine"}, "look_ahead"),
+        ({"manifest": "2.0", "look_back": 0}, "look_back"),
         ({"files": [{"name": "../weights.onnx", "bytes": 1, "sha256": ""}]}, "lists no file"),
     ],
 )

@@ -50,19 +50,24 @@ def test_it_is_attention_and_a_row_is_the_same_to_the_last_bit_alone_and_among_o
     width = heads * head_width
     seen = [drawn(rng, length, 2 * width) for length in lengths]
     sight = [sorted(data.draw(st.lists(st.integers(1, length), max_size=9), label="sight")) for length in lengths]
+    back = data.draw(st.integers(1, 210), label="look-back")
+    since = [[max(1, count - back) for count in sees] for sees in sight]
     asked = [drawn(rng, len(sees), 2 * width) for sees in sight]
     for attention in attentions(heads, width):
         sessions = kept_by(attention, seen)
-        together = attention.mix(1, np.concatenate(asked), sight)
+        together = attention.mix(1, np.concatenate(asked), sight, since)
         place = 0
-        for kept, own, sees, rows in zip(sessions, seen, sight, asked, strict=True):
+        for kept, own, sees, firsts, rows in zip(sessions, seen, sight, since, asked, strict=True):
             mine = together[place : place + len(sees)]
             place += len(sees)
-            np.testing.assert_allclose(mine, plain(rows, own, sees, heads), atol=2e-5)
+            np.testing.assert_allclose(mine, plain(rows, own, sees, heads, firsts), atol=2e-5)
             attention.begin([kept])
-            for row, count in enumerate(sees):
-                alone = attention.mix(1, rows[row : row + 1], [[count]])
+            for row, (first, count) in enumerate(zip(firsts, sees, strict=True)):
+                alone = attention.mix(1, rows[row : row + 1], [[count]], [[first]])
                 np.testing.assert_array_equal(alone[0], mine[row])
+        if back >= max(lengths):
+            attention.begin(sessions)
+            np.testing.assert_array_equal(attention.mix(1, np.concatenate(asked), sight), together)
 
 
 @needs_compiled

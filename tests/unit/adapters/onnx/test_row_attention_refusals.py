@@ -23,6 +23,7 @@ def _given(**changed: Any) -> list[Any]:  # noqa: ANN401 - what no type allows i
         "numbers": _whole(3),
         "counts": _whole(1),
         "rows": _whole(2),
+        "since": _whole(1, 5),
         "sight": _whole(3, 16),
         "asking": np.zeros((2, 64), dtype=np.float32),
         "mixed": np.zeros((2, 32), dtype=np.float32),
@@ -40,7 +41,13 @@ def _whole(*numbers: int) -> NDArray[np.int32]:
 
 def _overlapping() -> dict[str, Any]:
     memory = np.full(32, 3, dtype=np.int32)
-    return {"rows": _whole(1), "sight": memory[4:5], "asking": np.zeros((1, 64), np.float32), "mixed": memory[None]}
+    return {
+        "rows": _whole(1),
+        "since": _whole(1),
+        "sight": memory[4:5],
+        "asking": np.zeros((1, 64), np.float32),
+        "mixed": memory[None],
+    }
 
 
 WRONG: dict[str, dict[str, Any]] = {
@@ -86,6 +93,9 @@ WRONG: dict[str, dict[str, Any]] = {
     "a row that sees nothing": {"sight": _whole(0, 16)},
     "a row that sees more than there is": {"sight": _whole(3, 17)},
     "sight of one row": {"sight": _whole(3)},
+    "a row that sees from beyond what it sees": {"since": _whole(4, 5)},
+    "a row that sees from the first key on twice": {"since": _whole(0, 5)},
+    "since of one row": {"since": _whole(1)},
     "half of what is asked": {"asking": np.zeros((2, 32), dtype=np.float32)},
     "no room for the answer": {"mixed": np.zeros((1, 32), dtype=np.float32)},
     "no numbers at all": {"slabs": [None]},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.unit.adapters.onnx.attentions import LAYERS, attentions, drawn, plain
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.row_attention import RowAttention
-from worker.adapters.onnx.row_blocks import BLOCK_ROWS, BlockPool, Blocks
+from worker.adapters.onnx.row_blocks import BLOCK_ROWS, OWN_ROWS, BlockPool, Blocks
 from worker.adapters.onnx.slab_bound import SlabBound
 
 MOVES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 40 * BLOCK_ROWS)), max_size=60)
@@ -28,7 +28,7 @@ def test_no_block_is_two_sessions_and_those_that_are_there_stay(moves: list[tupl
         before = own.numbers.copy()
         own.grow(rows)
         assert own.numbers[: len(before)] == before
-        assert len(own.numbers) == max(len(before), -(-rows // BLOCK_ROWS))
+        assert len(own.numbers) == max(len(before), -(-(rows - 1) // OWN_ROWS), 1)
         assert own.nbytes == len(own.numbers) * pool.part(own.numbers[0], 0).nbytes * 2
         taken = [number for one in sessions.values() for number in one.numbers]
         assert len(taken) == len(set(taken))
@@ -49,6 +49,21 @@ def test_what_a_session_had_is_anothers_when_it_is_gone() -> None:
     assert len(pool.slabs) == 1
 
 
+def test_blocks_go_once_nothing_looks_there_and_are_there_again_for_a_buffer_that_begins_anew() -> None:
+    pool = BlockPool(2, 1, 16, SlabBound(0))
+    own = Blocks(pool)
+    own.grow(5 * OWN_ROWS + 1)
+    had = own.numbers.copy()
+    for row, left in ((1, 5), (OWN_ROWS, 5), (OWN_ROWS + 1, 4), (3 * OWN_ROWS, 3), (9 * OWN_ROWS, 1)):
+        own.let_go(row)
+        assert own.numbers == had[-left:]
+    own.grow(6 * OWN_ROWS + 1)
+    assert (own.gone, len(own.numbers)) == (4, 2)
+    own.clear()
+    own.grow(4 * OWN_ROWS + 1)
+    assert (own.gone, len(set(own.numbers))) == (0, 4)
+
+
 PASSES = st.lists(
     st.dictionaries(st.integers(0, 5), st.tuples(st.integers(0, 3), st.integers(0, 40)), min_size=1, max_size=6),
     max_size=6,
@@ -56,12 +71,15 @@ PASSES = st.lists(
 
 
 @pytest.mark.parametrize("attention", attentions(2, 32), ids=lambda one: type(one).__name__)
-@settings(max_examples=40)
-@given(seed=st.integers(0, 10_000), passes=PASSES)
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10_000), passes=PASSES, back=st.integers(1, 90))
 def test_sessions_that_come_and_go_see_their_own_rows_alone(
-    attention: RowAttention, seed: int, passes: list[dict[int, tuple[int, int]]]
+    attention: RowAttention, seed: int, passes: list[dict[int, tuple[int, int]]], back: int
 ) -> None:
-    """Each pass: of some sessions, the last rows again and so many more; who is not in it may be gone after it."""
+    """Each pass: of some sessions, the last rows again and so many more; who is not in it may be gone after it.
+
+    No row looks back farther than so many, and what nothing looks at any more is let go.
+    """
     rng, sessions = np.random.default_rng(seed), dict[int, tuple[KeptRows, Rows]]()
     for number, one in enumerate(passes):
         places = []
@@ -77,10 +95,12 @@ def test_sessions_that_come_and_go_see_their_own_rows_alone(
         fresh = [seen[first:stop] for (_, seen), (first, stop) in zip(own, places, strict=True)]
         attention.keep(1, np.concatenate(fresh), places)
         asked = drawn(rng, len(own), 64)
-        mixed = attention.mix(1, asked, [[len(seen)] for _, seen in own])
-        for row, (_, seen) in enumerate(own):
-            alone = plain(asked[row : row + 1], seen, [len(seen)], 2)
+        since = [[max(1, len(seen) - back)] for _, seen in own]
+        mixed = attention.mix(1, asked, [[len(seen)] for _, seen in own], since)
+        for row, (kept, seen) in enumerate(own):
+            alone = plain(asked[row : row + 1], seen, [len(seen)], 2, since[row])
             np.testing.assert_allclose(mixed[row : row + 1], alone, atol=2e-5)
+            kept.room.let_go(max(1, len(seen) - back - 3))
         attention.begin([])
         for name in [name for name in sessions if name not in one and (name + number) % 2]:
             del sessions[name]

@@ -13,12 +13,12 @@ from tests.unit.adapters.onnx.streams import a_request, some_words
 from worker.adapters.onnx.compiled_attention import COMPILED, CompiledAttention
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.numpy_attention import NumpyAttention
-from worker.adapters.onnx.row_blocks import BLOCK_ROWS, BlockPool, Blocks
+from worker.adapters.onnx.row_blocks import OWN_ROWS, BlockPool, Blocks
 from worker.adapters.onnx.slab_bound import SlabBound
 from worker.adapters.onnx.streamed_network import StreamedNetwork
 
 needs_compiled = pytest.mark.skipif(not COMPILED, reason="nothing was compiled at installation")
-SLAB_ROWS = 64 * BLOCK_ROWS
+SLAB_ROWS = 64 * OWN_ROWS
 
 
 def _filled(pool: BlockPool, slabs: int) -> Blocks:

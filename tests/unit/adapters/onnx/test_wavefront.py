@@ -63,14 +63,32 @@ def test_a_row_sees_the_words_that_the_mask_shows_it_and_its_keys_are_all_there(
     words = len(pieces_of)
     end = data.draw(st.integers(1, words))
     first = data.draw(st.integers(0, end - 1))
-    step = plan(look_ahead, ends, word_of, done_words=None, first=first, end=end)
+    back = data.draw(st.none() | st.integers(1, 70), label="look_back")
+    step = plan(look_ahead, ends, word_of, done_words=None, first=first, end=end, look_back=back)
     assert step is not None
     assert step.wanted == tuple(ends[word] - 1 for word in range(first + 1, end + 1))
     for k, further in enumerate(look_ahead, start=1):
         asked = step.wanted if k == len(look_ahead) else tuple(range(*step.computed[k]))
-        for row, visible in zip(asked, step.visible[k], strict=True):
+        for row, visible, since in zip(asked, step.visible[k], step.since[k], strict=True):
             assert visible == ends[min(word_of[row] + further, words)]
             assert visible <= step.computed[k - 1][1], "what it sees has been computed below"
+            least = 0 if back is None else word_of[row] - back
+            seen = [other for other in range(visible) if word_of[other] >= least or other == 0]
+            assert [0, *range(since, visible)] == seen
+
+
+@given(look_ahead=look_aheads, words=st.integers(1, 60), more=st.integers(1, 9), back=st.integers(1, 30))
+def test_no_later_step_looks_at_a_row_that_was_not_needed(
+    look_ahead: list[int], words: int, more: int, back: int
+) -> None:
+    ends, word_of = rows([2] * (words + more))
+    size = ends[words]
+    step = plan(look_ahead, ends[: words + 1], word_of[:size], done_words=None, first=0, end=words, look_back=back)
+    assert step is not None
+    first = max(0, words - sum(look_ahead))
+    later = plan(look_ahead, ends, word_of, done_words=words, first=first, end=words + more, look_back=back)
+    assert later is not None
+    assert step.needed == min(min(since) for since in later.since[1:] if since)
 
 
 @given(look_ahead=look_aheads, words=st.integers(2, 40), data=st.data())
