@@ -54,7 +54,7 @@ class NetworkChoice:
     ] = 0
     look_ahead: Annotated[str | None, typer.Option(help="L_i of each layer, in words, if not the usual.")] = None
     look_back: Annotated[
-        int | None, typer.Option(help="Words before a word that each layer sees; all of them if not given.")
+        int | None, typer.Option(help="Words before a word that each layer sees, if not those of the start's shape.")
     ] = None
     positions: Annotated[str | None, typer.Option(help="sinusoidal or learned, if not the usual")] = None
     dropout: float = 0.0

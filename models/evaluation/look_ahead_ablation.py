@@ -13,10 +13,11 @@ from pathlib import Path
 from models.decoding.checkpoint_engine import CheckpointEngine
 from models.export.starting_model import starting_model
 from models.export.stored_network import read_network
+from models.networks.ct_transformer import CTConfig
 from models.networks.full_transformer import UNLIMITED
 from models.training.shorter_look_ahead import shortened_to
 
-__all__ = ["masked_otherwise", "shortened", "trained_look_ahead"]
+__all__ = ["another_mask", "masked_otherwise", "shortened", "trained_look_ahead"]
 
 _TOTALS = (9, 8, 6, 4, 3, 2, 0)
 
@@ -33,12 +34,18 @@ def trained_look_ahead(models: Path, *, language: str = "en") -> tuple[int, ...]
     return starting_model(models, language).manifest.look_ahead
 
 
+def another_mask(config: CTConfig, look_ahead: tuple[int, ...] | None) -> CTConfig:
+    """Return a shape with another L_i; None: with no mask at all, to the left neither."""
+    if look_ahead is not None:
+        return replace(config, look_ahead=look_ahead)
+    return replace(config, look_ahead=(UNLIMITED,) * len(config.look_ahead), look_back=None)
+
+
 def masked_otherwise(
     models: Path, look_ahead: tuple[int, ...] | None = None, *, language: str = "en"
 ) -> CheckpointEngine:
     """Return the active model of a language with another L_i; None: no mask at all. fp32, in PyTorch, one thread."""
     stored = starting_model(models, language)
     network = read_network(stored)
-    layers = len(network.config.look_ahead)
-    network.config = replace(network.config, look_ahead=look_ahead or (UNLIMITED,) * layers)
+    network.config = another_mask(network.config, look_ahead)
     return CheckpointEngine(network, stored.vocabulary(), language=language, threads=1)

@@ -23,11 +23,18 @@ def write_checkpoint(path: Path, network: Network, training: dict[str, Any]) -> 
 
 
 def read_checkpoint(path: Path, network: Network) -> dict[str, Any]:
-    """Copy a checkpoint's weights into ``network``, and return all its fields; ValueError for another kind."""
+    """Copy a checkpoint's weights into ``network``, and return all its fields.
+
+    ValueError for another kind, and for another shape: the same weights may lie under another mask.
+    """
     state = _read(path)
-    kind, _ = describe(network)
+    kind, config = describe(network)
     if state["kind"] != kind:
         raise ValueError(f"{path} holds a network of the kind {state['kind']}, not {kind}")
+    held = {name: value for name, value in state["config"].items() if name != "dropout"}
+    other = [f"{name} {value}" for name, value in held.items() if config.get(name) != value]
+    if other:
+        raise ValueError(f"{path} holds another network than was asked for: its {', '.join(other)}")
     network.load_state_dict(state["network"])
     return state
 

@@ -104,4 +104,4 @@ class TaskDependency(MPNet):
         following = torch.cat([word_index[:, 1:], torch.full_like(word_index[:, :1], PADDING_WORD)], dim=1)
         last = (word_index != following) & (word_index > 0) & (word_index < PADDING_WORD)
         ahead = UNLIMITED if max(self.config.look_ahead) >= UNLIMITED else 0
-        return last[:, None, :] & (word_index[:, None, :] <= word_index[:, :, None] + ahead)
+        return last[:, None, :] & self.config.sees(word_index[:, :, None], word_index[:, None, :], ahead)

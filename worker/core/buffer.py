@@ -94,25 +94,27 @@ class Buffer:
         settled = self.was_labelled_from_start and len(self.casing) >= self.settled
         return max(self.frozen, self.settled) if settled else self.frozen
 
-    def append(self, word: ModelWord) -> None:
-        """Add the next word; it has no label yet."""
+    def append(self, word: ModelWord) -> int:
+        """Add the next word, which has no label yet; return the session's count of model words with it."""
         self.words.append(word)
         self.views.append(word.view)
+        return self.start + len(self.words)
 
     def relabel(self, labels: Labels, *, first: int, look_ahead_words: int) -> None:
         """Take the labels of the words from ``first`` on; those behind them have none then.
 
         ValueError where they are not one of each kind a word, leave out a word before, or are of frozen words.
         """
-        end = first + len(labels)
-        if not labels.fit(len(labels)) or end > len(self.words):
+        count = len(labels)
+        end = first + count
+        if not labels.fit(count) or end > len(self.words):
             raise ValueError("a labelling has one label of each kind a word")
         if not self.frozen <= first <= len(self.punctuation):
             raise ValueError("a labelling begins behind the words whose labels are known")
         self._know_casing(first)
         self.punctuation[first:] = labels.punctuation
         self.disfluency[first:] = labels.disfluency
-        self.casing[first:] = labels.casing or bytes(len(labels))
+        self.casing[first:] = labels.casing or bytes(count)
         self.labelled_start = self.start
         self.settled = max(self.frozen, min(len(self.words) - look_ahead_words, end), 0)
 
@@ -131,7 +133,8 @@ class Buffer:
 
     def _know_casing(self, end: int) -> None:
         """Take the words before ``end`` of which no casing is known ``as_given``."""
-        self.casing.extend(bytes(max(end - len(self.casing), 0)))
+        if (missing := end - len(self.casing)) > 0:
+            self.casing.extend(bytes(missing))
 
     def cuts(self, look_ahead_words: int) -> list[int]:
         """Return where unfrozen sentences end with ``look_ahead_words`` words behind (Algorithm 1, over and over)."""

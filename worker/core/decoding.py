@@ -88,10 +88,31 @@ class Decoder:
         return None
 
     def apply(self, applied: AppliedEvent) -> Work:
-        """Take an event's words, and do what it asks for."""
+        """Take an event's words, with the steps and the silences among them, and do what it asks for."""
         event, origin = applied.event, applied.origin
         if self.unrecorded_offset is None:
             self._note_unrecorded(origin)
+        if applied.gap is not None or event.lang != self.lang or event.configure is not None or applied.restarted:
+            yield from self._turn(applied)
+        self.writer.note_event(event, origin)
+        for position, word in enumerate(event.words):
+            if applied.hears and (pause := self._pause(word.start_ms, speaking=True)):
+                yield from self.flush(Cause.SILENCE, pause=pause)
+            for model_word in self.segmenter.push((origin.unit(word, position),)):
+                if self._add(model_word):
+                    yield from self._step()
+            self.audio_end_ms = later_audio_ms(self.audio_end_ms, said_until_ms(word))
+        self.audio_end_ms = later_audio_ms(self.audio_end_ms, untimed_until_ms(event))
+        if pause := self._pause(event.heard_until_ms):
+            yield from self.flush(Cause.SILENCE, pause=pause)
+        if event.session_end:
+            yield from self.clear(Cause.END, session_end=True)
+        elif event.utterance_end:
+            yield from self.flush(Cause.UTTERANCE)
+
+    def _turn(self, applied: AppliedEvent) -> Work:
+        """Settle what an event ends that is no more of what came before it: a gap, another language, other wishes."""
+        event = applied.event
         if applied.gap is not None:
             yield from self._settle_tail()
             self.writer.note_gap(applied.gap, self._unfrozen_pieces())
@@ -103,18 +124,6 @@ class Decoder:
             yield from self._configure(event)
         if applied.restarted:
             self.audio_end_ms = None
-        self.writer.note_event(event, origin)
-        for position, word in enumerate(event.words):
-            yield from self._hear(word.start_ms if applied.hears else None, speaking=True)
-            for model_word in self.segmenter.push((origin.unit(word, position),)):
-                yield from self._add(model_word)
-            self.audio_end_ms = later_audio_ms(self.audio_end_ms, said_until_ms(word))
-        self.audio_end_ms = later_audio_ms(self.audio_end_ms, untimed_until_ms(event))
-        yield from self._hear(event.heard_until_ms)
-        if event.session_end:
-            yield from self.clear(Cause.END, session_end=True)
-        elif event.utterance_end:
-            yield from self.flush(Cause.UTTERANCE)
 
     def _note_unrecorded(self, origin: Origin) -> None:
         """Note where the last ledger record's buffer starts at the latest: a cut among frozen words writes no other."""
@@ -155,19 +164,18 @@ class Decoder:
     def _unfrozen_pieces(self) -> int:
         return sum(len(word.pieces) for word in self.buffer.words[self.buffer.frozen :])
 
-    def _hear(self, heard_ms: int | None, *, speaking: bool = False) -> Work | tuple[()]:
-        """Flush where the audio clock says that nothing was said for long enough. speaking: a word begins there."""
-        pause = heard_pause(heard_ms, self.audio_end_ms, self.options, speaking=speaking)
-        return () if pause is None else self.flush(Cause.SILENCE, pause=pause)
+    def _pause(self, heard_ms: int | None, *, speaking: bool = False) -> Pause | None:
+        """Return the silence to flush for, where the audio clock tells of one. speaking: a word begins there."""
+        return heard_pause(heard_ms, self.audio_end_ms, self.options, speaking=speaking)
 
     def _settle_tail(self) -> Work:
         for word in self.segmenter.flush():
-            yield from self._add(word)
+            if self._add(word):
+                yield from self._step()
 
-    def _add(self, word: ModelWord) -> Work | tuple[()]:
-        """Add the next word; return the step that is due with it, if one is."""
-        self.buffer.append(word)
-        return () if self.buffer.end % self.context.rules.step_words else self._step()
+    def _add(self, word: ModelWord) -> bool:
+        """Add the next word; tell whether a step is due with it."""
+        return self.buffer.append(word) % self.context.rules.step_words == 0
 
     def _step(self) -> Work:
         look_ahead = yield from self._label_and_cut()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -146,6 +146,19 @@ def test_the_attention_is_the_paper_s_over_the_last_pieces_of_words() -> None:
         wanted = layer.final.weight @ torch.cat([mixed, asking]) + layer.final.bias
     assert torch.equal(marks, plain[0])
     assert torch.allclose(tags[0, 3], wanted, atol=1e-6)
+
+
+def test_the_second_task_sees_no_farther_back_than_the_first() -> None:
+    torch.manual_seed(2)
+    network = TaskDependency(replace(dependent("pd", 0).config, look_back=2)).eval()
+    pieces, word_index = pieces_of(12)
+    other = pieces.clone()
+    other[0, 2] = pieces[0, 2] % 5 + 3
+    with torch.no_grad():
+        before, after = network(pieces, word_index), network(other, word_index)
+    for one, changed in zip(before, after, strict=True):
+        words = {int(word) for word in word_index[0, ((one - changed).abs().amax(-1) > 1e-7)[0]]}
+        assert words <= set(range(2, 7)), "two words and two more"
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -71,6 +71,7 @@ def test_the_shape_of_a_pre_trained_encoder_is_read_off_its_file(tmp_path: Path)
         "positions": "learned",
         "max_positions": POSITIONS,
         "layers": LAYERS,
+        "look_back": None,
     }
 
 

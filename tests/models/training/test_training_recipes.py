@@ -23,6 +23,7 @@ from models.networks.checkpoints import load_any_network, load_network, write_ch
 from models.networks.ct_transformer import CTTransformer
 from models.networks.full_transformer import UNLIMITED, FullTransformer
 from models.networks.mpnet import MPNet
+from models.networks.pretrained import shape_of
 from models.networks.registry import Network
 from models.training.loop import TrainingPlan, losses, train
 from models.training.objective import Objective
@@ -93,6 +94,24 @@ def test_training_does_not_go_on_from_another_kind_of_network(tmp_path: Path) ->
     train(made("ct"), packed(), PLAN, tmp_path / "checkpoint.pt")
     with pytest.raises(ValueError, match="of the kind ct, not full"):
         train(made("full"), packed(), PLAN, tmp_path / "checkpoint.pt")
+
+
+def test_training_does_not_go_on_under_another_mask_and_knows_checkpoints_from_before_there_was_a_look_back(
+    tmp_path: Path,
+) -> None:
+    checkpoint, short = tmp_path / "checkpoint.pt", replace(PLAN, max_words=1)
+    train(made("ct"), packed(), short, checkpoint)
+    with pytest.raises(ValueError, match=r"another network than was asked for: its look_back None"):
+        train(CTTransformer(replace(tiny_config(), look_back=3)), packed(), short, checkpoint)
+    state = torch.load(checkpoint, weights_only=True)
+    del state["config"]["look_back"]
+    torch.save(state, checkpoint)
+    train(made("ct", dropout=0.1), packed(), short, checkpoint)
+
+
+def test_a_start_says_how_far_back_its_layers_see(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path / "start.pt", CTTransformer(replace(tiny_config(), look_back=7)), {})
+    assert shape_of(tmp_path / "start.pt")["look_back"] == 7
 
 
 def test_a_blstm_is_not_taken_for_what_can_be_exported(tmp_path: Path) -> None:

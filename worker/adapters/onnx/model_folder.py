@@ -107,6 +107,8 @@ def _read_model(folder: Path) -> StoredModel:
         raise FatalError(
             f"{path} has manifest version {manifest.manifest}; this worker reads up to {MODEL_MANIFEST_VERSION}"
         )
+    if manifest.look_back is not None and manifest.manifest.startswith("1."):
+        raise FatalError(f"{path} has look_back, and a version of before it, whose workers would run the model wrongly")
     listed = {file.name for file in manifest.files}
     for needed in (manifest.weights, manifest.wordpiece.vocabulary):
         if needed not in listed:

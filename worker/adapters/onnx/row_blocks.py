@@ -119,6 +119,6 @@ class Blocks(Room):
     def let_go(self, row: int) -> None:
         unneeded = min((row - 1) // OWN_ROWS - self.gone, len(self.numbers) - 1)
         if unneeded > 0:
-            self._pool.give_back(self.numbers[:unneeded])
-            del self.numbers[:unneeded]
+            given, self.numbers = self.numbers[:unneeded], self.numbers[unneeded:]
             self.gone += unneeded
+            self._pool.give_back(given)  # last: what were given back twice would be two sessions'

@@ -41,8 +41,8 @@ typedef struct {
 /* Where a row lies. */
 INLINE int32_t place_of(int32_t row) { return row + (row > 0 ? (row - 1) / (BLOCK - 1) : 0); }
 
-/* Where the last of the rows lies that a row sees, and where its view begins: beside the leading piece's, which is first in
-   every block, it sees no other where that would be behind the last. */
+/* Where the last of the rows lies that a row sees, and where its view begins; a row that sees the leading piece's alone, which
+   is first in every block, begins there. */
 INLINE int32_t last_seen(int32_t sight) { return place_of(sight - 1); }
 INLINE int32_t first_seen(int32_t since, int32_t sight) {
   return place_of(since) < last_seen(sight) ? place_of(since) : last_seen(sight);
@@ -240,7 +240,7 @@ static PyObject *mix(PyObject *module, PyObject *given) {
   int32_t most = 0;
   for (Session *own = call.sessions; own < call.sessions + call.count; own++)
     for (int32_t row = own->first; row < own->first + own->rows; row++) {
-      if (since[row] < 1 || since[row] > sight[row] || sight[row] > own->capacity) {
+      if (since[row] < 1 || since[row] >= sight[row] + (sight[row] == 1) || sight[row] > own->capacity) {
         refused("a row sees no key, or more than there are");
         goto end;
       }

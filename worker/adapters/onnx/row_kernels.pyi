@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 _Slabs: TypeAlias = list[NDArray[float16]]
 
 # Write what the rows mix into mixed (M, D). Each sees the leading piece's row, and those from since (M,), at least 1,
-# up to sight (M,); asking (M, 2 D): inputs and queries.
+# up to sight (M,), one at least unless sight is 1; asking (M, 2 D): inputs and queries.
 def mix(
     layer: int,
     slabs: _Slabs,

@@ -95,6 +95,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
         ({"weights": "other.onnx"}, "lists no file other.onnx"),
         ({"look_ahead": "nine"}, "look_ahead"),
         ({"manifest": "2.0", "look_back": 0}, "look_back"),
+        ({"manifest": "1.2", "look_back": 24}, "look_back, and a version of before it"),
         ({"files": [{"name": "../weights.onnx", "bytes": 1, "sha256": ""}]}, "lists no file"),
     ],
 )

@@ -94,6 +94,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "a row that sees more than there is": {"sight": _whole(3, 17)},
     "sight of one row": {"sight": _whole(3)},
     "a row that sees from beyond what it sees": {"since": _whole(4, 5)},
+    "a row that sees from where its sight ends": {"since": _whole(3, 5)},
     "a row that sees from the first key on twice": {"since": _whole(0, 5)},
     "since of one row": {"since": _whole(1)},
     "half of what is asked": {"asking": np.zeros((2, 32), dtype=np.float32)},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -62,6 +64,26 @@ def test_blocks_go_once_nothing_looks_there_and_are_there_again_for_a_buffer_tha
     own.clear()
     own.grow(4 * OWN_ROWS + 1)
     assert (own.gone, len(set(own.numbers))) == (0, 4)
+
+
+def test_what_cannot_be_given_back_is_lost_and_never_two_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = BlockPool(2, 1, 16, SlabBound(0))
+    own = Blocks(pool)
+    own.grow(3 * OWN_ROWS + 1)
+
+    def fails(numbers: Sequence[int]) -> None:
+        raise MemoryError(numbers)
+
+    monkeypatch.setattr(pool, "give_back", fails)
+    with pytest.raises(MemoryError):
+        own.let_go(2 * OWN_ROWS + 1)
+    monkeypatch.undo()
+    del own
+    others = [Blocks(pool) for _ in range(9)]
+    for one in others:
+        one.grow(1)
+    taken = [number for one in others for number in one.numbers]
+    assert len(set(taken)) == len(taken)
 
 
 PASSES = st.lists(
