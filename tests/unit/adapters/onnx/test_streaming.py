@@ -199,7 +199,7 @@ def test_rows_are_counted_while_a_pass_computes_with_them_and_not_after_it_has_f
 
 
 def test_a_session_that_alone_is_too_much_takes_no_room_from_the_others() -> None:
-    engine = streaming(max_kept_bytes=2**21)
+    engine = streaming(max_kept_bytes=2**20)
     engine.label([a_request(engine, some_words(20, 11), session="small")])
     engine.label([a_request(engine, some_words(120, 12), session="large")])
     assert (engine.work.kept_sessions, engine.work.evicted_sessions) == (1, 1)
