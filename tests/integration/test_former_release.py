@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 from schemas.events import WordsEvent
 from tests.harness.parts.lookup import missing
-from tests.harness.places import ROOT
+from tests.harness.places import ROOT, SHIPPED
 from tests.harness.rehearsal import Rehearsal
 from tests.harness.release import release
 from tests.harness.speech import check_every_word_once, speech
@@ -39,11 +41,18 @@ def _is_shallow() -> bool:
     return subprocess.run(command, capture_output=True, check=False).stdout.strip() == b"true"
 
 
+def _models_for_both(folder: Path) -> Path:
+    """Return a models folder that both releases read: the former one had no model, and knows no look-back."""
+    copied = shutil.copytree(SHIPPED / "en-small", folder / "models" / "en-small")
+    manifest = json.loads((copied / "manifest.json").read_text(encoding="utf-8"))
+    (copied / "manifest.json").write_text(json.dumps(manifest | {"active": True}), encoding="utf-8")
+    return copied.parent
+
+
 def test_sessions_go_on_through_upgrades_and_a_roll_back_of_the_state_that_is_stored(
-    rehearsal: Rehearsal, former: Path
+    rehearsal: Rehearsal, former: Path, tmp_path: Path
 ) -> None:
-    # It had no model yet.
-    rehearsal.changes = {"CAESURA_WORKER_MODELS_DIR": str(ROOT / "models" / "shipped")}
+    rehearsal.changes = {"CAESURA_WORKER_MODELS_DIR": str(_models_for_both(tmp_path))}
     rehearsal.follow("Before the first start", 0)
     sessions = [speech(f"call-{number}", 60) for number in range(6)]
     # Switched on, traces are what 1.1 stores and 1.0 does not know; nobody listens for the spans.
