@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from worker.adapters.onnx.graph_file import stored_arrays
 from worker.adapters.onnx.heads import Heads, Scores
 from worker.adapters.onnx.inference_session import open_graph
-from worker.adapters.onnx.kept_rows import RowCache
+from worker.adapters.onnx.kept_rows import KeptRows, RowCache
 from worker.adapters.onnx.model_folder import StoredModel
 from worker.adapters.onnx.pieces import PieceReader
 from worker.adapters.onnx.row_network import RowNetwork, RowStep
-from worker.adapters.onnx.wavefront import plan
+from worker.adapters.onnx.wavefront import Step, plan
 from worker.core.labelling import LabelRequest
 from worker.errors import EngineError, FatalError
 
@@ -108,34 +108,29 @@ class StreamedNetwork:
 
     def _begin_step(self, request: LabelRequest) -> RowStep:
         kept = self._cache.take(request.session, self._name) or self._network.keep()
-        wanted, words = request.wanted, request.words
+        words = request.words
         if kept.is_of(words):
             pieces = kept.read(words, self._reader.pieces)
-            step = plan(
-                self._network.look_ahead,
-                kept.ends,
-                kept.word_of,
-                done_words=kept.done_words,
-                first=wanted.start,
-                end=wanted.stop,
-                look_back=self._look_back,
-            )
+            step = self._plan(kept, request.wanted, done_words=kept.done_words)
             if step is not None:
                 return RowStep(kept=kept, step=step, pieces=pieces)
         kept.begin()
         self.begun += 1
         pieces = [self._reader.leading, *kept.read(words, self._reader.pieces)]
-        step = plan(
+        step = self._plan(kept, request.wanted, done_words=None)
+        assert step is not None, "nothing has been computed that could be gone"
+        return RowStep(kept=kept, step=step, pieces=pieces)
+
+    def _plan(self, kept: KeptRows, wanted: range, *, done_words: int | None) -> Step | None:
+        return plan(
             self._network.look_ahead,
             kept.ends,
             kept.word_of,
-            done_words=None,
+            done_words=done_words,
             first=wanted.start,
             end=wanted.stop,
             look_back=self._look_back,
         )
-        assert step is not None, "nothing has been computed that could be gone"
-        return RowStep(kept=kept, step=step, pieces=pieces)
 
     def _run(self, steps: Sequence[RowStep]) -> Scores:
         try:
