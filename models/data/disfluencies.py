@@ -3,7 +3,7 @@
 Three kinds of reparandum, with the lengths that conversation shows (mostly one or two words):
 
 - a repetition of the words that follow, at function words above all, now and then broken off; never one that would be
-  meant ("hours and hours and");
+  meant ("hours and hours and"), seldom one other word alone ("really really", "five five");
 - a repair: the words that follow with one of them replaced;
 - a restart: the beginning of another sentence, given up.
 
@@ -77,6 +77,8 @@ ENGLISH_SPEECH = SpeechHabits(
     shortest_broken=4,
     kept_unsaid=2,
 )
+_OTHER_WORD_ALONE = 0.25
+"""The share kept of repetitions of one word that is no function word: slips are seldom of that kind."""
 _LENGTHS = (1, 2, 3, 4)
 _LENGTH_WEIGHTS = (58, 27, 11, 4)
 
@@ -153,6 +155,8 @@ def _repetition(document: AlignedDocument, i: int, end: int, rng: random.Random,
         span.pop()
     if rng.random() < 0.15 and len(span[-1]) >= habits.shortest_broken:
         span[-1] = span[-1][: rng.randint(1, len(span[-1]) - habits.kept_unsaid)]
+    elif len(span) == 1 and span[0] not in habits.function_words and rng.random() > _OTHER_WORD_ALONE:
+        return []
     if rng.random() < 0.08 and len(span) == 1:
         span = span * 2
     return _reparandum(span) + (_interregnum(habits.filler(rng)) if rng.random() < 0.2 else [])

@@ -3,16 +3,22 @@
 # ruff: noqa: SIM905 - a list of words reads best as words
 from __future__ import annotations
 
-__all__ = ["DRAWN_WORDS", "EARNEST", "REPAIRED"]
+from models.data.spoken_patterns import Frames
+
+__all__ = ["ENGLISH_FRAMES"]
 
 
 def _said_twice(words: str) -> list[str]:
     return [f"{word} and {word}" for word in words.split()]
 
 
+def _doubled(words: str) -> list[str]:
+    return [f"{word} {word}" for word in words.split()]
+
+
 _DIGITS = "zero oh one two three four five six seven eight nine".split()
 
-DRAWN_WORDS: dict[str, list[str]] = {
+_WORDS: dict[str, list[str]] = {
     "digit": _DIGITS,
     "pair": [f"{digit}, {digit}" for digit in _DIGITS] + [f"double {digit}" for digit in _DIGITS],
     "number": "three four five six seven eight ten twelve fifteen twenty thirty forty fifty sixty ninety".split(),
@@ -44,8 +50,19 @@ DRAWN_WORDS: dict[str, list[str]] = {
         "knocked pushed asked called"
     ),
     "twice_on": _said_twice("on round down further farther over deeper out by"),
+    "doubled_noun": _doubled("yo cha pom no choo tom tuk dik boo hula ylang aye knock tut chop goody"),
+    "doubled_name": _doubled("Lang Talk Sirhan Humbert Boutros Ziggy Zsa Tin Coco Kiki Jojo Mimi Toto Rara Bibi Lulu"),
+    "doubled_place": _doubled("Bora Walla Pago Baden Wagga Sing Pukka Tuki Nana Zuma"),
+    "name_that_acts": _doubled("Mark Bill Grant Chase Skip Rob Sue Drew Jack Pat Wade Hope Frank Dean"),
+    "really_so": _doubled("home hot dark rich done tired tall asleep ready old lost full alone open new busy"),
+    "really_one": _doubled("job book friend date coffee tea car salad doctor holiday house party letter fish boat"),
+    "even": _doubled("10 20 30 40 60 5 6 7 fifty twenty thirty ten"),
+    "thrice": [f"{word} {word} {word}" for word in "okay sure no yes right wait stop good go now more later".split()],
+    "firmly": _doubled("ever truly surely just really never always only"),
+    "parting": _doubled("bye night ta cheers"),
+    "leaving": "carry drive go walk press read play sail march soldier".split(),
 }
-EARNEST = [
+_EARNEST = [
     "<who> had had (a|that|another) <noun> for a while.",
     "If they had had (more time|any luck|a <noun>), they would have <done>.",
     "By then she had had (two|three|enough) <noun> lessons, and it showed.",
@@ -110,10 +127,50 @@ EARNEST = [
     "It was (okay|right|fine) (then|on <day>) and it will be.",
     "Have you (met|seen|read|heard) <name> <surname>?",
     "What is on on <day>?",
+    "The (song|band|show|painter) (called|named) <doubled_name> (was|is) <adj>.",
+    "<doubled_name> (sang|played|came|spoke|won) (last <part>|in <city>|on <day>).",
+    "(Did you see|I met|We heard) <doubled_name> (in <city>|on <day>)?",
+    "We flew (to|over|from) <doubled_place> (on <day>|in the <part>).",
+    "(I saw|We let|Did|Help|Watch) <name_that_acts> (it|the <noun>|us) (on <day>|again|before <who> did).",
+    "<name_that_acts> the <noun> whenever <who> can.",
+    "It was <really_so>, if you see what I mean.",
+    "(She|He|It) is <really_so>, not just a bit.",
+    "(Is it|Are you) (warm|home|<adj>) or <really_so>?",
+    "That is not a <really_one>, it is a <noun>.",
+    "There are (friends|jobs|books) and then there is a <really_one>.",
+    "Do you want (<really_one>|a <really_one>) or just a <noun>?",
+    "(The odds are|We split it|They went|It ended|The vote was) <even> (in the end|on <day>|at best).",
+    "A <even> (split|tie|draw|deal|share) is <adj>.",
+    "(All I hear is|They kept saying|He just went) <thrice> (until <day>|and nothing <adj>|and then he <done>).",
+    "She (said|shouted|wrote) <thrice> and they <done>.",
+    "(I|We|You) (would|could|must|should) <firmly> <verb> (it|the <noun>) (again|without <who>).",
+    "It (is|was) <firmly> <adj>.",
+    "<parting>, (<name>|everyone|all), and (drive safely|get home well|have a good <part>).",
+    "<parting>, see you (on <day>|in <city>|at the <place>).",
+    "(They|We|I) (will|can|have to) <leaving> on on <day> (if|when|because) it is <adj>.",
+    "(They|We|I) (will|can|have to) <leaving> on on (our|their|my) own.",
+    "(She|They|He) (let|ushered|called|showed) (us|me|them) in in the (<part>|rain|end|dark).",
+    "(Give|Hand|Send) the <noun> in in (good time|the <part>|<city>).",
+    "(He bought|She lost|Where is) (a|the|my) <doubled_noun> (for <name>|on <day>|again)?",
+    "(She|He) did the <doubled_noun> (for us|with <name>|all <part>).",
+    "The <noun> was (only|just|very) so so, (but|and) the <noun> was <adj>.",
+    "How kind of (you|him|her|them).",
+    "That (is|was) (very|so|awfully) (kind|good|nice|sweet|brave|rude) of (you|him|her|them).",
+    "It is (kind|good|nice) of you to <verb> (it|the <noun>).",
+    "(I|We|They) mean to <verb> (it|the <noun>) (soon|on <day>|in <city>).",
+    "I mean (all of it|exactly that|business|this <noun>|you, not <name>|the one at the <place>).",
+    "(She|He) (means|meant) every (line|bit|word) of (it|the <noun>).",
+    "The well (by|under|near|outside) the <place> (is|was) (deep|<adj>|old).",
+    "(All|Not much|Everything) (is|was) (well|quiet|good|lost) that (starts|comes|looks|stays) so.",
+    "(Anyone|Nobody|Whoever) who (sees it sees|hears her hears|meets us meets|tries it tries) (that|why) it is <adj>.",
+    "The (soup|iron|bath|road) is <adj>, so (wait|be careful|stay here|take your time|hurry up|let us go).",
+    "It is (late|raining|Friday|nearly <part>), so (come in|go to bed|tell <name>|bring a <noun>|have a seat).",
+    "The (shop|office|gate) (opens|closes) at <number> (a.m.|p.m.) and (opens|closes) again at <number>.",
+    "At <number> (a.m.|p.m.) (we|they) (stop|start|eat) and at <number> (a.m.|p.m.) (we|they) (sleep|leave).",
     "I know you know (the <place>|how <adj> it is|her).",
     "The word (an|for|of) is (short|spelled alike).",
 ]
-REPAIRED = [
+_REPAIRED = [
     "Park on the [left] {(sorry|no|I mean|uh|no sorry)} right side of the <place>.",
     "Go [north] {(sorry|no|I mean)} south at the <place>.",
     "(Ask|Call|Tell) [<name>] {(no|sorry|I mean|uh no)} <name> (first|on <day>).",
@@ -130,6 +187,18 @@ REPAIRED = [
     "We (meet|leave|start) on [<day>] {(no|uh|sorry|I mean)} <day>.",
     "We (meet|leave|start) [on <day>] on <day>.",
     "[I went] I drove to <city> (on <day>|last week).",
+    "[He] she (will|can|might|should) (<verb>|call|help) (us|it|the <noun>) (on <day>|soon|this <part>).",
+    "[She] they (will|can|have to) <verb> the <noun>.",
+    "[He was] they were (<adj>|hoping to <verb> it|about to leave).",
+    "[I am] we are (trying|hoping|planning|going) to <verb> it (on <day>|soon).",
+    "[They were] I was (going|hoping|trying) to <verb> the <noun>.",
+    "[Where] the place that (we|they) (like|meant|left) is <city>.",
+    "[How we] the way we <done> is not <adj>.",
+    "[What they] the <noun> that they lost was <adj>.",
+    "There (are|were) [<number>] <number> (<nouns>|of them) (at|behind|near) the <place>.",
+    "It (takes|took|lasts) [<number>] <number> <unit>.",
+    "[They were] they were (already|still) (here|asleep|<adj>) when (we|I) <done>.",
+    "[It is] it is (already|still|nearly) over when <who> <done>.",
     "[They live in <city>] {(no|sorry)} they live in <city>.",
     "My flight is [to <city>] {(uh|I mean|no)} to <city>.",
     "I (need|want|bought) [a <noun>] {(no|uh|I mean|or rather)} a <noun>.",
@@ -147,3 +216,4 @@ REPAIRED = [
     "[And then] and then (we|they) <done>.",
     "[And we] and we <done> on <day>.",
 ]
+ENGLISH_FRAMES = Frames(earnest=_EARNEST, repaired=_REPAIRED, words=_WORDS)

@@ -2,23 +2,25 @@
 
 The edited corpora hardly ever hold what a network confuses with a slip ("had had", "hours and hours", "five five
 two"), and rules insert only repairs that take words of the sentence up again; "turn left, sorry, right" does not. So
-both kinds are made here, half and half, with words drawn into frames. In a frame ``a|b`` is a choice, ``<name>`` a
-word drawn of that list, ``[..]`` a reparandum and ``{..}`` an interregnum; the marks are the frame's own. None of the
-sentences of ``models/evaluation/regression`` stands here: that list says whether what is learnt goes beyond the frames.
+both kinds are made here, half and half, with words drawn into frames (``spoken_frames``, ``chinese_frames``). In a
+frame ``(a|b)`` is a choice, ``<name>`` a word drawn of that list, ``[..]`` a reparandum, ``{..}`` an interregnum; the
+marks are the frame's own. None of the sentences of ``models/evaluation/regression`` stands here: that list says whether
+what is learnt goes beyond the frames.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from models.data.aligned_words import AlignedDocument, move_marks
+from models.data.chinese_marks import LabelledUnit, add_turn, read_chinese_marks
 from models.data.marks import read_marks
-from models.data.spoken_frames import DRAWN_WORDS, EARNEST, REPAIRED
-from schemas.labels import Disfluency
+from schemas.labels import Disfluency, Punctuation
 
-__all__ = ["pattern_documents"]
+__all__ = ["Frames", "add_chinese", "add_english", "pattern_documents"]
 
 _DOCUMENTS, _SENTENCES = 1600, 25
 _CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
@@ -32,43 +34,76 @@ _KINDS = {
 """The tags of a span's first word and of the others, by the group of ``_SPAN`` that it is."""
 
 
-def pattern_documents(*, documents: int = _DOCUMENTS) -> Iterator[AlignedDocument]:
-    """Yield documents of 25 sentences each; the same ones every time."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frames:
+    """A language's frames: said in earnest, and with a slip; and the words of each slot."""
+
+    earnest: Sequence[str]
+    repaired: Sequence[str]
+    words: Mapping[str, Sequence[str]]
+
+
+def pattern_documents(
+    frames: Frames, add: Callable[[AlignedDocument, str], None], *, documents: int = _DOCUMENTS
+) -> Iterator[AlignedDocument]:
+    """Yield documents of 25 sentences each, the same ones every time. add: appends a sentence that is so written."""
     for number in range(documents):
         rng = random.Random(number)
         document = AlignedDocument("patterns", f"patterns-{number}")
         for _ in range(_SENTENCES):
-            _add(document, _filled(rng.choice(EARNEST if rng.random() < 0.5 else REPAIRED), rng))
+            frame = rng.choice(frames.earnest if rng.random() < 0.5 else frames.repaired)
+            add(document, _filled(frame, frames.words, rng))
         move_marks(document)
         yield document
 
 
-def _filled(frame: str, rng: random.Random) -> str:
+def _filled(frame: str, words: Mapping[str, Sequence[str]], rng: random.Random) -> str:
     """Return the frame with its choices made and its slots filled; the same slot is never filled twice alike."""
     while (found := _CHOICE.search(frame)) is not None:
         frame = frame[: found.start()] + rng.choice(found[1].split("|")) + frame[found.end() :]
     taken: set[str] = set()
 
     def drawn(slot: re.Match[str]) -> str:
-        word = rng.choice([word for word in DRAWN_WORDS[slot[1]] if word not in taken])
+        word = rng.choice([word for word in words[slot[1]] if word not in taken])
         taken.add(word)
         return word
 
     return _SLOT.sub(drawn, frame)
 
 
-def _add(document: AlignedDocument, sentence: str) -> None:
+def add_english(document: AlignedDocument, sentence: str) -> None:
     """Append a sentence in the frames' notation. A mark stands behind the word that it follows, bracket or not."""
     plain = re.sub(r"[\[\]{}]", "", sentence)
-    tags = [tag for span in _SPAN.finditer(sentence) for tag in _tags(span)]
+    tags = [
+        tag
+        for span, kinds in _spans(sentence)
+        for tag in _tags([word for word in span.split() if re.search(r"\w", word)], kinds)
+    ]
     for word, tag in zip(read_marks(plain), tags, strict=True):
         document.add(word.view, word.mark, tag, word.casing)
     document.turn_ends.add(len(document.words) - 1)
 
 
-def _tags(span: re.Match[str]) -> list[int]:
-    group = span.lastindex
-    assert group is not None, "each way to match has a group"
-    begin, inside = _KINDS[group]
-    words = [word for word in span[group].split() if re.search(r"\w", word)]
+def add_chinese(document: AlignedDocument, sentence: str) -> None:
+    """Append a sentence in the frames' notation, cut into words as the worker cuts it. No mark follows a bracket."""
+    units: list[LabelledUnit] = []
+    for span, kinds in _spans(sentence):
+        read = read_chinese_marks(span)
+        for unit, tag in zip(read, _tags(read, kinds), strict=True):
+            unit.tag = tag
+            unit.mark = max(unit.mark, Punctuation.NONE)  # unknown at the end of a span, which is within the sentence
+        units += read
+    add_turn(document, units)
+
+
+def _spans(sentence: str) -> Iterator[tuple[str, tuple[Disfluency, Disfluency]]]:
+    """Yield each bracket's words, and those between brackets, with the tags of their kind."""
+    for span in _SPAN.finditer(sentence):
+        group = span.lastindex
+        assert group is not None, "each way to match has a group"
+        yield span[group], _KINDS[group]
+
+
+def _tags(words: Sequence[object], kinds: tuple[Disfluency, Disfluency]) -> list[int]:
+    begin, inside = kinds
     return [int(inside if place else begin) for place in range(len(words))]

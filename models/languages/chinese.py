@@ -15,9 +15,11 @@ from models.data.chinese_corpora import (
     read_cs2w,
     read_everything,
 )
+from models.data.chinese_frames import CHINESE_FRAMES
 from models.data.chinese_marks import add_turn, cut_again, read_chinese_marks
 from models.data.disfluencies import insert_disfluencies
 from models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
+from models.data.spoken_patterns import add_chinese, pattern_documents
 from models.evaluation.chinese import (
     CHINESE_HELD_OUT,
     CHINESE_TESTS,
@@ -43,6 +45,7 @@ _MIX = {
     "cmrc2018": 250_000,
     "vcsum": 300_000,
     "cs2w": 400_000,
+    "patterns": 200_000,
 }
 """It leans towards speech; two CPU cores read a part of it (``prepare --scale``)."""
 
@@ -50,6 +53,9 @@ _MIX = {
 def _documents(corpora: Path, corpus: str, *, training: bool) -> Iterator[AlignedDocument]:
     if corpus == "cs2w":
         return _cs2w(corpora, training=training)
+    if corpus == "patterns":
+        made = pattern_documents(CHINESE_FRAMES, add_chinese)
+        return (document for document in made if is_held_out(corpus, document.name) != training)
     return read_chinese_corpus(corpora, corpus, lambda name: is_held_out(corpus, name) != training)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
@@ -16,7 +17,8 @@ from models.data.english_corpora import ENGLISH_CORPORA, add_line, read_corpus
 from models.data.iwslt import read_iwslt
 from models.data.marks import read_marks
 from models.data.recipes import DEV_TALKS, DISFLUENT_SHARE, Recipe, is_held_out
-from models.data.spoken_patterns import pattern_documents
+from models.data.spoken_frames import ENGLISH_FRAMES
+from models.data.spoken_patterns import add_english, pattern_documents
 from models.evaluation.english import (
     BENCHMARKS,
     DEV_HALVES,
@@ -33,7 +35,7 @@ from worker.core.normalisation import model_view
 __all__ = ["ENGLISH"]
 
 _OF_OUR_OWN: dict[str, Callable[[], Iterator[AlignedDocument]]] = {
-    "patterns": pattern_documents,
+    "patterns": partial(pattern_documents, ENGLISH_FRAMES, add_english),
     "calls": call_documents,
 }
 _MIX = {

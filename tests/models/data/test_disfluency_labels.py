@@ -6,7 +6,7 @@ import pytest
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.derived_tags import derive_tags
-from models.data.disfluencies import insert_disfluencies
+from models.data.disfluencies import FUNCTION_WORDS, insert_disfluencies
 from models.data.disfluent_pairs import _tags
 from models.data.marks import read_marks
 from schemas.labels import Disfluency, Punctuation
@@ -87,6 +87,19 @@ def test_what_would_be_meant_is_not_inserted_as_a_repetition() -> None:
     said_again = {run[:2] for run in runs if run[:2] == run[2:4] and run[4:] == (B_RM, I_RM, FLUENT, FLUENT)}
     assert ("we", "and") in said_again
     assert not {("days", "and"), ("and", "days")} & said_again
+
+
+def test_one_word_that_is_no_function_word_is_seldom_said_twice() -> None:
+    """People mean "really really" and "five five"; a function word alone is a slip."""
+    noisy = insert_disfluencies(fluent_document(2000), random.Random(4), share=1.0)
+    alone = [
+        noisy.words[k]
+        for k in range(1, len(noisy.words) - 1)
+        if noisy.words[k] == noisy.words[k + 1] and noisy.disfluency[k] == B_RM and noisy.disfluency[k + 1] == FLUENT
+    ]
+    others = [word for word in alone if word not in FUNCTION_WORDS]
+    assert len(alone) > 300
+    assert 0 < len(others) < 0.1 * len(alone)
 
 
 def test_of_two_copies_the_first_is_the_reparandum() -> None:

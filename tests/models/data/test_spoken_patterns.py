@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
 
-from models.data.aligned_words import AlignedDocument
-from models.data.spoken_frames import EARNEST, REPAIRED
-from models.data.spoken_patterns import _add, pattern_documents
+from models.data.aligned_words import UNKNOWN, AlignedDocument
+from models.data.chinese_frames import CHINESE_FRAMES
+from models.data.spoken_frames import ENGLISH_FRAMES
+from models.data.spoken_patterns import Frames, add_chinese, add_english, pattern_documents
 from models.evaluation.regression.cases import FLUENT, read_cases
 from schemas.labels import Disfluency, Punctuation
 from worker.core.normalisation import model_view
 
 O, B_RM, I_RM, B_IM, I_IM = (int(tag) for tag in Disfluency)  # noqa: E741 - the tags' own names
+FRAMES = {"en": ENGLISH_FRAMES, "zh": CHINESE_FRAMES}
+LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
+
+
+def _documents(language: str, count: int = 1600) -> Iterator[AlignedDocument]:
+    return pattern_documents(FRAMES[language], add_english if language == "en" else add_chinese, documents=count)
 
 
 @pytest.mark.parametrize(
@@ -28,36 +36,69 @@ def test_brackets_and_braces_are_tags_and_marks_are_the_frames_own(
     sentence: str, tags: list[int], marks: list[int]
 ) -> None:
     document = AlignedDocument("patterns", "one")
-    _add(document, sentence)
+    add_english(document, sentence)
     assert document.disfluency == tags
     assert document.punctuation == marks
     assert document.turn_ends == {len(tags) - 1}
 
 
-def test_the_documents_are_the_same_every_time_and_hold_both_kinds() -> None:
-    first, second = list(pattern_documents(documents=20)), list(pattern_documents(documents=20))
+@pytest.mark.parametrize(
+    ("sentence", "words", "tags", "marks"),
+    [
+        ("我[明天]{不是}后天出发。", "我 明天 不是 后天 出发", [O, B_RM, B_IM, O, O], [0, 0, 0, 0, 2]),
+        ("[因为]因为下雨，所以没去。", "因为 因为 下雨 所以 没 去", [B_RM] + [O] * 5, [0, 0, 1, 0, 0, 2]),
+        ("先吃饭。再走吗？", "先 吃饭 再 走 吗", [O] * 5, [0, 2, 0, 0, 3]),
+        ("把[词典]{不对}钥匙拿来。", "把 词典 不 对 钥匙 拿来", [O, B_RM, B_IM, I_IM, O, O], [0] * 5 + [2]),
+    ],
+)
+def test_a_chinese_sentence_is_cut_as_the_worker_cuts_it(
+    sentence: str, words: str, tags: list[int], marks: list[int]
+) -> None:
+    document = AlignedDocument("patterns", "one")
+    add_chinese(document, sentence)
+    assert document.words == words.split()
+    assert document.disfluency == tags
+    assert document.punctuation == marks
+    assert document.turn_ends == {len(tags) - 1}
+
+
+def test_a_slot_is_never_filled_twice_alike_and_a_choice_may_be_empty() -> None:
+    frames = Frames(earnest=["<one> <one>(| x)."], repaired=["<one> <one>(| x)."], words={"one": ["a", "b"]})
+    for document in pattern_documents(frames, add_english, documents=20):
+        starts = [*document.sentence_starts(), len(document.words)]
+        made = {tuple(document.words[start:end]) for start, end in pairwise(starts)}
+        assert made == {("a", "b"), ("b", "a"), ("a", "b", "x"), ("b", "a", "x")}
+
+
+@LANGUAGES
+def test_the_documents_are_the_same_every_time_and_hold_both_kinds(language: str) -> None:
+    first, second = list(_documents(language, 20)), list(_documents(language, 20))
     assert [one.words for one in first] == [one.words for one in second]
     tags = [tag for document in first for tag in document.disfluency]
     assert 0.05 < sum(tag != O for tag in tags) / len(tags) < 0.3
     ends = [document.punctuation[end] for document in first for end in document.turn_ends]
     assert set(ends) == {int(Punctuation.PERIOD), int(Punctuation.QUESTION)}
+    marks = [mark for document in first for mark in document.punctuation]
+    assert UNKNOWN not in marks
 
 
-def test_no_frame_leaves_a_sign_of_its_notation() -> None:
-    said = {word for document in pattern_documents() for word in document.words}
+@LANGUAGES
+def test_no_frame_leaves_a_sign_of_its_notation(language: str) -> None:
+    said = {word for document in _documents(language) for word in document.words}
     assert not [word for word in said if any(sign in word for sign in "()[]{}<>|")]
-    assert len(EARNEST) + len(REPAIRED) > 70
+    assert len(FRAMES[language].earnest) + len(FRAMES[language].repaired) > 60
 
 
-def test_no_sentence_of_the_regression_list_is_made() -> None:
+@LANGUAGES
+def test_no_sentence_of_the_regression_list_is_made(language: str) -> None:
     listed = {
-        tuple(view for word in case.units if (view := model_view(word)))
-        for case in read_cases("en")
+        "".join(view for word in case.units if (view := model_view(word)))
+        for case in read_cases(language)
         if case.section != FLUENT
     }
-    made: set[tuple[str, ...]] = set()
-    for document in pattern_documents():
+    made: set[str] = set()
+    for document in _documents(language):
         starts = [*document.sentence_starts(), len(document.words)]
-        made |= {tuple(document.words[start:end]) for start, end in pairwise(starts)}
-    assert len(listed) > 100
+        made |= {"".join(document.words[start:end]) for start, end in pairwise(starts)}
+    assert len(listed) >= 100
     assert not listed & made
