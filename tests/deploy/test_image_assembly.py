@@ -104,7 +104,7 @@ def test_words_are_served_and_a_page_is_shown_from_the_image(image: Path) -> Non
         finally:
             process.terminate()
     assert [one["type"] for one in told] == ["ready", "segment", "ended"]
-    assert told[1]["text"] == "So can you hear me?"
+    assert told[1]["text"] == "So, can you hear me?"
 
 
 def test_the_bill_of_materials_names_every_library_and_the_model_and_nothing_that_builds_or_trains(image: Path) -> None:

@@ -47,7 +47,7 @@ def test_words_over_tls_come_back_and_a_stop_sends_what_is_left(
         client.send(json.dumps({"lang": "en", "tentative": True}))
         client.send(json.dumps({"words": "so um can you hear me", "utterance_end": True}))
         (*_, segment) = received(client, "segment")
-        assert segment["text"] == "So can you hear me?"
+        assert segment["text"] == "So, can you hear me?"
         client.send(json.dumps({"words": "yes we"}))
         while len(received(client, "tentative")[-1]["tentative"]["words"]) < 2:
             pass  # what is not read yet when the signal comes stays the client's

@@ -86,7 +86,7 @@ print(*(one.text for one in [*session.feed("so um can you hear me"), *session.en
 assert not {"torch", "starlette", "confluent_kafka", "redis"} & set(sys.modules), "a library loads what it needs"
 assert str(caesura.models_folder()).startswith(sys.prefix)
 """
-    assert run(python, "-c", script) == "So can you hear me?\n"
+    assert run(python, "-c", script) == "So, can you hear me?\n"
 
 
 def test_a_package_of_ones_own_by_such_a_name_is_left_alone(python: Path, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ print(caesura.languages())
 def test_the_command_runs(python: Path) -> None:
     assert run(python, "-m", "caesura", "--version").startswith("caesura ")
     marked = run(python, "-m", "caesura", "punctuate", "--output", "marked", given="so um can you hear me\n")
-    assert marked == "So {um} can you hear me?\n"
+    assert marked == "So, {um} can you hear me?\n"
     assert "worker.commit_interval_ms" in run(python, "-m", "caesura", "settings")
 
 
