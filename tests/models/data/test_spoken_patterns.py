@@ -82,15 +82,15 @@ def test_the_documents_are_the_same_every_time_and_hold_both_kinds(language: str
     assert UNKNOWN not in marks
 
 
-@LANGUAGES
-def test_no_frame_leaves_a_sign_of_its_notation(language: str) -> None:
+@pytest.mark.parametrize(("language", "least"), [("en", 149), ("zh", 63)])
+def test_no_frame_leaves_a_sign_of_its_notation(language: str, least: int) -> None:
     said = {word for document in _documents(language) for word in document.words}
     assert not [word for word in said if any(sign in word for sign in "()[]{}<>|")]
-    assert len(FRAMES[language].earnest) + len(FRAMES[language].repaired) > 60
+    assert len(FRAMES[language].earnest) + len(FRAMES[language].repaired) > least
 
 
-@LANGUAGES
-def test_no_sentence_of_the_regression_list_is_made(language: str) -> None:
+@pytest.mark.parametrize(("language", "least"), [("en", 100), ("zh", 99)])
+def test_no_sentence_of_the_regression_list_is_made(language: str, least: int) -> None:
     listed = {
         "".join(view for word in case.units if (view := model_view(word)))
         for case in read_cases(language)
@@ -100,5 +100,5 @@ def test_no_sentence_of_the_regression_list_is_made(language: str) -> None:
     for document in _documents(language):
         starts = [*document.sentence_starts(), len(document.words)]
         made |= {"".join(document.words[start:end]) for start, end in pairwise(starts)}
-    assert len(listed) >= 100
+    assert len(listed) > least
     assert not listed & made
