@@ -103,7 +103,7 @@ class ComparedEngine(PassingEngine):
                 same = all((one == other).all() for one, other in zip(mine, anew, strict=True))
                 self._agreement.steps_computed_again += 1
                 self._agreement.steps_that_differ_in_a_bit += not same
-        return [self._streamed.labels(one, scores) for one, scores in zip(requests, streamed, strict=True)]
+        return self._streamed.labels(requests, streamed)
 
     @override
     def warm_up(self) -> None:
@@ -138,7 +138,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("bench/results/engine_exactness.json"))
     options = parser.parse_args()
     command = f"python -m bench.engine_exactness --words {options.words} --again {options.again}"
-    models = [f"{one.manifest.name}@{one.manifest.version}" for one in read_models_folder(options.models)]
+    models = [one.manifest.name for one in read_models_folder(options.models)]
     told: dict[str, object] = {"command": command, "models": models, "cpu": cpu_name(), "epsilon": EPSILON}
     agreement, before = Agreement.so_far(options.out, told)
     engine = ComparedEngine(options.models, agreement, again=options.again)

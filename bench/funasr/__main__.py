@@ -58,11 +58,11 @@ class DecidedEngine:
 
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label each request."""
-        answers = []
+        decided = []
         for request, scores in zip(requests, self.engine.score(requests), strict=True):
             added = np.stack([self._added[request.words[place]] for place in request.wanted])
-            answers.append(self.engine.labels(request, [scores[0] + added, *scores[1:]]))
-        return answers
+            decided.append([scores[0] + added, *scores[1:]])
+        return self.engine.labels(requests, decided)
 
 
 def decoded(engine: DecidedEngine, texts: Sequence[Sequence[str]], a_time: int) -> list[list[int]]:

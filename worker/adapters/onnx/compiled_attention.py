@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
-from worker.adapters.onnx.row_attention import RowAttention
+from worker.adapters.onnx.row_attention import RowAttention, Sight
 from worker.adapters.onnx.row_blocks import OWN_ROWS, BlockPool, Blocks
 from worker.adapters.onnx.slab_bound import SlabBound
 
@@ -35,6 +35,9 @@ class CompiledAttention(RowAttention):
         self._blocks: NDArray[np.int32]
         self._counts: NDArray[np.int32]
         self._gone: NDArray[np.int32]
+        self._seen: Sight | None = None
+        self._begins: NDArray[np.int32]
+        self._ends: NDArray[np.int32]
 
     @staticmethod
     def knows(head_width: int) -> bool:
@@ -48,26 +51,21 @@ class CompiledAttention(RowAttention):
     @override
     def begin(self, sessions: Sequence[KeptRows]) -> None:
         rooms = [cast("Blocks", kept.room) for kept in sessions]
+        self._seen = None
         self._counts = np.array([len(own.numbers) for own in rooms], dtype=np.int32)
         self._gone = np.array([own.gone * OWN_ROWS for own in rooms], dtype=np.int32)
         self._blocks = np.fromiter(chain.from_iterable(own.numbers for own in rooms), np.int32, int(self._counts.sum()))
 
     @override
-    def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
-        starts, stops = np.array(places, dtype=np.int32).reshape(-1, 2).T
+    def keep(self, k: int, seen: Rows, places: NDArray[np.int32]) -> None:
+        starts, stops = places.T
         keep(k, self._pool.slabs, self._blocks, self._counts, stops - starts, starts - self._gone, seen)
 
     @override
-    def mix(
-        self, k: int, asking: Rows, visible: Sequence[Sequence[int]], since: Sequence[Sequence[int]] | None = None
-    ) -> Rows:
-        rows = np.array([len(own) for own in visible], dtype=np.int32)
-        sight = np.fromiter(chain.from_iterable(visible), np.int32, len(asking))
-        first = np.ones(len(asking), dtype=np.int32)
-        if since is not None:
-            gone = np.repeat(self._gone, rows)
-            first = np.fromiter(chain.from_iterable(since), np.int32, len(asking)) - gone
-            sight -= gone
+    def mix(self, k: int, asking: Rows, sight: Sight) -> Rows:
+        if self._seen is not sight:  # layers that see alike are given the same
+            gone = np.repeat(self._gone, sight.queries)
+            self._seen, self._begins, self._ends = sight, sight.begins - gone, sight.ends - gone
         mixed = np.empty((len(asking), asking.shape[1] // 2), dtype=np.float32)
-        mix(k, self._pool.slabs, self._blocks, self._counts, rows, first, sight, asking, mixed)
+        mix(k, self._pool.slabs, self._blocks, self._counts, sight.queries, self._begins, self._ends, asking, mixed)
         return mixed

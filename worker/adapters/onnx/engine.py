@@ -98,24 +98,24 @@ class OnnxEngine(Engine):
     @override
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label each request, in their order; EngineError where an inference fails, FatalError for an unknown model."""
-        scored = self.score(requests)
-        return [self.labels(one, scores) for one, scores in zip(requests, scored, strict=True)]
+        return self.labels(requests, self.score(requests))
 
-    def labels(self, request: LabelRequest, scores: Scores) -> Labels:
-        """Return the labels that a request's scores say."""
-        return self._heads[request.model_id].labels(scores)
+    def labels(self, requests: Sequence[LabelRequest], scored: Sequence[Scores]) -> list[Labels]:
+        """Return the labels that the scores of each request say."""
+        answers: dict[int, Labels] = {}
+        for model_id, places in _places(requests).items():
+            labels = self._heads[model_id].labels([scored[place] for place in places])
+            answers.update(zip(places, labels, strict=True))
+        return [answers[place] for place in range(len(requests))]
 
     def score(self, requests: Sequence[LabelRequest]) -> list[Scores]:
         """Return the scores (W, C) behind each request's labels, for those who compare; raises as ``label`` does."""
         answers: list[Scores] = [[]] * len(requests)
-        by_model: dict[str, list[tuple[int, LabelRequest]]] = {}
-        for place, request in enumerate(requests):
-            by_model.setdefault(request.model_id, []).append((place, request))
-        for model_id, asked in by_model.items():
+        for model_id, places in _places(requests).items():
             network = self._networks.get(model_id)
             if network is None:
                 raise FatalError(f"no model {model_id} is loaded; there are {', '.join(sorted(self._networks))}")
-            for place, scores in network.score(asked):
+            for place, scores in network.score([(place, requests[place]) for place in places]):
                 answers[place] = scores
         return answers
 
@@ -136,6 +136,14 @@ class OnnxEngine(Engine):
                 raise FatalError(f"model {name} cannot run: {error}") from error
             for request in requests:
                 self.forget(request.session)
+
+
+def _places(requests: Sequence[LabelRequest]) -> dict[str, list[int]]:
+    """Return which of the requests each model is asked."""
+    places: dict[str, list[int]] = {}
+    for place, request in enumerate(requests):
+        places.setdefault(request.model_id, []).append(place)
+    return places
 
 
 def _served(stored: StoredModel) -> EngineModel:

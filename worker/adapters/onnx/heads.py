@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -41,13 +42,18 @@ class Heads:
             if not np.isfinite(given).all():
                 raise EngineError(f"model {self._model}: scores are not finite")
 
-    def labels(self, scores: Scores) -> Labels:
-        """Return the labels of words, from a row of scores (W, C) a word for each head."""
-        labels = {
-            name: classes[given.argmax(axis=-1)].tobytes()
-            for given, (name, classes) in zip(scores, self._classes.items(), strict=True)
+    def labels(self, scored: Sequence[Scores]) -> list[Labels]:
+        """Return the labels of the words of each text, from a row of scores (W, C) a word for each head."""
+        if not scored:
+            return []
+        ends = list(accumulate((len(scores[0]) for scores in scored), initial=0))
+        named = {
+            name: classes[np.concatenate(given).argmax(axis=-1)].tobytes()
+            for given, (name, classes) in zip(zip(*scored, strict=True), self._classes.items(), strict=True)
         }
-        return Labels(**labels)
+        return [
+            Labels(**{name: labels[start:stop] for name, labels in named.items()}) for start, stop in pairwise(ends)
+        ]
 
 
 def _numbers(names: Sequence[str], labels: dict[str, Any]) -> NDArray[np.uint8]:

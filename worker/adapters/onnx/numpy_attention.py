@@ -15,7 +15,6 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from worker.adapters.onnx.kept_rows import KeptRows, Room, Rows
-from worker.adapters.onnx.row_attention import RowAttention
+from worker.adapters.onnx.row_attention import RowAttention, Sight
 
 __all__ = ["NumpyAttention"]
 
@@ -88,7 +87,7 @@ class NumpyAttention(RowAttention):
         self._rooms = [cast("_Arrays", kept.room) for kept in sessions]
 
     @override
-    def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
+    def keep(self, k: int, seen: Rows, places: NDArray[np.int32]) -> None:
         width, place = self._width, 0
         by_head = (self._heads, width // self._heads)
         with np.errstate(over="ignore"):
@@ -102,23 +101,18 @@ class NumpyAttention(RowAttention):
             kept.values[k, :, first:stop] = own[:, width:].reshape(len(own), *by_head).transpose(1, 0, 2)
 
     @override
-    def mix(
-        self, k: int, asking: Rows, visible: Sequence[Sequence[int]], since: Sequence[Sequence[int]] | None = None
-    ) -> Rows:
+    def mix(self, k: int, asking: Rows, sight: Sight) -> Rows:
         queries = asking[:, asking.shape[1] // 2 :]
         mixed = np.empty(queries.shape, dtype=np.float32)
-        sight = np.ones((len(asking), 2), dtype=np.int32)
-        sight[:, 1] = np.fromiter(chain.from_iterable(visible), np.int32, len(asking))
-        if since is not None:
-            sight[:, 0] = np.fromiter(chain.from_iterable(since), np.int32, len(asking))
+        sight_of = np.stack((sight.begins, sight.ends), axis=1)
         by_length: dict[int, list[tuple[int, _Arrays, Sequence[int]]]] = {}
         place = 0
-        for kept, sees in zip(self._rooms, visible, strict=True):
+        for kept, sees in zip(self._rooms, sight.visible, strict=True):
             if sees:
                 by_length.setdefault(_whole(sees[-1], _PADDED_TO), []).append((place, kept, sees))
                 place += len(sees)
         for padded, alike in by_length.items():
-            self._mix_alike(k, queries, sight, mixed, padded, alike)
+            self._mix_alike(k, queries, sight_of, mixed, padded, alike)
         return mixed
 
     def _mix_alike(

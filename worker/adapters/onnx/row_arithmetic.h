@@ -7,6 +7,8 @@
 #define read_halves NAMED(read_halves)
 #define write_halves NAMED(write_halves)
 #define is_beyond NAMED(is_beyond)
+#define largest_of NAMED(largest_of)
+#define sum_of NAMED(sum_of)
 #define score NAMED(score)
 #define add NAMED(add)
 #define attend_in_head NAMED(attend_in_head)
@@ -43,6 +45,25 @@ INLINE void write_halves(half *to, floats numbers) {
 }
 #endif
 
+/* The largest of a vector's numbers, and their sum. */
+#if LANES == 16
+INLINE float largest_of(floats numbers) { return _mm512_reduce_max_ps((__m512)numbers); }
+
+INLINE float sum_of(floats numbers) { return _mm512_reduce_add_ps((__m512)numbers); }
+#else
+INLINE float largest_of(floats numbers) {
+  float largest = numbers[0];
+  for (int at = 1; at < LANES; at++) largest = numbers[at] > largest ? numbers[at] : largest;
+  return largest;
+}
+
+INLINE float sum_of(floats numbers) {
+  float sum = 0.0f;
+  for (int at = 0; at < LANES; at++) sum += numbers[at];
+  return sum;
+}
+#endif
+
 /* Which numbers are infinite in half precision, or none: from 65,520 on, as whole numbers, in which what is none is largest. */
 INLINE whole is_beyond(const float *numbers) { return (*(const whole *)numbers & 0x7fffffff) >= 0x477ff000; }
 
@@ -51,16 +72,20 @@ INLINE const half *keys_of(const Session *own, Py_ssize_t head, int vector) {
   return own->blocks[vector * LANES / BLOCK] + head * own->width * BLOCK + vector * LANES % BLOCK;
 }
 
-/* Write the scores of TOGETHER rows with two vectors of keys, or with one: eight sums at a time, for four would wait for one
-   another. */
+/* Write the scores of TOGETHER rows with two vectors of keys: eight sums at a time, for four would wait for one another; or with
+   the one that is left. */
 INLINE void score(int width, const half *keys, const half *further, const float *asked, floats *scores) {
   floats first[TOGETHER] = {{0}}, second[TOGETHER] = {{0}};
-  for (int at = 0; at < width; at++) {
-    floats near = read_halves(keys + at * BLOCK), far = read_halves((further ? further : keys) + at * BLOCK);
+  for (int at = 0; further && at < width; at++) {
+    floats near = read_halves(keys + at * BLOCK), far = read_halves(further + at * BLOCK);
     for (int row = 0; row < TOGETHER; row++) {
       first[row] += near * asked[at * TOGETHER + row];
       second[row] += far * asked[at * TOGETHER + row];
     }
+  }
+  for (int at = 0; !further && at < width; at++) {
+    floats near = read_halves(keys + at * BLOCK);
+    for (int row = 0; row < TOGETHER; row++) first[row] += near * asked[at * TOGETHER + row];
   }
   for (int row = 0; row < TOGETHER; row++) {
     scores[row] = first[row];
@@ -106,7 +131,7 @@ INLINE void attend_in_head(int width, const Session *own, Py_ssize_t head, const
   float factor[TOGETHER];
   for (int at = 0; at < LANES; at++) lane[at] = at;
   for (int row = 0; row < TOGETHER; row++) largest[row] = all(-INFINITY);
-  for (int vector = 0; vector < vectors; vector += 2) /* where there is no second one, the first is computed twice */
+  for (int vector = 0; vector < vectors; vector += 2)
     score(width, keys_of(own, head, first + vector), vector + 1 < vectors ? keys_of(own, head, first + vector + 1) : NULL,
           asked, shares + vector * TOGETHER);
   for (int vector = 0; vector < vectors; vector++)
@@ -118,16 +143,14 @@ INLINE void attend_in_head(int width, const Session *own, Py_ssize_t head, const
       shares[vector * TOGETHER + row] = seen;
     }
   for (int row = 0; row < TOGETHER; row++) {
-    float top = largest[row][0], sum = 0.0f;
+    const float top = largest_of(largest[row]);
     floats sums = all(0.0f);
-    for (int at = 1; at < LANES; at++) top = largest[row][at] > top ? largest[row][at] : top;
     for (int vector = 0; vector < vectors; vector++) {
       floats share = exponential(shares[vector * TOGETHER + row] - top);
       sums += share;
       shares[vector * TOGETHER + row] = share;
     }
-    for (int at = 0; at < LANES; at++) sum += sums[at];
-    factor[row] = 1.0f / sum;
+    factor[row] = 1.0f / sum_of(sums);
   }
   const Py_ssize_t values = (own->heads + head) * width * BLOCK;
   for (int at = 0; at < width; at += 2 * LANES)
@@ -221,6 +244,8 @@ static int NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const flo
 #undef read_halves
 #undef write_halves
 #undef is_beyond
+#undef largest_of
+#undef sum_of
 #undef score
 #undef add
 #undef attend_in_head

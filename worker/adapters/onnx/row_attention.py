@@ -8,10 +8,32 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
 
 from worker.adapters.onnx.kept_rows import KeptRows, Room, Rows
 
-__all__ = ["RowAttention"]
+__all__ = ["RowAttention", "Sight"]
+
+
+class Sight:
+    """What the queries of a layer see, those of each session one after another.
+
+    visible: of each session, up to which of its keys each of its queries sees, ascending. since: from which one on, at
+    least 1 and ascending; the first key of all, the leading piece's, every query sees. queries: of each session, how
+    many; begins, ends: the same as since and visible, of all queries (M,).
+    """
+
+    __slots__ = ("begins", "ends", "queries", "visible")
+
+    def __init__(self, visible: Sequence[Sequence[int]], since: Sequence[Sequence[int]]) -> None:
+        self.visible = visible
+        self.queries: NDArray[np.int32] = np.array([len(own) for own in visible], dtype=np.int32)
+        count = int(self.queries.sum())
+        self.begins: NDArray[np.int32] = np.fromiter(chain.from_iterable(since), np.int32, count)
+        self.ends: NDArray[np.int32] = np.fromiter(chain.from_iterable(visible), np.int32, count)
 
 
 class RowAttention(ABC):
@@ -26,19 +48,13 @@ class RowAttention(ABC):
         """Take note of whose rows follow, one after another, in every layer of the pass; their rooms are made here."""
 
     @abstractmethod
-    def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
+    def keep(self, k: int, seen: Rows, places: NDArray[np.int32]) -> None:
         """Keep keys and values (M, 2 D) of what layer k takes in; what is not final is written over by a later step.
 
         ArithmeticError where one is not finite in half precision: a score of minus infinity would hide its key.
-        places: of each session's the first and the one behind the last.
+        places: of each session's the first and the one behind the last (S, 2).
         """
 
     @abstractmethod
-    def mix(
-        self, k: int, asking: Rows, visible: Sequence[Sequence[int]], since: Sequence[Sequence[int]] | None = None
-    ) -> Rows:
-        """Return what layer k's attention mixes (M, D) for inputs and queries (M, 2 D), session after session.
-
-        visible: of each session, up to which of its keys each of its queries sees, ascending. since: from which one on,
-        at least 1 and ascending; the first key of all, the leading piece's, every query sees. None: all of them.
-        """
+    def mix(self, k: int, asking: Rows, sight: Sight) -> Rows:
+        """Return what layer k's attention mixes (M, D) for inputs and queries (M, 2 D), session after session."""

@@ -7,16 +7,16 @@ Which rows a step computes says ``wavefront``; what stays says ``kept_rows``. Th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from worker.adapters.onnx.compiled_attention import CompiledAttention
 from worker.adapters.onnx.compiled_products import CompiledExit, CompiledStep, multiplies
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.numpy_attention import NumpyAttention
-from worker.adapters.onnx.row_attention import RowAttention
+from worker.adapters.onnx.row_attention import RowAttention, Sight
 from worker.adapters.onnx.row_graphs import Arrays, cut_into_rows
 from worker.adapters.onnx.slab_bound import SlabBound
 from worker.adapters.onnx.wavefront import Step
@@ -27,8 +27,7 @@ _POSITIONS_AT_ONCE = 512
 _BETWEEN = ["asking", "seen"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowStep:
+class RowStep(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One session's step: its kept rows, what to compute, and the pieces of its new rows."""
 
     kept: KeptRows
@@ -98,11 +97,14 @@ class RowNetwork:
     def _run(self, batch: Sequence[RowStep]) -> list[Rows]:
         fresh, seen = self._enter(batch)
         self._attention.begin([one.kept for one in batch])
+        places = np.array([one.step.computed for one in batch], dtype=np.int32)
+        sight: Sight | None = None
         for k in range(len(self.look_ahead)):
-            self._attention.keep(k, seen, [one.step.computed[k] for one in batch])
+            self._attention.keep(k, seen, places[:, k])
             asking = self._asking(k, fresh, batch)
-            visible, since = zip(*((one.step.visible[k + 1], one.step.since[k + 1]) for one in batch), strict=True)
-            mixed = self._attention.mix(k, asking, visible, since)
+            if sight is None or not all(one.step.sees_as_before[k] for one in batch):
+                sight = Sight([one.step.visible[k + 1] for one in batch], [one.step.since[k + 1] for one in batch])
+            mixed = self._attention.mix(k, asking, sight)
             given = {"mixed": mixed, "asked": asking}
             if not np.isfinite(given["mixed"]).all():
                 raise ArithmeticError
@@ -130,18 +132,23 @@ class RowNetwork:
             return fresh  # what the layer takes in it computes: nothing waits
         parts: list[Rows] = []
         for one in batch:
-            step, waiting = one.step, one.kept.waiting
+            step, waited = one.step, one.kept.waiting[k]
             taken, stop = step.computed[k]
             rows = fresh[place : place + stop - taken]
             place += stop - taken
-            if len(waiting[k]):
-                rows = np.concatenate((waiting[k], rows))
-            since = step.waited[k + 1]
-            parts.append(
-                rows[[row - since for row in step.wanted]] if last else rows[: step.computed[k + 1][1] - since]
-            )
+            since, waiting = step.waited[k + 1], len(waited)
+            if last:
+                rows = np.concatenate((waited, rows)) if waiting else rows
+                parts.append(rows[[row - since for row in step.wanted]])
+                waiting = 0
+            else:
+                computed = step.computed[k + 1][1] - since
+                parts += (waited[:computed], rows[: max(computed - waiting, 0)])
+            first, behind = step.final[k + 1] - since - waiting, step.final[k] - since - waiting
+            if first < 0:
+                rows, first, behind = np.concatenate((waited, rows)), first + waiting, behind + waiting
             # An array of its own, so that nothing larger is kept alive.
-            waiting[k] = rows[step.final[k + 1] - since : step.final[k] - since].copy()
+            one.kept.waiting[k] = rows[first:behind].copy()
         return np.concatenate(parts)
 
 

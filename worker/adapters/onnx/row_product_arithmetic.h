@@ -72,8 +72,10 @@ INLINE floats opened(floats x) {
 #define STORED(row, part) _mm512_storeu_si512(made[row] + part * LANES, sum_##row##_##part);
 #define STORED_ROW(row) if (row < count) {EACH_PART(STORED, row)}
 
-/* Multiply up to ROWS rows with 64 columns; count is known to the compiler. */
-INLINE void multiply(int count, Py_ssize_t depth, const uint8_t *weights, const int8_t *numbers, int32_t (*made)[COLUMNS]) {
+/* Multiply up to ROWS rows with 64 columns; count is known to the compiler. each: so many lines of 64 bytes from ahead on are asked
+   for at every turn, of the next columns' weights: in no near cache, a small batch would wait for them. */
+INLINE void multiply(int count, Py_ssize_t depth, const uint8_t *weights, const int8_t *numbers, int32_t (*made)[COLUMNS],
+                     const uint8_t *ahead, int each) {
   const uint8_t *near = weights, *far = weights + COLUMNS / 2 * depth;
   EACH_ROW(BEGUN_ROW)
   for (Py_ssize_t at = 0; at < depth; near += 16 * DEPTH, far += 16 * DEPTH)
@@ -81,6 +83,7 @@ INLINE void multiply(int count, Py_ssize_t depth, const uint8_t *weights, const 
       const __m512i four_0 = _mm512_loadu_si512(near), four_1 = _mm512_loadu_si512(near + 16 * DEPTH);
       const __m512i four_2 = _mm512_loadu_si512(far), four_3 = _mm512_loadu_si512(far + 16 * DEPTH);
       int32_t own;
+      for (int line = 0; line < each; line++, ahead += 16 * 4) __builtin_prefetch(ahead, 0, 2);
       EACH_ROW(ADDED_ROW)
     }
   EACH_ROW(STORED_ROW)
@@ -118,19 +121,22 @@ static void norm(float *row, Py_ssize_t width, const float *gain, const float *s
 /* All rows with all columns. numbers: the rows' whole numbers; scale, offset: of each row. */
 static void multiply_all(const Product *product, const int8_t *numbers, const float *scale, const int32_t *offset) {
   const Py_ssize_t depth = product->rows.width, count = product->rows.count;
+  const int more = count > 3 * ROWS ? 1 : count > ROWS ? 2 : 4; /* the next columns' weights are asked for by the first rows */
   for (Py_ssize_t column = 0; column < product->out.width; column += COLUMNS)
     for (Py_ssize_t row = 0; row < count; row += ROWS) {
       const int8_t *own = numbers + row * depth;
       const uint8_t *weights = product->weights + column * depth;
-      const Py_ssize_t rows = count - row < ROWS ? count - row : ROWS;
+      const Py_ssize_t rows = count - row < ROWS ? count - row : ROWS, asked = row / ROWS * more * (depth / 4) * 64;
+      const int each = column + COLUMNS < product->out.width && asked < COLUMNS * depth ? more : 0;
+      const uint8_t *ahead = each ? weights + COLUMNS * depth + asked : weights;
       int32_t made[ROWS][COLUMNS];
       switch (rows) {
-        case 1: multiply(1, depth, weights, own, made); break;
-        case 2: multiply(2, depth, weights, own, made); break;
-        case 3: multiply(3, depth, weights, own, made); break;
-        case 4: multiply(4, depth, weights, own, made); break;
-        case 5: multiply(5, depth, weights, own, made); break;
-        default: multiply(ROWS, depth, weights, own, made);
+        case 1: multiply(1, depth, weights, own, made, ahead, each); break;
+        case 2: multiply(2, depth, weights, own, made, ahead, each); break;
+        case 3: multiply(3, depth, weights, own, made, ahead, each); break;
+        case 4: multiply(4, depth, weights, own, made, ahead, each); break;
+        case 5: multiply(5, depth, weights, own, made, ahead, each); break;
+        default: multiply(ROWS, depth, weights, own, made, ahead, each);
       }
       follow(product, made, row, rows, column, scale, offset);
     }

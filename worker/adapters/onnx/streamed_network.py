@@ -10,7 +10,8 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from worker.adapters.onnx.graph_file import stored_arrays
 from worker.adapters.onnx.heads import Heads, Scores
@@ -28,8 +29,7 @@ __all__ = ["StreamedNetwork"]
 _Waiting = Sequence[tuple[int, LabelRequest]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(msgspec.Struct, frozen=True, gc=False):
     """A request in a pass: its place among all, its session, its step."""
 
     place: int

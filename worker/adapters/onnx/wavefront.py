@@ -18,14 +18,14 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+import msgspec
 
 __all__ = ["Step", "plan"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One step of one buffer; index k of a sequence is layer k's, 0 standing for the embedding.
 
     computed: first row and the one behind the last that layer k computes (k < K). wanted: the rows of layer K whose
@@ -42,6 +42,7 @@ class Step:
     waited: tuple[int, ...]
     visible: tuple[tuple[int, ...], ...]
     since: tuple[tuple[int, ...], ...]
+    sees_as_before: tuple[bool, ...]
     needed: int
     layer_rows: int
 
@@ -69,22 +70,34 @@ def plan(
     wanted = tuple(ends[word] - 1 for word in range(first + 1, end + 1))
     if wanted and wanted[0] < waited[-1]:
         return None
-    needed = [end] * len(ahead)
-    for k in range(len(look_ahead), 0, -1):
-        needed[k - 1] = min(needed[k] + look_ahead[k - 1], words)
-    stops = [max(final[k], ends[needed[k]]) if wanted else final[k] for k in range(len(look_ahead))]
-    computed = tuple(zip(waited[:-1], stops, strict=True))
+    layers = len(look_ahead)
+    stops: list[int] = []
+    needed = end
+    for k in range(layers - 1, -1, -1):
+        needed += look_ahead[k]
+        needed = min(needed, words)
+        stop = ends[needed] if wanted else 0
+        stops.append(max(stop, final[k]))
+    computed = tuple(zip(waited[:-1], stops[::-1], strict=True))
+    before = words if look_back is None else look_back
+    reach = [*ends, *[ends[-1]] * max(look_ahead)]  # by the last word that is seen, also behind the last there is
     visible: list[tuple[int, ...]] = [()]
     since: list[tuple[int, ...]] = [()]
-    before = words if look_back is None else look_back
-    layer_rows = len(wanted)
-    reach = [*ends, *[ends[-1]] * max(look_ahead)]  # by the last word that is seen, also behind the last there is
-    for k, further in enumerate(look_ahead, start=1):
-        seers = word_of[slice(*computed[k])] if k < len(look_ahead) else range(first + 1, end + 1)
-        visible.append(tuple([reach[word + further] for word in seers]))
-        since.append(tuple([ends[word - before - 1] if word > before else 1 for word in seers]))
-        if k < len(look_ahead) and seers:
-            layer_rows += seers[-1] - max(seers[0], 1) + 1
+    same = [False] * layers
+    layer_rows, computed_words = len(wanted), 0
+    for k in range(1, layers):
+        further, stretch = look_ahead[k - 1], computed[k]
+        same[k - 1] = k > 1 and further == look_ahead[k - 2] and stretch == computed[k - 1]
+        if not same[k - 1]:
+            seers = word_of[stretch[0] : stretch[1]]
+            sees, begins = _sight(seers, ends, reach, further, before)
+            computed_words = seers[-1] - (seers[0] or 1) + 1 if seers else 0
+        visible.append(sees)
+        since.append(begins)
+        layer_rows += computed_words
+    sees, begins = _sight(range(first + 1, end + 1), ends, reach, look_ahead[-1], before)
+    visible.append(sees)
+    since.append(begins)
     return Step(
         computed=computed,
         wanted=wanted,
@@ -92,9 +105,18 @@ def plan(
         waited=waited,
         visible=tuple(visible),
         since=tuple(since),
+        sees_as_before=tuple(same),
         needed=ends[max(words - ahead[-1] - before, 0)],
         layer_rows=layer_rows,
     )
+
+
+def _sight(
+    seers: Sequence[int], ends: Sequence[int], reach: Sequence[int], further: int, before: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return up to which row, and from which one on, the rows of these words see."""
+    ends_of = tuple([reach[word + further] for word in seers])
+    return ends_of, tuple([ends[word - before - 1] if word > before else 1 for word in seers])
 
 
 def _final(ahead: Sequence[int], ends: Sequence[int], words: int) -> tuple[int, ...]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import override
 
 from worker.adapters.onnx.compiled_attention import COMPILED, CompiledAttention
 from worker.adapters.onnx.inference_session import open_graph
 from worker.adapters.onnx.kept_rows import Rows
 from worker.adapters.onnx.numpy_attention import NumpyAttention
-from worker.adapters.onnx.row_attention import RowAttention
+from worker.adapters.onnx.row_attention import RowAttention, Sight
 from worker.adapters.onnx.row_graphs import _weighing
 from worker.adapters.onnx.slab_bound import SlabBound
 
@@ -33,16 +34,14 @@ class OfKind(CompiledAttention):
         self._kind = kind
 
     @override
-    def keep(self, k: int, seen: Rows, places: Sequence[tuple[int, int]]) -> None:
+    def keep(self, k: int, seen: Rows, places: NDArray[np.int32]) -> None:
         with self._chosen():
             super().keep(k, seen, places)
 
     @override
-    def mix(
-        self, k: int, asking: Rows, visible: Sequence[Sequence[int]], since: Sequence[Sequence[int]] | None = None
-    ) -> Rows:
+    def mix(self, k: int, asking: Rows, sight: Sight) -> Rows:
         with self._chosen():
-            return super().mix(k, asking, visible, since)
+            return super().mix(k, asking, sight)
 
     @contextmanager
     def _chosen(self) -> Iterator[None]:
@@ -57,6 +56,11 @@ def attentions(heads: int, width: int) -> list[RowAttention]:
     """Return what is compiled for each kind of processor that this one is, and NumPy's."""
     compiled = [OfKind(kind, heads, width) for kind in KINDS]
     return [*compiled, NumpyAttention(open_graph("none", _weighing(), 1), LAYERS, heads, width)]
+
+
+def all_before(visible: Sequence[Sequence[int]]) -> Sight:
+    """Return the sight of queries that see all keys up to theirs."""
+    return Sight(visible, [[1] * len(own) for own in visible])
 
 
 def plain(asked: Rows, given: Rows, sight: Sequence[int], heads: int, since: Sequence[int] | None = None) -> Rows:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from tests.harness.parts.lookup import in_ci
 from tests.harness.places import ROOT, SHIPPED
-from tests.unit.adapters.onnx.attentions import KINDS, LAYERS, OfKind, attentions, drawn, plain
+from tests.unit.adapters.onnx.attentions import KINDS, LAYERS, OfKind, all_before, attentions, drawn, plain
 from worker.adapters.onnx.compiled_attention import COMPILED, CompiledAttention
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
-from worker.adapters.onnx.row_attention import RowAttention
+from worker.adapters.onnx.row_attention import RowAttention, Sight
 from worker.adapters.onnx.slab_bound import SlabBound
 
 needs_compiled = pytest.mark.skipif(not COMPILED, reason="nothing was compiled at installation")
@@ -32,7 +32,7 @@ def kept_by(attention: RowAttention, seen: Sequence[Rows], k: int = 1) -> list[K
         kept.read(tuple("w" * (len(own) - 1)), lambda _: [1])
         sessions.append(kept)
     attention.begin(sessions)
-    attention.keep(k, np.concatenate(seen), [(0, len(own)) for own in seen])
+    attention.keep(k, np.concatenate(seen), np.array([(0, len(own)) for own in seen], dtype=np.int32))
     return sessions
 
 
@@ -55,7 +55,7 @@ def test_it_is_attention_and_a_row_is_the_same_to_the_last_bit_alone_and_among_o
     asked = [drawn(rng, len(sees), 2 * width) for sees in sight]
     for attention in attentions(heads, width):
         sessions = kept_by(attention, seen)
-        together = attention.mix(1, np.concatenate(asked), sight, since)
+        together = attention.mix(1, np.concatenate(asked), Sight(sight, since))
         place = 0
         for kept, own, sees, firsts, rows in zip(sessions, seen, sight, since, asked, strict=True):
             mine = together[place : place + len(sees)]
@@ -63,11 +63,11 @@ def test_it_is_attention_and_a_row_is_the_same_to_the_last_bit_alone_and_among_o
             np.testing.assert_allclose(mine, plain(rows, own, sees, heads, firsts), atol=2e-5)
             attention.begin([kept])
             for row, (first, count) in enumerate(zip(firsts, sees, strict=True)):
-                alone = attention.mix(1, rows[row : row + 1], [[count]], [[first]])
+                alone = attention.mix(1, rows[row : row + 1], Sight([[count]], [[first]]))
                 np.testing.assert_array_equal(alone[0], mine[row])
         if back >= max(lengths):
             attention.begin(sessions)
-            np.testing.assert_array_equal(attention.mix(1, np.concatenate(asked), sight), together)
+            np.testing.assert_array_equal(attention.mix(1, np.concatenate(asked), all_before(sight)), together)
 
 
 @needs_compiled
@@ -75,14 +75,14 @@ def test_it_is_attention_and_a_row_is_the_same_to_the_last_bit_alone_and_among_o
 def test_rows_are_kept_in_their_layer_and_their_sessions_blocks_alone(kind: str) -> None:
     attention, seen = OfKind(kind, 2, 32), drawn(np.random.default_rng(4), 47, 64)
     others = kept_by(attention, [seen[:40]])
-    before = attention.mix(1, seen[:1], [[40]])
+    before = attention.mix(1, seen[:1], all_before([[40]]))
     sessions = kept_by(attention, [seen, seen[:7]], k=0)
     for layer in (0, 2):
         kept_by(attention, [seen[:20]], k=layer)
     attention.begin(others)
-    np.testing.assert_array_equal(attention.mix(1, seen[:1], [[40]]), before)
+    np.testing.assert_array_equal(attention.mix(1, seen[:1], all_before([[40]])), before)
     attention.begin(sessions)
-    alone = attention.mix(0, seen[:2], [[47], [7]])
+    alone = attention.mix(0, seen[:2], all_before([[47], [7]]))
     np.testing.assert_allclose(alone[:1], plain(seen[:1], seen, [47], 2), atol=2e-5)
     np.testing.assert_allclose(alone[1:], plain(seen[1:2], seen[:7], [7], 2), atol=2e-5)
 
@@ -96,7 +96,7 @@ def test_what_another_session_left_in_a_block_is_never_read(kind: str) -> None:
     for slab in attention._pool.slabs:
         slab[:] = np.nan
     (kept,) = kept_by(attention, [seen])
-    mixed = attention.mix(1, seen[:3], [[1, 20, 21]])
+    mixed = attention.mix(1, seen[:3], all_before([[1, 20, 21]]))
     np.testing.assert_allclose(mixed, plain(seen[:3], seen, [1, 20, 21], 2), atol=2e-5)
     assert kept.room is not stays[0].room
 
@@ -107,7 +107,7 @@ def test_scores_far_apart_share_out_to_the_highest_alone() -> None:
     seen[:, :32], seen[7, :32], seen[:, 32:] = -60.0, 60.0, np.arange(20)[:, None]
     attention = CompiledAttention(LAYERS, 2, 16, SlabBound(0))
     _kept = kept_by(attention, [seen])
-    np.testing.assert_array_equal(attention.mix(1, asked, [[20]]), np.full((1, 32), 7.0))
+    np.testing.assert_array_equal(attention.mix(1, asked, all_before([[20]])), np.full((1, 32), 7.0))
 
 
 @needs_compiled
@@ -117,7 +117,7 @@ def test_what_lies_beyond_a_rows_sight_has_no_weight_however_low_its_own_scores_
     seen[:3, :32], seen[:, 32:] = -60_000.0, np.arange(20)[:, None]
     attention = OfKind(kind, 2, 32)
     _kept = kept_by(attention, [seen])
-    mixed = attention.mix(1, asked, [[3, 3, 3, 3, 20]])
+    mixed = attention.mix(1, asked, all_before([[3, 3, 3, 3, 20]]))
     np.testing.assert_array_equal(mixed[:4], np.full((4, 32), 1.0))
     np.testing.assert_allclose(mixed[4], np.arange(3, 20).mean(), rtol=1e-6)
 
@@ -129,8 +129,8 @@ def test_a_zeros_sign_does_not_tell_who_shares_a_rows_group(kind: str) -> None:
     seen[1, 0], seen[1, 16], asked[:, 16] = -86.875, -6e-8, 1.0
     attention = OfKind(kind, 1, 16)
     _kept = kept_by(attention, [seen])
-    alone = attention.mix(1, asked[:1], [[2]])
-    assert attention.mix(1, asked, [[2, 3]])[0].tobytes() == alone[0].tobytes()
+    alone = attention.mix(1, asked[:1], all_before([[2]]))
+    assert attention.mix(1, asked, all_before([[2, 3]]))[0].tobytes() == alone[0].tobytes()
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 65_520.0, -65_520.0, 3e38])
@@ -155,7 +155,7 @@ def test_scores_that_are_too_large_for_a_number_are_mixed_to_none(kind: str) -> 
     seen[7, 20], asked[0, 52] = 60_000.0, 1e37
     attention = OfKind(kind, 2, 32)
     _kept = kept_by(attention, [seen])
-    assert not np.isfinite(attention.mix(1, asked, [[20]])).all()
+    assert not np.isfinite(attention.mix(1, asked, all_before([[20]]))).all()
 
 
 def test_where_there_is_a_compiler_it_was_compiled() -> None:

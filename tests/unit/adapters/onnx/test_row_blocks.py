@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.unit.adapters.onnx.attentions import LAYERS, attentions, drawn, plain
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
-from worker.adapters.onnx.row_attention import RowAttention
+from worker.adapters.onnx.row_attention import RowAttention, Sight
 from worker.adapters.onnx.row_blocks import BLOCK_ROWS, OWN_ROWS, BlockPool, Blocks
 from worker.adapters.onnx.slab_bound import SlabBound
 
@@ -115,10 +115,10 @@ def test_sessions_that_come_and_go_see_their_own_rows_alone(
         own = [sessions[name] for name in one]
         attention.begin([kept for kept, _ in own])
         fresh = [seen[first:stop] for (_, seen), (first, stop) in zip(own, places, strict=True)]
-        attention.keep(1, np.concatenate(fresh), places)
+        attention.keep(1, np.concatenate(fresh), np.array(places, dtype=np.int32))
         asked = drawn(rng, len(own), 64)
         since = [[max(1, len(seen) - back)] for _, seen in own]
-        mixed = attention.mix(1, asked, [[len(seen)] for _, seen in own], since)
+        mixed = attention.mix(1, asked, Sight([[len(seen)] for _, seen in own], since))
         for row, (kept, seen) in enumerate(own):
             alone = plain(asked[row : row + 1], seen, [len(seen)], 2, since[row])
             np.testing.assert_allclose(mixed[row : row + 1], alone, atol=2e-5)
