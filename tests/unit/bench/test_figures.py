@@ -93,11 +93,25 @@ def test_the_split_is_a_price_a_word_and_keeps_the_start_apart() -> None:
         "whole_s": 13.0,
         "client_threads_s": 1.0,
         "calls": {},
+        "timing_s": 0.01,
     }
     made = split(told, words=10_000, cpu_s=13.5)
     assert made["cpu_s_per_million_words"] == 1000.0
     assert made["around"] == 1.25
     assert made["unaccounted_cpu_s"] == 0.5
+    assert made["all_but_the_network_cpu_s_per_million_words"] == 400.0
+    assert made["of_it_the_timing"] == 1.0
+
+
+def test_what_the_timing_costs_is_what_a_timed_call_takes_besides_the_call() -> None:
+    looks = 0
+
+    def clock() -> float:
+        nonlocal looks
+        looks += 1  # a second passes with each look at the clock, and with nothing else
+        return float(looks)
+
+    assert StageClock(clock).cost_s(calls=100) == 2.0
 
 
 def test_live_events_say_how_far_was_heard_and_their_end_hears_no_more() -> None:
