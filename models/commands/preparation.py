@@ -11,7 +11,6 @@ from rich.progress import Progress
 from models.commands.options import CORPORA, DATA, Corpora, Corpus, Data, LanguageCode, Vocabulary
 from models.data.benchmark_corpora import BENCHMARK_MIX
 from models.data.preparation import prepare, prepare_held_out
-from models.data.recipes import DEV_TALKS
 from models.data.recogniser_errors import ERROR_RATE
 from models.languages.registry import LANGUAGES
 from models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
@@ -69,7 +68,7 @@ def _prepare_held_out(asked: Prepared, tokenizer: WordPiece) -> None:
         asked.corpora,
         asked.data,
         tokenizer,
-        asked.corpus or [*recipe.mix, DEV_TALKS],
+        asked.corpus or [*recipe.mix, *recipe.chooses],
         max_words=asked.max_words,
         errors=asked.errors,
         rate=asked.error_rate,

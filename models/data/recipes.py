@@ -15,10 +15,7 @@ from typing import Protocol
 from models.data.aligned_words import AlignedDocument
 from models.data.corpora import place
 
-__all__ = ["DEV_TALKS", "DISFLUENT_SHARE", "DocumentReader", "Recipe", "is_held_out"]
-
-DEV_TALKS = "dev2012"
-"""The benchmark's development talks under the name of a corpus: they choose, and nothing learns from them."""
+__all__ = ["DISFLUENT_SHARE", "DocumentReader", "Recipe", "is_held_out"]
 
 DISFLUENT_SHARE = 0.45
 """Of the sentences of a fluent corpus, those that disfluencies are inserted into."""
@@ -41,7 +38,8 @@ class Recipe:
 
     mix: how many words of each corpus are trained on at most. documents: the training documents, or the held-out ones,
     of a corpus. fluent: the corpora that disfluencies are inserted into. disfluent: inserts them. tests: the words of
-    the test sets, which no training text may share.
+    the test sets, which no training text may share. chooses: corpora beside the mix that are held out whole: weights
+    and constants are chosen by them, and nothing learns from them.
     """
 
     mix: Mapping[str, int]
@@ -49,6 +47,7 @@ class Recipe:
     fluent: frozenset[str]
     disfluent: Callable[[AlignedDocument, random.Random], AlignedDocument]
     tests: Callable[[Path], Iterator[Sequence[str]]]
+    chooses: tuple[str, ...] = ()
 
 
 def is_held_out(corpus: str, document_name: str) -> bool:

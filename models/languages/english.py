@@ -16,7 +16,7 @@ from models.data.disfluent_pairs import read_disfl_qa, read_rev16
 from models.data.english_corpora import ENGLISH_CORPORA, add_line, read_corpus
 from models.data.iwslt import read_iwslt
 from models.data.marks import read_marks
-from models.data.recipes import DEV_TALKS, DISFLUENT_SHARE, Recipe, is_held_out
+from models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
 from models.data.spoken_frames import ENGLISH_FRAMES
 from models.data.spoken_patterns import add_english, pattern_documents
 from models.evaluation.english import (
@@ -38,6 +38,9 @@ _OF_OUR_OWN: dict[str, Callable[[], Iterator[AlignedDocument]]] = {
     "patterns": partial(pattern_documents, ENGLISH_FRAMES, add_english),
     "calls": call_documents,
 }
+_DEV_TALKS = "dev2012"
+"""The benchmark's development talks under the name of a corpus."""
+
 _MIX = {
     "changelog": 8_000_000,
     "crd3": 2_500_000,
@@ -77,7 +80,7 @@ def _documents(corpora: Path, corpus: str, *, training: bool) -> Iterator[Aligne
         return read_disfl_qa(corpora, "train" if training else "test")
     if corpus in _OF_OUR_OWN:
         return (document for document in _OF_OUR_OWN[corpus]() if keep(document.name))
-    if corpus == DEV_TALKS:
+    if corpus == _DEV_TALKS:
         return iter(()) if training else _dev_talks(corpora)
     if corpus in BENCHMARK_MIX:
         return read_benchmark_corpus(corpora, corpus, keep)
@@ -87,7 +90,7 @@ def _documents(corpora: Path, corpus: str, *, training: bool) -> Iterator[Aligne
 def _dev_talks(corpora: Path) -> Iterator[AlignedDocument]:
     """Yield the talks of dev2012's tuning half, word by word: a joined word has the mark of its last token."""
     for number, talk in enumerate(dev_half(corpora, tunes=True)):
-        document = AlignedDocument(DEV_TALKS, f"{DEV_TALKS}-{number}")
+        document = AlignedDocument(_DEV_TALKS, f"{_DEV_TALKS}-{number}")
         for word, token in zip(talk.words, talk.last_tokens, strict=True):
             document.add(model_view(word), talk.marks[token], UNKNOWN)
         yield document
@@ -121,6 +124,7 @@ _RECIPE = Recipe(
     fluent=frozenset(name for name, rules in ENGLISH_CORPORA.items() if not rules.verbatim),
     disfluent=_disfluent,
     tests=_tests,
+    chooses=(_DEV_TALKS,),
 )
 ENGLISH = Language(
     code="en",

@@ -6,6 +6,7 @@ that begins to flood is named.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from typing_extensions import override
@@ -160,10 +161,11 @@ class TelemetryObserver(Observer):
                 self._metrics.add(table.STORE_ERRORS, call="write")
 
     def _published(self, segments: Sequence[Segment]) -> None:
+        for cause, times in Counter(segment.cause.value for segment in segments).items():
+            self._metrics.add(table.SEGMENTS, times, cause=cause)
+        self._metrics.add(table.WORDS, sum(len(segment.words) for segment in segments))
         for segment in segments:
-            self._metrics.add(table.SEGMENTS, cause=segment.cause.value)
             if segment.words:
-                self._metrics.add(table.WORDS, len(segment.words))
                 waited_ms = segment.timing.frozen_ms - segment.timing.appended_ms
                 self._metrics.observe(table.FREEZE_DELAY_SECONDS, max(0, waited_ms) / 1000.0)
 

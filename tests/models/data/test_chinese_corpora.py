@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from models.__main__ import app
 from models.data.chinese_corpora import CHINESE_TEST, read_chinese_corpus, read_cs2w
 from models.data.chinese_marks import LabelledUnit
 from models.data.packing import PackedText
@@ -46,6 +48,17 @@ def made_up_corpora(folder: Path) -> Path:
 
 def tokenizer() -> WordPiece:
     return WordPiece(["[UNK]", "[CLS]"], max_pieces=8)
+
+
+def test_all_that_is_held_out_is_packed_by_one_command(tmp_path: Path) -> None:
+    folder = made_up_corpora(tmp_path)
+    for name in CHINESE.recipe.mix.keys() - {"cs2w", "kdconv", "patterns"}:
+        write_corpus(folder, name, {f"talk-{k}": talk(f"第{k}次") for k in range(80)}, language="zh")
+    (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n", encoding="utf-8")
+    command = ["prepare", "--language", "zh", "--vocabulary", str(tmp_path / "vocab.txt"), "--held-out"]
+    told = CliRunner().invoke(app, [*command, "--corpora", str(folder), "--data", str(tmp_path / "out")])
+    assert told.exit_code == 0, told.output
+    assert {path.stem for path in (tmp_path / "out").glob("*.npz")} == CHINESE.recipe.mix.keys()
 
 
 def test_no_document_is_both_held_out_and_trained_on_and_a_leak_of_the_test_is_dropped(tmp_path: Path) -> None:
