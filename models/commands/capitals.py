@@ -37,6 +37,7 @@ class CapitalsScored:
     table_words: Annotated[
         int, typer.Option(help="Words of a corpus's training text that the likeliest forms are learnt from.")
     ] = 1_000_000
+    by_document: Annotated[bool, typer.Option("--by-document", help="Each document's own rows besides.")] = False
     checkpoint: OneCheckpoint = None
     vocabulary: Pieces = Path("build/vocab.txt")
     threads: Threads = None
@@ -58,6 +59,7 @@ def casing(asked: CapitalsScored) -> None:
                 language=ENGLISH,
                 limit=asked.max_words,
                 table_words=asked.table_words,
+                by_document=asked.by_document,
                 progress=told,
             )
     print(asked.checkpoint or ", ".join(model.name for model in engine.models))

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,7 @@ class CapitalFigure:
     score: Score
 
 
-def evaluate_capitals(
+def evaluate_capitals(  # noqa: PLR0913 - what is scored, of what, by what
     engine: Engine,
     corpora: Path,
     corpus: str,
@@ -84,19 +85,24 @@ def evaluate_capitals(
     language: ScoredLanguage,
     limit: int,
     table_words: int,
+    by_document: bool = False,
     progress: Progress = lambda _: None,
 ) -> list[CapitalFigure]:
     """Score held-out documents of one corpus, decoded as the worker decodes them.
 
     limit: held-out words. table_words: how many words of the corpus's training text the forms are learnt from.
+    by_document: each document's own rows besides, under its name.
     """
     documents = held_out(language.recipe, corpora, corpus, max_words=limit)
     forms = Forms(_training(language.recipe, corpora, corpus, table_words))
     written = published_words(
         engine, [document.words for document in documents], language=language.code, progress=progress
     )
-    network = [_NUMBERS[word.casing] for words in written for word in words]
-    return list(figures_of(corpus, documents, network, forms))
+    network = [[_NUMBERS[word.casing] for word in words] for words in written]
+    figures = list(figures_of(corpus, documents, list(chain.from_iterable(network)), forms))
+    for document, own in zip(documents, network, strict=True) if by_document else ():
+        figures += figures_of(document.name, [document], own, forms)
+    return figures
 
 
 def figures_of(

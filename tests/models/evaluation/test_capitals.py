@@ -76,6 +76,14 @@ def test_held_out_documents_are_decoded_as_the_worker_decodes(tmp_path: Path) ->
     line = "we saw Anna and Tom, and they went to the BBC in London with Peter. it was in May, I think.\n"
     write_corpus(tmp_path, "changelog", {f"talk {number}": line * 8 for number in range(120)})
     engine = ScriptedEngine(script=lambda _model, words, place, _: (0, 0, FIRST if words[place] == "anna" else SMALL))
-    found = evaluate_capitals(engine, tmp_path, "changelog", language=ENGLISH, limit=400, table_words=2000)
-    network, table = f1(found, WAYS[0]), f1(found, WAYS[1])
+    found = evaluate_capitals(
+        engine, tmp_path, "changelog", language=ENGLISH, limit=400, table_words=2000, by_document=True
+    )
+    whole = [row for row in found if row.text == "changelog"]
+    network, table = f1(whole, WAYS[0]), f1(whole, WAYS[1])
     assert 0 < network < table == 100
+    parts = {
+        row.text: row.score.gold for row in found if (row.way, row.group, row.label) == (WAYS[0], "all", "overall")
+    }
+    assert len(parts) > 2, "there is more than one document"
+    assert parts.pop("changelog") == sum(parts.values())
