@@ -101,7 +101,7 @@ def evaluate_capitals(  # noqa: PLR0913 - what is scored, of what, by what
     network = [[_NUMBERS[word.casing] for word in words] for words in written]
     figures = list(figures_of(corpus, documents, list(chain.from_iterable(network)), forms))
     for document, own in zip(documents, network, strict=True) if by_document else ():
-        figures += figures_of(document.name, [document], own, forms)
+        figures += figures_of(f"{corpus}: {document.name}", [document], own, forms)
     return figures
 
 

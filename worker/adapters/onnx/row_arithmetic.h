@@ -8,7 +8,6 @@
 #define write_halves NAMED(write_halves)
 #define is_beyond NAMED(is_beyond)
 #define largest_of NAMED(largest_of)
-#define sum_of NAMED(sum_of)
 #define score NAMED(score)
 #define add NAMED(add)
 #define attend_in_head NAMED(attend_in_head)
@@ -45,24 +44,16 @@ INLINE void write_halves(half *to, floats numbers) {
 }
 #endif
 
-/* The largest of a vector's numbers, and their sum. */
-#if LANES == 16
-INLINE float largest_of(floats numbers) { return _mm512_reduce_max_ps((__m512)numbers); }
-
-INLINE float sum_of(floats numbers) { return _mm512_reduce_add_ps((__m512)numbers); }
-#else
+/* The largest of a vector's numbers, none of which is no number. */
 INLINE float largest_of(floats numbers) {
+#if LANES == 16
+  return _mm512_reduce_max_ps((__m512)numbers);
+#else
   float largest = numbers[0];
   for (int at = 1; at < LANES; at++) largest = numbers[at] > largest ? numbers[at] : largest;
   return largest;
-}
-
-INLINE float sum_of(floats numbers) {
-  float sum = 0.0f;
-  for (int at = 0; at < LANES; at++) sum += numbers[at];
-  return sum;
-}
 #endif
+}
 
 /* Which numbers are infinite in half precision, or none: from 65,520 on, as whole numbers, in which what is none is largest. */
 INLINE whole is_beyond(const float *numbers) { return (*(const whole *)numbers & 0x7fffffff) >= 0x477ff000; }
@@ -144,13 +135,15 @@ INLINE void attend_in_head(int width, const Session *own, Py_ssize_t head, const
     }
   for (int row = 0; row < TOGETHER; row++) {
     const float top = largest_of(largest[row]);
+    float sum = 0.0f;
     floats sums = all(0.0f);
     for (int vector = 0; vector < vectors; vector++) {
       floats share = exponential(shares[vector * TOGETHER + row] - top);
       sums += share;
       shares[vector * TOGETHER + row] = share;
     }
-    factor[row] = 1.0f / sum_of(sums);
+    for (int at = 0; at < LANES; at++) sum += sums[at]; /* in this order: another one says other scores in the last bits */
+    factor[row] = 1.0f / sum;
   }
   const Py_ssize_t values = (own->heads + head) * width * BLOCK;
   for (int at = 0; at < width; at += 2 * LANES)
@@ -245,7 +238,6 @@ static int NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const flo
 #undef write_halves
 #undef is_beyond
 #undef largest_of
-#undef sum_of
 #undef score
 #undef add
 #undef attend_in_head

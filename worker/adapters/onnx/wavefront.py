@@ -32,8 +32,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     labels are wanted, ascending. final: how many rows of layer k are final behind the step (0 … K).
     waited: how many were final before it. visible: how many rows there are up to the last that each computed row of
     layer k sees (k > 0; those of layer K belong to ``wanted``), and since: the first that it sees but for the leading
-    piece's. needed: the first row that a later step may look at, but for the leading piece's. layer_rows: words
-    computed, over all layers; the leading piece is none.
+    piece's. sees_as_before: of each layer, whether both are the very ones of the layer before. needed: the first row
+    that a later step may look at, but for the leading piece's. layer_rows: words computed, over all layers; the leading
+    piece is none.
     """
 
     computed: tuple[tuple[int, int], ...]
