@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the other commands run without torch
     from models.networks.registry import Network
@@ -22,7 +22,6 @@ def write_average(paths: Sequence[Path], out: Path) -> None:
     ValueError for fewer than two, for networks of different shapes, and where ``out`` is there already.
     """
     from models.networks.checkpoints import learnt_from, load_any_network, write_checkpoint  # noqa: PLC0415 - see above
-    from models.networks.registry import describe  # noqa: PLC0415
 
     if len(paths) < 2:
         raise ValueError("a mean is of two checkpoints at least")
@@ -30,11 +29,19 @@ def write_average(paths: Sequence[Path], out: Path) -> None:
         raise ValueError(f"{out} is there already")
     networks = [load_any_network(path) for path in paths]
     for path, network in zip(paths[1:], networks[1:], strict=True):
-        if describe(network) != describe(networks[0]):
-            raise ValueError(f"{path} holds another network than {paths[0]}: {describe(network)}")
+        if _form(network) != _form(networks[0]):
+            raise ValueError(f"{path} holds another network than {paths[0]}: {_form(network)}")
     mix(networks, [1 / len(networks)] * len(networks))
     corpora = dict.fromkeys(corpus for path in paths for corpus in learnt_from(path))
     write_checkpoint(out, networks[0], {"corpora": list(corpora)})
+
+
+def _form(network: Network) -> tuple[str, dict[str, Any]]:
+    """Return what networks must have alike to have a mean; how much is left out in training is none of it."""
+    from models.networks.registry import describe  # noqa: PLC0415 - see above
+
+    kind, config = describe(network)
+    return kind, {name: value for name, value in config.items() if name != "dropout"}
 
 
 def mix(networks: Sequence[Network], shares: Sequence[float]) -> None:

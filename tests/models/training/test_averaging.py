@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,12 @@ def test_every_weight_is_halfway_and_all_corpora_are_told(folder: Path) -> None:
         assert torch.allclose(weights, (before[name] + after[name]) / 2), name
     assert any(not torch.equal(before[name], after[name]) for name in mean)
     assert learnt_from(folder / "mean.pt") == ("ami", "crd3", "ted")
+
+
+def test_how_much_was_left_out_in_training_keeps_no_two_apart(folder: Path) -> None:
+    write_checkpoint(folder / "dropped.pt", tiny_network(replace(tiny_config(), dropout=0.1), seed=3), {"corpora": []})
+    assert "mean.pt" in average(folder, "before.pt", "dropped.pt")
+    assert load_network(folder / "mean.pt").config.dropout == 0.0
 
 
 @pytest.mark.parametrize(
