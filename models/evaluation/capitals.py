@@ -91,7 +91,7 @@ def evaluate_capitals(  # noqa: PLR0913 - what is scored, of what, by what
     """Score held-out documents of one corpus, decoded as the worker decodes them.
 
     limit: held-out words. table_words: how many words of the corpus's training text the forms are learnt from.
-    by_document: each document's own rows besides, under its name.
+    by_document: each document's own rows besides, under the corpus's name and its own.
     """
     documents = held_out(language.recipe, corpora, corpus, max_words=limit)
     forms = Forms(_training(language.recipe, corpora, corpus, table_words))

@@ -44,7 +44,7 @@ INLINE void write_halves(half *to, floats numbers) {
 }
 #endif
 
-/* The largest of a vector's numbers, none of which is no number. */
+/* The largest of a vector's numbers, of which none is NaN. */
 INLINE float largest_of(floats numbers) {
 #if LANES == 16
   return _mm512_reduce_max_ps((__m512)numbers);

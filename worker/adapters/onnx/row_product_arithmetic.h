@@ -72,8 +72,8 @@ INLINE floats opened(floats x) {
 #define STORED(row, part) _mm512_storeu_si512(made[row] + part * LANES, sum_##row##_##part);
 #define STORED_ROW(row) if (row < count) {EACH_PART(STORED, row)}
 
-/* Multiply up to ROWS rows with 64 columns; count is known to the compiler. each: so many lines of 64 bytes from ahead on are asked
-   for at every turn, of the next columns' weights: in no near cache, a small batch would wait for them. */
+/* Multiply up to ROWS rows with 64 columns; count is known to the compiler. ahead, each: at every turn so many lines of 64 bytes
+   of the next columns' weights are asked for, from there on: a small batch would wait for them. */
 INLINE void multiply(int count, Py_ssize_t depth, const uint8_t *weights, const int8_t *numbers, int32_t (*made)[COLUMNS],
                      const uint8_t *ahead, int each) {
   const uint8_t *near = weights, *far = weights + COLUMNS / 2 * depth;
