@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 
 from tests.harness.clusters import Cluster
-from tests.harness.group_member import PATIENCE_S, Member, until
+from tests.harness.group_member import ASK_S, PATIENCE_S, Member, until
 from worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError
 from worker.ports.records import NextOffset, OutMessage
 
@@ -79,7 +79,7 @@ class Worker(Member):
     def _claim_again(self) -> None:
         self.records.clear()  # an abort does not rewind: what was read since is behind a gap
         try:
-            found = self.source.committed(sorted(self.held), PATIENCE_S)
+            found = self.source.committed(sorted(self.held), ASK_S)
         except BrokerError:  # expelled: it hears of that when it polls
             self._lost = True
             return
