@@ -111,7 +111,7 @@ def main() -> None:
     """Run the command line that follows the file's name, timed; write the file at its end."""
     file, sys.argv = Path(sys.argv[1]), ["caesura", *sys.argv[2:]]
     clock = StageClock()
-    timing_s = clock.cost_s()
+    cost_s = clock.cost_s()
     for stage, places in STAGES.items():
         for owner, name in places:
             setattr(owner, name, clock.timed(stage, getattr(owner, name)))
@@ -137,7 +137,7 @@ def main() -> None:
             "stages_s": spent,
             "client_threads_s": whole_s - begun_s - sum(spent.values()),
             "calls": clock.calls,
-            "timing_s": timing_s * sum(clock.calls.values()),
+            "timing_s": cost_s * sum(clock.calls.values()),
         }
         file.write_text(json.dumps(told), encoding="utf-8")
 

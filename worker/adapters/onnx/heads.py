@@ -43,9 +43,7 @@ class Heads:
                 raise EngineError(f"model {self._model}: scores are not finite")
 
     def labels(self, scored: Sequence[Scores]) -> list[Labels]:
-        """Return the labels of the words of each text, from a row of scores (W, C) a word for each head."""
-        if not scored:
-            return []
+        """Return the labels of each text's words, from a row of scores (W, C) a word for each head; a text at least."""
         ends = list(accumulate((len(scores[0]) for scores in scored), initial=0))
         named = {
             name: classes[np.concatenate(given).argmax(axis=-1)].tobytes()

@@ -102,7 +102,7 @@ class RowNetwork:
         for k in range(len(self.look_ahead)):
             self._attention.keep(k, seen, places[:, k])
             asking = self._asking(k, fresh, batch)
-            if sight is None or not all(one.step.sees_as_before[k] for one in batch):
+            if sight is None or not all(one.step.sees_as_before[k + 1] for one in batch):
                 sight = Sight([one.step.visible[k + 1] for one in batch], [one.step.since[k + 1] for one in batch])
             mixed = self._attention.mix(k, asking, sight)
             given = {"mixed": mixed, "asked": asking}

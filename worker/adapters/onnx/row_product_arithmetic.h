@@ -83,7 +83,7 @@ INLINE void multiply(int count, Py_ssize_t depth, const uint8_t *weights, const 
       const __m512i four_0 = _mm512_loadu_si512(near), four_1 = _mm512_loadu_si512(near + 16 * DEPTH);
       const __m512i four_2 = _mm512_loadu_si512(far), four_3 = _mm512_loadu_si512(far + 16 * DEPTH);
       int32_t own;
-      for (int line = 0; line < each; line++, ahead += 16 * 4) __builtin_prefetch(ahead, 0, 2);
+      for (int line = 0; line < each; line++, ahead += 64) __builtin_prefetch(ahead, 0, 2);
       EACH_ROW(ADDED_ROW)
     }
   EACH_ROW(STORED_ROW)

@@ -32,7 +32,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     labels are wanted, ascending. final: how many rows of layer k are final behind the step (0 … K).
     waited: how many were final before it. visible: how many rows there are up to the last that each computed row of
     layer k sees (k > 0; those of layer K belong to ``wanted``), and since: the first that it sees but for the leading
-    piece's. sees_as_before: of each layer, whether both are the very ones of the layer before. needed: the first row
+    piece's. sees_as_before: whether layer k's, both of them, are those of layer k - 1. needed: the first row
     that a later step may look at, but for the leading piece's. layer_rows: words computed, over all layers; the leading
     piece is none.
     """
@@ -84,12 +84,12 @@ def plan(
     reach = [*ends, *[ends[-1]] * max(look_ahead)]  # by the last word that is seen, also behind the last there is
     visible: list[tuple[int, ...]] = [()]
     since: list[tuple[int, ...]] = [()]
-    same = [False] * layers
+    same = [False] * (layers + 1)
     layer_rows, computed_words = len(wanted), 0
     for k in range(1, layers):
         further, stretch = look_ahead[k - 1], computed[k]
-        same[k - 1] = k > 1 and further == look_ahead[k - 2] and stretch == computed[k - 1]
-        if not same[k - 1]:
+        same[k] = k > 1 and further == look_ahead[k - 2] and stretch == computed[k - 1]
+        if not same[k]:
             seers = word_of[stretch[0] : stretch[1]]
             sees, begins = _sight(seers, ends, reach, further, before)
             computed_words = seers[-1] - (seers[0] or 1) + 1 if seers else 0

@@ -75,13 +75,14 @@ def test_a_row_sees_the_words_that_the_mask_shows_it_and_its_keys_are_all_there(
             least = 0 if back is None else word_of[row] - back
             seen = [other for other in range(visible) if word_of[other] >= least or other == 0]
             assert [0, *range(since, visible)] == seen
-        if step.sees_as_before[k - 1]:
+        if step.sees_as_before[k]:
             assert (step.visible[k], step.since[k]) == (step.visible[k - 1], step.since[k - 1])
 
 
 def test_layers_that_look_no_further_ahead_are_seen_from_as_the_one_before() -> None:
     step = a_plan((1, 1, 1, 0, 0, 0), 33, 30, 27, 30)
-    assert step.sees_as_before == (False, False, False, False, True, False), "the last one has the wanted words alone"
+    told = (False, False, False, False, False, True, False)
+    assert step.sees_as_before == told, "the last one has the wanted words alone"
 
 
 @given(look_ahead=look_aheads, words=st.integers(1, 60), more=st.integers(1, 9), back=st.integers(1, 30))
