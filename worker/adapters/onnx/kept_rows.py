@@ -52,10 +52,10 @@ class KeptRows:
     words: what the rows belong to. ends, word_of: rows by word and words by row, see ``wavefront.plan``. done_words:
     how many words were in at the last step; None where nothing is computed yet. room: where each layer's keys and
     values are; in ``waiting`` are the inputs and queries (rows, 2 D) of the rows that are final before a layer and not
-    behind it.
+    behind it, ``waiting_rows`` of them over all layers.
     """
 
-    __slots__ = ("_nothing", "done_words", "ends", "room", "waiting", "word_of", "words")
+    __slots__ = ("_nothing", "_row_bytes", "done_words", "ends", "room", "waiting", "waiting_rows", "word_of", "words")
 
     def __init__(self, layers: int, width: int, room: Room) -> None:
         self.words: tuple[str, ...] = ()
@@ -63,18 +63,22 @@ class KeptRows:
         self.word_of: list[int] = [0]
         self.done_words: int | None = None
         self.room = room
-        self._nothing: list[Rows] = [np.empty((0, 2 * width), dtype=np.float32)] * layers
+        none = np.empty((0, 2 * width), dtype=np.float32)
+        self._row_bytes = 2 * width * none.itemsize
+        self._nothing: list[Rows] = [none] * layers
         self.waiting: list[Rows] = []
+        self.waiting_rows = 0
 
     @property
     def nbytes(self) -> int:
         """Return the bytes of all rows."""
-        return self.room.nbytes + sum(rows.nbytes for rows in self.waiting)
+        return self.room.nbytes + self.waiting_rows * self._row_bytes
 
     def begin(self) -> None:
         """Forget what is computed; the memory stays."""
         self.room.clear()
         self.waiting = self._nothing.copy()
+        self.waiting_rows = 0
         self.words = ()
         self.ends = [1]
         self.word_of = [0]

@@ -7,6 +7,7 @@ Which rows a step computes says ``wavefront``; what stays says ``kept_rows``. Th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -97,7 +98,8 @@ class RowNetwork:
     def _run(self, batch: Sequence[RowStep]) -> list[Rows]:
         fresh, seen = self._enter(batch)
         self._attention.begin([one.kept for one in batch])
-        places = np.array([one.step.computed for one in batch], dtype=np.int32)
+        computed = chain.from_iterable(chain.from_iterable(one.step.computed for one in batch))
+        places = np.fromiter(computed, np.int32, 2 * len(self.look_ahead) * len(batch)).reshape(len(batch), -1, 2)
         sight: Sight | None = None
         for k in range(len(self.look_ahead)):
             self._attention.keep(k, seen, places[:, k])
@@ -106,12 +108,14 @@ class RowNetwork:
                 sight = Sight([one.step.visible[k + 1] for one in batch], [one.step.since[k + 1] for one in batch])
             mixed = self._attention.mix(k, asking, sight)
             given = {"mixed": mixed, "asked": asking}
-            if not np.isfinite(given["mixed"]).all():
-                raise ArithmeticError
-            if k < len(self._steps):
+            last = k == len(self._steps)
+            if (last or not self.compiled_products) and not np.isfinite(mixed).all():
+                raise ArithmeticError  # behind a compiled product it stays one that is not, which nothing keeps
+            if not last:
                 fresh, seen = self._steps[k].run(_BETWEEN, given)
         for one in batch:
             one.kept.done_words = len(one.kept.words)
+            one.kept.waiting_rows = one.step.final[0] - one.step.final[-1]
             one.kept.room.let_go(one.step.needed)
         scores: list[Rows] = self._exit.run(self._heads, given)
         return scores
@@ -128,28 +132,39 @@ class RowNetwork:
     def _asking(self, k: int, fresh: Rows, batch: Sequence[RowStep]) -> Rows:
         """Return inputs and queries (M, 2 D) of the rows that layer k computes, and keep those that must wait."""
         last, place = k == len(self._steps), 0
-        if not last and self.look_ahead[k] == 0:
-            return fresh  # what the layer takes in it computes: nothing waits
+        if self.look_ahead[k] == 0:  # what the layer takes in it could compute: nothing waits
+            return fresh[_wanted(batch, k)] if last else fresh
         parts: list[Rows] = []
         for one in batch:
             step, waited = one.step, one.kept.waiting[k]
             taken, stop = step.computed[k]
-            rows = fresh[place : place + stop - taken]
-            place += stop - taken
+            start, place = place, place + stop - taken
             since, waiting = step.waited[k + 1], len(waited)
-            if last:
-                rows = np.concatenate((waited, rows)) if waiting else rows
-                parts.append(rows[[row - since for row in step.wanted]])
-                waiting = 0
-            else:
-                computed = step.computed[k + 1][1] - since
-                parts += (waited[:computed], rows[: max(computed - waiting, 0)])
             first, behind = step.final[k + 1] - since - waiting, step.final[k] - since - waiting
-            if first < 0:
-                rows, first, behind = np.concatenate((waited, rows)), first + waiting, behind + waiting
+            if last:
+                rows = np.concatenate((waited, fresh[start:place]))
+                parts.append(rows[[row - since for row in step.wanted]])
+                rows = rows[first + waiting : behind + waiting]
+            else:
+                further = step.computed[k + 1][1] - since - waiting  # of the new rows
+                parts += (waited, fresh[start : start + further]) if further > 0 else (waited[: further + waiting],)
+                if first >= 0:
+                    rows = fresh[start + first : start + behind]
+                else:
+                    rows = np.concatenate((waited[first:], fresh[start : start + max(behind, 0)]))[: behind - first]
             # An array of its own, so that nothing larger is kept alive.
-            one.kept.waiting[k] = rows[first:behind].copy()
+            one.kept.waiting[k] = rows.copy()
         return np.concatenate(parts)
+
+
+def _wanted(batch: Sequence[RowStep], k: int) -> list[int]:
+    """Return where the wanted rows are among those that layer k takes in."""
+    wanted, place = [], 0
+    for one in batch:
+        taken, stop = one.step.computed[k]
+        wanted += [place + row - taken for row in one.step.wanted]
+        place += stop - taken
+    return wanted
 
 
 def _positions(arrays: Arrays) -> Callable[[int], Rows]:

@@ -64,41 +64,38 @@ def plan(
     done_words: how many words were in at the last step; None: there was none.
     first, end: the labels of words first + 1 … end are wanted.
     """
-    words = len(ends) - 1
+    words, layers = len(ends) - 1, len(look_ahead)
     ahead = list(accumulate(look_ahead, initial=0))
     final = _final(ahead, ends, words)
     waited = (0,) * len(ahead) if done_words is None else _final(ahead, ends, done_words)
-    wanted = tuple(ends[word] - 1 for word in range(first + 1, end + 1))
+    wanted = tuple([ends[word] - 1 for word in range(first + 1, end + 1)])
     if wanted and wanted[0] < waited[-1]:
         return None
-    layers = len(look_ahead)
-    stops: list[int] = []
-    needed = end
-    for k in range(layers - 1, -1, -1):
-        needed += look_ahead[k]
-        needed = min(needed, words)
-        stop = ends[needed] if wanted else 0
-        stops.append(max(stop, final[k]))
-    computed = tuple(zip(waited[:-1], stops[::-1], strict=True))
+    heard = end + ahead[-1]  # the last word that a wanted label looks at, if it is there
+    stops = [ends[max(min(heard - c, words), words - c)] for c in ahead[:-1]] if wanted else final[:-1]
+    computed = tuple(zip(waited[:-1], stops, strict=True))
     before = words if look_back is None else look_back
-    reach = [*ends, *[ends[-1]] * max(look_ahead)]  # by the last word that is seen, also behind the last there is
+    # What the rows see that any layer but the last computes: no layer begins before the one above it, or ends later.
+    low, high = (computed[-1][0], computed[1][1]) if layers > 1 else (0, 0)
+    seers = word_of[low:high]
+    begins = _begins(seers, ends, before)
+    sees = {further: _ends(seers, ends, words, further) for further in set(look_ahead[:-1])}
     visible: list[tuple[int, ...]] = [()]
     since: list[tuple[int, ...]] = [()]
     same = [False] * (layers + 1)
     layer_rows, computed_words = len(wanted), 0
     for k in range(1, layers):
         further, stretch = look_ahead[k - 1], computed[k]
+        start, stop = stretch
         same[k] = k > 1 and further == look_ahead[k - 2] and stretch == computed[k - 1]
         if not same[k]:
-            seers = word_of[stretch[0] : stretch[1]]
-            sees, begins = _sight(seers, ends, reach, further, before)
-            computed_words = seers[-1] - (seers[0] or 1) + 1 if seers else 0
-        visible.append(sees)
-        since.append(begins)
+            computed_words = word_of[stop - 1] - (word_of[start] or 1) + 1 if start < stop else 0
+        visible.append(sees[further][start - low : stop - low])
+        since.append(begins[start - low : stop - low])
         layer_rows += computed_words
-    sees, begins = _sight(range(first + 1, end + 1), ends, reach, look_ahead[-1], before)
-    visible.append(sees)
-    since.append(begins)
+    asked = range(first + 1, end + 1)
+    visible.append(_ends(asked, ends, words, look_ahead[-1]))
+    since.append(_begins(asked, ends, before))
     return Step(
         computed=computed,
         wanted=wanted,
@@ -112,12 +109,14 @@ def plan(
     )
 
 
-def _sight(
-    seers: Sequence[int], ends: Sequence[int], reach: Sequence[int], further: int, before: int
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return up to which row, and from which one on, the rows of these words see."""
-    ends_of = tuple([reach[word + further] for word in seers])
-    return ends_of, tuple([ends[word - before - 1] if word > before else 1 for word in seers])
+def _ends(seers: Sequence[int], ends: Sequence[int], words: int, further: int) -> tuple[int, ...]:
+    """Return up to which row the rows of these words see."""
+    return tuple([ends[min(word + further, words)] for word in seers])
+
+
+def _begins(seers: Sequence[int], ends: Sequence[int], before: int) -> tuple[int, ...]:
+    """Return from which row on they do."""
+    return tuple([ends[word - before - 1] if word > before else 1 for word in seers])
 
 
 def _final(ahead: Sequence[int], ends: Sequence[int], words: int) -> tuple[int, ...]:

@@ -17,6 +17,8 @@ from tests.harness.places import SHIPPED
 from tests.unit.adapters.onnx.streams import a_request, same_scores, some_words
 from worker.adapters.onnx.compiled_attention import COMPILED
 from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.kept_rows import Rows
+from worker.adapters.onnx.row_attention import Sight
 from worker.adapters.onnx.row_network import RowStep
 from worker.adapters.onnx.streamed_network import StreamedNetwork
 from worker.errors import EngineError
@@ -263,6 +265,21 @@ def test_rows_of_a_pass_that_failed_are_never_used_again(where: str, *, raises: 
     assert engine.work.begun_buffers == 4, "a's rows are gone, b's are not"
 
 
+@given(seeds, grown_by, st.integers(0, 9))
+@EXAMPLES
+def test_the_rows_that_wait_are_counted(seed: int, grown: list[int], behind: int) -> None:
+    engine, size = used_before(), 0
+    words = some_words(sum(grown), seed)
+    for more in grown:
+        size += more
+        engine.label([a_request(engine, words[:size], first=max(0, size - 10), end=max(1, size - behind))])
+        network = engine._networks[engine.models[0].name]
+        assert isinstance(network, StreamedNetwork)
+        for _, kept, nbytes in network._cache._kept.values():
+            assert kept.waiting_rows == sum(len(rows) for rows in kept.waiting)
+            assert nbytes == kept.nbytes == kept.room.nbytes + sum(rows.nbytes for rows in kept.waiting)
+
+
 @pytest.mark.parametrize("compiled", WAYS)
 def test_a_word_computed_again_says_what_it_said_before_to_the_last_bit(*, compiled: bool) -> None:
     kept, anew = streaming(compiled=compiled), streaming(max_kept_bytes=0, compiled=compiled)
@@ -272,6 +289,29 @@ def test_a_word_computed_again_says_what_it_said_before_to_the_last_bit(*, compi
         others = [a_request(anew, some_words(30, seed), session=f"other-{seed}") for seed in range(3)]
         (streamed,), (computed, *_) = kept.score([request]), anew.score([request, *others])
         assert all((one == two).all() for one, two in zip(streamed, computed, strict=True))
+
+
+@pytest.mark.parametrize("compiled", WAYS)
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+@pytest.mark.parametrize("layer", [0, 2, -1])
+def test_one_number_of_what_attention_mixes_that_is_not_finite_is_an_error_in_any_layer(
+    layer: int, number: float, *, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = streaming(compiled=compiled)
+    network = engine._networks[engine.models[0].name]
+    assert isinstance(network, StreamedNetwork)
+    attention, broken_layer = network._network._attention, range(len(network._network.look_ahead))[layer]
+    mix = attention.mix
+
+    def broken(k: int, asking: Rows, sight: Sight) -> Rows:
+        mixed = mix(k, asking, sight)
+        if k == broken_layer:
+            mixed[-1, 11] = number
+        return mixed
+
+    monkeypatch.setattr(attention, "mix", broken)
+    with pytest.raises(EngineError, match="ArithmeticError"):
+        engine.label([a_request(engine, some_words(12, 1))])
 
 
 @pytest.mark.parametrize("compiled", WAYS)
