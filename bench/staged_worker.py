@@ -1,9 +1,9 @@
 """``caesura worker`` with its processor time told by stage: what ``bench.cost_split`` runs.
 
-    python -m bench.staged_worker FILE worker --set ...
+    python -m bench.staged_worker FILE STAGE,STAGE worker --set ...
 
-The methods in ``STAGES`` are timed by the clock of the loop's thread, each without what it calls of another stage, so
-that the stages add up to the thread's whole time; ``loop`` is what is in none of them. Before the first record is
+The methods of these ``STAGES`` are timed by the clock of the loop's thread, each without what it calls of another
+stage, so that they add up to the thread's whole time; ``loop`` is what is in none of them. Before the first record is
 polled all of the process's time is its ``start``. Where the engine has one thread, what other threads spend is the
 Kafka clients' (``client_threads``). What the timing itself costs is in the figures, and measured before.
 """
@@ -15,7 +15,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +49,13 @@ STAGES: dict[str, tuple[tuple[object, str], ...]] = {
 class StageClock:
     """Adds up a thread's processor time by stage. Calls from other threads are passed on untimed."""
 
-    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
+    def __init__(self, clock: Callable[[], float] = time.thread_time, stages: Iterable[str] = STAGES) -> None:
         self._clock = clock
         self._thread = threading.get_ident()
         self._stack = ["loop"]
         self._last_s = clock()
-        self.spent_s: dict[str, float] = {"loop": 0.0, **dict.fromkeys(STAGES, 0.0)}
-        self.calls: dict[str, int] = dict.fromkeys(STAGES, 0)
+        self.spent_s: dict[str, float] = {"loop": 0.0, **dict.fromkeys(stages, 0.0)}
+        self.calls: dict[str, int] = dict.fromkeys(stages, 0)
 
     def timed(self, stage: str, call: Callable[..., Any]) -> Callable[..., Any]:
         """Return the call, its time taken for ``stage``."""
@@ -92,7 +92,8 @@ class StageClock:
         def nothing() -> None:
             pass
 
-        timed = StageClock(self._clock).timed(next(iter(STAGES)), nothing)
+        stage = next(iter(self.calls))
+        timed = StageClock(self._clock, (stage,)).timed(stage, nothing)
         begun_s = self._clock()
         for _ in range(calls):
             timed()
@@ -108,12 +109,12 @@ class StageClock:
 
 
 def main() -> None:
-    """Run the command line that follows the file's name, timed; write the file at its end."""
-    file, sys.argv = Path(sys.argv[1]), ["caesura", *sys.argv[2:]]
-    clock = StageClock()
+    """Run the command line that follows the file's name and the stages, timed; write the file at its end."""
+    file, stages, sys.argv = Path(sys.argv[1]), sys.argv[2].split(","), ["caesura", *sys.argv[3:]]
+    clock = StageClock(stages=stages)
     cost_s = clock.cost_s()
-    for stage, places in STAGES.items():
-        for owner, name in places:
+    for stage in stages:
+        for owner, name in STAGES[stage]:
             setattr(owner, name, clock.timed(stage, getattr(owner, name)))
     start_s: list[float] = []
     poll = KafkaWordSource.poll

@@ -32,10 +32,10 @@ def choosing(model: str | None) -> dict[str, object]:
 class WorkerProcess:
     """A worker. code: the root of the sources that it runs, another commit's perhaps. cpus: those it may run on.
 
-    stages: a file; the worker writes there what its stages cost (``bench.staged_worker``).
+    stages: a file; the worker writes there what the stages named in ``timed`` cost (``bench.staged_worker``).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a worker may be given
         self,
         world: RealWorld,
         *,
@@ -43,6 +43,7 @@ class WorkerProcess:
         code: Path = ROOT,
         cpus: Collection[int] = (),
         stages: Path | None = None,
+        timed: Collection[str] = (),
         settings: Mapping[str, object] | None = None,
         log: IO[bytes] | None = None,
     ) -> None:
@@ -58,7 +59,7 @@ class WorkerProcess:
             **(settings or {}),
         }
         flags = [part for name, value in chosen.items() for part in ("--set", f"{name}={value}")]
-        begin = ["-c", _START] if stages is None else ["-m", "bench.staged_worker", str(stages)]
+        begin = ["-c", _START] if stages is None else ["-m", "bench.staged_worker", str(stages), ",".join(timed)]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
         self._process = subprocess.Popen(  # noqa: S603 - our own command
             [sys.executable, *begin, "worker", *flags],

@@ -103,6 +103,25 @@ def test_the_split_is_a_price_a_word_and_keeps_the_start_apart() -> None:
     assert made["of_it_the_timing"] == 1.0
 
 
+def test_where_one_stage_is_timed_all_the_others_are_the_loops() -> None:
+    time_s = [0.0]
+    stages = StageClock(lambda: time_s[0], ("network",))
+    time_s[0] = 4.0
+    assert stages.told() == {"loop": 4.0, "network": 0.0}
+
+    told: dict[str, object] = {
+        "stages_s": {"loop": 2.0, "network": 6.0},
+        "start_s": 3.0,
+        "whole_s": 12.0,
+        "client_threads_s": 1.0,
+        "calls": {"network": 1},
+        "timing_s": 0.0,
+    }
+    made = split(told, words=10_000, cpu_s=12.0)
+    assert made["all_but_the_network_cpu_s_per_million_words"] == 300.0
+    assert "around" not in made
+
+
 def test_what_the_timing_costs_is_what_a_timed_call_takes_besides_the_call() -> None:
     looks = 0
 
