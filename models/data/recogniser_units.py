@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schemas.state import Unit
+from schemas.state import ModelWordPiece
 
 __all__ = ["as_units"]
 
 
-def as_units(texts: Iterable[str]) -> list[Unit]:
+def as_units(texts: Iterable[str]) -> list[ModelWordPiece]:
     """Return one unit a text, numbered in ``position``; times and offsets mean nothing here."""
     return [
-        Unit(
+        ModelWordPiece(
             text=text,
             start_ms=None,
             end_ms=None,
@@ -21,6 +21,8 @@ def as_units(texts: Iterable[str]) -> list[Unit]:
             position=position,
             appended_ms=0,
             polled_ms=0,
+            unit_start=0,
+            unit_length=len(text),
         )
         for position, text in enumerate(texts)
     ]

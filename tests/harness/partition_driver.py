@@ -10,7 +10,7 @@ import msgspec
 
 from schemas.events import SessionOptions, Word, WordsEvent
 from schemas.segments import Segment, Source, Timing
-from schemas.state import HeldBack, ModelWord, SessionState, Unit, decode_state, encode_state
+from schemas.state import HeldBack, ModelWord, ModelWordPiece, SessionState, decode_state, encode_state
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.admission import AdmissionDecision
 from worker.core.context import DecodingContext, Origin
@@ -18,7 +18,7 @@ from worker.core.labelling import LabelRequest
 from worker.core.partition import PartitionSessions
 from worker.core.rules import DecodingRules, ModelTable
 from worker.core.segment_writer import OutSegment
-from worker.core.words import SegmenterFactory, WordSegmenter, cut_piece, whitespace_segmenters
+from worker.core.words import SegmenterFactory, WordSegmenter, as_unit, cut_piece, whitespace_segmenters, whole_piece
 
 NOW_MS = 1_700_000_000_000
 MARKED = ScriptedEngine(script=marked_words)
@@ -164,14 +164,14 @@ class PairSegmenter:
     """
 
     def __init__(self, held: HeldBack) -> None:
-        self._units = list(held.units)
+        self._units = [whole_piece(unit) for unit in held.units]
         self._given = held.given_code_points
 
     @property
     def held(self) -> HeldBack:
-        return HeldBack(units=tuple(self._units), given_code_points=self._given)
+        return HeldBack(units=tuple(as_unit(unit) for unit in self._units), given_code_points=self._given)
 
-    def push(self, units: Sequence[Unit]) -> list[ModelWord]:
+    def push(self, units: Sequence[ModelWordPiece]) -> list[ModelWord]:
         words: list[ModelWord] = []
         for unit in units:
             self._units.append(unit)

@@ -165,7 +165,8 @@ class Admission:
 
     def _live(self, event: WordsEvent, time_ms: int) -> None:
         self.event_ms = time_ms
-        self.options = self.rules.reconfigure(self.options, event.configure)
+        if event.configure is not None:
+            self.options = self.rules.reconfigure(self.options, event.configure)
         self.hears = hears_after(event, hears=self.hears)
         self.listening = listens_after(event, listening=self.listening)
         if event.words:

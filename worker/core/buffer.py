@@ -11,6 +11,7 @@ Rules:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from schemas.labels import Disfluency, Punctuation
@@ -19,7 +20,7 @@ from worker.core.labelling import Labels
 
 __all__ = ["Buffer"]
 
-_SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
+_SENTENCE_END = re.compile(b"[" + bytes(mark.value for mark in Punctuation if mark.ends_sentence) + b"]")
 _COMMAS = frozenset((Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.value))
 
 
@@ -91,8 +92,9 @@ class Buffer:
     @property
     def known(self) -> int:
         """Return how many of the first words have a label that will not change: where to ask from."""
-        settled = self.was_labelled_from_start and len(self.casing) >= self.settled
-        return max(self.frozen, self.settled) if settled else self.frozen
+        if self.settled > self.frozen and self.labelled_start == self.start and len(self.casing) >= self.settled:
+            return self.settled
+        return self.frozen
 
     def append(self, word: ModelWord) -> int:
         """Add the next word, which has no label yet; return the session's count of model words with it."""
@@ -105,9 +107,9 @@ class Buffer:
 
         ValueError where they are not one of each kind a word, leave out a word before, or are of frozen words.
         """
-        count = len(labels)
+        count, size = len(labels.punctuation), len(self.words)
         end = first + count
-        if not labels.fit(count) or end > len(self.words):
+        if not labels.fit(count) or end > size:
             raise ValueError("a labelling has one label of each kind a word")
         if not self.frozen <= first <= len(self.punctuation):
             raise ValueError("a labelling begins behind the words whose labels are known")
@@ -116,7 +118,7 @@ class Buffer:
         self.disfluency[first:] = labels.disfluency
         self.casing[first:] = labels.casing or bytes(count)
         self.labelled_start = self.start
-        self.settled = max(self.frozen, min(len(self.words) - look_ahead_words, end), 0)
+        self.settled = max(self.frozen, min(size - look_ahead_words, end))
 
     def freeze(self, end: int, previous_tag: int) -> int:
         """Freeze the words before ``end`` and return the last frozen tag.
@@ -124,9 +126,12 @@ class Buffer:
         Tags are made consistent here: an I-tag that continues nothing begins something. What it continues is frozen
         already, so the outcome is as final as the label.
         """
-        tag = previous_tag
-        for position in range(self.frozen, end):
-            tag = self.disfluency[position] = consistent_tag(tag, self.disfluency[position])
+        tag, tags = previous_tag, self.disfluency[self.frozen : end]
+        if any(tags):
+            for position, given in enumerate(tags, self.frozen):
+                tag = self.disfluency[position] = consistent_tag(tag, given)
+        elif tags:
+            tag = tags[-1]
         self._know_casing(end)
         self.frozen = max(self.frozen, end)
         return tag
@@ -142,7 +147,7 @@ class Buffer:
 
     def sentence_ends(self, start: int, end: int) -> list[int]:
         """Return where sentences end among the words from ``start`` to ``end``, each as the count of words so far."""
-        return [position + 1 for position in range(start, end) if self.punctuation[position] in _SENTENCE_ENDS]
+        return [found.end() for found in _SENTENCE_END.finditer(self.punctuation, start, end)]
 
     def past(self, *, more_than: int) -> int:
         """Return how many frozen words stand up to the last sentence end among them; 0 where it is not more than so."""

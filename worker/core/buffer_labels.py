@@ -36,7 +36,7 @@ class BufferLabels:
     @property
     def is_bound(self) -> bool:
         """Tell whether the buffer was labelled since its start moved, and so keeps its model."""
-        return self.model is not None and self._buffer.was_labelled_from_start
+        return self.model is not None and self._buffer.labelled_start == self._buffer.start
 
     @property
     def is_served(self) -> bool:
@@ -62,13 +62,13 @@ class BufferLabels:
         if known is not None:
             return known
         asked_end = len(buffer) if self._context.looks_ahead else end
-        none = bytes(asked_end - first)
         if self.model is None:
+            none = bytes(asked_end - first)
             labels: Labels | None = Labels(punctuation=none, disfluency=none)
         else:
             labels = yield self._request(self.model, first, asked_end)
             if labels is not None and not punctuation:
-                labels = Labels(punctuation=none, disfluency=labels.disfluency)
+                labels = Labels(punctuation=bytes(asked_end - first), disfluency=labels.disfluency)
         if labels is None or not self._context.looks_ahead:
             return labels
         self.outlook = Outlook(

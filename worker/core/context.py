@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from schemas.events import Word
-from schemas.state import STATE_VERSION, StateVersion, Unit
+from schemas.state import STATE_VERSION, ModelWordPiece, StateVersion
 from worker.core.decoding_counts import DecodingCounts
 from worker.core.rules import DecodingRules, ModelTable
 from worker.core.words import SegmenterFactory, whitespace_segmenters
@@ -45,9 +45,9 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     time_ms: int
     trace: str = ""
 
-    def unit(self, word: Word, position: int) -> Unit:
-        """Return the event's word at ``position`` as a unit that knows where it came from."""
-        return Unit(
+    def unit(self, word: Word, position: int) -> ModelWordPiece:
+        """Return the event's word at ``position`` as a unit that knows where it came from: a piece that is whole."""
+        return ModelWordPiece(
             text=word.text,
             start_ms=word.start_ms,
             end_ms=word.end_ms,
@@ -56,4 +56,6 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             position=position,
             appended_ms=self.appended_ms,
             polled_ms=self.polled_ms,
+            unit_start=0,
+            unit_length=len(word.text),
         )

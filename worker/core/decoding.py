@@ -28,7 +28,7 @@ from collections.abc import Generator
 from schemas.events import Emission, WordsEvent
 from schemas.labels import Disfluency
 from schemas.segments import Cause, Pause
-from schemas.state import ChosenOptions, ModelWord
+from schemas.state import ChosenOptions
 from worker.core.applied_event import AppliedEvent
 from worker.core.buffer import Buffer
 from worker.core.buffer_labels import BufferLabels
@@ -37,7 +37,7 @@ from worker.core.decoding_progress import DecodingProgress
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import primary_language
 from worker.core.segment_writer import FrozenWords, SegmentWriter
-from worker.core.silence import heard_pause, later_audio_ms, said_until_ms, untimed_until_ms
+from worker.core.silence import heard_pause, said_until_ms, untimed_until_ms
 from worker.core.words import HeldBack, WordSegmenter
 
 __all__ = ["Decoder", "Work"]
@@ -95,15 +95,16 @@ class Decoder:
         if applied.gap is not None or event.lang != self.lang or event.configure is not None or applied.restarted:
             yield from self._turn(applied)
         self.writer.note_event(event, origin)
+        append, step_words, hears = self.buffer.append, self.context.rules.step_words, applied.hears
         for position, word in enumerate(event.words):
-            if applied.hears and (pause := self._pause(word.start_ms, speaking=True)):
+            if hears and (pause := self._pause(word.start_ms, speaking=True)):
                 yield from self.flush(Cause.SILENCE, pause=pause)
             for model_word in self.segmenter.push((origin.unit(word, position),)):
-                if self._add(model_word):
+                if append(model_word) % step_words == 0:
                     yield from self._step()
-            self.audio_end_ms = later_audio_ms(self.audio_end_ms, said_until_ms(word))
-        self.audio_end_ms = later_audio_ms(self.audio_end_ms, untimed_until_ms(event))
-        if pause := self._pause(event.heard_until_ms):
+            self.audio_end_ms = said_until_ms(self.audio_end_ms, word)
+        self.audio_end_ms = untimed_until_ms(self.audio_end_ms, event)
+        if hears and (pause := self._pause(event.heard_until_ms)):
             yield from self.flush(Cause.SILENCE, pause=pause)
         if event.session_end:
             yield from self.clear(Cause.END, session_end=True)
@@ -170,18 +171,15 @@ class Decoder:
 
     def _settle_tail(self) -> Work:
         for word in self.segmenter.flush():
-            if self._add(word):
+            if self.buffer.append(word) % self.context.rules.step_words == 0:
                 yield from self._step()
-
-    def _add(self, word: ModelWord) -> bool:
-        """Add the next word; tell whether a step is due with it."""
-        return self.buffer.append(word) % self.context.rules.step_words == 0
 
     def _step(self) -> Work:
         look_ahead = yield from self._label_and_cut()
         if self.options.emission is Emission.SETTLED:
             self._publish_settled(len(self.buffer) - look_ahead)
-        self._cut_by_length(look_ahead)
+        if (too_many := self._too_many()) > 0:
+            self._cut_by_length(look_ahead, too_many)
 
     def _label_and_cut(self, *, to_the_end: bool = False) -> Generator[LabelRequest, Labels | None, int]:
         """Label the buffer, then Algorithm 1 until no cut is left; return the L that the labels were made with."""
@@ -212,12 +210,12 @@ class Decoder:
 
     def _labels_end(self, look_ahead: int) -> int:
         """Return the end of the words whose labels a step can use: to cut, to settle, or to make room."""
-        size = len(self.buffer)
+        size = len(self.buffer.words)
         return max(size - min(look_ahead, self.options.look_ahead_words), min(self._too_many(), size))
 
     def _too_many(self) -> int:
         """Return how many words must go before another step fits; at most zero: none."""
-        return len(self.buffer) + self.context.rules.step_words - self.options.max_buffer_words
+        return len(self.buffer.words) + self.context.rules.step_words - self.options.max_buffer_words
 
     def _choose_model(self) -> None:
         if self.labels.is_bound:
@@ -242,10 +240,9 @@ class Decoder:
         if end - self.buffer.frozen >= self.context.rules.min_settled_words:
             self._publish(end, Cause.SETTLED)
 
-    def _cut_by_length(self, look_ahead: int) -> None:
-        buffer, too_many = self.buffer, self._too_many()
-        if too_many <= 0:
-            return
+    def _cut_by_length(self, look_ahead: int, too_many: int) -> None:
+        """Make room for another step: ``too_many`` words go. Left context goes first, then as far as a comma."""
+        buffer = self.buffer
         spare = buffer.frozen - self.context.rules.context_words
         if spare >= too_many:
             buffer.drop(spare)
@@ -289,8 +286,7 @@ class Decoder:
         self.unrecorded_offset = None
 
     def _count_frozen(self, start: int, end: int, cause: Cause) -> None:
-        counts, size = self.context.counts, len(self.buffer)
-        for position in range(start, end):
-            counts.freeze_delay_words[size - position - 1] += 1
+        counts, size = self.context.counts, len(self.buffer.words)
+        counts.freeze_delay_words.update(range(size - end, size - start))
         if self.labels.model is None and cause is not Cause.FALLBACK:
             counts.unmodelled_words += max(end - start, 0)

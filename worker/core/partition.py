@@ -125,7 +125,7 @@ class PartitionSessions:
             return
         self._resting.put(state.session, state, stored)
         self._loaded_latest_ms = max(self._loaded_latest_ms, state.event_ms, state.closed_ms or 0)
-        self._timers.update(state.session)
+        self._timers.update(state.session, self._due_of(state.session))
 
     def offer(self, event: WordsEvent, origin: Origin, *, admitted: bool = False) -> AdmissionDecision:
         """Let due timers fire, then decide about the event and queue it if it is accepted.
@@ -244,7 +244,7 @@ class PartitionSessions:
         else:
             self._sessions[key] = Session.restore(state, self._context)
             self._count_open(key, self._sessions[key])
-        self._timers.update(key)
+        self._timers.update(key, self._due_of(key))
 
     def _awake(self, key: str) -> Session | None:
         """Return a session, read from its snapshot where it rested; None: there is none of this name."""
@@ -283,7 +283,7 @@ class PartitionSessions:
         self._woken.pop(key, None)  # its stored snapshot is no longer what it is
         self._touched.add(key)
         self._moved.add(key)
-        self._timers.update(key)
+        self._timers.update(key, session.due_ms)
         self._count_open(key, session)
         self._work.add(key, session)
 

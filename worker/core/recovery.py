@@ -20,7 +20,7 @@ from typing import Any
 from schemas.events import WordsEvent
 from schemas.state import HeldBack, LedgerState, ModelWord, ModelWordPiece, SessionFacts, SessionState, Unit
 from worker.core.rules import primary_language
-from worker.core.words import SegmenterFactory, cut_piece
+from worker.core.words import SegmenterFactory, as_unit, cut_piece, whole_piece
 
 __all__ = ["Recovery"]
 
@@ -102,7 +102,7 @@ class Recovery:
     def _word(self, length: int) -> ModelWord:
         pieces = tuple(self._pieces(length))
         segmenter = self._segmenters(primary_language(self._record.lang), HeldBack())
-        alone = [_as_unit(piece) for piece in pieces]
+        alone = [whole_piece(as_unit(piece)) for piece in pieces]
         view = "".join(word.view for word in [*segmenter.push(alone), *segmenter.flush()])
         return ModelWord(view=view, pieces=pieces)
 
@@ -117,16 +117,3 @@ class Recovery:
             if end == len(unit.text):
                 self._units.pop(0)
                 self._given = 0
-
-
-def _as_unit(piece: ModelWordPiece) -> Unit:
-    return Unit(
-        text=piece.text,
-        start_ms=piece.start_ms,
-        end_ms=piece.end_ms,
-        confidence=piece.confidence,
-        offset=piece.offset,
-        position=piece.position,
-        appended_ms=piece.appended_ms,
-        polled_ms=piece.polled_ms,
-    )

@@ -99,9 +99,12 @@ class SegmentWriter:
         if event.targets is not None:
             self.targets = tuple(dict.fromkeys(event.targets))
             self.context.counts.unknown_targets += any(name not in self.context.rules.routes for name in self.targets)
-        self.conversation = self.conversation if event.conversation is None else event.conversation
-        self.speaker = self.speaker if event.speaker is None else event.speaker
-        self.attributes = self.attributes if event.attributes is None else event.attributes
+        if event.conversation is not None:
+            self.conversation = event.conversation
+        if event.speaker is not None:
+            self.speaker = event.speaker
+        if event.attributes is not None:
+            self.attributes = event.attributes
         if origin.trace and (event.words or event.session_end):
             self.traces = (*self.traces, (origin.offset, origin.trace))[-_MAX_TRACES:]
 
@@ -225,6 +228,9 @@ def published_words(
     published = []
     for word, mark, tag, written in zip(words, punctuation, disfluency, casing, strict=True):
         last = len(word.pieces) - 1
+        if last == 0:
+            published.append(_published_piece(word.pieces[0], mark, tag, written))
+            continue
         for position, piece in enumerate(word.pieces):
             piece_mark = mark if position == last else Punctuation.NONE.value
             piece_tag = tag if position == 0 else _INSIDE.get(tag, tag)

@@ -18,12 +18,12 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from schemas.state import HeldBack, ModelWord, ModelWordPiece, Unit
+from schemas.state import HeldBack, ModelWord, ModelWordPiece
 from worker.core.dictionary import HAN, Dictionary, load_dictionary
 from worker.core.normalisation import model_view
 from worker.core.running_cut import MAX_HELD_CHARACTERS, RunningCut
 from worker.core.traditional import simplified
-from worker.core.words import WhitespaceSegmenter, WordSegmenter, cut_piece
+from worker.core.words import WhitespaceSegmenter, WordSegmenter, as_unit, cut_piece, whole_piece
 
 __all__ = ["ChineseSegmenter", "segmenters"]
 
@@ -69,7 +69,7 @@ class ChineseSegmenter:
     ) -> None:
         self._cut = RunningCut(dictionary, max_held_characters=max_held_characters)
         self._restored = held or HeldBack()
-        self._units: list[Unit] = []  # those not wholly given out
+        self._units: list[ModelWordPiece] = []  # those not wholly given out
         self._origin = 0  # where the first of them starts in the stream's code points
         self._given = 0  # how much of the first is given out
         self._ends: list[int] = []  # where each open character ends in the stream, the marks after it included
@@ -79,9 +79,9 @@ class ChineseSegmenter:
         """Return the units not wholly given out."""
         if self._restored.units:
             return self._restored
-        return HeldBack(units=tuple(self._units), given_code_points=self._given)
+        return HeldBack(units=tuple(as_unit(unit) for unit in self._units), given_code_points=self._given)
 
-    def push(self, units: Sequence[Unit]) -> list[ModelWord]:
+    def push(self, units: Sequence[ModelWordPiece]) -> list[ModelWord]:
         """Take more units; return the words that nothing later can change."""
         words = self._resume()
         for unit in units:
@@ -97,10 +97,10 @@ class ChineseSegmenter:
         restored, self._restored = self._restored, HeldBack()
         words: list[ModelWord] = []
         for position, unit in enumerate(restored.units):
-            words += self._add(unit, given=restored.given_code_points if position == 0 else 0)
+            words += self._add(whole_piece(unit), given=restored.given_code_points if position == 0 else 0)
         return words
 
-    def _add(self, unit: Unit, given: int = 0) -> list[ModelWord]:
+    def _add(self, unit: ModelWordPiece, given: int = 0) -> list[ModelWord]:
         words: list[ModelWord] = []
         if not self._units:
             self._given = given

@@ -20,7 +20,7 @@ from schemas.events import WordsEvent
 from schemas.segments import Cause, Pause
 from schemas.state import LedgerState, SessionState, SessionStatus
 from schemas.tentative import Tentative
-from worker.core.admission import Admission, AdmissionDecision, OfferOutcome, Timer
+from worker.core.admission import Admission, AdmissionDecision, OfferOutcome, PassedGap, Timer
 from worker.core.applied_event import AppliedEvent
 from worker.core.context import DecodingContext, Origin
 from worker.core.decoding import Decoder, Work
@@ -116,19 +116,19 @@ class Session:
 
     def offer(self, event: WordsEvent, origin: Origin) -> AdmissionDecision:
         """Decide about an event and queue it if it is accepted. Timers due at or before its time have fired."""
-        was, epoch = self._admission.status, self._admission.epoch
-        decision = self._admission.admit(event, origin.time_ms)
-        self._count(decision, was)
+        admission, counts = self._admission, self._context.counts
+        was, epoch = admission.status, admission.epoch
+        decision = admission.admit(event, origin.time_ms)
         if decision.outcome is OfferOutcome.ACCEPTED:
+            counts.events += 1
+            self._count_change(was, decision.gap)
             applied = AppliedEvent(
-                event=event,
-                origin=origin,
-                gap=decision.gap,
-                hears=self._admission.hears,
-                restarted=event.epoch > epoch,
+                event=event, origin=origin, gap=decision.gap, hears=admission.hears, restarted=event.epoch > epoch
             )
             self._queue.append(applied)
             self._queued_words += len(event.words)
+        elif decision.outcome is OfferOutcome.REPEAT:
+            counts.repeats += 1
         return decision
 
     def fire(self, now_ms: int) -> bool:
@@ -155,7 +155,7 @@ class Session:
                 if not self._queue:
                     return None
                 self._work = self._begin(self._queue.popleft())
-            self._go_on(None, now_ms, starting=True)
+            self._go_on(None, now_ms)
         return self._request
 
     def resolve(self, labels: Labels, now_ms: int) -> None:
@@ -203,24 +203,20 @@ class Session:
             return self._decoder.clear(Cause.IDLE, session_end=True)
         return self._decoder.flush(Cause.SILENCE, pause=item)
 
-    def _go_on(self, labels: Labels | None, now_ms: int, *, starting: bool = False) -> None:
+    def _go_on(self, labels: Labels | None, now_ms: int) -> None:
         assert self._work is not None, "labels answer work"
         self._request = None
         try:
-            self._request = next(self._work) if starting else self._work.send(labels)
+            self._request = self._work.send(labels)
             self._wanted_ms = now_ms
         except StopIteration:
             self._work = None
 
-    def _count(self, decision: AdmissionDecision, was: SessionStatus) -> None:
+    def _count_change(self, was: SessionStatus, gap: PassedGap | None) -> None:
         counts, status = self._context.counts, self._admission.status
-        if decision.outcome is OfferOutcome.ACCEPTED:
-            counts.events += 1
-        elif decision.outcome is OfferOutcome.REPEAT:
-            counts.repeats += 1
         if status is not was:
             counts.reopened += was is SessionStatus.CLOSED and status is SessionStatus.OPEN
             counts.closed += status is SessionStatus.ENDED
-        if decision.gap is not None:
+        if gap is not None:
             counts.gaps += 1
-            counts.missed_events += decision.gap.last_seq - decision.gap.first_seq + 1
+            counts.missed_events += gap.last_seq - gap.first_seq + 1

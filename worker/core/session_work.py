@@ -1,6 +1,11 @@
 """Sessions whose work is not done: which labels they want, and what they froze (``worker.core.partition``).
 
-Under one name two sessions may wait, a forgotten one and the one that began anew: the older finishes first.
+Rules:
+
+1. Under one name two sessions may wait, a forgotten one and the one that began anew: the older finishes first.
+2. A session is worked on when labels have come for it, and at ``waiting`` where more was queued since; no other is
+   looked at: what it wants is known. It is not known of a session in whose work something was raised (a caller of the
+   library may go on behind Ctrl-C): that one is looked at again.
 """
 
 from __future__ import annotations
@@ -8,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 
 from worker.core.batching import PendingLabels
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import Labels
 from worker.core.segment_writer import OutSegment
 from worker.core.session import Session
 
@@ -21,6 +26,8 @@ class SessionWork:
     def __init__(self, partition: int) -> None:
         self._partition = partition
         self._busy: dict[str, deque[Session]] = {}
+        self._wanted: dict[str, PendingLabels] = {}
+        self._changed: dict[str, None] = {}
         self._segments: list[OutSegment] = []
 
     def __bool__(self) -> bool:
@@ -34,37 +41,38 @@ class SessionWork:
     def add(self, key: str, session: Session) -> None:
         """Take note of a session, which may be busy."""
         busy = self._busy.get(key)
-        if session.is_busy and (busy is None or session not in busy):
-            self._busy.setdefault(key, deque()).append(session)
+        if session.is_busy:
+            self._changed[key] = None
+            if busy is None:
+                self._busy[key] = deque((session,))
+            elif session not in busy:
+                busy.append(session)
 
     def drop(self, key: str) -> None:
         """Drop the work of all sessions of this name, and their segments not taken yet."""
         self._busy.pop(key, None)
+        self._wanted.pop(key, None)
+        self._changed.pop(key, None)
         self._segments = [one for one in self._segments if one.segment.session != key]
 
     def waiting(self, now_ms: int) -> list[PendingLabels]:
         """Work wherever no labels are wanted yet, and return what is wanted. now_ms: wall clock."""
-        pending = []
-        for key in list(self._busy):
-            if (wanting := self._advance(key, now_ms)) is not None:
-                session, request = wanting
-                wanted = PendingLabels(
-                    partition=self._partition,
-                    request=request,
-                    waiting_since_ms=session.waiting_since_ms,
-                    queued_words=session.queued_words,
-                )
-                pending.append(wanted)
-        return pending
+        for key in list(self._changed):
+            self._advance(key, now_ms)
+        return list(self._wanted.values())
 
     def resolve(self, key: str, labels: Labels, now_ms: int) -> None:
         """Give a session the labels it wants. ValueError where they are not one pair a word. now_ms: wall clock."""
-        self._busy[key][0].resolve(labels, now_ms)
+        session = self._busy[key][0]
+        self._changed[key] = None
+        session.resolve(labels, now_ms)
         self._advance(key, now_ms)
 
     def fall_back(self, key: str, now_ms: int) -> None:
         """Let a session go on without the labels it wants: its buffer freezes unlabelled, cause ``fallback``."""
-        self._busy[key][0].fall_back(now_ms)
+        session = self._busy[key][0]
+        self._changed[key] = None
+        session.fall_back(now_ms)
         self._advance(key, now_ms)
 
     def take_segments(self) -> list[OutSegment]:
@@ -77,15 +85,23 @@ class SessionWork:
         busy = self._busy.get(key)
         return None if busy is None else sum(session.queued_words for session in busy)
 
-    def _advance(self, key: str, now_ms: int) -> tuple[Session, LabelRequest] | None:
-        """Work on the oldest session of this name until it wants labels; return both, or None when all is done."""
-        busy = self._busy[key]
+    def _advance(self, key: str, now_ms: int) -> None:
+        """Work on the oldest session of this name until it wants labels, and note what, or that all is done."""
+        busy = self._busy.get(key)
         while busy:
             session = busy[0]
             request = session.request(now_ms)
             self._segments.extend(session.take_segments())
             if request is not None:
-                return session, request
+                self._wanted[key] = PendingLabels(
+                    partition=self._partition,
+                    request=request,
+                    waiting_since_ms=session.waiting_since_ms,
+                    queued_words=session.queued_words,
+                )
+                self._changed.pop(key, None)
+                return
             busy.popleft()
-        del self._busy[key]
-        return None
+        self._wanted.pop(key, None)
+        self._busy.pop(key, None)
+        self._changed.pop(key, None)

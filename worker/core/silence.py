@@ -23,7 +23,6 @@ __all__ = [
     "arrival_pause",
     "heard_pause",
     "hears_after",
-    "later_audio_ms",
     "listens_after",
     "said_until_ms",
     "silence_due_ms",
@@ -71,16 +70,17 @@ def heard_pause(
     return Pause(ms=silent_ms, clock="audio", ended=speaking) if silent_ms >= options.flush_after_ms else None
 
 
-def said_until_ms(word: Word) -> int | None:
-    """Return where a word ended on the audio clock, as far as it says."""
-    return word.start_ms if word.end_ms is None else word.end_ms
-
-
-def untimed_until_ms(event: WordsEvent) -> int | None:
-    """Return where an event's words ended whose last one says nothing of it; None where it does, or there are none."""
-    return event.heard_until_ms if event.words and said_until_ms(event.words[-1]) is None else None
-
-
-def later_audio_ms(audio_end_ms: int | None, end_ms: int | None) -> int | None:
-    """Return where the last word ended, one more known to end at ``end_ms``: the clock never goes back."""
+def said_until_ms(audio_end_ms: int | None, word: Word) -> int | None:
+    """Return where the last word ended, ``word`` one more, as far as it says: the clock never goes back."""
+    end_ms = word.start_ms if word.end_ms is None else word.end_ms
     return audio_end_ms if end_ms is None else max(end_ms, audio_end_ms or 0)
+
+
+def untimed_until_ms(audio_end_ms: int | None, event: WordsEvent) -> int | None:
+    """Return the same behind an event's words whose last one says nothing of its end: it was heard by then."""
+    heard_ms = event.heard_until_ms
+    if heard_ms is None or not event.words:
+        return audio_end_ms
+    last = event.words[-1]
+    timed = last.start_ms is not None or last.end_ms is not None
+    return audio_end_ms if timed else max(heard_ms, audio_end_ms or 0)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from schemas.state import ChosenOptions, LedgerState, SessionState, StateVersion, reaches
+from schemas.state import ChosenOptions, LedgerState, ModelWordPiece, SessionState, StateVersion, reaches
 from worker.core.admission import Admission
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
@@ -100,7 +101,7 @@ def ledger_record(admission: Admission, writer: SegmentWriter, decoder: Decoder)
         start_offset=None if start is None else start[0],
         start_position=0 if start is None else start[1],
         start_code_point=0 if start is None else start[2],
-        lengths=tuple(sum(len(piece.text) for piece in word.pieces) for word in buffer.words),
+        lengths=tuple([_code_points(word.pieces) for word in buffer.words]),
     )
 
 
@@ -159,6 +160,10 @@ def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dic
         "disfluency": bytes(buffer.disfluency),
         "casing": _casing(writer.context.state_version, buffer),
     }
+
+
+def _code_points(pieces: Sequence[ModelWordPiece]) -> int:
+    return len(pieces[0].text) if len(pieces) == 1 else sum(len(piece.text) for piece in pieces)
 
 
 def _options(version: StateVersion, options: ChosenOptions) -> ChosenOptions:

@@ -25,11 +25,11 @@ class Timers:
         """Count the entries: at most one a session."""
         return len(self._heap)
 
-    def update(self, session: str) -> None:
-        """Take note that a session's due time may have changed. O(log n) where it is earlier, else O(1)."""
-        due_ms, place = self._due_of(session), self._place.get(session)
+    def update(self, session: str, due_ms: int | None) -> None:
+        """Take note of what a session is due at now. O(log n) where that is earlier, else O(1)."""
         if due_ms is None:
             return
+        place = self._place.get(session)
         if place is None:
             self._heap.append((due_ms, session))
             self._move_up(len(self._heap) - 1)

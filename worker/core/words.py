@@ -2,7 +2,8 @@
 
 Rules, for every segmenter:
 
-1. Units come in order, in calls of any size; the words that come out do not depend on the size of the calls.
+1. Units come in order, each a piece that is whole, in calls of any size; the words that come out do not depend on the
+   size of the calls.
 2. The pieces' texts, joined, are the units' texts, joined; no piece is larger than its unit, and every unit is covered
    exactly once. Of several pieces of one word the last will carry its punctuation.
 3. A word that came out never changes. What later units may still join is held back; ``flush`` settles it as it stands.
@@ -25,8 +26,10 @@ __all__ = [
     "Unit",
     "WhitespaceSegmenter",
     "WordSegmenter",
+    "as_unit",
     "cut_piece",
     "whitespace_segmenters",
+    "whole_piece",
 ]
 
 
@@ -38,7 +41,7 @@ class WordSegmenter(Protocol):
         """What is held back, enough to go on from in another process."""
         ...
 
-    def push(self, units: Sequence[Unit]) -> list[ModelWord]:
+    def push(self, units: Sequence[ModelWordPiece]) -> list[ModelWord]:
         """Take more units; return the words that nothing later can change."""
         ...
 
@@ -55,7 +58,7 @@ class SegmenterFactory(Protocol):
         ...
 
 
-def cut_piece(unit: Unit, start: int, end: int) -> ModelWordPiece:
+def cut_piece(unit: Unit | ModelWordPiece, start: int, end: int) -> ModelWordPiece:
     """Return the code points ``start`` to ``end`` of a unit as a piece; its times and confidence are the unit's."""
     return ModelWordPiece(
         text=unit.text[start:end],
@@ -68,6 +71,25 @@ def cut_piece(unit: Unit, start: int, end: int) -> ModelWordPiece:
         polled_ms=unit.polled_ms,
         unit_start=start,
         unit_length=len(unit.text),
+    )
+
+
+def whole_piece(unit: Unit) -> ModelWordPiece:
+    """Return a unit that was stored as a segmenter takes it."""
+    return cut_piece(unit, 0, len(unit.text))
+
+
+def as_unit(piece: ModelWordPiece) -> Unit:
+    """Return a piece as a unit of its own, as it is stored where it is held back."""
+    return Unit(
+        text=piece.text,
+        start_ms=piece.start_ms,
+        end_ms=piece.end_ms,
+        confidence=piece.confidence,
+        offset=piece.offset,
+        position=piece.position,
+        appended_ms=piece.appended_ms,
+        polled_ms=piece.polled_ms,
     )
 
 
@@ -90,21 +112,19 @@ class WhitespaceSegmenter:
         """Return what another segmenter left, until it has gone out."""
         return self._held
 
-    def push(self, units: Sequence[Unit]) -> list[ModelWord]:
+    def push(self, units: Sequence[ModelWordPiece]) -> list[ModelWord]:
         """Return a word a unit."""
-        words = [_whole_word(unit) for unit in units]
+        words = [ModelWord(view=model_view(unit.text), pieces=(unit,)) for unit in units]
         return [*self.flush(), *words] if self._held.units else words
 
     def flush(self) -> list[ModelWord]:
         """Return what another segmenter left, once."""
         held, self._held = self._held, _NOTHING
-        given = held.given_code_points
-        return [_whole_word(unit, given if position == 0 else 0) for position, unit in enumerate(held.units)]
-
-
-def _whole_word(unit: Unit, start: int = 0) -> ModelWord:
-    piece = cut_piece(unit, start, len(unit.text))
-    return ModelWord(view=model_view(piece.text), pieces=(piece,))
+        words = []
+        for position, unit in enumerate(held.units):
+            piece = cut_piece(unit, 0 if position else held.given_code_points, len(unit.text))
+            words.append(ModelWord(view=model_view(piece.text), pieces=(piece,)))
+        return words
 
 
 def whitespace_segmenters(language: str, held: HeldBack) -> WordSegmenter:  # noqa: ARG001 - the factory's shape

@@ -68,10 +68,8 @@ class StoredSlots:
         if self._ledger is not None:
             counted = states if self._rebuilding else recorded
             self._staged_ledger = self._ledger_with(self._ledger, ((name, states[name]) for name in counted))
-        return {
-            name: Slot(str(checkpoint), None if state is None else encode_state(state))
-            for name, state in states.items()
-        }
+        written = str(checkpoint)
+        return {name: Slot(written, None if state is None else encode_state(state)) for name, state in states.items()}
 
     def write(self, checkpoint: CheckpointId, slots: Mapping[str, Slot]) -> StoreWrite:
         """Return the guarded write of a checkpoint.

@@ -102,6 +102,23 @@ def test_what_waits_behind_a_step_is_said_so_that_a_flood_can_be_served_last() -
     assert queued == [9, 6, 3, 0]
 
 
+def test_what_comes_while_labels_are_awaited_is_told_and_is_done_with_them() -> None:
+    driver = Driver(lazy=True, rules=DecodingRules(look_ahead_words=0))
+    driver.give(event(0, "one two three"))
+    (first,) = driver.sessions.waiting(NOW_MS)
+    driver.give(event(1, "four"))
+    (again,) = driver.sessions.waiting(NOW_MS)
+    assert (first.queued_words, again.queued_words) == (0, 1)
+    assert again.request is first.request
+
+    driver.give(event(2, "five"))
+    (labels,) = driver.engine.label([first.request])
+    driver.sessions.resolve("s", labels, NOW_MS)
+    assert driver.sessions.waiting(NOW_MS) == []
+    assert not driver.sessions.is_busy
+    assert len(driver.state().buffer) == 5
+
+
 def test_sessions_are_counted_by_where_they_are_in_their_life() -> None:
     driver = Driver(rules=DecodingRules(idle_after_ms=20_000))
     driver.give(event(0, "one", session="a"))
@@ -201,10 +218,10 @@ def test_the_smallest_replay_offset_is_kept_up(changes: list[tuple[str, int | No
 def test_a_timer_that_moves_earlier_comes_before_one_that_was_next() -> None:
     due: dict[str, int | None] = {"a": 9, "b": 5}
     timers = Timers(due.get)
-    timers.update("a")
-    timers.update("b")
+    timers.update("a", 9)
+    timers.update("b", 5)
     due["a"] = 3
-    timers.update("a")
+    timers.update("a", 3)
 
     assert timers.next() == (3, "a")
 
@@ -215,6 +232,6 @@ def test_the_next_timer_is_the_earliest_by_time_and_name(changes: list[tuple[str
     timers = Timers(due.get)
     for name, due_ms in changes:
         due[name] = due_ms
-        timers.update(name)
+        timers.update(name, due_ms)
         running = [(one_ms, one) for one, one_ms in due.items() if one_ms is not None]
         assert timers.next() == min(running, default=None)

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.state import HeldBack, ModelWord, Unit
+from schemas.state import HeldBack, ModelWord, ModelWordPiece
 from tests.unit.core.units import dictionary_of, texts, unit, units_of, views
 from worker.core.dictionary import Dictionary, load_dictionary
 from worker.core.normalisation import model_view
 from worker.core.running_cut import MAX_HELD_CHARACTERS
 from worker.core.segmentation import ChineseSegmenter, segmenters
 from worker.core.traditional import simplified
-from worker.core.words import WhitespaceSegmenter
+from worker.core.words import WhitespaceSegmenter, as_unit
 
 SMALL = dictionary_of("甲乙", "乙丙", "丙", "乙丙甲乙", "甲丙", "丙甲甲")
 FORMS = st.text("甲乙丙甲乙丙a3.，!。“’", min_size=1, max_size=6) | st.text(
@@ -27,7 +27,9 @@ UNITS = st.lists(FORMS, max_size=14).map(units_of)
 SENTENCE = "我们今天在北京大学讨论这个问题"
 
 
-def segmented(units: list[Unit], sizes: list[int], dictionary: Dictionary = SMALL, bound: int = 5) -> list[ModelWord]:
+def segmented(
+    units: list[ModelWordPiece], sizes: list[int], dictionary: Dictionary = SMALL, bound: int = 5
+) -> list[ModelWord]:
     """Push the units in calls of these sizes, again and again, then flush."""
     segmenter = ChineseSegmenter(dictionary, max_held_characters=bound)
     words, start, turn = [], 0, 0
@@ -39,12 +41,12 @@ def segmented(units: list[Unit], sizes: list[int], dictionary: Dictionary = SMAL
 
 
 @given(UNITS, st.lists(st.integers(1, 4), min_size=1, max_size=4))
-def test_how_units_are_grouped_into_calls_changes_nothing(units: list[Unit], sizes: list[int]) -> None:
+def test_how_units_are_grouped_into_calls_changes_nothing(units: list[ModelWordPiece], sizes: list[int]) -> None:
     assert segmented(units, sizes) == segmented(units, [len(units) or 1])
 
 
 @given(UNITS)
-def test_pieces_give_every_unit_back_once_in_order_and_untouched(units: list[Unit]) -> None:
+def test_pieces_give_every_unit_back_once_in_order_and_untouched(units: list[ModelWordPiece]) -> None:
     pieces = [piece for word in segmented(units, [1]) for piece in word.pieces]
     assert "".join(piece.text for piece in pieces) == "".join(unit.text for unit in units)
     for of in units:
@@ -59,7 +61,7 @@ def test_pieces_give_every_unit_back_once_in_order_and_untouched(units: list[Uni
 
 
 @given(UNITS)
-def test_every_word_has_pieces_and_a_folded_view(units: list[Unit]) -> None:
+def test_every_word_has_pieces_and_a_folded_view(units: list[ModelWordPiece]) -> None:
     for word in segmented(units, [1]):
         assert word.pieces
         assert word.view == model_view(word.view)
@@ -68,13 +70,15 @@ def test_every_word_has_pieces_and_a_folded_view(units: list[Unit]) -> None:
 
 
 @given(UNITS, UNITS)
-def test_a_word_that_came_out_stays_whatever_follows(units: list[Unit], more: list[Unit]) -> None:
+def test_a_word_that_came_out_stays_whatever_follows(units: list[ModelWordPiece], more: list[ModelWordPiece]) -> None:
     settled = ChineseSegmenter(SMALL, max_held_characters=5).push(units)
     assert segmented([*units, *more], [3])[: len(settled)] == settled
 
 
 @given(UNITS, UNITS)
-def test_snapshot_and_restore_between_any_two_calls_is_invisible(units: list[Unit], more: list[Unit]) -> None:
+def test_snapshot_and_restore_between_any_two_calls_is_invisible(
+    units: list[ModelWordPiece], more: list[ModelWordPiece]
+) -> None:
     going_on = ChineseSegmenter(SMALL, max_held_characters=5)
     going_on.push(units)
     stored = msgspec.msgpack.decode(msgspec.msgpack.encode(going_on.held), type=HeldBack)
@@ -87,7 +91,7 @@ def test_snapshot_and_restore_between_any_two_calls_is_invisible(units: list[Uni
 
 
 @given(UNITS)
-def test_what_is_held_back_is_bounded_and_a_flush_holds_nothing(units: list[Unit]) -> None:
+def test_what_is_held_back_is_bounded_and_a_flush_holds_nothing(units: list[ModelWordPiece]) -> None:
     segmenter = ChineseSegmenter(SMALL, max_held_characters=5)
     for of in units:
         segmenter.push([of])
@@ -162,7 +166,7 @@ def test_a_bound_that_a_tail_never_reaches_in_speech() -> None:
 
 
 def test_what_another_segmenter_held_goes_out_with_the_next_call() -> None:
-    held = HeldBack(units=tuple(units_of(["ok", "你好，"])), given_code_points=1)
+    held = HeldBack(units=tuple(as_unit(one) for one in units_of(["ok", "你好，"])), given_code_points=1)
     restored = ChineseSegmenter(load_dictionary(), held)
     assert restored.held == held
     assert texts(restored.push([])) == [["k"], ["你好，"]]

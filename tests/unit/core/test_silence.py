@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from schemas.events import Word, WordsEvent
 from schemas.segments import Cause, Pause, Segment
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, texts, timed, untimed
 from worker.core.rules import DecodingRules
-from worker.core.silence import heard_pause, later_audio_ms, silence_due_ms
+from worker.core.silence import heard_pause, said_until_ms, silence_due_ms, untimed_until_ms
 from worker.core.timeline import PartitionTime
 
 
@@ -239,8 +240,21 @@ def test_on_the_audio_clock_silence_begins_where_the_last_word_ended_and_is_long
 
 @given(st.none() | AUDIO_MS, st.none() | AUDIO_MS)
 def test_the_audio_clock_never_goes_back(known_ms: int | None, end_ms: int | None) -> None:
-    later_ms = later_audio_ms(known_ms, end_ms)
-    assert later_ms == max((one for one in (known_ms, end_ms) if one is not None), default=None)
+    later_ms = max((one for one in (known_ms, end_ms) if one is not None), default=None)
+    assert said_until_ms(known_ms, Word(text="so", end_ms=end_ms)) == later_ms
+    assert said_until_ms(known_ms, Word(text="so", start_ms=end_ms)) == later_ms
+    untimed = WordsEvent(version="1.0", session="s", seq=0, lang="en", words=(Word(text="so"),), heard_until_ms=end_ms)
+    assert untimed_until_ms(known_ms, untimed) == later_ms
+
+
+@given(st.none() | AUDIO_MS, AUDIO_MS, AUDIO_MS)
+def test_where_an_event_was_heard_to_ends_no_word_that_says_so_itself(
+    known_ms: int | None, start_ms: int, heard_ms: int
+) -> None:
+    silent = WordsEvent(version="1.0", session="s", seq=0, lang="en", heard_until_ms=heard_ms)
+    assert untimed_until_ms(known_ms, silent) == known_ms
+    assert untimed_until_ms(known_ms, replace(silent, words=(Word(text="so", start_ms=start_ms),))) == known_ms
+    assert untimed_until_ms(known_ms, replace(silent, words=(Word(text="so", end_ms=start_ms),))) == known_ms
 
 
 @given(AUDIO_MS, AUDIO_MS)

@@ -18,7 +18,7 @@ def test_the_earliest_is_next_however_the_times_move_and_nobody_has_two_entries(
     timers = Timers(due.get)
     for session, due_ms in moves:
         due[session] = due_ms
-        timers.update(session)
+        timers.update(session, due_ms)
         running = [(at_ms, name) for name, at_ms in due.items() if at_ms is not None]
         assert timers.next() == min(running, default=None)
         assert len(timers) <= len(due)
@@ -32,7 +32,7 @@ def test_who_is_due_by_a_time_is_found_though_entries_stand_too_early(
     timers = Timers(due.get)
     for session, due_ms in moves:
         due[session] = due_ms
-        timers.update(session)
+        timers.update(session, due_ms)
         by_ms = data.draw(st.integers(0, 40))
         running = [(at_ms, name) for name, at_ms in due.items() if at_ms is not None and at_ms <= by_ms]
         assert timers.next_by(by_ms) == min(running, default=None)
@@ -47,15 +47,15 @@ def test_a_session_that_falls_silent_again_and_again_keeps_one_entry() -> None:
             1_000 + utterance,
         ):
             due["ann"] = due_ms
-            timers.update("ann")
+            timers.update("ann", due_ms)
     assert len(timers) == 1
 
 
 def test_all_come_out_in_the_order_of_time_and_name() -> None:
     due: dict[str, int | None] = {f"s{number:03}": number * 7919 % 50 for number in range(300)}
     timers = Timers(due.get)
-    for name in due:
-        timers.update(name)
+    for name, due_ms in due.items():
+        timers.update(name, due_ms)
     wanted = sorted((at_ms, name) for name, at_ms in due.items() if at_ms is not None)
     came = []
     while (first := timers.next()) is not None:

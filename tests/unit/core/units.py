@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from schemas.state import ModelWord, Unit
+from schemas.state import ModelWord, ModelWordPiece
 from worker.core.dictionary import Dictionary
 
 
-def unit(text: str, position: int = 0) -> Unit:
-    return Unit(
+def unit(text: str, position: int = 0) -> ModelWordPiece:
+    return ModelWordPiece(
         text=text,
         start_ms=position * 100,
         end_ms=position * 100 + 90,
@@ -18,10 +18,12 @@ def unit(text: str, position: int = 0) -> Unit:
         position=position,
         appended_ms=1,
         polled_ms=2,
+        unit_start=0,
+        unit_length=len(text),
     )
 
 
-def units_of(texts: Sequence[str]) -> list[Unit]:
+def units_of(texts: Sequence[str]) -> list[ModelWordPiece]:
     return [unit(text, position) for position, text in enumerate(texts)]
 
 
