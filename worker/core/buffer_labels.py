@@ -5,8 +5,6 @@ A buffer keeps its model until its start has moved: labels of two models never s
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
 from worker.core.labelling import LabelRequest, Labels
@@ -55,33 +53,42 @@ class BufferLabels:
         """Have no model: the one that was asked gave no answer."""
         self.model = self.outlook = None
 
-    def ask(self, first: int, end: int, *, punctuation: bool) -> Generator[LabelRequest, Labels | None, Labels | None]:
-        """Return the labels of the words from ``first`` to ``end``; where it looks ahead, keep those behind apart."""
-        buffer, wanted = self._buffer, range(first, end)
-        known = None if self.outlook is None else self.outlook.answer(buffer, self.model, wanted)
-        if known is not None:
-            return known
-        asked_end = len(buffer) if self._context.looks_ahead else end
-        if self.model is None:
-            none = bytes(asked_end - first)
-            labels: Labels | None = Labels(punctuation=none, disfluency=none)
-        else:
-            labels = yield self._request(self.model, first, asked_end)
-            if labels is not None and not punctuation:
-                labels = Labels(punctuation=bytes(asked_end - first), disfluency=labels.disfluency)
-        if labels is None or not self._context.looks_ahead:
-            return labels
-        self.outlook = Outlook(
-            model=self.model, start=buffer.start, first=buffer.start + first, end=buffer.end, labels=labels
-        )
-        return labels.part(range(len(wanted)))
+    def known(self, first: int, end: int) -> Labels | None:
+        """Return the labels of the words from ``first`` to ``end`` that were asked for before; None: nobody knows."""
+        return None if self.outlook is None else self.outlook.answer(self._buffer, self.model, range(first, end))
 
-    def _request(self, model: str, first: int, end: int) -> LabelRequest:
+    def request(self, first: int, end: int) -> LabelRequest | None:
+        """Return what to ask for the labels of the words from ``first`` to ``end``; None: nothing labels the buffer."""
+        if self.model is None:
+            return None
         return LabelRequest(
             session=self._session,
-            model_id=model,
+            model_id=self.model,
             buffer_start=self._buffer.start,
             words=tuple(self._buffer.views),
             first=first,
-            end=end,
+            end=self._asked_end(end),
         )
+
+    def take(self, answer: Labels | None, first: int, end: int, *, punctuation: bool) -> Labels | None:
+        """Return the labels of the words from ``first`` to ``end``; where it looks ahead, keep those behind apart.
+
+        answer: to ``request``, where it asked; None where there is none, so None is returned. punctuation: whether
+        marks are wished for.
+        """
+        asked_end = self._asked_end(end)
+        if self.model is None:
+            none = bytes(asked_end - first)
+            labels: Labels | None = Labels(punctuation=none, disfluency=none)
+        elif answer is not None and not punctuation:
+            labels = Labels(punctuation=bytes(asked_end - first), disfluency=answer.disfluency)
+        else:
+            labels = answer
+        if labels is None or not self._context.looks_ahead:
+            return labels
+        start = self._buffer.start
+        self.outlook = Outlook(model=self.model, start=start, first=start + first, end=self._buffer.end, labels=labels)
+        return labels.part(range(end - first))
+
+    def _asked_end(self, end: int) -> int:
+        return len(self._buffer) if self._context.looks_ahead else end

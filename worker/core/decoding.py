@@ -152,7 +152,7 @@ class Decoder:
         if self.buffer.unfrozen and self.buffer.is_labelled:
             self._cut_sentences()
         elif self.buffer.unfrozen:
-            yield from self._label_and_cut(to_the_end=True)
+            yield from self._step(flush=True)
         self._publish(len(self.buffer), cause, session_end=session_end, pause=pause)
 
     def clear(self, cause: Cause, *, session_end: bool = False) -> Work:
@@ -174,30 +174,34 @@ class Decoder:
             if self.buffer.append(word) % self.context.rules.step_words == 0:
                 yield from self._step()
 
-    def _step(self) -> Work:
-        look_ahead = yield from self._label_and_cut()
+    def _step(self, *, flush: bool = False) -> Work:
+        """Label the buffer, then Algorithm 1 until no cut is left. flush: up to its last word, and no more."""
+        self._choose_model()
+        buffer, look_ahead = self.buffer, self.labels.look_ahead
+        first, size = buffer.known, len(buffer.words)
+        end = size if flush else max(first, self._labels_end(look_ahead))
+        if first < end or (first < size and self.context.looks_ahead):
+            labels = self.labels.known(first, end)
+            if labels is None:
+                request = self.labels.request(first, end)
+                answer = None if request is None else (yield request)
+                labels = self.labels.take(answer, first, end, punctuation=self.options.punctuation)
+            if first < end:
+                self._take(labels, first, look_ahead)
+        if flush:
+            return
         if self.options.emission is Emission.SETTLED:
-            self._publish_settled(len(self.buffer) - look_ahead)
+            self._publish_settled(len(buffer) - look_ahead)
         if (too_many := self._too_many()) > 0:
             self._cut_by_length(look_ahead, too_many)
 
-    def _label_and_cut(self, *, to_the_end: bool = False) -> Generator[LabelRequest, Labels | None, int]:
-        """Label the buffer, then Algorithm 1 until no cut is left; return the L that the labels were made with."""
-        self._choose_model()
-        buffer = self.buffer
-        look_ahead = self.labels.look_ahead
-        first, end = buffer.known, len(buffer) if to_the_end else self._labels_end(look_ahead)
-        if first >= end:
-            if self.context.looks_ahead and first < len(buffer):
-                yield from self.labels.ask(first, first, punctuation=self.options.punctuation)
-            return look_ahead
-        labels = yield from self.labels.ask(first, end, punctuation=self.options.punctuation)
+    def _take(self, labels: Labels | None, first: int, look_ahead: int) -> None:
+        """Take the labels of the words from ``first`` on, and cut by them; None: there was no answer."""
         if labels is None:
             self._fall_back()
-            return look_ahead
-        buffer.relabel(labels, first=first, look_ahead_words=look_ahead)
-        self._cut_sentences()
-        return look_ahead
+        else:
+            self.buffer.relabel(labels, first=first, look_ahead_words=look_ahead)
+            self._cut_sentences()
 
     def _cut_sentences(self) -> None:
         """Apply Algorithm 1 until no cut is left, and let go of left context that is too long."""

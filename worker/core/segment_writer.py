@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import get_args
 
 import msgspec
@@ -175,7 +176,7 @@ class SegmentWriter:
             model=model_ref(model),
             gaps=self._take_gaps(self.words + len(pieces), all_of_them=session_end),
             session_end=session_end,
-            unknown_targets=tuple(name for name in self.targets if name not in self.context.rules.routes),
+            unknown_targets=tuple([name for name in self.targets if name not in self.context.rules.routes]),
             conversation=self.conversation,
             speaker=self.speaker,
             attributes=self.attributes,
@@ -186,7 +187,8 @@ class SegmentWriter:
         )
         routes = {name: self.routes.get(name) for name in targets}
         self.written.append(OutSegment(segment=segment, routes=routes, traces=self._take_traces(segment)))
-        self.routes = {**self.routes, **dict.fromkeys(targets, self.index)}
+        if targets:
+            self.routes = {**self.routes, **dict.fromkeys(targets, self.index)}
         self.index += 1
         self.words += len(pieces)
         if words:
@@ -199,12 +201,16 @@ class SegmentWriter:
         return [name for name in wanted if name in self.context.rules.routes]
 
     def _take_gaps(self, end: int, *, all_of_them: bool) -> tuple[Gap, ...]:
+        if not self.gaps:
+            return ()
         taken = tuple(gap for gap in self.gaps if all_of_them or gap.before_word < end)
         self.gaps = self.gaps[len(taken) :]
         return taken
 
     def _take_traces(self, segment: Segment) -> tuple[str, ...]:
         """Take the contexts of a segment's events; the last one stays, some of its words may still be to come."""
+        if not self.traces:
+            return ()
         source = segment.source
         last_offset = self.last_offset if segment.session_end else source.last_offset
         taken = tuple(trace for offset, trace in self.traces if source.first_offset <= offset <= last_offset)
@@ -213,6 +219,7 @@ class SegmentWriter:
         return taken
 
 
+@lru_cache(maxsize=64)
 def model_ref(model: str | None) -> ModelRef | None:
     """Return a model's published name; None where the words are unlabelled."""
     return None if model is None else ModelRef(id=model.partition("@")[0], version=model.partition("@")[2])
