@@ -2,10 +2,9 @@
 
 The edited corpora hardly ever hold what a network confuses with a slip ("had had", "hours and hours", "five five
 two"), and rules insert only repairs that take words of the sentence up again; "turn left, sorry, right" does not. So
-both kinds are made here, half and half, with words drawn into frames (``spoken_frames``, ``chinese_frames``). In a
-frame ``(a|b)`` is a choice, ``<name>`` a word drawn of that list, ``[..]`` a reparandum, ``{..}`` an interregnum; the
-marks are the frame's own. None of the sentences of ``models/evaluation/regression`` stands here: that list says whether
-what is learnt goes beyond the frames.
+both kinds are made here, half and half, with words drawn into frames (``spoken_frames``, ``chinese_frames``; their
+notation is ``frame_notation``'s). None of the sentences of ``models/evaluation/regression`` stands here: that list says
+whether what is learnt goes beyond the frames.
 """
 
 from __future__ import annotations
@@ -17,21 +16,14 @@ from dataclasses import dataclass
 
 from models.data.aligned_words import AlignedDocument, move_marks
 from models.data.chinese_marks import LabelledUnit, add_turn, read_chinese_marks
+from models.data.frame_notation import CHOICE, bare, labelled_spans, tags_of, word_tags
 from models.data.marks import read_marks
-from schemas.labels import Disfluency, Punctuation
+from schemas.labels import Punctuation
 
 __all__ = ["Frames", "add_chinese", "add_english", "pattern_documents"]
 
 _DOCUMENTS, _SENTENCES = 1600, 25
-_CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
 _SLOT = re.compile(r"<(\w+)>")
-_SPAN = re.compile(r"\[([^\]]*)\]|\{([^}]*)\}|([^\[{]+)")
-_KINDS = {
-    1: (Disfluency.B_RM, Disfluency.I_RM),
-    2: (Disfluency.B_IM, Disfluency.I_IM),
-    3: (Disfluency.O, Disfluency.O),
-}
-"""The tags of a span's first word and of the others, by the group of ``_SPAN`` that it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +51,7 @@ def pattern_documents(
 
 def _filled(frame: str, words: Mapping[str, Sequence[str]], rng: random.Random) -> str:
     """Return the frame with its choices made and its slots filled; the same slot is never filled twice alike."""
-    while (found := _CHOICE.search(frame)) is not None:
+    while (found := CHOICE.search(frame)) is not None:
         frame = frame[: found.start()] + rng.choice(found[1].split("|")) + frame[found.end() :]
     taken: set[str] = set()
 
@@ -73,13 +65,7 @@ def _filled(frame: str, words: Mapping[str, Sequence[str]], rng: random.Random) 
 
 def add_english(document: AlignedDocument, sentence: str) -> None:
     """Append a sentence in the frames' notation. A mark stands behind the word that it follows, bracket or not."""
-    plain = re.sub(r"[\[\]{}]", "", sentence)
-    tags = [
-        tag
-        for span, kinds in _spans(sentence)
-        for tag in _tags([word for word in span.split() if re.search(r"\w", word)], kinds)
-    ]
-    for word, tag in zip(read_marks(plain), tags, strict=True):
+    for word, tag in zip(read_marks(bare(sentence)), word_tags(sentence), strict=True):
         document.add(word.view, word.mark, tag, word.casing)
     document.turn_ends.add(len(document.words) - 1)
 
@@ -87,23 +73,10 @@ def add_english(document: AlignedDocument, sentence: str) -> None:
 def add_chinese(document: AlignedDocument, sentence: str) -> None:
     """Append a sentence in the frames' notation, cut into words as the worker cuts it. No mark follows a bracket."""
     units: list[LabelledUnit] = []
-    for span, kinds in _spans(sentence):
+    for span, begin in labelled_spans(sentence):
         read = read_chinese_marks(span)
-        for unit, tag in zip(read, _tags(read, kinds), strict=True):
+        for unit, tag in zip(read, tags_of(read, begin), strict=True):
             unit.tag = tag
             unit.mark = max(unit.mark, Punctuation.NONE)  # unknown at the end of a span, which is within the sentence
         units += read
     add_turn(document, units)
-
-
-def _spans(sentence: str) -> Iterator[tuple[str, tuple[Disfluency, Disfluency]]]:
-    """Yield each bracket's words, and those between brackets, with the tags of their kind."""
-    for span in _SPAN.finditer(sentence):
-        group = span.lastindex
-        assert group is not None, "each way to match has a group"
-        yield span[group], _KINDS[group]
-
-
-def _tags(words: Sequence[object], kinds: tuple[Disfluency, Disfluency]) -> list[int]:
-    begin, inside = kinds
-    return [int(inside if place else begin) for place in range(len(words))]

@@ -51,12 +51,15 @@ _MIX = {
 
 
 def _documents(corpora: Path, corpus: str, *, training: bool) -> Iterator[AlignedDocument]:
-    if corpus == "cs2w":
-        return _cs2w(corpora, training=training)
-    if corpus == "patterns":
-        made = pattern_documents(CHINESE_FRAMES, add_chinese)
-        return (document for document in made if is_held_out(corpus, document.name) != training)
+    if corpus in _OWN_SOURCES:
+        return _OWN_SOURCES[corpus](corpora, training=training)
     return read_chinese_corpus(corpora, corpus, lambda name: is_held_out(corpus, name) != training)
+
+
+def _patterns(corpora: Path, *, training: bool) -> Iterator[AlignedDocument]:  # noqa: ARG001 - it is of no corpus
+    for document in pattern_documents(CHINESE_FRAMES, add_chinese):
+        if is_held_out("patterns", document.name) != training:
+            yield document
 
 
 def _cs2w(corpora: Path, *, training: bool) -> Iterator[AlignedDocument]:
@@ -66,6 +69,10 @@ def _cs2w(corpora: Path, *, training: bool) -> Iterator[AlignedDocument]:
             document = AlignedDocument("cs2w", f"{name}-{time}")
             add_turn(document, units)
             yield document
+
+
+_OWN_SOURCES = {"cs2w": _cs2w, "patterns": _patterns}
+"""What is read in a way of its own: of the corpora, for training or else held out."""
 
 
 def _disfluent(document: AlignedDocument, rng: random.Random) -> AlignedDocument:

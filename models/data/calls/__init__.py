@@ -3,7 +3,7 @@
 What people say on the telephone hardly stands in edited text, so a network trained on it alone stops where a turn is
 short, or reads a telephone number as sentences. Here calls are made by a grammar: ``frames.txt`` holds the sentences
 by what they do, ``words.txt`` what is drawn into them, ``models.data.call_numbers`` numbers and addresses. The notation
-is that of ``models.data.spoken_patterns``; a sentence begins small unless its first word is always a capital, so the
+is ``models.data.frame_notation``'s; a sentence begins small unless its first word is always a capital, so the
 case of every word is known. No turn has a run of five words that stands in the regression list or in the demo's
 script, which say whether what is learnt goes beyond the frames: ``kept_out.txt`` holds the hashes of those runs.
 """
@@ -21,6 +21,7 @@ from pathlib import Path
 from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.call_numbers import NUMBERS
 from models.data.disfluencies import FUNCTION_WORDS
+from models.data.frame_notation import CHOICE, bare, word_tags
 from models.data.marks import read_marks
 from schemas.labels import Disfluency, Punctuation
 from worker.core.casing import casing_of
@@ -33,13 +34,6 @@ KEPT_OUT = Path(__file__).parent / "kept_out.txt"
 
 _FOLDER = Path(__file__).parent
 _SLOT = re.compile(r"<(\w+)(\.small)?>")
-_CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
-_SPAN = re.compile(r"\[([^\]]*)\]|\{([^}]*)\}|([^\[{]+)")
-_BY_GROUP = {
-    1: (Disfluency.B_RM, Disfluency.I_RM),
-    2: (Disfluency.B_IM, Disfluency.I_IM),
-    3: (Disfluency.O, Disfluency.O),
-}
 _ACTS = {"greet": 9, "answer": 26, "ask": 18, "tell": 22, "number": 14, "repair": 9, "earnest": 8}
 _PAUSES = ("uh", "uh", "um", "um", "er", "erm", "you know", "i mean", "like", "well", "so")
 _DISFLUENT_SHARE = 0.22
@@ -128,9 +122,8 @@ def _drawn(rng: random.Random, *, opening: bool) -> list[SaidWord]:
 def sentence(frame: str, rng: random.Random) -> list[SaidWord]:
     """Return what a frame says when its choices are made and its slots are filled."""
     filled = _filled(frame, rng)
-    tokens = [token for token in re.sub(r"[\[\]{}]", "", filled).split() if model_view(token)]
-    tags = [tag for span in _SPAN.finditer(filled) for tag in _tags(span)]
-    read = zip(read_marks(" ".join(tokens)), tags, tokens, strict=True)
+    tokens = [token for token in bare(filled).split() if model_view(token)]
+    read = zip(read_marks(" ".join(tokens)), word_tags(filled), tokens, strict=True)
     words = [SaidWord(view=word.view, mark=word.mark, tag=tag, casing=casing_of(token)) for word, tag, token in read]
     return _with_slips(words, rng) if rng.random() < _DISFLUENT_SHARE else words
 
@@ -149,19 +142,13 @@ def _filled(frame: str, rng: random.Random) -> str:
         taken.add(word)
         return word.lower() if slot[2] else word
 
-    while _SLOT.search(frame) or _CHOICE.search(frame):
-        frame = _CHOICE.sub(lambda choice: rng.choice(choice[1].split("|")), frame, count=1)
-        if not _CHOICE.search(frame):
+    while _SLOT.search(frame) or CHOICE.search(frame):
+        frame = CHOICE.sub(lambda choice: rng.choice(choice[1].split("|")), frame, count=1)
+        if not CHOICE.search(frame):
             frame = _SLOT.sub(drawn, frame)
     frame = re.sub(r"\{\s*\}", "", frame)
     frame = re.sub(r"\s+", " ", frame)
     return re.sub(r"([.?,])(?:\s*[.?,])+", r"\1", re.sub(r"\s([.?,])", r"\1", frame)).strip()
-
-
-def _tags(span: re.Match[str]) -> list[int]:
-    begin, inside = _BY_GROUP[span.lastindex or 0]
-    words = [word for word in (span[span.lastindex or 0]).split() if model_view(word)]
-    return [int(inside if place else begin) for place in range(len(words))]
 
 
 def _with_slips(words: list[SaidWord], rng: random.Random) -> list[SaidWord]:
