@@ -18,6 +18,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 
 import msgspec
@@ -65,33 +66,35 @@ def plan(
     first, end: the labels of words first + 1 … end are wanted.
     """
     words, layers = len(ends) - 1, len(look_ahead)
-    ahead = list(accumulate(look_ahead, initial=0))
+    ahead, below = _sums(tuple(look_ahead))
     final = _final(ahead, ends, words)
     waited = (0,) * len(ahead) if done_words is None else _final(ahead, ends, done_words)
     wanted = tuple([ends[word] - 1 for word in range(first + 1, end + 1)])
     if wanted and wanted[0] < waited[-1]:
         return None
-    heard = end + ahead[-1]  # the last word that a wanted label looks at, if it is there
-    stops = [ends[max(min(heard - c, words), words - c)] for c in ahead[:-1]] if wanted else final[:-1]
+    heard = end + ahead[-1]  # the last word that a wanted label looks at, if it is there; behind it there is no tail
+    stops = [ends[min(heard - c, words)] for c in ahead[:-1]] if wanted and heard > words else final[:-1]
     computed = tuple(zip(waited[:-1], stops, strict=True))
     before = words if look_back is None else look_back
     # What the rows see that any layer but the last computes: no layer begins before the one above it, or ends later.
     low, high = (computed[-1][0], computed[1][1]) if layers > 1 else (0, 0)
     seers = word_of[low:high]
     begins = _begins(seers, ends, before)
-    sees = {further: _ends(seers, ends, words, further) for further in set(look_ahead[:-1])}
+    sees = {further: _ends(seers, ends, words, further) for further in below}
     visible: list[tuple[int, ...]] = [()]
     since: list[tuple[int, ...]] = [()]
     same = [False] * (layers + 1)
     layer_rows, computed_words = len(wanted), 0
     for k in range(1, layers):
-        further, stretch = look_ahead[k - 1], computed[k]
-        start, stop = stretch
-        same[k] = k > 1 and further == look_ahead[k - 2] and stretch == computed[k - 1]
-        if not same[k]:
+        further, (start, stop) = look_ahead[k - 1], computed[k]
+        if k > 1 and further == look_ahead[k - 2] and computed[k] == computed[k - 1]:
+            same[k] = True
+            visible.append(visible[-1])
+            since.append(since[-1])
+        else:
             computed_words = word_of[stop - 1] - (word_of[start] or 1) + 1 if start < stop else 0
-        visible.append(sees[further][start - low : stop - low])
-        since.append(begins[start - low : stop - low])
+            visible.append(sees[further][start - low : stop - low])
+            since.append(begins[start - low : stop - low])
         layer_rows += computed_words
     asked = range(first + 1, end + 1)
     visible.append(_ends(asked, ends, words, look_ahead[-1]))
@@ -107,6 +110,12 @@ def plan(
         needed=ends[max(words - ahead[-1] - before, 0)],
         layer_rows=layer_rows,
     )
+
+
+@lru_cache(maxsize=64)
+def _sums(look_ahead: tuple[int, ...]) -> tuple[tuple[int, ...], frozenset[int]]:
+    """Return c_0 … c_K of a network's layers, and the L of all of them but the last."""
+    return tuple(accumulate(look_ahead, initial=0)), frozenset(look_ahead[:-1])
 
 
 def _ends(seers: Sequence[int], ends: Sequence[int], words: int, further: int) -> tuple[int, ...]:
