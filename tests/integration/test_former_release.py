@@ -44,8 +44,9 @@ def _is_shallow() -> bool:
 def _models_for_both(folder: Path) -> Path:
     """Return a models folder that both releases read: the former one had no model, and knows no look-back."""
     copied = shutil.copytree(SHIPPED / "en-small", folder / "models" / "en-small")
-    manifest = json.loads((copied / "manifest.json").read_text(encoding="utf-8"))
-    (copied / "manifest.json").write_text(json.dumps(manifest | {"active": True}), encoding="utf-8")
+    manifest = json.loads((copied / "manifest.json").read_text(encoding="utf-8")) | {"active": True, "manifest": "1.2"}
+    del manifest["look_back"]
+    (copied / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     return copied.parent
 
 
