@@ -235,7 +235,7 @@ def published_words(
     published = []
     for word, mark, tag, written in zip(words, punctuation, disfluency, casing, strict=True):
         last = len(word.pieces) - 1
-        if last == 0:
+        if last == 0:  # nearly every word
             published.append(_published_piece(word.pieces[0], mark, tag, written))
             continue
         for position, piece in enumerate(word.pieces):
