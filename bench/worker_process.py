@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -32,18 +32,17 @@ def choosing(model: str | None) -> dict[str, object]:
 class WorkerProcess:
     """A worker. code: the root of the sources that it runs, another commit's perhaps. cpus: those it may run on.
 
-    stages: a file; the worker writes there what the stages named in ``timed`` cost (``bench.staged_worker``).
+    program: what Python runs in place of the command line ``caesura``, its arguments behind it.
     """
 
-    def __init__(  # noqa: PLR0913 - what a worker may be given
+    def __init__(
         self,
         world: RealWorld,
         *,
         ordinal: int = 0,
         code: Path = ROOT,
         cpus: Collection[int] = (),
-        stages: Path | None = None,
-        timed: Collection[str] = (),
+        program: Sequence[str] = ("-c", _START),
         settings: Mapping[str, object] | None = None,
         log: IO[bytes] | None = None,
     ) -> None:
@@ -59,10 +58,9 @@ class WorkerProcess:
             **(settings or {}),
         }
         flags = [part for name, value in chosen.items() for part in ("--set", f"{name}={value}")]
-        begin = ["-c", _START] if stages is None else ["-m", "bench.staged_worker", str(stages), ",".join(timed)]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
         self._process = subprocess.Popen(  # noqa: S603 - our own command
-            [sys.executable, *begin, "worker", *flags],
+            [sys.executable, *program, "worker", *flags],
             cwd=code,
             env=clean | {"PYTHONPATH": str(code)},
             stdout=subprocess.DEVNULL if log is None else log,

@@ -92,7 +92,7 @@ class Buffer:
     @property
     def known(self) -> int:
         """Return how many of the first words have a label that will not change: where to ask from."""
-        if self.settled > self.frozen and self.labelled_start == self.start and len(self.casing) >= self.settled:
+        if self.settled > self.frozen and self.was_labelled_from_start and len(self.casing) >= self.settled:
             return self.settled
         return self.frozen
 

@@ -34,7 +34,7 @@ class BufferLabels:
     @property
     def is_bound(self) -> bool:
         """Tell whether the buffer was labelled since its start moved, and so keeps its model."""
-        return self.model is not None and self._buffer.labelled_start == self._buffer.start
+        return self.model is not None and self._buffer.was_labelled_from_start
 
     @property
     def is_served(self) -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 from schemas.events import WordsEvent
 from schemas.state import HeldBack, LedgerState, ModelWord, ModelWordPiece, SessionFacts, SessionState, Unit
 from worker.core.rules import primary_language
-from worker.core.words import SegmenterFactory, as_unit, cut_piece, whole_piece
+from worker.core.words import SegmenterFactory, cut_piece, whole_piece
 
 __all__ = ["Recovery"]
 
@@ -102,7 +102,7 @@ class Recovery:
     def _word(self, length: int) -> ModelWord:
         pieces = tuple(self._pieces(length))
         segmenter = self._segmenters(primary_language(self._record.lang), HeldBack())
-        alone = [whole_piece(as_unit(piece)) for piece in pieces]
+        alone = [whole_piece(piece) for piece in pieces]
         view = "".join(word.view for word in [*segmenter.push(alone), *segmenter.flush()])
         return ModelWord(view=view, pieces=pieces)
 

@@ -63,16 +63,12 @@ class SessionWork:
 
     def resolve(self, key: str, labels: Labels, now_ms: int) -> None:
         """Give a session the labels it wants. ValueError where they are not one pair a word. now_ms: wall clock."""
-        session = self._busy[key][0]
-        self._changed[key] = None
-        session.resolve(labels, now_ms)
+        self._answered(key).resolve(labels, now_ms)
         self._advance(key, now_ms)
 
     def fall_back(self, key: str, now_ms: int) -> None:
         """Let a session go on without the labels it wants: its buffer freezes unlabelled, cause ``fallback``."""
-        session = self._busy[key][0]
-        self._changed[key] = None
-        session.fall_back(now_ms)
+        self._answered(key).fall_back(now_ms)
         self._advance(key, now_ms)
 
     def take_segments(self) -> list[OutSegment]:
@@ -84,6 +80,12 @@ class SessionWork:
         """Return how many words of a session wait for labels behind the running work; None where it has no work."""
         busy = self._busy.get(key)
         return None if busy is None else sum(session.queued_words for session in busy)
+
+    def _answered(self, key: str) -> Session:
+        """Return the session of this name that wants labels. What it wants next is not known until it is advanced."""
+        session = self._busy[key][0]
+        self._changed[key] = None
+        return session
 
     def _advance(self, key: str, now_ms: int) -> None:
         """Work on the oldest session of this name until it wants labels, and note what, or that all is done."""

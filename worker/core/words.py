@@ -74,8 +74,8 @@ def cut_piece(unit: Unit | ModelWordPiece, start: int, end: int) -> ModelWordPie
     )
 
 
-def whole_piece(unit: Unit) -> ModelWordPiece:
-    """Return a unit that was stored as a segmenter takes it."""
+def whole_piece(unit: Unit | ModelWordPiece) -> ModelWordPiece:
+    """Return a unit that was stored, or a piece as a unit of its own, as a segmenter takes it."""
     return cut_piece(unit, 0, len(unit.text))
 
 

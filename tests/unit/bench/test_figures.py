@@ -120,6 +120,8 @@ def test_where_one_stage_is_timed_all_the_others_are_the_loops() -> None:
     made = split(told, words=10_000, cpu_s=12.0)
     assert made["all_but_the_network_cpu_s_per_million_words"] == 300.0
     assert "around" not in made
+    told["stages_s"] = {"loop": 6.0, "core": 2.0}
+    assert "all_but_the_network_cpu_s_per_million_words" not in split(told, words=10_000, cpu_s=12.0)
 
 
 def test_what_the_timing_costs_is_what_a_timed_call_takes_besides_the_call() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.harness.places import SHIPPED
+from worker.adapters.onnx.compiled_attention import COMPILED
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest
 
@@ -20,6 +23,18 @@ TOLERANCE = 0.5
 
 LARGEST_DIFFERENCE = 0.6
 """What a score may differ by between them: 0.42 is the largest of a million words (``bench.engine_exactness``)."""
+
+WAYS = [COMPILED, False] if COMPILED else [False]
+"""Compiled attention where there is one, and NumPy's."""
+
+
+@cache
+def whole_buffers() -> OnnxEngine:
+    return OnnxEngine(SHIPPED, threads=1, streams=False)
+
+
+def streaming(max_kept_bytes: int = 2**29, *, compiled: bool = COMPILED) -> OnnxEngine:
+    return OnnxEngine(SHIPPED, threads=1, max_kept_bytes=max_kept_bytes, compiled=compiled)
 
 
 def some_words(count: int, seed: int) -> list[str]:
