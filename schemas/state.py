@@ -7,6 +7,7 @@ record holds the same facts without any word's text (promise 5). A minor version
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 from typing import Literal
 
 import msgspec
@@ -15,8 +16,10 @@ from schemas.events import Emission
 from schemas.segments import Gap
 
 __all__ = [
+    "NO_WORDS",
     "STATE_VERSION",
     "ChosenOptions",
+    "EncodedState",
     "HeldBack",
     "LedgerState",
     "ModelWord",
@@ -45,6 +48,7 @@ STATE_VERSION: StateVersion = "1.3"
 """What is written unless another is asked for."""
 
 
+@cache
 def reaches(version: StateVersion, wanted: StateVersion) -> bool:
     """Tell whether what came with ``wanted`` has a place in ``version``."""
     return int(version.partition(".")[2]) >= int(wanted.partition(".")[2])
@@ -194,6 +198,11 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     casing: bytes = b""
 
 
+_NOTHING_HELD = HeldBack()
+NO_WORDS = msgspec.Raw(b"\x90")
+"""An empty array."""
+
+
 class SessionState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
     """A session's snapshot.
 
@@ -203,7 +212,15 @@ class SessionState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     buffer: tuple[ModelWord, ...] = ()
-    held: HeldBack = HeldBack()
+    held: HeldBack = _NOTHING_HELD
+    traces: tuple[tuple[int, str], ...] = ()
+
+
+class EncodedState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
+    """A ``SessionState`` whose words are MessagePack already (``schemas.stored_words``): written as the same bytes."""
+
+    buffer: msgspec.Raw = NO_WORDS
+    held: HeldBack = _NOTHING_HELD
     traces: tuple[tuple[int, str], ...] = ()
 
 
@@ -225,7 +242,7 @@ _STATE_DECODER = msgspec.msgpack.Decoder(SessionState)
 _LEDGER_DECODER = msgspec.msgpack.Decoder(LedgerState)
 
 
-def encode_state(state: SessionState) -> bytes:
+def encode_state(state: SessionState | EncodedState) -> bytes:
     """Return the snapshot as MessagePack."""
     return _ENCODER.encode(state)
 

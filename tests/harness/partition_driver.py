@@ -10,7 +10,7 @@ import msgspec
 
 from schemas.events import SessionOptions, Word, WordsEvent
 from schemas.segments import Segment, Source, Timing
-from schemas.state import HeldBack, ModelWord, ModelWordPiece, SessionState, decode_state, encode_state
+from schemas.state import HeldBack, ModelWord, ModelWordPiece, SessionState, decode_state
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.admission import AdmissionDecision
 from worker.core.context import DecodingContext, Origin
@@ -130,16 +130,21 @@ class Driver:
     def state(self, session: str = "s") -> SessionState:
         """Return a session's snapshot."""
         self.work()
-        state = self.sessions.states([session])[session]
+        state = self.states([session])[session]
         assert state is not None
         return state
+
+    def states(self, sessions: Iterable[str]) -> dict[str, SessionState | None]:
+        """Return sessions' snapshots as a claim would read them, None for a tombstone. Nothing may be queued."""
+        snapshots = self.sessions.snapshots(sessions)
+        return {name: None if data is None else decode_state(data) for name, data in snapshots.items()}
 
     def restart(self, engine: ScriptedEngine | None = None) -> None:
         """Lose the process: sessions go through their stored form, whatever engine the next process has."""
         self.work()
         self.sessions.settle()
         names = [*self.sessions.names()]
-        stored = [encode_state(state) for state in self.sessions.states(names).values() if state is not None]
+        stored = [data for data in self.sessions.snapshots(names).values() if data is not None]
         self.engine = engine or self.engine
         self.__post_init__()
         self.sessions.load([decode_state(data) for data in stored])

@@ -14,8 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from msgspec import Raw
+
 from schemas.labels import Disfluency, Punctuation
-from schemas.state import ModelWord
+from schemas.state import ModelWord, ModelWordPiece
+from schemas.stored_words import StoredWords
 from worker.core.labelling import Labels
 
 __all__ = ["Buffer"]
@@ -28,6 +31,8 @@ class Buffer:
     """Words since the last cut after their left context; ``start`` is the session's count of model words before."""
 
     __slots__ = (
+        "_lengths",
+        "_stored",
         "casing",
         "disfluency",
         "frozen",
@@ -57,6 +62,8 @@ class Buffer:
         reason to label the buffer again before more of it freezes.
         """
         self.words = list(words)
+        self._stored = StoredWords()
+        self._lengths: list[int] = []
         self.views = [word.view for word in self.words]
         self.start = start
         self.labelled_start = labelled_start
@@ -167,9 +174,25 @@ class Buffer:
         """Let the first ``end`` words leave; they are frozen. Nothing is settled before the next labelling."""
         assert end <= self.frozen, "only frozen words leave the buffer"
         del self.words[:end], self.views[:end], self.punctuation[:end], self.disfluency[:end], self.casing[:end]
+        self._stored.drop(end)
+        del self._lengths[:end]
         self.start += end
         self.frozen -= end
         self.settled = 0
+
+    def stored_words(self) -> Raw:
+        """Return the words as a snapshot holds them: one array."""
+        self._stored.add(self.words[len(self._stored) :])
+        return self._stored.array()
+
+    def lengths(self) -> tuple[int, ...]:
+        """Return each word's code points."""
+        self._lengths += [_code_points(word.pieces) for word in self.words[len(self._lengths) :]]
+        return tuple(self._lengths)
+
+
+def _code_points(pieces: Sequence[ModelWordPiece]) -> int:
+    return len(pieces[0].text) if len(pieces) == 1 else sum(len(piece.text) for piece in pieces)
 
 
 def consistent_tag(previous: int, tag: int) -> int:

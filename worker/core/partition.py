@@ -17,7 +17,7 @@ from itertools import chain
 
 from schemas.dead_letters import DeadLetterReason
 from schemas.events import WordsEvent
-from schemas.state import LedgerState, SessionState, SessionStatus
+from schemas.state import LedgerState, SessionState, SessionStatus, decode_state
 from schemas.tentative import Tentative
 from worker.core.admission import AdmissionDecision, OfferOutcome
 from worker.core.batching import PendingLabels
@@ -195,8 +195,8 @@ class PartitionSessions:
         self._moved.discard(key)
         self._replay.set(key, None)
 
-    def states(self, keys: Iterable[str]) -> dict[str, SessionState | None]:
-        """Return snapshots of sessions, None for a tombstone. Nothing may be queued."""
+    def snapshots(self, keys: Iterable[str]) -> dict[str, bytes | None]:
+        """Return sessions as they are stored, None for a tombstone. Nothing may be queued."""
         return {key: None if key in self._tombstones else self._woken_up(key).snapshot() for key in keys}
 
     def ledger_states(self, keys: Iterable[str]) -> dict[str, LedgerState | None]:
@@ -267,7 +267,7 @@ class PartitionSessions:
             open_or_gone = session is None or session.status in (SessionStatus.OPEN, SessionStatus.FORGOTTEN)
             if session is None or open_or_gone or key in self._touched or key in self._work:
                 continue
-            state = session.snapshot()
+            state = decode_state(data)
             if can_rest(state):
                 del self._sessions[key]
                 self._resting.put(key, state, data)

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from schemas.events import WordsEvent
 from schemas.labels import Casing, Disfluency, Punctuation
 from schemas.segments import CasingName, Cause, Gap, ModelRef, Pause, Piece, Segment, SegmentWord, Source, Timing
-from schemas.state import ChosenOptions, ModelWord, ModelWordPiece
+from schemas.state import ChosenOptions, ModelWord
 from schemas.versions import SEGMENT_VERSION
 from worker.core.admission import PassedGap
 from worker.core.context import DecodingContext, Origin
@@ -146,8 +146,8 @@ class SegmentWriter:
             self.write(frozen, cause=cause, lang=lang, model=model, frozen_ms=frozen_ms, options=options)
             frozen = FrozenWords()
         words = frozen.words
-        pieces = [piece for word in words for piece in word.pieces]
-        last = pieces[-1] if pieces else None
+        published = published_words(words, frozen.punctuation, frozen.disfluency, frozen.casing)
+        last = words[-1].pieces[-1] if words else None
         ends = bool(words) and frozen.punctuation[-1] in _SENTENCE_ENDS
         targets = self._targets(session_end=session_end)
         segment = Segment(
@@ -161,11 +161,11 @@ class SegmentWriter:
             sentence_end=ends,
             cause=cause,
             lang=lang,
-            words=tuple(published_words(words, frozen.punctuation, frozen.disfluency, frozen.casing)),
+            words=published,
             source=Source(
                 topic=self.context.topic,
                 partition=self.context.partition,
-                first_offset=pieces[0].offset if pieces else self.last_offset,
+                first_offset=words[0].pieces[0].offset if words else self.last_offset,
                 last_offset=last.offset if last else self.last_offset,
             ),
             timing=Timing(
@@ -174,7 +174,7 @@ class SegmentWriter:
                 frozen_ms=frozen_ms,
             ),
             model=model_ref(model),
-            gaps=self._take_gaps(self.words + len(pieces), all_of_them=session_end),
+            gaps=self._take_gaps(self.words + len(published), all_of_them=session_end),
             session_end=session_end,
             unknown_targets=tuple([name for name in self.targets if name not in self.context.rules.routes]),
             conversation=self.conversation,
@@ -190,7 +190,7 @@ class SegmentWriter:
         if targets:
             self.routes = {**self.routes, **dict.fromkeys(targets, self.index)}
         self.index += 1
-        self.words += len(pieces)
+        self.words += len(published)
         if words:
             self.sentence += ends
             self.mid_sentence = not ends
@@ -227,33 +227,38 @@ def model_ref(model: str | None) -> ModelRef | None:
 
 def published_words(
     words: Sequence[ModelWord], punctuation: bytes, disfluency: bytes, casing: bytes
-) -> list[SegmentWord]:
+) -> tuple[SegmentWord, ...]:
     """Spread each word's labels over its pieces: the mark on the last, the tag and the casing over all.
 
     Of a word whose first letter is a capital, the pieces after the first are small.
     """
-    published = []
-    for word, mark, tag, written in zip(words, punctuation, disfluency, casing, strict=True):
-        last = len(word.pieces) - 1
-        if last == 0:  # nearly every word
-            published.append(_published_piece(word.pieces[0], mark, tag, written))
-            continue
-        for position, piece in enumerate(word.pieces):
-            piece_mark = mark if position == last else Punctuation.NONE.value
-            piece_tag = tag if position == 0 else _INSIDE.get(tag, tag)
-            piece_casing = _GOING_ON.get(written, written) if position else written
-            published.append(_published_piece(piece, piece_mark, piece_tag, piece_casing))
-    return published
-
-
-def _published_piece(piece: ModelWordPiece, mark: int, tag: int, casing: int) -> SegmentWord:
-    return SegmentWord(
-        text=piece.text,
-        punctuation=_MARK_NAMES[mark],  # type: ignore[arg-type]
-        disfluency=_TAG_NAMES[tag],  # type: ignore[arg-type]
-        start_ms=piece.start_ms,
-        end_ms=piece.end_ms,
-        confidence=piece.confidence,
-        piece=None if piece.is_whole else Piece(start=piece.unit_start, of=piece.unit_length),
-        casing=_CASING_NAMES[casing],
+    pieces = [piece for word in words for piece in word.pieces]
+    if len(pieces) > len(words):  # seldom: nearly every word is one piece
+        punctuation, disfluency, casing = _spread(words, punctuation, disfluency, casing)
+    return tuple(
+        [
+            SegmentWord(
+                text=piece.text,
+                punctuation=_MARK_NAMES[mark],  # type: ignore[arg-type]
+                disfluency=_TAG_NAMES[tag],  # type: ignore[arg-type]
+                start_ms=piece.start_ms,
+                end_ms=piece.end_ms,
+                confidence=piece.confidence,
+                piece=None if piece.is_whole else Piece(start=piece.unit_start, of=piece.unit_length),
+                casing=_CASING_NAMES[written],
+            )
+            for piece, mark, tag, written in zip(pieces, punctuation, disfluency, casing, strict=True)
+        ]
     )
+
+
+def _spread(
+    words: Sequence[ModelWord], punctuation: bytes, disfluency: bytes, casing: bytes
+) -> tuple[bytes, bytes, bytes]:
+    marks, tags, writings = bytearray(), bytearray(), bytearray()
+    for word, mark, tag, written in zip(words, punctuation, disfluency, casing, strict=True):
+        behind = len(word.pieces) - 1
+        marks += bytes((*(Punctuation.NONE.value,) * behind, mark))
+        tags += bytes((tag, *(_INSIDE.get(tag, tag),) * behind))
+        writings += bytes((written, *(_GOING_ON.get(written, written),) * behind))
+    return bytes(marks), bytes(tags), bytes(writings)

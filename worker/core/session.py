@@ -184,8 +184,8 @@ class Session:
         """Return the words that are not frozen, with their labels of now; changes nothing. now_ms: wall clock."""
         return tentative_words(self._decoder, at_ms=now_ms)
 
-    def snapshot(self) -> SessionState:
-        """Return the session's state. Nothing may be queued, and its segments must have been taken."""
+    def snapshot(self) -> bytes:
+        """Return the session as it is stored. Nothing may be queued, and its segments must have been taken."""
         assert not self.is_busy, "a snapshot is taken between works"
         return snapshot(self._admission, self._writer, self._decoder)
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from schemas.state import ChosenOptions, LedgerState, ModelWordPiece, SessionState, StateVersion, reaches
+from schemas.state import (
+    ChosenOptions,
+    EncodedState,
+    LedgerState,
+    SessionState,
+    StateVersion,
+    encode_state,
+    reaches,
+)
 from worker.core.admission import Admission
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
@@ -81,27 +88,27 @@ def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, 
     return admission, writer, decoder
 
 
-def snapshot(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> SessionState:
-    """Return everything that a session is, its words included; 1.0 has no place for the contexts of their events."""
-    buffer = decoder.buffer
-    return SessionState(
-        **_facts(admission, writer, decoder),
-        buffer=tuple(buffer.words),
-        held=decoder.segmenter.held,
-        traces=writer.traces if reaches(writer.context.state_version, "1.1") else (),
-    )
+def snapshot(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> bytes:
+    """Return everything that a session is, its words included, as it is stored (``schemas.state.decode_state``).
+
+    1.0 has no place for the contexts of the words' events.
+    """
+    facts = _facts(admission, writer, decoder)
+    facts["buffer"] = decoder.buffer.stored_words()
+    facts["held"] = decoder.segmenter.held
+    facts["traces"] = writer.traces if reaches(writer.context.state_version, "1.1") else ()
+    return encode_state(EncodedState(**facts))
 
 
 def ledger_record(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> LedgerState:
     """Return what a rebuild needs beside the input, without any word's text."""
-    buffer = decoder.buffer
     start = decoder.start
     return LedgerState(
         **_facts(admission, writer, decoder),
         start_offset=None if start is None else start[0],
         start_position=0 if start is None else start[1],
         start_code_point=0 if start is None else start[2],
-        lengths=tuple([_code_points(word.pieces) for word in buffer.words]),
+        lengths=decoder.buffer.lengths(),
     )
 
 
@@ -160,10 +167,6 @@ def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dic
         "disfluency": bytes(buffer.disfluency),
         "casing": _casing(writer.context.state_version, buffer),
     }
-
-
-def _code_points(pieces: Sequence[ModelWordPiece]) -> int:
-    return len(pieces[0].text) if len(pieces) == 1 else sum(len(piece.text) for piece in pieces)
 
 
 def _options(version: StateVersion, options: ChosenOptions) -> ChosenOptions:

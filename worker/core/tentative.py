@@ -39,13 +39,11 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
         first_word=writer.words,
         sentence_start=not writer.mid_sentence,
         lang=decoder.lang,
-        words=tuple(
-            published_words(
-                [*words, *tail],
-                labels.punctuation + bytes([Punctuation.NONE] * none),
-                bytes(tags) + bytes([Disfluency.O] * none),
-                labels.casing + bytes([Casing.AS_GIVEN] * none),
-            )
+        words=published_words(
+            [*words, *tail],
+            labels.punctuation + bytes([Punctuation.NONE] * none),
+            bytes(tags) + bytes([Disfluency.O] * none),
+            labels.casing + bytes([Casing.AS_GIVEN] * none),
         ),
         labelled_words=sum(len(word.pieces) for word in words[:labelled]),
         through_offset=writer.last_offset,

@@ -69,26 +69,28 @@ class Timers:
             self._move_down()
 
     def _move_up(self, place: int) -> None:
-        heap, entry = self._heap, self._heap[place]
+        heap, places, entry = self._heap, self._place, self._heap[place]
         while place:
             above = (place - 1) >> 1
-            if heap[above] <= entry:
+            moved = heap[above]
+            if moved <= entry:
                 break
-            self._put(place, heap[above])
+            heap[place] = moved
+            places[moved[1]] = place
             place = above
-        self._put(place, entry)
+        heap[place] = entry
+        places[entry[1]] = place
 
     def _move_down(self) -> None:
-        heap, entry, place = self._heap, self._heap[0], 0
-        while (below := 2 * place + 1) < len(heap):
-            if below + 1 < len(heap) and heap[below + 1] < heap[below]:
-                below += 1
-            if entry <= heap[below]:
-                break
-            self._put(place, heap[below])
-            place = below
-        self._put(place, entry)
-
-    def _put(self, place: int, entry: tuple[int, str]) -> None:
-        self._heap[place] = entry
-        self._place[entry[1]] = place
+        """Bring the first entry to its place, by way of a leaf: it is mostly one of the last, and stays there."""
+        heap, places, end, place, below = self._heap, self._place, len(self._heap), 0, 1
+        entry = heap[0]
+        while below < end:
+            moved, beside = heap[below], below + 1
+            if beside < end and heap[beside] < moved:
+                below, moved = beside, heap[beside]
+            heap[place] = moved
+            places[moved[1]] = place
+            place, below = below, 2 * below + 1
+        heap[place] = entry
+        self._move_up(place)

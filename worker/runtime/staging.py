@@ -69,7 +69,7 @@ class Staging:
         spans = [self._parts.tracer.begin(one) for one in out]
         spoken = {one.segment.session for one in out}
         recorded = sorted(spoken.union(state.sessions.forgotten, state.sessions.replaced))
-        slots = state.stored.new_slots(checkpoint, state.sessions.states(state.sessions.touched), recorded)
+        slots = state.stored.new_slots(checkpoint, state.sessions.snapshots(state.sessions.touched), recorded)
         before = [*self._forgotten, *self._refusals.messages()]
         return Staged(
             partition=state.partition,
@@ -97,6 +97,7 @@ class Staging:
             span.end(self._parts.clock.wall_ms())
         stored = {name: slot.state for name, slot in staged.slots.items() if slot.state is not None}
         resting = state.sessions.settle(stored)
+        state.stored.rest(resting)
         for name in (*resting, *(name for name in staged.slots if name not in stored)):
             self._parts.engine.forget(name)
         state.unlabelled = False
@@ -113,11 +114,12 @@ class Staging:
             self._piece_id = state.stored.next_id()
         left = (name for name in state.sessions.touched if name not in state.sessions.forgotten)
         names = list(islice(left, PIECE_SESSIONS))
-        slots = state.stored.new_slots(self._piece_id, state.sessions.states(names), recorded=())
+        slots = state.stored.new_slots(self._piece_id, state.sessions.snapshots(names), recorded=())
         if not self._parts.store.write(state.partition, state.stored.write_piece(self._piece_id, slots)):
             raise StoreError("a rebuild was overtaken by a newer claim")
         state.stored.adopt_piece(self._piece_id, slots)
-        state.sessions.settle_some({name: slot.state for name, slot in slots.items() if slot.state is not None})
+        stored = {name: slot.state for name, slot in slots.items() if slot.state is not None}
+        state.stored.rest(state.sessions.settle_some(stored))
         return True
 
     def forget_all(self, through: Mapping[str, int]) -> None:

@@ -9,7 +9,6 @@ import msgspec
 from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
 from schemas.digests import digest_sum
 from schemas.ledger_sum import LedgerSum, decode_published
-from schemas.state import SessionState, encode_state
 from worker.ports.reasons import ClaimVerdict
 from worker.ports.session_store import StoreWrite
 from worker.runtime.claimed_state import ClaimedState
@@ -29,6 +28,9 @@ class StoredSlots:
         self._manifest_id = state.id
         self._rebuilding = state.verdict is ClaimVerdict.BEHIND
         self._committed = state.slots
+        # What committed slots add to the digest, of those written here whose sessions do not rest; and staged ones.
+        self._added: dict[str, int] = {}
+        self._staged_added: dict[str, int] = {}
         self._digest = state.digest
         self._staged_digest = state.digest
         # What a rebuild has made is counted as it is saved, all of it.
@@ -59,17 +61,17 @@ class StoredSlots:
         return self._staged_ledger
 
     def new_slots(
-        self, checkpoint: CheckpointId, states: Mapping[str, SessionState | None], recorded: Collection[str]
+        self, checkpoint: CheckpointId, snapshots: Mapping[str, bytes | None], recorded: Collection[str]
     ) -> dict[str, Slot]:
-        """Return the snapshots of a checkpoint; None is a tombstone.
+        """Return the slots of a checkpoint; None is a tombstone.
 
         recorded: sessions of which the same transaction holds a ledger record. No other one has published since.
         """
         if self._ledger is not None:
-            counted = states if self._rebuilding else recorded
-            self._staged_ledger = self._ledger_with(self._ledger, ((name, states[name]) for name in counted))
+            counted = snapshots if self._rebuilding else recorded
+            self._staged_ledger = self._ledger_with(self._ledger, ((name, snapshots[name]) for name in counted))
         written = str(checkpoint)
-        return {name: Slot(written, None if state is None else encode_state(state)) for name, state in states.items()}
+        return {name: Slot(written, data) for name, data in snapshots.items()}
 
     def write(self, checkpoint: CheckpointId, slots: Mapping[str, Slot]) -> StoreWrite:
         """Return the guarded write of a checkpoint.
@@ -118,6 +120,7 @@ class StoredSlots:
         self._ledger = self._staged_ledger
         self._dropping = self._dropping[PIECE_SESSIONS:]
         self._committed.update(slots)
+        self._added.update(self._staged_added)
 
     def _guarded(
         self, checkpoint: CheckpointId, manifest: Manifest, slots: Mapping[str, Slot], drop: Sequence[str]
@@ -141,23 +144,35 @@ class StoredSlots:
         for name, slot in slots.items():
             if slot.state is None:
                 self._committed.pop(name, None)
+                self._added.pop(name, None)
             else:
                 self._committed[name] = slot
+                self._added[name] = self._staged_added[name]
+
+    def rest(self, sessions: Iterable[str]) -> None:
+        """Keep no more of these sessions than their slots: they may be many, and are seldom written again."""
+        for name in sessions:
+            self._added.pop(name, None)
 
     def _digest_with(self, slots: Mapping[str, Slot]) -> int:
         """Return the digest that these snapshots leave, from what they change."""
-        gone = (-self._committed[name].digest(name) for name in slots if name in self._committed)
-        return digest_sum((self._digest, *gone, *(slot.digest(name) for name, slot in slots.items())))
+        self._staged_added = {name: slot.digest(name) for name, slot in slots.items()}
+        gone = (-self._adds(name) for name in slots if name in self._committed)
+        return digest_sum((self._digest, *gone, *self._staged_added.values()))
 
-    def _ledger_with(self, ledger: LedgerSum, states: Iterable[tuple[str, SessionState | None]]) -> LedgerSum:
+    def _adds(self, name: str) -> int:
+        known = self._added.get(name)
+        return self._committed[name].digest(name) if known is None else known
+
+    def _ledger_with(self, ledger: LedgerSum, snapshots: Iterable[tuple[str, bytes | None]]) -> LedgerSum:
         """Return the sum that these sessions leave, from what they change."""
         gone, come = [], []
-        for name, state in states:
+        for name, data in snapshots:
             slot = self._committed.get(name)
             if slot is not None and slot.state is not None:
                 gone.append(decode_published(slot.state))
-            if state is not None:
-                come.append(state)
+            if data is not None:
+                come.append(decode_published(data))
         return ledger.changed(gone, come)
 
     @property

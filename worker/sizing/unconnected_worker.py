@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from schemas.codec import decode_event
-from schemas.state import encode_state
 from worker.core.batching import BatchLimits
 from worker.core.context import DecodingContext, Origin
 from worker.core.partition import PartitionSessions
@@ -67,8 +66,8 @@ class UnconnectedWorker:
     def checkpoint(self) -> int:
         """Make what a checkpoint saves and publishes; return how many words froze since the last one."""
         out = self._sessions.take_segments()
-        states = self._sessions.states(self._sessions.touched)
-        self._snapshots |= {name: encode_state(state) for name, state in states.items() if state is not None}
+        snapshots = self._sessions.snapshots(self._sessions.touched)
+        self._snapshots |= {name: data for name, data in snapshots.items() if data is not None}
         for one in out:
             self._records.segment(_PARTITION, one)
         for name, record in self._sessions.ledger_states(sorted({one.segment.session for one in out})).items():

@@ -49,7 +49,7 @@ class Committing:
 
     def commit(self) -> None:
         self.driver.work()
-        for name, state in self.driver.sessions.states(self.driver.sessions.touched).items():
+        for name, state in self.driver.states(self.driver.sessions.touched).items():
             self.committed.pop(name, None)
             if state is not None:
                 self.committed[name] = state

@@ -56,7 +56,7 @@ def test_only_sessions_whose_state_may_have_changed_are_touched() -> None:
 def test_after_an_abort_sessions_are_what_they_were_and_the_same_input_gives_the_same_segments() -> None:
     driver = Driver()
     driver.give(event(0, "one two three", session="a"))
-    committed = driver.sessions.states(["a"])
+    committed = driver.states(["a"])
     driver.sessions.settle()
     offset = driver.offset
     tries = []
@@ -70,7 +70,7 @@ def test_after_an_abort_sessions_are_what_they_were_and_the_same_input_gives_the
 
     assert tries[0] == tries[1]
     assert tries[0] != []
-    assert driver.sessions.states(["a"]) == committed
+    assert driver.states(["a"]) == committed
     assert list(driver.sessions.names()) == ["a"]
     assert not driver.sessions.touched
 

@@ -15,14 +15,14 @@ _RULES = DecodingRules(flush_after_ms=1_000, stall_after_ms=1_000, idle_after_ms
 
 def _checkpoint(driver: Driver, *, resting: bool) -> list[str]:
     driver.work()
-    states = driver.sessions.states(driver.sessions.touched)
-    stored = {name: encode_state(state) for name, state in states.items() if state is not None}
+    snapshots = driver.sessions.snapshots(driver.sessions.touched)
+    stored = {name: data for name, data in snapshots.items() if data is not None}
     return driver.sessions.settle(stored if resting else None)
 
 
 def _stored(driver: Driver) -> dict[str, SessionState | None]:
     driver.work()
-    return driver.sessions.states(sorted(set(driver.sessions.names()) - set(driver.sessions.forgotten)))
+    return driver.states(sorted(set(driver.sessions.names()) - set(driver.sessions.forgotten)))
 
 
 _STEPS = st.lists(
@@ -108,6 +108,6 @@ def test_a_session_at_rest_is_forgotten_in_time() -> None:
     _checkpoint(driver, resting=True)
     driver.wait(60_000)
     assert list(driver.sessions.forgotten) == ["ann"]
-    assert driver.sessions.states(["ann"]) == {"ann": None}
+    assert driver.states(["ann"]) == {"ann": None}
     _checkpoint(driver, resting=True)
     assert (list(driver.sessions.names()), len(driver.sessions)) == ([], 0)

@@ -79,7 +79,7 @@ def test_events_without_words_neither_reopen_a_closed_session_nor_keep_it_rememb
         driver.give(event(seq), after_ms=9_999)
     driver.wait(6)
 
-    assert driver.sessions.states(["s"]) == {"s": None}
+    assert driver.states(["s"]) == {"s": None}
 
 
 def test_a_session_of_nothing_but_events_without_words_is_closed_and_forgotten_too() -> None:
@@ -89,7 +89,7 @@ def test_a_session_of_nothing_but_events_without_words_is_closed_and_forgotten_t
     driver.wait(5_000)
 
     assert [(one.cause, one.session_end, one.words) for one in driver.segments] == [(Cause.IDLE, True, ())]
-    assert driver.sessions.states(["s"]) == {"s": None}
+    assert driver.states(["s"]) == {"s": None}
 
 
 def test_a_session_that_goes_on_after_it_was_forgotten_is_another_one_that_misses_all_before() -> None:
@@ -132,7 +132,7 @@ def test_a_closed_session_is_forgotten_as_a_tombstone_that_goes_when_it_is_settl
     driver.wait(60_000)
 
     assert set(driver.sessions.touched) == {"s"}
-    assert driver.sessions.states(["s"]) == {"s": None}
+    assert driver.states(["s"]) == {"s": None}
     assert driver.sessions.ledger_states(["s"]) == {"s": None}
     assert len(driver.sessions) == 0
     driver.sessions.settle()
@@ -157,7 +157,7 @@ def test_a_name_taken_again_before_its_tombstone_is_settled_is_a_living_session(
     driver.wait(60_000)
     driver.give(event(0, "two"))
 
-    state = driver.sessions.states(["s"])["s"]
+    state = driver.states(["s"])["s"]
     assert state is not None
     assert (state.since, len(driver.sessions), set(driver.sessions.replaced)) == (1, 1, {"s"})
     driver.sessions.settle()

@@ -15,7 +15,7 @@ import pytest
 
 from schemas.checkpoint import CheckpointId, Slot
 from schemas.ledger_sum import LedgerSum, Published
-from schemas.state import SessionState, StateVersion
+from schemas.state import StateVersion
 from tests.harness.speech import event
 from tests.harness.struck_ledger import disagreement
 from tests.harness.twin_world import TwinWorker, World
@@ -164,10 +164,10 @@ def _without_the_forgotten(patch: pytest.MonkeyPatch) -> None:
     def new_slots(
         slots: stored.StoredSlots,
         checkpoint: CheckpointId,
-        states: Mapping[str, SessionState | None],
+        snapshots: Mapping[str, bytes | None],
         recorded: Collection[str],
     ) -> dict[str, Slot]:
-        return honest(slots, checkpoint, states, [name for name in recorded if states.get(name) is not None])
+        return honest(slots, checkpoint, snapshots, [name for name in recorded if snapshots.get(name) is not None])
 
     patch.setattr(stored.StoredSlots, "new_slots", new_slots)
 

@@ -17,7 +17,6 @@ from schemas.state import (
     StateVersion,
     decode_ledger,
     decode_state,
-    encode_state,
 )
 from worker.core.context import DecodingContext
 from worker.core.segmentation import segmenters
@@ -82,7 +81,7 @@ def test_what_stands_in_a_ledger_example_is_no_words_text() -> None:
 def written_on(state: SessionState, version: StateVersion) -> bytes:
     """Return the state as a worker that goes on with it would store it next."""
     context = DecodingContext(topic="words", partition=0, segmenters=segmenters, state_version=version)
-    return encode_state(Session.restore(state, context).snapshot())
+    return Session.restore(state, context).snapshot()
 
 
 def test_the_open_session_of_the_release_before_is_written_on_byte_for_byte_as_that_release_wrote_it() -> None:
