@@ -51,8 +51,8 @@ class KeptRows:
 
     words: what the rows belong to. ends, word_of: rows by word and words by row, see ``wavefront.plan``. done_words:
     how many words were in at the last step; None where nothing is computed yet. room: where each layer's keys and
-    values are; in ``waiting`` are the inputs and queries (rows, 2 D) of the rows that are final before a layer and not
-    behind it, ``waiting_rows`` of them over all layers.
+    values are; in ``waiting`` are the inputs and queries of the rows that are final before a layer and not behind it
+    (``waiting_rows``), so many of them over all layers.
     """
 
     __slots__ = ("_nothing", "_row_bytes", "done_words", "ends", "room", "waiting", "waiting_rows", "word_of", "words")
@@ -63,10 +63,9 @@ class KeptRows:
         self.word_of: list[int] = [0]
         self.done_words: int | None = None
         self.room = room
-        none = np.empty((0, 2 * width), dtype=np.float32)
-        self._row_bytes = 2 * width * none.itemsize
-        self._nothing: list[Rows] = [none] * layers
-        self.waiting: list[Rows] = []
+        self._row_bytes = 2 * width * np.dtype(np.float32).itemsize
+        self._nothing = [b""] * layers
+        self.waiting: list[bytes] = []
         self.waiting_rows = 0
 
     @property

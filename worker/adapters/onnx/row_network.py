@@ -7,7 +7,6 @@ Which rows a step computes says ``wavefront``; what stays says ``kept_rows``. Th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
 from typing import Any
 
 import msgspec
@@ -20,6 +19,7 @@ from worker.adapters.onnx.numpy_attention import NumpyAttention
 from worker.adapters.onnx.row_attention import RowAttention, Sight
 from worker.adapters.onnx.row_graphs import Arrays, cut_into_rows
 from worker.adapters.onnx.slab_bound import SlabBound
+from worker.adapters.onnx.waiting_rows import WaitingRows
 from worker.adapters.onnx.wavefront import Step
 
 __all__ = ["RowNetwork", "RowStep"]
@@ -75,6 +75,7 @@ class RowNetwork:
             if self.compiled
             else NumpyAttention(open_graph(graphs.weighing), len(look_ahead), graphs.attention_heads, graphs.width)
         )
+        self._joins_compiled = compiled
         self._position_of = _positions(arrays)
         self._positions = self._position_of(_POSITIONS_AT_ONCE)
 
@@ -98,12 +99,13 @@ class RowNetwork:
     def _run(self, batch: Sequence[RowStep]) -> list[Rows]:
         fresh, seen = self._enter(batch)
         self._attention.begin([one.kept for one in batch])
-        computed = chain.from_iterable(chain.from_iterable(one.step.computed for one in batch))
-        places = np.fromiter(computed, np.int32, 2 * len(self.look_ahead) * len(batch)).reshape(len(batch), -1, 2)
+        waiting = WaitingRows(
+            [one.step for one in batch], [one.kept.waiting for one in batch], compiled=self._joins_compiled
+        )
         sight: Sight | None = None
         for k in range(len(self.look_ahead)):
-            self._attention.keep(k, seen, places[:, k])
-            asking = self._asking(k, fresh, batch)
+            self._attention.keep(k, seen, waiting.places[:, k])
+            asking = waiting.join(k, fresh)
             if sight is None or not all(one.step.sees_as_before[k + 1] for one in batch):
                 sight = Sight([one.step.visible[k + 1] for one in batch], [one.step.since[k + 1] for one in batch])
             mixed = self._attention.mix(k, asking, sight)
@@ -128,43 +130,6 @@ class RowNetwork:
             self._positions = self._position_of((farthest // _POSITIONS_AT_ONCE + 1) * _POSITIONS_AT_ONCE)
         entered: list[Rows] = self._entrance.run(_BETWEEN, {"pieces": pieces, "positions": self._positions[rows]})
         return entered
-
-    def _asking(self, k: int, fresh: Rows, batch: Sequence[RowStep]) -> Rows:
-        """Return inputs and queries (M, 2 D) of the rows that layer k computes, and keep those that must wait."""
-        last, place = k == len(self._steps), 0
-        if self.look_ahead[k] == 0:  # what the layer takes in it could compute: nothing waits
-            return fresh[_wanted(batch, k)] if last else fresh
-        parts: list[Rows] = []
-        for one in batch:
-            step, waited = one.step, one.kept.waiting[k]
-            taken, stop = step.computed[k]
-            start, place = place, place + stop - taken
-            since, waiting = step.waited[k + 1], len(waited)
-            first, behind = step.final[k + 1] - since - waiting, step.final[k] - since - waiting
-            if last:
-                rows = np.concatenate((waited, fresh[start:place]))
-                parts.append(rows[[row - since for row in step.wanted]])
-                rows = rows[first + waiting : behind + waiting]
-            else:
-                further = step.computed[k + 1][1] - since - waiting  # of the new rows
-                parts += (waited, fresh[start : start + further]) if further > 0 else (waited[: further + waiting],)
-                if first >= 0:
-                    rows = fresh[start + first : start + behind]
-                else:
-                    rows = np.concatenate((waited[first:], fresh[start : start + max(behind, 0)]))[: behind - first]
-            # An array of its own, so that nothing larger is kept alive.
-            one.kept.waiting[k] = rows.copy()
-        return np.concatenate(parts)
-
-
-def _wanted(batch: Sequence[RowStep], k: int) -> list[int]:
-    """Return where the wanted rows are among those that layer k takes in."""
-    wanted, place = [], 0
-    for one in batch:
-        taken, stop = one.step.computed[k]
-        wanted += [place + row - taken for row in one.step.wanted]
-        place += stop - taken
-    return wanted
 
 
 def _positions(arrays: Arrays) -> Callable[[int], Rows]:

@@ -221,8 +221,9 @@ def test_the_rows_that_wait_are_counted(seed: int, grown: list[int], behind: int
         network = engine._networks[engine.models[0].name]
         assert isinstance(network, StreamedNetwork)
         for _, kept, nbytes in network._cache._kept.values():
-            assert kept.waiting_rows == sum(len(rows) for rows in kept.waiting)
-            assert nbytes == kept.nbytes == kept.room.nbytes + sum(rows.nbytes for rows in kept.waiting)
+            waiting = sum(map(len, kept.waiting))
+            assert waiting == kept.waiting_rows * 2 * network._network.width * 4
+            assert nbytes == kept.nbytes == kept.room.nbytes + waiting
 
 
 @pytest.mark.parametrize("compiled", WAYS)
