@@ -45,6 +45,7 @@ RESERVED_OPTIONS: Mapping[str, str] = {
     "max.poll.interval.ms": _OWN,
     "transaction.timeout.ms": _OWN,
     "linger.ms": _OWN,
+    "fetch.min.bytes": _OWN,
     "fetch.wait.max.ms": _OWN,
     "fetch.max.bytes": _OWN,
     "max.partition.fetch.bytes": _OWN,

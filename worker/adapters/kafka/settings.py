@@ -16,7 +16,15 @@ __all__ = ["ClientOption", "KafkaSettings"]
 
 ClientOption = str | int | bool
 
-_OF_MEMBERS = frozenset({"group.instance.id", "heartbeat.interval.ms", "max.poll.interval.ms", "session.timeout.ms"})
+_OF_MEMBERS = frozenset(
+    {
+        "fetch.min.bytes",  # a reader waits for the last few bytes of a log
+        "group.instance.id",
+        "heartbeat.interval.ms",
+        "max.poll.interval.ms",
+        "session.timeout.ms",
+    }
+)
 
 _ANY_BYTES = 1_000_000_000
 
@@ -47,8 +55,9 @@ class KafkaSettings:
         nobody reads past an open one.
     request_timeout_ms: bounds one request to a broker.
     linger_ms: how long the producer gathers records for one request; part of the delay.
-    fetch_wait_ms: how long a broker may hold a fetch that finds nothing. A partition that was just sought or resumed,
-        and the news that one is read to its end, wait for such a fetch of the others.
+    fetch_min_bytes, fetch_wait_ms: a broker gathers so many bytes of words before it answers a fetch, for so long at
+        most; part of the delay. A partition that was just sought or resumed, and the news that one is read to its end,
+        wait for such a fetch of the others.
     fetch_max_bytes, partition_fetch_max_bytes: bytes of one answer, in all and a partition.
     prefetch_max_kbytes: input held in memory ahead of the loop.
     extra: further librdkafka options for every client, ``name=value``; those that a guarantee rests on are refused.
@@ -77,7 +86,8 @@ class KafkaSettings:
     transaction_timeout_ms: Annotated[int, Meta(ge=1_000, le=900_000)] = 10_000
     request_timeout_ms: Annotated[int, Meta(ge=500, le=300_000)] = 10_000
     linger_ms: Annotated[int, Meta(ge=0, le=1_000)] = 2
-    fetch_wait_ms: Annotated[int, Meta(ge=1, le=5_000)] = 100
+    fetch_min_bytes: Annotated[int, Meta(ge=1, le=16_777_216)] = 64 * 1024
+    fetch_wait_ms: Annotated[int, Meta(ge=1, le=5_000)] = 20
     fetch_max_bytes: Annotated[int, Meta(ge=65_536, le=1_073_741_824)] = 16 * 1024 * 1024
     partition_fetch_max_bytes: Annotated[int, Meta(ge=65_536, le=1_073_741_824)] = 1024 * 1024
     prefetch_max_kbytes: Annotated[int, Meta(ge=64, le=2_097_151)] = 16 * 1024
@@ -186,6 +196,7 @@ class KafkaSettings:
             "isolation.level": "read_committed",
             "enable.partition.eof": True,
             "allow.auto.create.topics": False,
+            "fetch.min.bytes": self.fetch_min_bytes,
             "fetch.wait.max.ms": self.fetch_wait_ms,
             "fetch.max.bytes": self.fetch_max_bytes,
             "max.partition.fetch.bytes": self.partition_fetch_max_bytes,

@@ -102,6 +102,12 @@ def test_an_option_that_no_guarantee_rests_on_may_be_set() -> None:
     assert settings.client_options()["sasl.kerberos.keytab"] == "x"
 
 
+def test_a_reader_does_not_wait_for_more_than_the_end_of_a_log() -> None:
+    settings = some_settings(fetch_min_bytes=4096)
+    assert settings.consumer_options()["fetch.min.bytes"] == 4096
+    assert "fetch.min.bytes" not in settings.reader_options()
+
+
 def test_the_new_protocol_leaves_the_session_to_the_broker() -> None:
     options = some_settings(group_protocol="consumer").consumer_options()
     assert not {"session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"} & set(options)
