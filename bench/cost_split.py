@@ -93,7 +93,7 @@ def _measured(world: RealWorld, options: argparse.Namespace, speakers: Speakers 
             speakers.start()
             time.sleep(options.seconds)
             speakers.stop()
-        listener.wait_for_ended(options.sessions, _TIMEOUT_S)
+        listener.wait_for_ended(options.sessions, _TIMEOUT_S, [worker])
         cpu_s = worker.finish()
         listener.stop()
         told = json.loads(file.read_text(encoding="utf-8"))

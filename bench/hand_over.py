@@ -130,7 +130,7 @@ def measure(world: RealWorld, server: RedisServer, options: argparse.Namespace) 
     after_ms, after_s = time.time() * 1000, staying.cpu_s - stayed_s
     last_redis, spoken = RedisUse.of(server), max(1, sum(one.words for one in listener.since(stopped_ms, after_ms)))
     speakers.stop()
-    listener.wait_for_ended(options.sessions, _ENDED_S)
+    listener.wait_for_ended(options.sessions, _ENDED_S, [staying])
     staying.finish()
     listener.stop()
     before, after = listener.since(before_ms, stopped_ms), listener.since(stopped_ms, after_ms)

@@ -16,12 +16,13 @@ import threading
 import time
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 from confluent_kafka import KafkaError, Message, Producer
 
+from bench.worker_process import WorkerProcess
 from schemas.codec import decode_segment, encode_event
 from schemas.events import Word, WordsEvent
 from schemas.segments import Cause, Segment
@@ -197,10 +198,12 @@ class Listener(threading.Thread):
         self._stopping.set()
         self.join()
 
-    def wait_for_ended(self, sessions: int, timeout_s: float) -> None:
-        """Wait until so many sessions have ended since the beginning. TimeoutError."""
+    def wait_for_ended(self, sessions: int, timeout_s: float, workers: Iterable[WorkerProcess] = ()) -> None:
+        """Wait until so many sessions have ended since the beginning. TimeoutError, RuntimeError: a worker fell."""
         until_s = time.monotonic() + timeout_s
         while self.ended < sessions:
+            for worker in workers:
+                worker.require_running()
             if time.monotonic() > until_s:
                 raise TimeoutError(f"{self.ended} of {sessions} sessions have ended after {timeout_s} s")
             time.sleep(0.1)

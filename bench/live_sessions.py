@@ -68,7 +68,7 @@ def stage(
     speakers.stop()
     caught_up = True
     try:
-        listener.wait_for_ended(ended + sessions, _ENDED_S)
+        listener.wait_for_ended(ended + sessions, _ENDED_S, workers)
     except TimeoutError:
         caught_up = False
     heard = listener.since(began_ms, end_ms)

@@ -39,7 +39,7 @@ def price(kafka: Kafka, redis: RedisServer, workers: int, options: argparse.Name
     listener = Listener(world)
     listener.start()
     world.send(*(one for turn in zip(*talks, strict=True) for one in turn))
-    listener.wait_for_ended(options.sessions, _TIMEOUT_S)
+    listener.wait_for_ended(options.sessions, _TIMEOUT_S, running)
     spent_s = [one.cpu_s - before for one, before in zip(running, before_s, strict=True)]
     for one in running:
         one.finish()

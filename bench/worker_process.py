@@ -68,6 +68,11 @@ class WorkerProcess:
         if cpus:
             os.sched_setaffinity(self._process.pid, cpus)  # at once: threads made later inherit it
 
+    def require_running(self) -> None:
+        """Raise RuntimeError where it has ended by itself: nobody need wait for what it would have said."""
+        if (status := self._process.poll()) is not None:
+            raise RuntimeError(f"the worker has ended, its exit status is {status}")
+
     @property
     def cpu_s(self) -> float:
         """Processor seconds so far."""
