@@ -96,6 +96,8 @@ class KafkaSettings:
     def __post_init__(self) -> None:
         """Refuse contradictions with every reason in one message."""
         findings = [*self._security_findings(), *self._group_findings(), *self._extra_findings()]
+        if self.fetch_min_bytes > self.partition_fetch_max_bytes:
+            findings.append("fetch_min_bytes is more than partition_fetch_max_bytes: a backlog would be waited for")
         if findings:
             raise FatalError("Kafka settings: " + "; ".join(findings))
 

@@ -52,6 +52,10 @@ CONTRADICTIONS: list[tuple[dict[str, Any], list[str]]] = [
     ({"group_protocol": "consumer", "group_instance_id": "worker-0"}, ["classic group_protocol"]),
     ({"heartbeat_interval_ms": 5_000, "session_timeout_ms": 6_000}, ["a third of session_timeout_ms"]),
     ({"bootstrap_servers": "", "security_protocol": "SASL_SSL"}, ["bootstrap_servers", "sasl_mechanism"]),
+    (
+        {"fetch_min_bytes": 65_537, "partition_fetch_max_bytes": 65_536},
+        ["is more than partition_fetch_max_bytes"],
+    ),
 ]
 
 
