@@ -1,48 +1,26 @@
-"""The words of a snapshot as they are stored, kept from one snapshot to the next (``schemas.state``)."""
+"""The words of a snapshot as they are stored (``schemas.state``): each encoded once, and put together as an array."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import msgspec
 
 from schemas.state import NO_WORDS, ModelWord
 
-__all__ = ["StoredWords"]
+__all__ = ["encode_word", "word_array"]
 
 _ENCODER = msgspec.msgpack.Encoder()
 
 
-class StoredWords:
-    """A buffer's words as MessagePack, kept from one snapshot to the next: most words stand in many of them."""
+def encode_word(word: ModelWord) -> bytes:
+    """Return a word as MessagePack."""
+    return _ENCODER.encode(word)
 
-    __slots__ = ("_data", "_lengths")
 
-    def __init__(self) -> None:
-        self._data = bytearray()
-        self._lengths: list[int] = []
-
-    def __len__(self) -> int:
-        """Count the words."""
-        return len(self._lengths)
-
-    def add(self, words: Iterable[ModelWord]) -> None:
-        """Add the next words."""
-        for word in words:
-            encoded = _ENCODER.encode(word)
-            self._data += encoded
-            self._lengths.append(len(encoded))
-
-    def drop(self, count: int) -> None:
-        """Let so many of the first words go, or all where there are no more."""
-        if self._lengths:
-            del self._data[: sum(self._lengths[:count])], self._lengths[:count]
-
-    def array(self) -> msgspec.Raw:
-        """Return them all as one array."""
-        if not self._lengths:
-            return NO_WORDS
-        return msgspec.Raw(_array_header(len(self._lengths)) + self._data)
+def word_array(words: Sequence[bytes]) -> msgspec.Raw:
+    """Return encoded words as one array, as the codec writes it."""
+    return msgspec.Raw(b"".join((_array_header(len(words)), *words))) if words else NO_WORDS
 
 
 def _array_header(size: int) -> bytes:

@@ -18,7 +18,7 @@ from msgspec import Raw
 
 from schemas.labels import Disfluency, Punctuation
 from schemas.state import ModelWord, ModelWordPiece
-from schemas.stored_words import StoredWords
+from schemas.stored_words import encode_word, word_array
 from worker.core.labelling import Labels
 
 __all__ = ["Buffer"]
@@ -31,8 +31,8 @@ class Buffer:
     """Words since the last cut after their left context; ``start`` is the session's count of model words before."""
 
     __slots__ = (
+        "_encoded",
         "_lengths",
-        "_stored",
         "casing",
         "disfluency",
         "frozen",
@@ -62,7 +62,7 @@ class Buffer:
         reason to label the buffer again before more of it freezes.
         """
         self.words = list(words)
-        self._stored = StoredWords()
+        self._encoded: list[bytes] = []
         self._lengths: list[int] = []
         self.views = [word.view for word in self.words]
         self.start = start
@@ -174,16 +174,15 @@ class Buffer:
         """Let the first ``end`` words leave; they are frozen. Nothing is settled before the next labelling."""
         assert end <= self.frozen, "only frozen words leave the buffer"
         del self.words[:end], self.views[:end], self.punctuation[:end], self.disfluency[:end], self.casing[:end]
-        self._stored.drop(end)
-        del self._lengths[:end]
+        del self._encoded[:end], self._lengths[:end]
         self.start += end
         self.frozen -= end
         self.settled = 0
 
     def stored_words(self) -> Raw:
-        """Return the words as a snapshot holds them: one array."""
-        self._stored.add(self.words[len(self._stored) :])
-        return self._stored.array()
+        """Return the words as a snapshot holds them: one array. Most stand in many snapshots, and are encoded once."""
+        self._encoded += [encode_word(word) for word in self.words[len(self._encoded) :]]
+        return word_array(self._encoded)
 
     def lengths(self) -> tuple[int, ...]:
         """Return each word's code points."""

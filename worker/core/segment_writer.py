@@ -233,7 +233,7 @@ def published_words(
     Of a word whose first letter is a capital, the pieces after the first are small.
     """
     pieces = [piece for word in words for piece in word.pieces]
-    if len(pieces) > len(words):  # seldom: nearly every word is one piece
+    if len(pieces) > len(words):  # seldom: nearly every word is one piece, and none has none
         punctuation, disfluency, casing = _spread(words, punctuation, disfluency, casing)
     return tuple(
         [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.events import Emission, SessionOptions, Word
-from schemas.labels import Disfluency, Punctuation
+from schemas.labels import Casing, Disfluency, Punctuation
 from schemas.segments import Cause, Piece
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, numbered, pair_segmenters, texts
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
@@ -155,19 +155,19 @@ def test_with_punctuation_off_no_sentence_is_cut_and_disfluencies_are_still_mark
     assert segment.words[0].disfluency == "B-IM"
 
 
-def test_of_several_pieces_of_a_word_the_last_carries_the_mark_and_all_carry_the_tag() -> None:
-    def script(model: str, words: object, position: int, look_ahead_words: int) -> tuple[int, int]:
+def test_of_several_pieces_of_a_word_the_last_carries_the_mark_and_all_the_tag_and_the_first_the_capital() -> None:
+    def script(model: str, words: object, position: int, look_ahead_words: int) -> tuple[int, int, int]:
         assert (model, words, look_ahead_words) == ("scripted-en@1", ("onetwo", "three-"), 9)
-        return (1, 1) if position == 0 else (2, 4)
+        return (1, 1, Casing.CAPITAL_FIRST) if position == 0 else (2, 4, Casing.ALL_CAPITALS)
 
     driver = Driver(engine=ScriptedEngine(script=script), segmenters=pair_segmenters)
     driver.give(event(0, [Word(text="one", start_ms=5), Word(text="two"), Word(text="three-")], utterance_end=True))
 
     words = [word for segment in driver.segments for word in segment.words]
-    assert [(word.text, word.punctuation, word.disfluency) for word in words] == [
-        ("one", "none", "B-RM"),
-        ("two", "comma", "I-RM"),
-        ("three-", "period", "B-IM"),
+    assert [(word.text, word.punctuation, word.disfluency, word.casing) for word in words] == [
+        ("one", "none", "B-RM", "capital_first"),
+        ("two", "comma", "I-RM", "small"),
+        ("three-", "period", "B-IM", "all_capitals"),
     ]
     assert (words[0].start_ms, words[0].piece) == (5, None)
 

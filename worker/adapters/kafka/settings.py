@@ -18,7 +18,7 @@ ClientOption = str | int | bool
 
 _OF_MEMBERS = frozenset(
     {
-        "fetch.min.bytes",  # a reader waits for the last few bytes of a log
+        "fetch.min.bytes",
         "group.instance.id",
         "heartbeat.interval.ms",
         "max.poll.interval.ms",
@@ -55,9 +55,9 @@ class KafkaSettings:
         nobody reads past an open one.
     request_timeout_ms: bounds one request to a broker.
     linger_ms: how long the producer gathers records for one request; part of the delay.
-    fetch_min_bytes, fetch_wait_ms: a broker gathers so many bytes of words before it answers a fetch, for so long at
-        most; part of the delay. A partition that was just sought or resumed, and the news that one is read to its end,
-        wait for such a fetch of the others.
+    fetch_min_bytes: so many bytes of words a broker gathers before it answers a fetch, if ``fetch_wait_ms`` allow it.
+    fetch_wait_ms: how long a broker gathers words at most; part of the delay. A partition that was just sought or
+        resumed, and the news that one is read to its end, wait for such a fetch of the others.
     fetch_max_bytes, partition_fetch_max_bytes: bytes of one answer, in all and a partition.
     prefetch_max_kbytes: input held in memory ahead of the loop.
     extra: further librdkafka options for every client, ``name=value``; those that a guarantee rests on are refused.
@@ -219,7 +219,7 @@ class KafkaSettings:
 
         It bears the group's name all the same: librdkafka asks for the coordinator of whatever group is named, and ACLs
         admit the worker to this one alone. The group's times are left out: librdkafka checks them against one another,
-        and without the group they are nobody's.
+        and without the group they are nobody's; so is what a broker gathers, for the end of a log may be a few bytes.
         """
         options = self.consumer_options() | {"group.protocol": "classic"}
         return {name: value for name, value in options.items() if name not in _OF_MEMBERS}

@@ -79,15 +79,17 @@ static int wait_on(PyObject *waiting, Py_ssize_t layer, const Rows *rows, const 
 
 static int join_all(PyObject *sessions, Py_ssize_t layer, const Py_buffer *held) {
   const Py_buffer *fresh = held, *spans = held + 1, *asking = held + 2, *picked = held + 3;
-  const int32_t *span = spans->buf, *pick = picked->obj == NULL ? NULL : picked->buf;
+  const int32_t *pick = picked->obj == NULL ? NULL : picked->buf;
   Rows rows = {.fresh = fresh->buf, .size = fresh->shape[1] * 4};
   Py_ssize_t left = fresh->shape[0], room = asking->shape[0];
   char *to = asking->buf;
   if (rows.size <= 0 || asking->shape[1] != fresh->shape[1] || spans->shape[1] != SPAN ||
       spans->shape[0] != PyList_Size(sessions) || (pick != NULL && picked->shape[0] != room))
     return refused("arrays do not fit one another") != NULL;
-  for (Py_ssize_t number = 0; number < spans->shape[0]; number++, span += SPAN) {
+  for (Py_ssize_t number = 0; number < spans->shape[0]; number++) {
     PyObject *waiting = PyList_GetItem(sessions, number);
+    int32_t span[SPAN]; /* a copy: what was checked stays what it was, wherever the answer is written */
+    memcpy(span, (const int32_t *)spans->buf + number * SPAN, sizeof span);
     if (!find(waiting, layer, span, left, &rows)) return 0;
     if (span[ASKED] > room) return refused("more rows are asked than there is room for") != NULL;
     if ((to = ask(&rows, pick, span[ASKED], to)) == NULL || !wait_on(waiting, layer, &rows, span)) return 0;

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 # asking (M, D), and have those wait that are to. sessions: of each what waits, a layer's as bytes; it is changed.
 # spans (S, 4): how many new rows a session has, how many it asks, and from where up to where they wait on, as places
 # among those that waited and the new ones. picks (M,): the places that are asked; None: the first ones of each session.
+# asking overlaps nothing else.
 # ValueError, TypeError, IndexError where something does not fit: what waits is of no use then.
 def join(
     layer: int,

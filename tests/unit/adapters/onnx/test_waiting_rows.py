@@ -11,25 +11,25 @@ from worker.adapters.onnx.waiting_rows import COMPILED, WaitingRows
 from worker.adapters.onnx.wavefront import Step, plan
 
 _WIDTH = 6
-_TURNS = st.lists(st.lists(st.integers(1, 3), max_size=5), min_size=1, max_size=6)
-"""What a session says, step by step: of each word how many pieces it has."""
+_TURNS = st.lists(st.tuples(st.lists(st.integers(1, 3), max_size=5), st.integers(0, 4)), min_size=1, max_size=6)
+"""What a session says, step by step: of each word how many pieces it has; and how many words behind are not wanted."""
 
 
 class _Session:
     """A session whose rows are numbers: layer, row and session."""
 
-    def __init__(self, number: int, turns: list[list[int]]) -> None:
+    def __init__(self, number: int, turns: list[tuple[list[int], int]]) -> None:
         self.number, self.turns = number, turns
         self.ends, self.word_of = [1], [0]
         self.done_words: int | None = None
-        self.labelled = 0
 
-    def step(self, look_ahead: list[int], words: list[int]) -> Step:
+    def step(self, look_ahead: list[int], words: list[int], behind: int) -> Step:
         for pieces in words:
             self.word_of += [len(self.ends)] * pieces
             self.ends.append(len(self.word_of))
-        first, self.labelled = self.labelled, max(self.labelled, len(self.ends) - 1 - sum(look_ahead))
-        planned = plan(look_ahead, self.ends, self.word_of, done_words=self.done_words, first=first, end=self.labelled)
+        first = max(0, (self.done_words or 0) - sum(look_ahead))  # what was in the tail is wanted again
+        end = max(first, len(self.ends) - 1 - behind)
+        planned = plan(look_ahead, self.ends, self.word_of, done_words=self.done_words, first=first, end=end)
         assert planned is not None
         self.done_words = len(self.ends) - 1
         return planned
@@ -44,7 +44,7 @@ class _Session:
 def test_each_layer_asks_the_rows_that_the_plan_says_whatever_has_waited(
     compiled: bool,
     look_ahead: list[int],
-    spoken: list[list[list[int]]],
+    spoken: list[list[tuple[list[int], int]]],
 ) -> None:
     if compiled and not COMPILED:
         pytest.skip("nothing was compiled at installation")
@@ -52,7 +52,7 @@ def test_each_layer_asks_the_rows_that_the_plan_says_whatever_has_waited(
     kept: dict[int, list[bytes]] = {one.number: [b""] * len(look_ahead) for one in sessions}
     for turn in range(max(len(one.turns) for one in sessions)):
         speaking = [one for one in sessions if turn < len(one.turns)]
-        steps = [one.step(look_ahead, one.turns[turn]) for one in speaking]
+        steps = [one.step(look_ahead, *one.turns[turn]) for one in speaking]
         waiting = WaitingRows(steps, [kept[one.number] for one in speaking], compiled=compiled)
         for k in range(len(look_ahead)):
             fresh, asked = [], []

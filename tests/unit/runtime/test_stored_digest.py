@@ -1,0 +1,82 @@
+"""The digest and the count of a manifest are those of what stands in Redis, however often a session is written."""
+
+from __future__ import annotations
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.checkpoint import CheckpointId, Manifest, SessionField
+from schemas.digests import digest_sum
+from schemas.state import decode_state
+from tests.harness.rebuilds import Rebuilds
+from tests.harness.speech import event
+from tests.harness.twin_world import TwinWorker, World
+from worker.core.rules import DecodingRules
+
+_RULES = DecodingRules(flush_after_ms=1_000, stall_after_ms=1_000, idle_after_ms=12_000, forget_after_ms=20_000)
+_TURNS = st.lists(
+    st.tuples(
+        st.sampled_from(("ann", "ben", "cho")),
+        st.integers(0, 9),  # words
+        st.booleans(),  # the session ends
+        st.sampled_from((0, 0, 0, 2, 13, 35)),  # seconds that pass
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+def _audit(world: World) -> None:
+    """Compare a partition's manifest with the newest slot of each session, whose checkpoints have all committed."""
+    stored = world.redis.partition(0)
+    assert stored.manifest is not None
+    manifest = Manifest.decode(stored.manifest)
+    digests = []
+    for name, value in stored.sessions.items():
+        slots = msgspec.msgpack.decode(value, type=SessionField).slots
+        newest = max(slots, key=lambda slot: CheckpointId.parse(slot.id)[:2])
+        if newest.state is not None:
+            assert decode_state(newest.state).session == name
+            digests.append(newest.digest(name))
+    assert (manifest.sessions, manifest.digest) == (len(digests), digest_sum(digests))
+
+
+def _kept_of_nobody(worker: TwinWorker) -> set[str]:
+    """Return of whom a digest is remembered that rests, or is gone."""
+    (loaded,) = worker.worker.assignment.loaded.values()
+    return set(loaded._state.stored._added) - set(loaded.sessions.awake)
+
+
+@settings(max_examples=60, deadline=None)
+@given(_TURNS)
+def test_whatever_sessions_do_the_manifest_adds_up_and_the_next_owner_finds_nothing_to_rebuild(
+    turns: list[tuple[str, int, bool, int]],
+) -> None:
+    world, seqs = World(rules=_RULES), {"ann": 0, "ben": 0, "cho": 0}
+    worker = world.worker()
+    for name, words, ends, passes_s in turns:
+        said = (f"{name}-{number}" for number in range(words))
+        world.send(event(name, seqs[name], *said, session_end=ends))
+        seqs[name] = 0 if ends else seqs[name] + 1
+        worker.settle()
+        world.clock.pass_s(passes_s)
+        worker.settle()
+        _audit(world)
+        assert not _kept_of_nobody(worker)
+    world.broker.expel("caesura", "asr.words", worker.source.member_id)
+    heard = Rebuilds()
+    world.worker(1, observer=heard).settle()
+    assert heard.summaries == []
+
+
+def test_a_session_that_was_written_many_times_is_found_as_it_was_committed() -> None:
+    world, heard = World(), Rebuilds()
+    first = world.worker()
+    for seq in range(4):
+        world.send(event("ann", seq, f"word-{seq}"))
+        first.settle()
+        _audit(world)
+    world.broker.expel("caesura", "asr.words", first.source.member_id)
+    world.worker(1, observer=heard).settle()
+    assert heard.summaries == []
