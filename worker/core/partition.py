@@ -248,10 +248,11 @@ class PartitionSessions:
 
     def _awake(self, key: str) -> Session | None:
         """Return a session, read from its snapshot where it rested; None: there is none of this name."""
-        if (rested := self._resting.take(key)) is not None:
+        session = self._sessions.get(key)
+        if session is None and (rested := self._resting.take(key)) is not None:
             state, self._woken[key] = rested
-            self._sessions[key] = Session.restore(state, self._context)
-        return self._sessions.get(key)
+            session = self._sessions[key] = Session.restore(state, self._context)
+        return session
 
     def _woken_up(self, key: str) -> Session:
         session = self._awake(key)

@@ -121,7 +121,8 @@ class Session:
         decision = admission.admit(event, origin.time_ms)
         if decision.outcome is OfferOutcome.ACCEPTED:
             counts.events += 1
-            self._count_change(was, decision.gap)
+            if admission.status is not was or decision.gap is not None:
+                self._count_change(was, decision.gap)
             applied = AppliedEvent(
                 event=event, origin=origin, gap=decision.gap, hears=admission.hears, restarted=event.epoch > epoch
             )

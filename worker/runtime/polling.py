@@ -46,18 +46,20 @@ class Polling:
         ``full`` says afterwards whether it was as much as a turn may take: there may be more.
         """
         self.full = False
+        most = self._budget.max_records
         try:
-            items = self._source.poll(self._budget.max_records, timeout_s)
+            items = self._source.poll(most, timeout_s)
         except RetriableError as error:
             self._faults.failed("poll", error)
             return 0
         if items:
             self._faults.cleared("poll")
-        self.full = len(items) >= self._budget.max_records
-        fired = 0
+        self.full = len(items) >= most
+        records = fired = 0
         for item in items:
-            fired += self._take(item, max(0, self._budget.max_records - fired))
-        return sum(1 for item in items if isinstance(item, Record)) + fired
+            fired += self._take(item, most - fired if fired < most else 0)
+            records += isinstance(item, Record)
+        return records + fired
 
     def _take(self, item: Record | PartitionEnd | PartitionStalled, most_timers: int) -> int:
         loaded = self._assignment.loaded.get(item.partition)
