@@ -51,8 +51,8 @@ class KeptRows:
 
     words: what the rows belong to. ends, word_of: rows by word and words by row, see ``wavefront.plan``. done_words:
     how many words were in at the last step; None where nothing is computed yet. room: where each layer's keys and
-    values are; in ``waiting`` are the inputs and queries of the rows that are final before a layer and not behind it
-    (``waiting_rows``), so many of them over all layers.
+    values are. waiting: of each layer the inputs and queries of the rows that are final before it and not behind it, as
+    bytes. waiting_rows: how many these are, over all layers.
     """
 
     __slots__ = ("_nothing", "_row_bytes", "done_words", "ends", "room", "waiting", "waiting_rows", "word_of", "words")
