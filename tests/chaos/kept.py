@@ -123,7 +123,13 @@ def _stored(kept: Kept, committed: Mapping[int, CheckpointId | None], findings: 
     for partition, fields in kept.fields.items():
         newest = committed[partition]
         for name, field in fields.items():
-            slots = msgspec.msgpack.decode(field, type=SessionField).slots
+            try:
+                slots = msgspec.msgpack.decode(field, type=SessionField).slots
+            except msgspec.DecodeError:
+                findings.add(
+                    "foreign", f"{name!r} is in Redis and no session's: spoilt, and perhaps claimed by nobody since"
+                )
+                continue
             valid = [one for one in slots if newest is not None and CheckpointId.parse(one.id)[:2] <= newest[:2]]
             if len(valid) != len(slots):
                 findings.add("foreign", f"{name} has a snapshot in doubt, and nobody is at work")
