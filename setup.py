@@ -78,7 +78,7 @@ setup(
             [f"worker/adapters/onnx/{module}.c"],
             depends=[
                 f"worker/adapters/onnx/row_{part}.h"
-                for part in ("arithmetic", "kinds", "product_arithmetic", "tiles", "vectors")
+                for part in ("arithmetic", "arrays", "kinds", "product_arithmetic", "tiles", "vectors")
             ],
             extra_compile_args=["-Wno-psabi", *OPTIONS],
             extra_link_args=OPTIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 
-from schemas.checkpoint import CheckpointId, OffsetMetadata
+from schemas.checkpoint import CheckpointId, OffsetMetadata, Slot
 from worker.core.segment_writer import OutSegment
 from worker.errors import StoreError
 from worker.ports.reasons import ClaimVerdict
@@ -95,7 +95,7 @@ class Staging:
         state.stored.adopt(staged.id, staged.slots)
         for span in staged.spans:
             span.end(self._parts.clock.wall_ms())
-        stored = {name: slot.state for name, slot in staged.slots.items() if slot.state is not None}
+        stored = _snapshots(staged.slots)
         resting = state.sessions.settle(stored)
         state.stored.rest(resting)
         for name in (*resting, *(name for name in staged.slots if name not in stored)):
@@ -118,8 +118,7 @@ class Staging:
         if not self._parts.store.write(state.partition, state.stored.write_piece(self._piece_id, slots)):
             raise StoreError("a rebuild was overtaken by a newer claim")
         state.stored.adopt_piece(self._piece_id, slots)
-        stored = {name: slot.state for name, slot in slots.items() if slot.state is not None}
-        state.stored.rest(state.sessions.settle_some(stored))
+        state.stored.rest(state.sessions.settle_some(_snapshots(slots)))
         return True
 
     def forget_all(self, through: Mapping[str, int]) -> None:
@@ -150,3 +149,8 @@ class Staging:
         for name, record in state.sessions.ledger_states(recorded).items():
             messages.append(self._output.ledger(state.partition, name, record, through=through))
         return messages
+
+
+def _snapshots(slots: Mapping[str, Slot]) -> dict[str, bytes]:
+    """Return the snapshots in these slots, tombstones left out."""
+    return {name: slot.state for name, slot in slots.items() if slot.state is not None}

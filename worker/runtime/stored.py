@@ -155,7 +155,7 @@ class StoredSlots:
             self._added.pop(name, None)
 
     def _digest_with(self, slots: Mapping[str, Slot]) -> int:
-        """Return the digest that these snapshots leave, from what they change."""
+        """Return the digest that these snapshots leave, from what they change; what each adds is staged."""
         self._staged_added = {name: slot.digest(name) for name, slot in slots.items()}
         gone = (-self._adds(name) for name in slots if name in self._committed)
         return digest_sum((self._digest, *gone, *self._staged_added.values()))

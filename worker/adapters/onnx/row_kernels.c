@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "row_arrays.h"
+
 #if defined(__i386__) || defined(__FAST_MATH__)
 #error "sums are not the same wherever they are computed; without it the engine attends by NumPy"
 #endif
@@ -110,19 +112,12 @@ typedef struct {
   Py_ssize_t holding;
 } Call;
 
-static void *refused(const char *why) {
-  PyErr_SetString(PyExc_ValueError, why);
-  return NULL;
-}
-
 /* Hold an array's buffer; NULL and an error where it is not of that kind of number, or of so many axes. */
 static Py_buffer *hold(Call *call, PyObject *array, const char *number, int axes, int written) {
   Py_buffer *view = call->held + call->holding;
   if (PyObject_GetBuffer(array, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0)) < 0) return NULL;
   call->holding++;
-  const int named = view->format != NULL && (!strcmp(view->format, number) || (*number == 'i' && !strcmp(view->format, "l")));
-  const Py_ssize_t size = *number == 'e' ? 2 : 4;
-  if (!named || view->itemsize != size || view->ndim != axes || (uintptr_t)view->buf % (size_t)size)
+  if (!is_of(view, number, *number == 'e' ? 2 : 4, axes))
     return refused("an array is not of the type and the axes that are asked for");
   return view;
 }

@@ -99,9 +99,8 @@ class RowNetwork:
     def _run(self, batch: Sequence[RowStep]) -> list[Rows]:
         fresh, seen = self._enter(batch)
         self._attention.begin([one.kept for one in batch])
-        waiting = WaitingRows(
-            [one.step for one in batch], [one.kept.waiting for one in batch], compiled=self._joins_compiled
-        )
+        steps, kept = [one.step for one in batch], [one.kept.waiting for one in batch]
+        waiting = WaitingRows(self.look_ahead, steps, kept, compiled=self._joins_compiled)
         sight: Sight | None = None
         for k in range(len(self.look_ahead)):
             self._attention.keep(k, seen, waiting.places[:, k])

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "row_arrays.h"
+
 #if !defined(__x86_64__) || !defined(__GNUC__) || __GNUC__ < 12 || defined(__clang__) || defined(__FAST_MATH__)
 #error "it is written for AVX-512 and GCC 12 or newer; without it ONNX Runtime multiplies"
 #endif
@@ -89,11 +91,6 @@ typedef struct {
   Py_buffer views[8];
   int held;
 } Call;
-
-static Py_buffer *refused(const char *why) {
-  PyErr_SetString(PyExc_ValueError, why);
-  return NULL;
-}
 
 /* Hold an array's buffer; NULL and an error where it is not of that kind of number, or of so many axes. */
 static Py_buffer *hold(Call *call, PyObject *array, const char *number, int axes, int flags) {

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "row_arrays.h"
+
 /* What a session's span says: how many rows are new, how many are asked, and which wait on, of the rows that have waited
    and the new ones behind them. */
 enum { NEW, ASKED, FROM, UNTIL, SPAN };
@@ -17,16 +19,10 @@ typedef struct {
   Py_ssize_t waited, there, size;
 } Rows;
 
-static void *refused(const char *why) {
-  PyErr_SetString(PyExc_ValueError, why);
-  return NULL;
-}
-
 /* Hold an array of so many axes; 0 and an error where it is not of that kind of number. */
 static int hold(PyObject *array, const char *number, int axes, int written, Py_buffer *view) {
   if (PyObject_GetBuffer(array, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0)) < 0) return 0;
-  const int named = view->format != NULL && (!strcmp(view->format, number) || (*number == 'i' && !strcmp(view->format, "l")));
-  if (named && view->itemsize == 4 && view->ndim == axes && (uintptr_t)view->buf % 4 == 0) return 1;
+  if (is_of(view, number, 4, axes)) return 1;
   PyBuffer_Release(view);
   return refused("an array is not of the type and the axes that are asked for") != NULL;
 }

@@ -30,12 +30,13 @@ _NUMBER = np.dtype(np.float32)
 class WaitingRows:
     """The rows of one pass. kept: of each session, what waits before each layer; it is changed."""
 
-    def __init__(self, steps: Sequence[Step], kept: Sequence[list[bytes]], *, compiled: bool) -> None:
-        self.places, self._spans, waited = _places_and_spans(steps)
+    def __init__(
+        self, look_ahead: Sequence[int], steps: Sequence[Step], kept: Sequence[list[bytes]], *, compiled: bool
+    ) -> None:
+        self.places, self._spans = _places_and_spans(steps)
+        self._look_ahead = look_ahead
         self._kept = list(kept)
         self._compiled = compiled and COMPILED
-        new, asked, first, end = self._spans.transpose(2, 0, 1)
-        self._pass_through = ((waited == 0) & (new == asked) & (first == end)).all(axis=1)
         picks = [[row - step.waited[-1] for row in step.wanted] for step in steps]
         self._picks = np.fromiter(chain.from_iterable(picks), np.int32)
 
@@ -46,7 +47,7 @@ class WaitingRows:
         """
         spans = self._spans[k]
         picks = self._picks if k == len(self._spans) - 1 else None
-        if picks is None and self._pass_through[k]:
+        if picks is None and self._look_ahead[k] == 0:  # what the layer takes in it could compute: nothing waits
             return fresh
         asking = np.empty((int(spans[:, 1].sum()), fresh.shape[1]), dtype=_NUMBER)
         if self._compiled:
@@ -62,13 +63,11 @@ class WaitingRows:
         return asking
 
 
-def _places_and_spans(
-    steps: Sequence[Step],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Return the first row and the one behind the last that each layer computes (S, K, 2), each layer's spans, waiting.
+def _places_and_spans(steps: Sequence[Step]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the first row and the one behind the last that each layer computes (S, K, 2), and each layer's spans.
 
     spans (K, S, 4): how many rows are new to the layer, how many it asks, and from where up to where they wait on, of
-    those that have waited before the layer and the new ones behind them. waiting (K, S): how many have waited.
+    those that have waited before the layer and the new ones behind them.
     """
     layers = len(steps[0].computed)
     numbers = chain.from_iterable(chain(chain(*one.computed), one.final, one.waited) for one in steps)
@@ -82,4 +81,4 @@ def _places_and_spans(
     spans[-1, :, 1] = [len(one.wanted) for one in steps]
     spans[:, :, 2] = (final[:, 1:] - first).T
     spans[:, :, 3] = (final[:, :-1] - first).T
-    return places, spans, (waited[:, :-1] - first).T
+    return places, spans

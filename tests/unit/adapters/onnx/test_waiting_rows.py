@@ -53,7 +53,7 @@ def test_each_layer_asks_the_rows_that_the_plan_says_whatever_has_waited(
     for turn in range(max(len(one.turns) for one in sessions)):
         speaking = [one for one in sessions if turn < len(one.turns)]
         steps = [one.step(look_ahead, *one.turns[turn]) for one in speaking]
-        waiting = WaitingRows(steps, [kept[one.number] for one in speaking], compiled=compiled)
+        waiting = WaitingRows(look_ahead, steps, [kept[one.number] for one in speaking], compiled=compiled)
         for k in range(len(look_ahead)):
             fresh, asked = [], []
             for one, step in zip(speaking, steps, strict=True):
