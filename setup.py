@@ -4,8 +4,8 @@ A wheel installs ``caesura`` and nothing beside it: three packages of such commo
 theirs into ours. Their imports of one another are rewritten as they are copied. An editable installation, which is for
 those who work on this project, has them as they lie here.
 
-The engine's attention and products are compiled (ADR 0050, 0053) where there is a C compiler; where there is none NumPy
-attends and ONNX Runtime multiplies.
+The engine's attention and products are compiled (ADR 0050, 0053, 0059) where there is a C compiler; where there is none
+NumPy attends and ONNX Runtime multiplies.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ setup(
             [f"worker/adapters/onnx/{module}.c"],
             depends=[
                 f"worker/adapters/onnx/row_{part}.h"
-                for part in ("arithmetic", "arrays", "kinds", "product_arithmetic", "tiles", "vectors")
+                for part in ("arithmetic", "arrays", "kinds", "pairs", "product_arithmetic", "tiles", "vectors", "vnni")
             ],
             extra_compile_args=["-Wno-psabi", *OPTIONS],
             extra_link_args=OPTIONS,

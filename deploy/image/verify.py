@@ -19,7 +19,7 @@ _WANTED = ("starlette", "uvicorn", "websockets")
 """The extra ``web``: ``caesura serve`` and ``view`` run from the image, too."""
 
 _COMPILED = ("row_kernels", "row_waiting", *(["row_products"] if platform.machine() == "x86_64" else []))
-"""Of ``caesura.worker.adapters.onnx``; products are compiled for AVX-512 alone."""
+"""Of ``caesura.worker.adapters.onnx``; products are compiled for x86-64 alone."""
 
 _OURS = ("worker", "schemas", "models")
 """They stand within ``caesura``, and nowhere else (ADR 0032)."""

@@ -102,6 +102,14 @@ class Fleet:
                     if not member.await_end(_STOPPED_WITHIN_S):
                         raise RuntimeError(f"worker {member.ordinal} did not end within {_STOPPED_WITHIN_S} s")
 
+    def claim_anew(self, partitions: int, timeout_s: float) -> bool:
+        """End all workers in good order, so that those after them claim every partition; tell whether they have."""
+        running = [member for member in self.members if member.wanted and member.lives]
+        for member in running:
+            with member.busy:
+                member.stop(leaves=False)
+        return self.await_(lambda: len(self.holders()) == partitions, timeout_s)
+
     def stop(self, timeout_s: float) -> list[str]:
         """Stop all members in good order; return a complaint for each that did not end well."""
         self._closing.set()

@@ -126,9 +126,7 @@ def _stored(kept: Kept, committed: Mapping[int, CheckpointId | None], findings: 
             try:
                 slots = msgspec.msgpack.decode(field, type=SessionField).slots
             except msgspec.DecodeError:
-                findings.add(
-                    "foreign", f"{name!r} is in Redis and no session's: spoilt, and perhaps claimed by nobody since"
-                )
+                findings.add("foreign", f"{name!r} is in Redis and no session's: no claim has mended what spoilt it")
                 continue
             valid = [one for one in slots if newest is not None and CheckpointId.parse(one.id)[:2] <= newest[:2]]
             if len(valid) != len(slots):

@@ -20,7 +20,7 @@ from tests.chaos.plan import Plan
 from tests.chaos.poison import POISON
 from tests.chaos.said import Place, Said, said
 from tests.chaos.samples import Samples
-from tests.chaos.schedule import CHANGES, NEW, Fault, draw_faults
+from tests.chaos.schedule import CHANGES, NEW, SPOILS, Fault, draw_faults
 from tests.chaos.timed import TIMERS
 from tests.chaos.watch import Watch
 from tests.chaos.world import DEPLOYMENT, WORKERS_AT_START, ChaosWorld
@@ -111,6 +111,10 @@ def run(plan: Plan) -> Report:
             load.finish()
             if not world.fleet.await_(lambda: _drained(world), _DRAINED_WITHIN_S):
                 complaints.append(f"not drained after {_DRAINED_WITHIN_S} s; {_ails(world)}")
+            if any(strike.kind in SPOILS for strike in actions.strikes):  # what was spoilt last nobody may have met yet
+                plan.say("every partition is claimed once more")
+                if not world.fleet.claim_anew(world.partitions, _DRAINED_WITHIN_S):
+                    complaints.append(f"not claimed anew after {_DRAINED_WITHIN_S} s; {_ails(world)}")
             complaints += world.fleet.stop(_ENDED_WITHIN_S)
         except (RuntimeError, KafkaException) as error:
             complaints.append(f"{error}; {_ails(world)}")

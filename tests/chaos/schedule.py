@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["ALONE", "CHANGES", "NEW", "Fault", "FaultKind", "draw_faults"]
+__all__ = ["ALONE", "CHANGES", "NEW", "SPOILS", "Fault", "FaultKind", "draw_faults"]
 
 
 class FaultKind(StrEnum):
@@ -50,6 +50,9 @@ class FaultKind(StrEnum):
 
 CHANGES = frozenset({FaultKind.RULES_CHANGE, FaultKind.MODEL_CHANGE})
 """They change labels from then on: only where a run says that it has them, and compares none."""
+SPOILS = frozenset({FaultKind.REDIS_SPOIL_SESSION, FaultKind.REDIS_SPOIL_CONTROL, FaultKind.REDIS_SPOIL_AND_KILL})
+"""What leaves in Redis what only the next claim of a partition finds."""
+
 ALONE = frozenset(
     {FaultKind.OFFSETS_DELETED, FaultKind.OFFSET_SET, FaultKind.OFFSET_ADOPTED, FaultKind.LEDGER_SPOIL}
     | {FaultKind.POISON_AND_FLUSH}

@@ -98,7 +98,8 @@ def _models(settings: Settings) -> Iterator[Finding]:
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
     engine.warm_up()
     attention = "compiled" if engine.compiled else "by NumPy, which is slower: nothing was compiled at installation"
-    runtime = "by ONNX Runtime, which is slower: compiled ones want AVX-512 with VNNI, and a compiler at installation"
+    wanted = "AVX2, a compiler at installation, int8 weights of 63 at most"
+    runtime = f"by ONNX Runtime, which is slower: compiled ones want {wanted}"
     products = f"compiled for {KINDS[0]}" if engine.compiled_products else runtime
     for model in engine.models:
         state = "active" if model.active else "loaded, not active"

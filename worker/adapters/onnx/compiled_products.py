@@ -1,4 +1,4 @@
-"""What lies between two attentions, by ``row_products`` in place of a graph of ``row_graphs`` (ADR 0053).
+"""What lies between two attentions, by ``row_products`` in place of a graph of ``row_graphs`` (ADR 0053, 0059).
 
 The same numbers in fewer passes: each product takes float rows in and gives float rows out, with what follows it.
 """
@@ -24,15 +24,19 @@ else:
 
 __all__ = ["KINDS", "CompiledExit", "CompiledStep", "multiplies"]
 
-_COLUMNS, _TOGETHER, _WIDEST = 64, 32, 2**16
+_COLUMNS, _TOGETHER, _WIDEST, _MORE = 64, 32, 2**16, 64
 _LINEAR = ("qkv", "attended", "inner", "outer")
 
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
-    """One product's, as ``row_products`` has them: packed (M / 32, K / 64, 2, 16, 64), scales and bias (M,)."""
+    """One product's, as ``row_products`` has them.
+
+    packed (M / 32, K / 64, 2, 16, 64), most (K / 32,), scales and bias (M,).
+    """
 
     packed: NDArray[np.uint8]
+    most: NDArray[np.int32]
     scales: Rows
     bias: Rows
 
@@ -51,6 +55,8 @@ def _is_known(arrays: Arrays, name: str) -> bool:
         or any(not 0 < size <= _WIDEST or size % _COLUMNS for size in weights.shape)
     ):
         return False
+    if weights.min() < -_MORE or weights.max() >= _MORE:  # two products of more do not fit 16 bits
+        return False
     return all(arrays[f"{name}.{part}"].size == weights.shape[1] for part in ("scale", "bias"))
 
 
@@ -67,7 +73,7 @@ class _Behind:
         rows, width = hidden.shape
         middle, opened = _room(rows, width), _room(rows, len(self._inner.bias))
         _normed(given["mixed"], self._attended, middle, given["asked"][:, :width], self._middle_norm)
-        gelu(middle, self._inner.packed, self._inner.scales, self._inner.bias, opened)
+        gelu(middle, self._inner.packed, self._inner.most, self._inner.scales, self._inner.bias, opened)
         _normed(opened, self._outer, hidden, middle, self._output_norm)
 
 
@@ -102,13 +108,17 @@ class CompiledStep:
         asking, seen = _room(rows, 2 * width), _room(rows, 2 * width)
         hidden = asking[:, :width]
         self._behind.put(given, hidden)
-        plain(hidden, self._queries.packed, self._queries.scales, self._queries.bias, asking[:, width:])
-        plain(hidden, self._seen.packed, self._seen.scales, self._seen.bias, seen)
+        _plain(hidden, self._queries, asking[:, width:])
+        _plain(hidden, self._seen, seen)
         return [asking, seen]
 
 
+def _plain(rows: Rows, weights: _Weights, out: Rows) -> None:
+    plain(rows, weights.packed, weights.most, weights.scales, weights.bias, out)
+
+
 def _normed(rows: Rows, weights: _Weights, out: Rows, added: Rows, norm: tuple[Rows, Rows]) -> None:
-    normed(rows, weights.packed, weights.scales, weights.bias, out, added, *norm)
+    normed(rows, weights.packed, weights.most, weights.scales, weights.bias, out, added, *norm)
 
 
 def _room(rows: int, width: int) -> Rows:
@@ -116,25 +126,46 @@ def _room(rows: int, width: int) -> Rows:
 
 
 def _weights(arrays: Arrays, name: str) -> _Weights:
-    return _Weights(_packed(arrays[f"{name}.int8"]), _float(arrays[f"{name}.scale"]), _float(arrays[f"{name}.bias"]))
+    whole = arrays[f"{name}.int8"]
+    return _Weights(_packed(whole), _most(whole), _float(arrays[f"{name}.scale"]), _float(arrays[f"{name}.bias"]))
 
 
 def _packed(whole: NDArray[np.generic]) -> NDArray[np.uint8]:
-    """Return int8 weights (K, M) as (M / 32, K / 64, 2, 16, 64), each 128 more than it is.
+    """Return weights of -64 to 63 (K, M) as (M / 32, K / 64, 2, 16, 64), each 64 more than it is.
 
     64 bytes are 16 columns, four numbers of each: one row of a tile.
     """
     depth, columns = whole.shape
-    unsigned = (whole.astype(np.int16) + 128).astype(np.uint8)
+    unsigned = (whole.astype(np.int16) + _MORE).astype(np.uint8)
     parts = unsigned.reshape(depth // 64, 16, 4, columns // _TOGETHER, 2, 16).transpose(3, 0, 4, 1, 5, 2)
-    return np.ascontiguousarray(parts).reshape(columns // _TOGETHER, depth // 64, 2, 16, 64)
+    packed = _at_a_line(columns * depth).reshape(parts.shape)
+    packed[:] = parts
+    return packed.reshape(columns // _TOGETHER, depth // 64, 2, 16, 64)
+
+
+def _at_a_line(size: int) -> NDArray[np.uint8]:
+    """Return so many bytes that begin where a cache line does: a vector of 64 lies in one line then, not in two."""
+    room = np.empty(size + _COLUMNS, dtype=np.uint8)
+    first = -room.ctypes.data % _COLUMNS
+    return room[first : first + size]
+
+
+def _most(whole: NDArray[np.generic]) -> NDArray[np.int32]:
+    """Return for weights (K, M), 32 in depth at a time, what squares of a row's numbers may add up to (K / 32,).
+
+    Those whose products are added up in 16 bits are the first, or the last, two of each four; by Cauchy and Schwarz the
+    sum is 32,767 at most then, with any column.
+    """
+    squares = np.square(whole.astype(np.int32)).reshape(-1, _TOGETHER // 4, 2, 2, whole.shape[1]).sum(axis=(1, 3))
+    most: NDArray[np.int32] = (32767**2 // np.maximum(squares.max(axis=(1, 2)), 1)).astype(np.int32)
+    return most
 
 
 def _cut(qkv: _Weights, width: int, scale: float) -> tuple[_Weights, _Weights]:
     """Return the product that queries come of, scaled, and the one that keys and values do."""
     first, factor = width // _TOGETHER, np.float32(scale)
-    queries = _Weights(qkv.packed[:first], qkv.scales[:width] * factor, qkv.bias[:width] * factor)
-    return queries, _Weights(qkv.packed[first:], qkv.scales[width:], qkv.bias[width:])
+    queries = _Weights(qkv.packed[:first], qkv.most, qkv.scales[:width] * factor, qkv.bias[:width] * factor)
+    return queries, _Weights(qkv.packed[first:], qkv.most, qkv.scales[width:], qkv.bias[width:])
 
 
 def _norm(arrays: Arrays, name: str) -> tuple[Rows, Rows]:

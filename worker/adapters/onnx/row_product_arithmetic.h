@@ -1,19 +1,94 @@
 /* The arithmetic of row_products.c on vectors: rows as whole numbers, their products with weights, and what follows a product
-   within a row. It is included once, where AVX-512 and VNNI may be used. */
+   within a row. It is included once for each kind of processor: row_vectors.h says what for. */
 
+#include "row_vectors.h"
+
+#define narrow NAMED(narrow)
+#define fused NAMED(fused)
+#define sum_of NAMED(sum_of)
+#define total_of NAMED(total_of)
+#define largest_of NAMED(largest_of)
+#define larger NAMED(larger)
+#define as_bytes NAMED(as_bytes)
+#define inverse NAMED(inverse)
+#define limited NAMED(limited)
+#define as_whole NAMED(as_whole)
+#define opened NAMED(opened)
+#define multiply NAMED(multiply)
+#define look_at NAMED(look_at)
+#define ROWS NAMED(ROWS)
+#define follow NAMED(follow)
+#define norm NAMED(norm)
+
+#if LANES == 16
 typedef int8_t narrow __attribute__((vector_size(LANES), aligned(1), may_alias));
 
-INLINE float sum_of(floats numbers) { return _mm512_reduce_add_ps((__m512)numbers); }
+INLINE floats fused(floats a, floats b, floats c) { return (floats)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
 
-/* Write a row as whole numbers, 64 of them together and so many from one 64 to the next; return its scale, and 128 times their
-   sum. */
+INLINE float sum_of(floats numbers) { return _mm512_reduce_add_ps((__m512)numbers); }
+INLINE int32_t total_of(whole numbers) { return _mm512_reduce_add_epi32((__m512i)numbers); }
+INLINE int32_t largest_of(whole numbers) { return _mm512_reduce_max_epi32((__m512i)numbers); }
+INLINE floats limited(floats x, float most) {
+  return (floats)_mm512_max_ps((__m512)all(-most), _mm512_min_ps((__m512)all(most), (__m512)x));
+}
+INLINE whole larger(whole one, whole other) { return (whole)_mm512_max_epi32((__m512i)one, (__m512i)other); }
+
+INLINE void as_bytes(int8_t *to, whole numbers) { *(narrow *)to = __builtin_convertvector(numbers, narrow); }
+
+/* One through x, 0.53 units in the last place off at most: 14 bits looked up, and a step of Newton's. A division takes ten
+   times as long. */
+INLINE floats inverse(floats x) {
+  const floats near = (floats)_mm512_rcp14_ps((__m512)x);
+  return fused(near, fused(-x, near, all(1.0f)), near);
+}
+
+#include "row_vnni.h"
+#else
+INLINE floats fused(floats a, floats b, floats c) { return (floats)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+
+INLINE float sum_of(floats numbers) {
+  float sum = 0;
+  for (int lane = 0; lane < LANES; lane++) sum += numbers[lane];
+  return sum;
+}
+
+INLINE int32_t total_of(whole numbers) {
+  int32_t total = 0;
+  for (int lane = 0; lane < LANES; lane++) total += numbers[lane];
+  return total;
+}
+
+INLINE int32_t largest_of(whole numbers) {
+  int32_t largest = numbers[0];
+  for (int lane = 1; lane < LANES; lane++) largest = numbers[lane] > largest ? numbers[lane] : largest;
+  return largest;
+}
+
+INLINE floats limited(floats x, float most) {
+  return (floats)_mm256_max_ps((__m256)all(-most), _mm256_min_ps((__m256)all(most), (__m256)x));
+}
+INLINE whole larger(whole one, whole other) { return (whole)_mm256_max_epi32((__m256i)one, (__m256i)other); }
+
+INLINE void as_bytes(int8_t *to, whole numbers) {
+  const __m256i words = _mm256_packs_epi32((__m256i)numbers, (__m256i)numbers); /* of each half on its own */
+  const __m128i eight = _mm_unpacklo_epi64(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+  _mm_storel_epi64((__m128i *)to, _mm_packs_epi16(eight, eight));
+}
+
+INLINE floats inverse(floats x) { return 1.0f / x; }
+
+#include "row_pairs.h"
+#endif
+
+/* Write a row as whole numbers, 64 of them together and so many from one 64 to the next; return its scale, and the sum of what
+   weights without a sign have too much. */
 static float as_whole(const float *row, Py_ssize_t width, int8_t *numbers, Py_ssize_t apart, int32_t *offset) {
   whole largest = {0}, sums = {0};
   for (Py_ssize_t at = 0; at < width; at += LANES) {
     whole size = *(const whole *)(row + at) & 0x7fffffff; /* ordered as whole numbers, what is not finite is the largest */
-    largest = (whole)_mm512_max_epi32((__m512i)size, (__m512i)largest);
+    largest = larger(size, largest);
   }
-  const int32_t bits = _mm512_reduce_max_epi32((__m512i)largest);
+  const int32_t bits = largest_of(largest);
   float top;
   memcpy(&top, &bits, sizeof top);
   if (bits >= 0x7f800000) { /* not finite, nor is anything that comes of it */
@@ -22,81 +97,46 @@ static float as_whole(const float *row, Py_ssize_t width, int8_t *numbers, Py_ss
     return NAN;
   }
   const float scale = (top > 1e-12f ? top : 1e-12f) / 127.0f;
-  const __m512 divisor = _mm512_set1_ps(scale), factor = _mm512_set1_ps(1.0f / scale);
+  const floats divisor = all(scale), factor = all(1.0f / scale);
   for (Py_ssize_t at = 0; at < width; at += LANES) {
     /* A division's result without one: a quotient by the inverse, and what it leaves divided once more (Markstein 1990).
        Where what it leaves is too small for a float the quotient may differ, but is nearly 0 then. */
-    const __m512 own = _mm512_loadu_ps(row + at), near = _mm512_mul_ps(own, factor);
-    floats rounded = (floats)_mm512_fmadd_ps(_mm512_fnmadd_ps(near, divisor, own), factor, near) + 12582912.0f;
+    const floats own = *(const floats *)(row + at), near = own * factor;
+    floats rounded = fused(fused(-near, divisor, own), factor, near) + 12582912.0f;
     whole number = __builtin_convertvector(rounded - 12582912.0f, whole);
     sums += number;
-    *(narrow *)(numbers + at / DEPTH * apart + at % DEPTH) = __builtin_convertvector(number, narrow);
+    as_bytes(numbers + at / DEPTH * apart + at % DEPTH, number);
   }
-  *offset = 128 * _mm512_reduce_add_epi32((__m512i)sums);
+  *offset = MORE * total_of(sums);
   return scale;
 }
 
-/* One through x, 0.53 units in the last place off at most: 14 bits looked up, and a step of Newton's. A division takes ten
-   times as long. */
-INLINE floats inverse(floats x) {
-  const __m512 near = _mm512_rcp14_ps((__m512)x);
-  return (floats)_mm512_fmadd_ps(near, _mm512_fnmadd_ps((__m512)x, near, _mm512_set1_ps(1.0f)), near);
-}
-
-/* x times the share of the normal distribution below x; the error function is 1.5e-7 off at most (Abramowitz, Stegun 7.1.26). */
+/* x times the share of the normal distribution below x, which is 2e-7 off at most: a half, and x times a quotient of polynomials
+   in its square, fitted to 7e-9 up to 5.5, beyond which 2e-8 are left (tests/unit/adapters/onnx/test_row_products.py). */
 INLINE floats opened(floats x) {
-  floats size = (floats)((whole)x & 0x7fffffff) * 0.70710678118654752f;
-  floats t = inverse(size * 0.3275911f + 1.0f);
-  floats power = all(1.061405429f);
-  power = power * t - 1.453152027f;
-  power = power * t + 1.421413741f;
-  power = power * t - 0.284496736f;
-  power = power * t + 0.254829592f;
-  floats beyond = power * t * exponential(-(size * size)) * 0.5f; /* of the distribution, farther out than x */
-  return x * chosen(x < 0.0f, beyond, 1.0f - beyond);
-}
-
-/* The sums of up to six rows are variables of their own: an array of them GCC 12 keeps in memory, at half the speed. By the
-   intrinsic, it copies every sum at every turn. */
-#define EACH_PART(what, row) what(row, 0) what(row, 1) what(row, 2) what(row, 3)
-#define EACH_ROW(what) what(0) what(1) what(2) what(3) what(4) what(5)
-#define BEGUN(row, part) __m512i sum_##row##_##part = _mm512_setzero_si512();
-#define BEGUN_ROW(row) EACH_PART(BEGUN, row)
-#define ADDED(row, part) __asm__("vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum_##row##_##part) : "v"(four_##part), "v"(same));
-#define ADDED_ROW(row)                                       \
-  if (row < count) {                                         \
-    memcpy(&own, numbers + row * depth + at, sizeof own);    \
-    const __m512i same = _mm512_set1_epi32(own);             \
-    EACH_PART(ADDED, row)                                    \
-  }
-#define STORED(row, part) _mm512_storeu_si512(made[row] + part * LANES, sum_##row##_##part);
-#define STORED_ROW(row) if (row < count) {EACH_PART(STORED, row)}
-
-/* Multiply up to ROWS rows with 64 columns; count is known to the compiler. ahead, each: at every turn so many lines of 64 bytes
-   of the next columns' weights are asked for, from there on: a small batch would wait for them. */
-INLINE void multiply(int count, Py_ssize_t depth, const uint8_t *weights, const int8_t *numbers, int32_t (*made)[COLUMNS],
-                     const uint8_t *ahead, int each) {
-  const uint8_t *near = weights, *far = weights + COLUMNS / 2 * depth;
-  EACH_ROW(BEGUN_ROW)
-  for (Py_ssize_t at = 0; at < depth; near += 16 * DEPTH, far += 16 * DEPTH)
-    for (const Py_ssize_t stop = at + DEPTH; at < stop; at += 4, near += DEPTH, far += DEPTH) {
-      const __m512i four_0 = _mm512_loadu_si512(near), four_1 = _mm512_loadu_si512(near + 16 * DEPTH);
-      const __m512i four_2 = _mm512_loadu_si512(far), four_3 = _mm512_loadu_si512(far + 16 * DEPTH);
-      int32_t own;
-      for (int line = 0; line < each; line++, ahead += 64) __builtin_prefetch(ahead, 0, 2);
-      EACH_ROW(ADDED_ROW)
-    }
-  EACH_ROW(STORED_ROW)
+  const floats near = limited(x, 5.5f), square = near * near;
+  floats over = all(2.274931694e-8f), under = all(1.197503452e-6f);
+  over = over * square + 6.352130626e-6f;
+  under = under * square + 7.364798010e-5f;
+  over = over * square + 1.688271213e-4f;
+  under = under * square + 1.884453044e-3f;
+  over = over * square + 4.677269528e-3f;
+  under = under * square + 2.864595202e-2f;
+  over = over * square + 3.385278543e-2f;
+  under = under * square + 2.515222674e-1f;
+  over = over * square + 3.989422346e-1f;
+  under = under * square + 1.0f;
+  return x * (near * over * inverse(under) + 0.5f);
 }
 
 /* Scale so many rows of 64 sums, add the bias, and do what follows, but for the norm, which wants whole rows. */
 static void follow(const Product *product, const int32_t (*made)[COLUMNS], Py_ssize_t first, Py_ssize_t rows, Py_ssize_t column,
-                   const float *scale, const int32_t *offset) {
+                   const Numbers *numbers) {
   for (Py_ssize_t row = first; row < first + rows; row++)
     for (int part = 0; part < COLUMNS; part += LANES) {
       const Py_ssize_t place = column + part;
-      floats sum = __builtin_convertvector(*(const whole *)(made[row - first] + part) - offset[row], floats);
-      sum = sum * *(const floats *)(product->scales + place) * scale[row] + *(const floats *)(product->bias + place);
+      floats sum = __builtin_convertvector(*(const whole *)(made[row - first] + part) - numbers->offset[row], floats);
+      sum = sum * *(const floats *)(product->scales + place) * numbers->scale[row] + *(const floats *)(product->bias + place);
       if (product->follows == OPENED) sum = opened(sum);
       if (product->follows == NORMED) sum += *(const floats *)(product->added.first + row * product->added.apart + place);
       *(floats *)(product->out.first + row * product->out.apart + place) = sum;
@@ -118,26 +158,42 @@ static void norm(float *row, Py_ssize_t width, const float *gain, const float *s
   }
 }
 
-/* All rows with all columns. numbers: the rows' whole numbers; scale, offset: of each row. */
-static void multiply_all(const Product *product, const int8_t *numbers, const float *scale, const int32_t *offset) {
+/* All rows with all columns. */
+static void NAMED(multiply_all)(const Product *product, const Numbers *numbers) {
   const Py_ssize_t depth = product->rows.width, count = product->rows.count;
   const int more = count > 3 * ROWS ? 1 : count > ROWS ? 2 : 4; /* the next columns' weights are asked for by the first rows */
   for (Py_ssize_t column = 0; column < product->out.width; column += COLUMNS)
     for (Py_ssize_t row = 0; row < count; row += ROWS) {
-      const int8_t *own = numbers + row * depth;
       const uint8_t *weights = product->weights + column * depth;
       const Py_ssize_t rows = count - row < ROWS ? count - row : ROWS, asked = row / ROWS * more * (depth / 4) * 64;
       const int each = column + COLUMNS < product->out.width && asked < COLUMNS * depth ? more : 0;
       const uint8_t *ahead = each ? weights + COLUMNS * depth + asked : weights;
       int32_t made[ROWS][COLUMNS];
       switch (rows) {
-        case 1: multiply(1, depth, weights, own, made, ahead, each); break;
-        case 2: multiply(2, depth, weights, own, made, ahead, each); break;
-        case 3: multiply(3, depth, weights, own, made, ahead, each); break;
-        case 4: multiply(4, depth, weights, own, made, ahead, each); break;
-        case 5: multiply(5, depth, weights, own, made, ahead, each); break;
-        default: multiply(ROWS, depth, weights, own, made, ahead, each);
+        case 1: multiply(1, depth, weights, numbers, row, made, ahead, each); break;
+        case 2: multiply(2, depth, weights, numbers, row, made, ahead, each); break;
+        case 3: multiply(3, depth, weights, numbers, row, made, ahead, each); break;
+#if LANES == 16
+        case 4: multiply(4, depth, weights, numbers, row, made, ahead, each); break;
+        case 5: multiply(5, depth, weights, numbers, row, made, ahead, each); break;
+#endif
+        default: multiply(ROWS, depth, weights, numbers, row, made, ahead, each);
       }
-      follow(product, made, row, rows, column, scale, offset);
+      follow(product, made, row, rows, column, numbers);
     }
+}
+
+static void NAMED(run)(const Kind *kind, const Product *product, const Numbers *numbers) {
+  const Py_ssize_t depth = product->rows.width, count = product->rows.count;
+  for (Py_ssize_t row = 0; row < count; row++) {
+    const Py_ssize_t beside = row % kind->together;
+    int8_t *own = numbers->bytes + (row - beside) * depth + beside * DEPTH;
+    const float *floating = product->rows.first + row * product->rows.apart;
+    numbers->scale[row] = as_whole(floating, depth, own, kind->together * DEPTH, numbers->offset + row);
+  }
+  look_at(product, numbers);
+  kind->multiply_all(product, numbers);
+  if (product->follows == NORMED)
+    for (Py_ssize_t row = 0; row < count; row++)
+      norm(product->out.first + row * product->out.apart, product->out.width, product->gain, product->shift);
 }

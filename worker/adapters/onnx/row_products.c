@@ -4,8 +4,8 @@
    whole numbers, which has no order, and all else is done within the row, the same way wherever the row lies.
 
    Rows are turned into whole numbers of -127 to 127, as the stored graph turns them. Weights lie as (columns / 32, depth / 64,
-   2, 16, 16, 4): 64 bytes are 16 columns, four of each after another in depth. They are 128 more than they are, for the
-   instruction wants one factor without a sign: 128 times the sum of a row's numbers is taken off again.
+   2, 16, 16, 4): 64 bytes are 16 columns, four of each after another in depth. They are 64 more than they are, for the
+   instruction wants one factor without a sign: 64 times the sum of a row's numbers is taken off again.
 
    Whole numbers are multiplied on tiles (row_tiles.h) or by vectors; what follows is the same code for both. */
 
@@ -20,14 +20,15 @@
 #include "row_arrays.h"
 
 #if !defined(__x86_64__) || !defined(__GNUC__) || __GNUC__ < 12 || defined(__clang__) || defined(__FAST_MATH__)
-#error "it is written for AVX-512 and GCC 12 or newer; without it ONNX Runtime multiplies"
+#error "it is written for AVX-512, AVX2 and GCC 12 or newer; without it ONNX Runtime multiplies"
 #endif
 #include <immintrin.h>
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Rows and columns that are multiplied at a time, and their depth that lies together; the widest row; the most rows. */
-enum { ROWS = 6, COLUMNS = 64, DEPTH = 64, TILE = 16, MOST_WIDE = 1 << 16, MOST = 1 << 24 };
+/* Columns that are multiplied at a time, and their depth that lies together; what stored weights are more than they
+   are; the widest row; the most rows. */
+enum { COLUMNS = 64, DEPTH = 64, TILE = 16, PART = 32, MORE = 64, MOST_WIDE = 1 << 16, MOST = 1 << 24 };
 
 /* What follows a product and its bias: nothing; GELU; the sum with another row, and the norm of that. */
 enum { PLAIN, OPENED, NORMED };
@@ -41,54 +42,62 @@ typedef struct {
 typedef struct {
   Matrix rows, out, added; /* added: what NORMED adds */
   const uint8_t *weights;
+  const int32_t *most;
   const float *scales, *bias, *gain, *shift;
   int follows;
 } Product;
 
-#pragma GCC push_options
-/* Each added by name: with arch=x86-64-v4 intrinsics are refused where CFLAGS ask for more than it has. */
-#pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,movbe,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni")
-#define LANES 16
-#define NAMED(name) name
-#include "row_vectors.h"
-#include "row_product_arithmetic.h"
-#include "row_tiles.h"
+/* Rows as whole numbers, and of each row its scale and what its sums have too much. starts, fits: for AVX2, see row_pairs.h. */
+typedef struct {
+  int8_t *bytes;
+  float *scale;
+  int32_t *offset, *starts;
+  uint8_t *fits;
+} Numbers;
 
 /* A kind of processor, by how it multiplies. together: so many rows' 64 numbers lie side by side, then their next 64. */
-typedef struct {
+typedef struct Kind {
   const char *name;
-  void (*multiply_all)(const Product *, const int8_t *, const float *, const int32_t *);
+  void (*run)(const struct Kind *, const Product *, const Numbers *);
+  void (*multiply_all)(const Product *, const Numbers *);
   int together;
 } Kind;
 
-/* numbers: room for all rows' whole numbers; scale, offset: for a number of each. */
-static void compute(const Kind *kind, const Product *product, int8_t *numbers, float *scale, int32_t *offset) {
-  const Py_ssize_t depth = product->rows.width, count = product->rows.count;
-  for (Py_ssize_t row = 0; row < count; row++) {
-    const Py_ssize_t beside = row % kind->together;
-    int8_t *own = numbers + (row - beside) * depth + beside * DEPTH;
-    scale[row] = as_whole(product->rows.first + row * product->rows.apart, depth, own, kind->together * DEPTH, offset + row);
-  }
-  kind->multiply_all(product, numbers, scale, offset);
-  if (product->follows == NORMED)
-    for (Py_ssize_t row = 0; row < count; row++)
-      norm(product->out.first + row * product->out.apart, product->out.width, product->gain, product->shift);
-}
+#pragma GCC push_options
+/* Each added by name: with arch= intrinsics are refused where CFLAGS ask for more than it has. */
+#pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,movbe,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni")
+#define LANES 16
+#define NAMED(name) name##_v4
+#include "row_product_arithmetic.h"
+#include "row_tiles.h"
+#undef LANES
+#undef NAMED
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,movbe,f16c")
+#define LANES 8
+#define NAMED(name) name##_v3
+#include "row_product_arithmetic.h"
+#undef LANES
+#undef NAMED
 #pragma GCC pop_options
 
 /* The best first. */
-static const Kind KINDS[] = {{"amx-int8", multiply_all_tiled, TILE}, {"avx512-vnni", multiply_all, 1}};
+static const Kind KINDS[] = {{"amx-int8", run_v4, multiply_all_tiled, TILE},
+                             {"avx512-vnni", run_v4, multiply_all_v4, 1},
+                             {"avx2", run_v3, multiply_all_v3, 1}};
 enum { ALL_KINDS = sizeof KINDS / sizeof KINDS[0] };
 static const Kind *chosen_kind = NULL;
 
 static int is_here(const Kind *kind) {
+  if (kind->run == run_v3) return __builtin_cpu_supports("x86-64-v3");
   if (!__builtin_cpu_supports("x86-64-v4") || !__builtin_cpu_supports("avx512vnni")) return 0;
   return kind != KINDS || (__builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-int8") && tiles_are_lent());
 }
 
 /* A call's arrays, held until it ends. */
 typedef struct {
-  Py_buffer views[8];
+  Py_buffer views[9];
   int held;
 } Call;
 
@@ -113,14 +122,14 @@ static int hold_rows(Call *call, PyObject *array, Matrix *rows, int flags) {
   return 1;
 }
 
-static const float *hold_numbers(Call *call, PyObject *array, Py_ssize_t count) {
-  const Py_buffer *view = hold(call, array, "f", 1, PyBUF_C_CONTIGUOUS);
+static const void *hold_numbers(Call *call, PyObject *array, const char *number, Py_ssize_t count) {
+  const Py_buffer *view = hold(call, array, number, 1, PyBUF_C_CONTIGUOUS);
   if (view != NULL && view->len != count * 4) view = refused("there are not as many numbers as are asked for");
   return view == NULL ? NULL : view->buf;
 }
 
 static int hold_product(Call *call, Product *product, PyObject *const *given) {
-  if (!hold_rows(call, given[0], &product->rows, 0) || !hold_rows(call, given[4], &product->out, PyBUF_WRITABLE))
+  if (!hold_rows(call, given[0], &product->rows, 0) || !hold_rows(call, given[5], &product->out, PyBUF_WRITABLE))
     return 0;
   const Py_ssize_t columns = product->out.width;
   const Py_buffer *weights = hold(call, given[1], "B", 5, PyBUF_C_CONTIGUOUS);
@@ -129,21 +138,24 @@ static int hold_product(Call *call, Product *product, PyObject *const *given) {
   if (weights->shape[0] * 2 * TILE != columns || weights->shape[1] * DEPTH != product->rows.width || weights->shape[2] != 2 ||
       weights->shape[3] != TILE || weights->shape[4] != 4 * TILE || product->out.count != product->rows.count)
     return refused("rows, weights and what comes out do not fit one another") != NULL;
-  if ((product->scales = hold_numbers(call, given[2], columns)) == NULL || (product->bias = hold_numbers(call, given[3], columns)) == NULL)
+  if ((product->most = hold_numbers(call, given[2], "i", product->rows.width / PART)) == NULL ||
+      (product->scales = hold_numbers(call, given[3], "f", columns)) == NULL ||
+      (product->bias = hold_numbers(call, given[4], "f", columns)) == NULL)
     return 0;
   if (product->follows != NORMED) return 1;
-  if (!hold_rows(call, given[5], &product->added, 0)) return 0;
+  if (!hold_rows(call, given[6], &product->added, 0)) return 0;
   if (product->added.count != product->rows.count || product->added.width != columns)
     return refused("what is added does not fit what comes out") != NULL;
-  return (product->gain = hold_numbers(call, given[6], columns)) != NULL && (product->shift = hold_numbers(call, given[7], columns)) != NULL;
+  return (product->gain = hold_numbers(call, given[7], "f", columns)) != NULL &&
+         (product->shift = hold_numbers(call, given[8], "f", columns)) != NULL;
 }
 
 static PyObject *computed(PyObject *given, int follows) {
   Call call = {0};
   Product product = {.follows = follows};
-  PyObject *arrays[8], *done = NULL;
+  PyObject *arrays[9], *done = NULL;
   int8_t *room = NULL;
-  const int count = follows == NORMED ? 8 : 5;
+  const int count = follows == NORMED ? 9 : 6;
   const Kind *kind = chosen_kind;
   if (PyTuple_Size(given) != count) {
     PyErr_SetString(PyExc_TypeError, "it takes as many arrays as row_products.pyi says");
@@ -153,13 +165,17 @@ static PyObject *computed(PyObject *given, int follows) {
   if (kind == NULL)
     refused("it was not compiled for this kind of processor");
   else if (hold_product(&call, &product, arrays)) {
-    const size_t rows = ((size_t)product.rows.count + TILE) / TILE * TILE;
-    if ((room = aligned_alloc(DEPTH, rows * ((size_t)product.rows.width + 8))) == NULL)
+    const size_t rows = ((size_t)product.rows.count + TILE) / TILE * TILE, depth = (size_t)product.rows.width;
+    if ((room = aligned_alloc(DEPTH, rows * (8 + depth + depth / 8 + depth / 16))) == NULL)
       PyErr_NoMemory();
     else {
       Py_BEGIN_ALLOW_THREADS
-      float *scale = (float *)room;
-      compute(kind, &product, room + rows * 8, scale, (int32_t *)(scale + rows));
+      const Numbers numbers = {.scale = (float *)room,
+                               .offset = (int32_t *)room + rows,
+                               .starts = (int32_t *)room + rows * 2,
+                               .bytes = room + rows * (8 + depth / 8),
+                               .fits = (uint8_t *)room + rows * (8 + depth / 8 + depth)};
+      kind->run(kind, &product, &numbers);
       Py_END_ALLOW_THREADS
       done = Py_NewRef(Py_None);
     }

@@ -1,27 +1,46 @@
-# Products of rows with int8 weights, compiled from row_products.c; not there where no compiler was at hand (ADR 0053).
+# Products of rows with int8 weights, compiled from row_products.c (ADR 0053, 0059); not there without a compiler.
 #
-# rows (N, K) and out (N, M) of floats, each row contiguous, K and M multiples of 64. weights of int8 and 128 more, so
-# that they have no sign, as (M / 32, K / 64, 2, 16, 64): 64 numbers are 16 columns, four of each. scales (M,): of each
-# column; bias (M,). ValueError where something does not fit.
+# rows (N, K) and out (N, M) of floats, each row contiguous, K and M multiples of 64. weights of -64 to 63 and 64 more,
+# so that they have no sign, as (M / 32, K / 64, 2, 16, 64): 64 numbers are 16 columns, four of each. most (K / 32,): of
+# 32 of a row's numbers, up to what sum of their squares their products with weights fit 16 bits, for AVX2
+# (compiled_products._most); where it, or a weight, is larger than that, sums are wrong. scales (M,): of each column;
+# bias (M,). ValueError where something does not fit.
 # out may be rows or added, and overlaps nothing else. A row with a number that is not finite gives one that is not.
 
 from typing import TypeAlias
 
-from numpy import float32, uint8
+from numpy import float32, int32, uint8
 from numpy.typing import NDArray
 
 _Floats: TypeAlias = NDArray[float32]
 
 # out = rows × weights + bias.
-def plain(rows: _Floats, weights: NDArray[uint8], scales: _Floats, bias: _Floats, out: _Floats, /) -> None: ...
+def plain(
+    rows: _Floats,
+    weights: NDArray[uint8],
+    most: NDArray[int32],
+    scales: _Floats,
+    bias: _Floats,
+    out: _Floats,
+    /,
+) -> None: ...
 
 # out = GELU of that.
-def gelu(rows: _Floats, weights: NDArray[uint8], scales: _Floats, bias: _Floats, out: _Floats, /) -> None: ...
+def gelu(
+    rows: _Floats,
+    weights: NDArray[uint8],
+    most: NDArray[int32],
+    scales: _Floats,
+    bias: _Floats,
+    out: _Floats,
+    /,
+) -> None: ...
 
 # out = the layer norm of added (N, M) plus that, with gain and shift (M,).
 def normed(
     rows: _Floats,
     weights: NDArray[uint8],
+    most: NDArray[int32],
     scales: _Floats,
     bias: _Floats,
     out: _Floats,
@@ -32,7 +51,8 @@ def normed(
 ) -> None: ...
 
 # The kinds of processor that this one is, the best first, which is the one that is taken; none: the three raise
-# ValueError. All kinds compute the same, to the last bit.
+# ValueError. amx-int8 and avx512-vnni compute the same to the last bit; avx2 has the same sums of whole numbers, but a
+# quotient in GELU, and a sum in the norm, may be rounded otherwise.
 def kinds() -> list[str]: ...
 
 # Compute as for another kind that this processor is, too: for tests.

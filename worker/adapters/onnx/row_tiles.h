@@ -78,7 +78,8 @@ INLINE void multiply_tiled(int lower, int ahead, Py_ssize_t depth, const uint8_t
 }
 
 /* All rows with all columns, as multiply_all of row_product_arithmetic.h. */
-static void multiply_all_tiled(const Product *product, const int8_t *numbers, const float *scale, const int32_t *offset) {
+static void multiply_all_tiled(const Product *product, const Numbers *rows) {
+  const int8_t *numbers = rows->bytes;
   const Py_ssize_t depth = product->rows.width, count = product->rows.count, whole_blocks = count / TILED * TILED;
   const int rest = (int)(count - whole_blocks), upper = rest < TILE ? rest : TILE;
   int32_t made[TILED][COLUMNS];
@@ -88,12 +89,12 @@ static void multiply_all_tiled(const Product *product, const int8_t *numbers, co
     if (whole_blocks && (column == 0 || rest)) shape_tiles(TILE, TILE);
     for (Py_ssize_t row = 0; row < whole_blocks; row += TILED) {
       multiply_tiled(TILE, ahead && row == 0, depth, weights, numbers + row * depth, made);
-      follow(product, made, row, TILED, column, scale, offset);
+      follow(product, made, row, TILED, column, rows);
     }
     if (rest == 0) continue;
     if (whole_blocks || column == 0) shape_tiles(upper, rest - upper);
     multiply_tiled(rest - upper, ahead && whole_blocks == 0, depth, weights, numbers + whole_blocks * depth, made);
-    follow(product, made, whole_blocks, rest, column, scale, offset);
+    follow(product, made, whole_blocks, rest, column, rows);
   }
   __asm__ volatile("tilerelease" ::);
 }
