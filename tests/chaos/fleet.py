@@ -103,12 +103,18 @@ class Fleet:
                         raise RuntimeError(f"worker {member.ordinal} did not end within {_STOPPED_WITHIN_S} s")
 
     def claim_anew(self, partitions: int, timeout_s: float) -> bool:
-        """End all workers in good order, so that those after them claim every partition; tell whether they have."""
+        """End all workers in good order, so that those after them claim every partition; tell whether they have.
+
+        Each is to hold one: one that is only starting would not hear that it is to stop.
+        """
         running = [member for member in self.members if member.wanted and member.lives]
         for member in running:
             with member.busy:
                 member.stop(leaves=False)
-        return self.await_(lambda: len(self.holders()) == partitions, timeout_s)
+        holding = min(len(running), partitions)
+        return self.await_(
+            lambda: len(self.holders()) == partitions and sum(bool(one.held()) for one in running) >= holding, timeout_s
+        )
 
     def stop(self, timeout_s: float) -> list[str]:
         """Stop all members in good order; return a complaint for each that did not end well."""
