@@ -116,7 +116,7 @@ class ChineseSegmenter:
         if not token.han:
             end = unit_start + token.end
             text = self._units[-1].text[token.start : token.end]
-            return [*words, ModelWord(view=model_view(simplified(text)), pieces=self._pieces_up_to(end))]
+            return [*words, ModelWord(view=model_view(_looked_up(text)), pieces=self._pieces_up_to(end))]
         first_end = token.han_end - len(token.han) + 1
         for end, character in enumerate(token.han, start=first_end):
             given_end = token.end if end == token.han_end else end
@@ -151,9 +151,12 @@ class ChineseSegmenter:
         return tuple(pieces)
 
 
-def _looked_up(character: str) -> str:
-    """Return the character as the dictionary writes it; always one."""
-    return simplified(unicodedata.normalize("NFKC", character))
+def _looked_up(text: str) -> str:
+    """Return text as the dictionary writes it: compatibility forms first, which may be of traditional characters.
+
+    Of a Han character always one.
+    """
+    return simplified(unicodedata.normalize("NFKC", text))
 
 
 def segmenters(language: str, held: HeldBack) -> WordSegmenter:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from schemas.state import HeldBack, ModelWord, ModelWordPiece
@@ -60,6 +60,7 @@ def test_pieces_give_every_unit_back_once_in_order_and_untouched(units: list[Mod
             assert (part.offset, part.appended_ms, part.polled_ms) == (of.offset, of.appended_ms, of.polled_ms)
 
 
+@example(units_of(["㊜"]))
 @given(UNITS)
 def test_every_word_has_pieces_and_a_folded_view(units: list[ModelWordPiece]) -> None:
     for word in segmented(units, [1]):
