@@ -8,22 +8,19 @@ million words of the engine alone, one thread, the best of the rounds: what othe
 
 from __future__ import annotations
 
-import argparse
-import random
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from unittest import mock
 
-from bench.engine_streaming import SESSION_WORDS, TimedEngine, best
+from bench.engine_streaming import COST, SESSIONS, TimedEngine, asked, best, speech
 from bench.machine import write_result
 from models.decoding.labelling_runs import label_streams
-from tests.harness.speech import talk
 from worker.adapters.onnx import compiled_products
 from worker.adapters.onnx.engine import OnnxEngine
 
 RUNTIME = "onnxruntime"
-SESSIONS = (64, 16, 4)
+AT_ONCE = (SESSIONS, 16, 4)
 MODELS = ("en-ct-12x384", "en-ct-3x384")
 
 
@@ -43,23 +40,17 @@ def cost(engine: OnnxEngine, kind: str, texts: list[list[str]], sessions: int) -
     timed = TimedEngine(engine)
     for first in range(0, len(texts), sessions):
         label_streams(timed, texts[first : first + sessions], language="en")
-    return {"engine_cpu_s_per_million_words": timed.cpu_s / sum(map(len, texts)) * 1e6}
+    return {COST: timed.cpu_s / sum(map(len, texts)) * 1e6}
 
 
 def main() -> None:
     """Measure, print, and write the result beside this file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=Path, default=Path("models/shipped"))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    rng = random.Random(1)  # noqa: S311 - the same speech in every run is wanted
-    texts = [talk(SESSION_WORDS, rng) for _ in range(max(SESSIONS))]
+    options, texts = asked(__doc__), speech()
     kinds = [*compiled_products.KINDS, RUNTIME]
     runs: dict[str, Callable[[], dict[str, float]]] = {}
     for name in MODELS:
         engines = {kind: opened(options.models, name, kind) for kind in kinds}
-        for sessions in SESSIONS:
+        for sessions in AT_ONCE:
             for kind, engine in engines.items():
                 runs[f"{name}, {sessions} sessions a pass, {kind}"] = partial(cost, engine, kind, texts, sessions)
     write_result("engine_kinds", "python -m bench.engine_kinds", best(options.rounds, runs), out=options.out)

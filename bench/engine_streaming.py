@@ -33,7 +33,7 @@ from worker.core.rules import DecodingRules
 SESSIONS, SESSION_WORDS = 64, 200
 BUFFERS = (20, 60, 120)
 STEP_WORDS, LOOK_AHEAD_WORDS = 3, 6
-_COST = "engine_cpu_s_per_million_words"
+COST = "engine_cpu_s_per_million_words"
 
 
 class TimedEngine(PassingEngine):
@@ -52,6 +52,21 @@ class TimedEngine(PassingEngine):
         return answers
 
 
+def asked(description: str | None) -> argparse.Namespace:
+    """Return what the command line says: models, rounds, out."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, default=Path("models/shipped"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", type=Path)
+    return parser.parse_args()
+
+
+def speech() -> list[list[str]]:
+    """Return what all sessions say; the same in every run."""
+    rng = random.Random(1)  # noqa: S311 - the same speech in every run is wanted
+    return [talk(SESSION_WORDS, rng) for _ in range(SESSIONS)]
+
+
 def decoded(engine: OnnxEngine, texts: list[list[str]], rules: DecodingRules, layers: int) -> dict[str, float]:
     """Decode the texts once; return what a word cost. layers: of the network."""
     timed, before, words = TimedEngine(engine), engine.work, sum(map(len, texts))
@@ -60,7 +75,7 @@ def decoded(engine: OnnxEngine, texts: list[list[str]], rules: DecodingRules, la
     whole_s = time.process_time() - began_s
     work = engine.work
     return {
-        "engine_cpu_s_per_million_words": timed.cpu_s / words * 1e6,
+        COST: timed.cpu_s / words * 1e6,
         "core_cpu_s_per_million_words": (whole_s - timed.cpu_s) / words * 1e6,
         "layer_rows_per_word_and_layer": (work.layer_rows - before.layer_rows) / words / layers,
         "begun_buffers_per_100_words": (work.begun_buffers - before.begun_buffers) / words * 100,
@@ -74,7 +89,7 @@ def best(rounds: int, runs: dict[str, Callable[[], dict[str, float]]]) -> dict[s
     for _ in range(rounds):
         for name, run in runs.items():
             measured = {key: round(value, 3) for key, value in run().items()}
-            if name not in found or measured[_COST] < found[name][_COST]:
+            if name not in found or measured[COST] < found[name][COST]:
                 found[name] = measured
     return found
 
@@ -106,18 +121,12 @@ def at_length(engine: OnnxEngine, size: int, words: list[list[str]]) -> dict[str
     assert engine.work.begun_buffers - begun == len(words), "a buffer began anew, so this is not what a word costs"
     for number in range(len(words)):
         engine.forget(f"length-{size}-{number}")
-    return {"engine_cpu_s_per_million_words": cost}
+    return {COST: cost}
 
 
 def main() -> None:
     """Measure, print, and write the result beside this file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=Path, default=Path("models/shipped"))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    rng = random.Random(1)  # noqa: S311 - the same speech in every run is wanted
-    texts = [talk(SESSION_WORDS, rng) for _ in range(SESSIONS)]
+    options, texts = asked(__doc__), speech()
     streaming = OnnxEngine(options.models, threads=1)
     full = OnnxEngine(options.models, threads=1, streams=False)
     layers = len(starting_model(options.models, "en").manifest.look_ahead)

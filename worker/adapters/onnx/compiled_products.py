@@ -25,6 +25,7 @@ else:
 __all__ = ["KINDS", "CompiledExit", "CompiledStep", "multiplies"]
 
 _COLUMNS, _TOGETHER, _WIDEST, _MORE = 64, 32, 2**16, 64
+_LINE = 64
 _LINEAR = ("qkv", "attended", "inner", "outer")
 
 
@@ -145,8 +146,8 @@ def _packed(whole: NDArray[np.generic]) -> NDArray[np.uint8]:
 
 def _at_a_line(size: int) -> NDArray[np.uint8]:
     """Return so many bytes that begin where a cache line does: a vector of 64 lies in one line then, not in two."""
-    room = np.empty(size + _COLUMNS, dtype=np.uint8)
-    first = -room.ctypes.data % _COLUMNS
+    room = np.empty(size + _LINE, dtype=np.uint8)
+    first = -room.ctypes.data % _LINE
     return room[first : first + size]
 
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.harness.places import ROOT, SHIPPED
+from tests.unit.adapters.onnx.products import drawn, given_to, needs_processor
 from worker.adapters.onnx.compiled_products import KINDS, CompiledExit, CompiledStep, _most, _packed, multiplies
 from worker.adapters.onnx.graph_file import stored_arrays
 from worker.adapters.onnx.inference_session import open_graph
@@ -24,26 +25,9 @@ from worker.adapters.onnx.row_graphs import Arrays, cut_into_rows
 row_products = pytest.importorskip(
     "worker.adapters.onnx.row_products", reason="nothing was compiled at installation", exc_type=ImportError
 )
-needs_processor = pytest.mark.skipif(not KINDS, reason="this processor has neither AVX2 nor AVX-512 with VNNI")
 every_kind = pytest.mark.parametrize("kind", KINDS or ["none"])
 
 MODELS = [stored for stored in read_models_folder(SHIPPED, active=()) if stored.manifest.network == "ct_transformer"]
-
-
-def given_to(follows: str, rng: np.random.Generator, rows: int, depth: int, columns: int) -> list[Any]:
-    """Return what a product of that kind takes, with what comes out as the sixth."""
-    floats = [rng.standard_normal(columns, dtype=np.float32) for _ in range(4)]
-    weights = rng.integers(-64, 64, (depth, columns)).astype(np.int8)
-    taken = [drawn(rng, rows, depth), _packed(weights), _most(weights), np.abs(floats[0]) / 100, floats[1]]
-    taken += [drawn(rng, rows, columns)]
-    return taken + ([drawn(rng, rows, columns), *floats[2:]] if follows == "normed" else [])
-
-
-def drawn(rng: np.random.Generator, rows: int, width: int) -> Rows:
-    """Return rows that lie apart, of sizes that differ by far."""
-    sizes = np.exp(rng.standard_normal((rows, 1), dtype=np.float32) * 2)
-    wide: Rows = rng.standard_normal((rows, 2 * width), dtype=np.float32) * sizes
-    return wide[:, width:]
 
 
 def plain(follows: str, taken: list[Any]) -> Rows:
@@ -163,10 +147,12 @@ def test_gelu_is_the_one_of_the_error_function(kind: str) -> None:
 
 
 @needs_processor
+@every_kind
 @settings(max_examples=60)
 @given(seed=st.integers(0, 10_000), size=st.integers(-140, 124))
-def test_a_number_is_rounded_as_a_division_rounds_it(seed: int, size: int) -> None:
+def test_a_number_is_rounded_as_a_division_rounds_it(kind: str, seed: int, size: int) -> None:
     """Multiplied by one, a row comes back as its whole numbers times its scale: the stored graph divides."""
+    row_products.choose(kind)
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((40, 64), dtype=np.float32) * np.float32(2.0**size)
     top = np.abs(rows).max(axis=1, keepdims=True)
@@ -248,63 +234,6 @@ def test_a_shipped_network_computes_what_its_graphs_compute(stored: Any) -> None
 def _widths(arrays: Arrays) -> dict[str, int]:
     width = arrays["embedding_norm.weight"].shape[0]
     return {"mixed": width, "asked": 2 * width}
-
-
-WRONG: dict[str, dict[int, Any]] = {
-    "rows of another depth": {0: np.zeros((2, 128), np.float32)},
-    "rows of whole numbers": {0: np.zeros((2, 64), np.int32)},
-    "rows in double precision": {0: np.zeros((2, 64))},
-    "rows on their side": {0: np.zeros((64, 2), np.float32).T},
-    "rows backwards": {0: np.zeros((2, 64), np.float32)[::-1]},
-    "one row for all": {0: np.broadcast_to(np.zeros(64, np.float32), (2, 64))},
-    "no rows": {0: np.zeros(64, np.float32)},
-    "half a vector": {0: np.zeros((2, 32), np.float32), 1: np.zeros((2, 1, 2, 8, 64), np.uint8)},
-    "no depth": {0: np.zeros((2, 0), np.float32), 1: np.zeros((2, 0, 2, 16, 64), np.uint8)},
-    "weights as they are stored": {1: np.zeros((2, 1, 2, 16, 64), np.int8)},
-    "weights of more columns": {1: np.zeros((4, 1, 2, 16, 64), np.uint8)},
-    "weights in another order": {1: np.zeros((2, 1, 2, 64, 16), np.uint8)},
-    "weights without axes": {1: np.zeros((2, 32, 64), np.uint8)},
-    "weights apart": {1: np.zeros((2, 1, 2, 16, 128), np.uint8)[..., ::2]},
-    "bounds of other parts": {2: np.zeros(3, np.int32)},
-    "bounds of floats": {2: np.zeros(2, np.float32)},
-    "a scale for all": {3: np.zeros(1, np.float32)},
-    "bias on its side": {4: np.zeros((64, 1), np.float32)},
-    "bytes in another order": {4: np.zeros(64, ">f4")},
-    "bytes at an odd place": {4: memoryview(bytearray(257))[1:].cast("f", [64])},
-    "room for fewer rows": {5: np.zeros((1, 64), np.float32)},
-    "room for nothing": {5: None},
-    "nothing may be written": {5: memoryview(bytes(512)).cast("f", [2, 64])},
-    "fewer rows to add": {6: np.zeros((1, 64), np.float32)},
-    "wider rows to add": {6: np.zeros((2, 128), np.float32)},
-    "half a gain": {7: np.zeros(32, np.float32)},
-    "no shift": {8: None},
-}
-
-
-@needs_processor
-@pytest.mark.parametrize("wrong", WRONG)
-def test_what_does_not_fit_is_refused_and_never_read(wrong: str) -> None:
-    taken = given_to("normed", np.random.default_rng(0), 2, 64, 64)
-    row_products.normed(*taken)
-    for place, array in WRONG[wrong].items():
-        taken[place] = array
-    with pytest.raises((ValueError, TypeError, BufferError)):
-        row_products.normed(*taken)
-
-
-def test_too_few_arrays_are_refused() -> None:
-    with pytest.raises(TypeError, match="as many arrays"):
-        row_products.plain()
-
-
-def test_where_a_processor_cannot_it_says_so() -> None:
-    if KINDS:
-        assert row_products.kinds() == KINDS
-        with pytest.raises(ValueError, match="not of that kind"):
-            row_products.choose("abacus")
-        return
-    with pytest.raises(ValueError, match="not compiled for this kind of processor"):
-        row_products.plain(*given_to("plain", np.random.default_rng(0), 1, 64, 64))
 
 
 def test_where_it_was_not_compiled_onnx_runtime_multiplies() -> None:
