@@ -7,6 +7,8 @@ Rules:
 3. A forgotten session is a tombstone until ``settle``; an event in between begins a new one under the same name, and
    the old one's work is finished before the new one's begins.
 4. A closed session that is as it is stored rests: only its snapshot is kept (``worker.core.resting``).
+5. While records are replayed nobody is forgotten: whom a commit has forgotten the ledger names, and of all others it
+   was known what is a repeat, and what late, when those records were applied.
 """
 
 from __future__ import annotations
@@ -34,10 +36,11 @@ __all__ = ["PartitionSessions"]
 
 
 class PartitionSessions:
-    """The sessions of one partition, by name."""
+    """The sessions of one partition, by name. replays: nobody is forgotten until ``replayed``."""
 
-    def __init__(self, context: DecodingContext) -> None:
+    def __init__(self, context: DecodingContext, *, replays: bool = False) -> None:
         self._context = context
+        self._replays = replays
         self._sessions: dict[str, Session] = {}
         self._resting = RestingSessions(context.rules)
         self._woken: dict[str, bytes] = {}
@@ -57,7 +60,7 @@ class PartitionSessions:
 
     @property
     def latest_ms(self) -> int:
-        """Return the latest partition time that any session knows of; 0 where there is none. O(sessions awake)."""
+        """Return the latest partition time that any session knows of, else 0. O(sessions awake)."""
         return max(self._loaded_latest_ms, *(session.latest_ms for session in self._sessions.values()), 0)
 
     @property
@@ -158,7 +161,7 @@ class PartitionSessions:
             due_ms, key = due
             session = self._awake(key)
             assert session is not None, "who is due is there"
-            session.fire(due_ms)
+            session.fire(due_ms, forgets=not self._replays)
             if session.status is SessionStatus.FORGOTTEN:
                 self._tombstones.add(key)
             self._note(key, session)
@@ -222,15 +225,18 @@ class PartitionSessions:
         self._touched.difference_update(stored)
         return self._rest(stored)
 
+    def replayed(self) -> None:
+        """Take note that no record is replayed any more: whoever is due to be forgotten is, at the next ``tick``."""
+        self._replays = False
+        for key in self.names():
+            self._timers.update(key, self._due_of(key))
+
     def touch_all(self) -> None:
         """Take every session for changed: nothing of it is stored."""
         self._touched.update(self.names())
 
     def put_back(self, key: str, state: SessionState | None) -> None:
-        """Make a session what it was when last committed (None: there was none); its queued work is dropped.
-
-        After an abort every touched session is put back, and the segments not taken yet are dropped with it.
-        """
+        """Make a session what it was when last committed (None: there was none); its queued work is dropped."""
         self._work.drop(key)
         self._touched.discard(key)
         self._tombstones.discard(key)
@@ -278,6 +284,8 @@ class PartitionSessions:
 
     def _due_of(self, key: str) -> int | None:
         session = self._sessions.get(key)
+        if self._replays and (session is None or session.status is not SessionStatus.OPEN):
+            return None  # all that it is due for is to be forgotten
         return self._resting.due_ms(key) if session is None else session.due_ms
 
     def _note(self, key: str, session: Session) -> None:
@@ -289,7 +297,4 @@ class PartitionSessions:
         self._work.add(key, session)
 
     def _count_open(self, key: str, session: Session) -> None:
-        if session.status is SessionStatus.OPEN:
-            self._open.add(key)
-        else:
-            self._open.discard(key)
+        (self._open.add if session.status is SessionStatus.OPEN else self._open.discard)(key)

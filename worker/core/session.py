@@ -132,10 +132,15 @@ class Session:
             counts.repeats += 1
         return decision
 
-    def fire(self, now_ms: int) -> bool:
-        """Let every timer fire that is due at partition time ``now_ms``; return whether one did."""
+    def fire(self, now_ms: int, *, forgets: bool = True) -> bool:
+        """Let every timer fire that is due at partition time ``now_ms``; return whether one did.
+
+        forgets: False leaves the one that forgets the session.
+        """
         fired = False
         while (due_ms := self.due_ms) is not None and due_ms <= now_ms:
+            if not forgets and self.status is not SessionStatus.OPEN:
+                break
             silence = arrival_pause(due_ms=due_ms, word_ms=self._admission.activity_ms)
             timer = self._admission.fire()
             fired = True
