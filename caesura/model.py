@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import threading
+from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from caesura.sessions import Session, Spoken, options_of
 from schemas.events import WordsEvent
 from schemas.tentative import Tentative
 from worker.adapters.onnx.engine import OnnxEngine
+from worker.core.joined_text import joined_text
 from worker.core.rules import DecodingRules, primary_language
 from worker.core.segmentation import segmenters
 from worker.core.served_languages import unserved
@@ -32,9 +34,11 @@ def load(lang: str = "en", *, models: str | Path | None = None, threads: int | N
     """Load the models and return them, ready for sessions of ``lang`` (BCP-47) and of every other language there is.
 
     models: a models folder; None takes the one that came with this installation. threads: of one inference; None takes
-    what the machine's quota allows. ValueError where there is no model for the language, CaesuraError where one cannot
-    be used.
+    what the machine's quota allows. ValueError where there is no model for the language or no thread to run it,
+    CaesuraError where a model cannot be used.
     """
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+        raise ValueError(f"threads is {threads!r}: 1 or more of one inference, or None")
     folder = models_folder() if models is None else Path(models)
     if primary_language(lang) not in (there := languages(folder)):
         raise ValueError(f"there is no model for {lang}; there are {', '.join(there)}")
@@ -51,6 +55,7 @@ class Model:
         self._pool = SessionPool(engine, clock=_NoTime(), rules=rules, segmenters=segmenters)
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
+        self._abandoned: deque[str] = deque()
         self._turns: dict[asyncio.AbstractEventLoop, _Turns] = {}
 
     def session(self, lang: str | None = None, **options: object) -> Session:
@@ -75,10 +80,16 @@ class Model:
         return {session: frozen.get(session.name, []) for session in ending}
 
     def punctuate(self, texts: Iterable[str], lang: str | None = None) -> list[str]:
-        """Return texts punctuated, fillers and repairs left out; each is decoded as a session, all in one batch."""
+        """Return texts punctuated, fillers and repairs left out; each is decoded as a session, all in one batch.
+
+        ValueError where it is one text and no list of them.
+        """
+        if isinstance(texts, str):
+            raise ValueError("a list of texts is wanted: punctuate([text])")  # noqa: TRY004 - as for all that is wrong here
         spoken = {self.session(lang): text for text in texts}
         first, last = self.feed(spoken), self.end(spoken)
-        return [" ".join(one.text for one in (*first[each], *last[each]) if one.text) for each in spoken]
+        frozen = [[*first[session], *last[session]] for session in spoken]
+        return [joined_text([one.text for one in each], [one.published for one in each]) for each in frozen]
 
     async def stream(
         self, words: AsyncIterable[Spoken], lang: str | None = None, **options: object
@@ -104,7 +115,13 @@ class Model:
                 self._pool.offer(event)
             for segment in self._pool.turn(_WITHOUT_END_S).segments:
                 frozen.setdefault(segment.session, []).append(Segment(segment))
+            while self._abandoned:  # behind the turn: of a stream that was cancelled words may have been in it
+                self._pool.drop(self._abandoned.popleft())
         return frozen
+
+    def let_go(self, session: str) -> None:
+        """Have the next turn drop a session that nobody holds any more. Waits for nothing: a collector calls it."""
+        self._abandoned.append(session)
 
     def look(self, session: str) -> Tentative | None:
         """Return a session's unfrozen words; None where there is no such session."""

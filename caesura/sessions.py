@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
@@ -29,19 +30,30 @@ class SessionModel(Protocol):
         """Return a session's unfrozen words."""
         ...
 
+    def let_go(self, session: str) -> None:
+        """Take note, at any moment and without waiting, that nobody holds a session any more."""
+        ...
+
 
 def words_of(spoken: Spoken) -> tuple[Word, ...]:
-    """Return words. ValueError where one holds white space or nothing."""
+    """Return words. ValueError where one holds white space or nothing, or is no word at all."""
+    if not isinstance(spoken, Iterable) or isinstance(spoken, bytes):
+        raise ValueError(f"a text or words are wanted, not {type(spoken).__name__}")  # noqa: TRY004 - one error for all
     texts = spoken.split() if isinstance(spoken, str) else spoken
     words = tuple(Word(text=one) if isinstance(one, str) else one for one in texts)
     for place, word in enumerate(words):
+        if not isinstance(word, Word):
+            raise ValueError(f"word {place}: a str or a caesura.Word is wanted, not {type(word).__name__}")  # noqa: TRY004
         if word.text.split() != [word.text]:
             raise ValueError(f"word {place}: a word holds no white space; give a text, or a list of words")
     return words
 
 
 class Session:
-    """A session; ``Model.session`` makes it. Time does not pass here: a pause is the caller's to notice."""
+    """A session; ``Model.session`` makes it. Time does not pass here: a pause is the caller's to notice.
+
+    One that is dropped without its end goes from the model, with its unfrozen words.
+    """
 
     def __init__(self, model: SessionModel, name: str, lang: str, options: SessionOptions) -> None:
         self.name = name
@@ -50,6 +62,7 @@ class Session:
         self._options = options
         self._seq = 0
         self._ended = False
+        weakref.finalize(self, model.let_go, name).atexit = False
 
     def feed(self, words: Spoken) -> list[Segment]:
         """Add words, in any number, and return what froze. ValueError after ``end``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -42,6 +43,7 @@ _LISTED = {
 
 Commands are imported when they are called: all of them are several times what one needs.
 """
+_OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _PASSED_ON = {"train": {"allow_extra_args": True, "ignore_unknown_options": True}}
 """Whose arguments are another command's: those of ``python -m models tune``."""
 
@@ -84,11 +86,19 @@ def _of_all(
 def main() -> None:
     """Run the command line; an error of ours is one line on stderr and exit status 1."""
     logging.getLogger("caesura.kafka").setLevel(logging.CRITICAL)  # what matters of it comes as an error of ours
+    output = sys.stdout
     try:
         app()
     except CaesuraError as error:
         sys.stderr.write("".join(f"caesura: {line}\n" for line in str(error).splitlines()))
         sys.exit(1)
-    except BrokenPipeError:  # the reader of our output has gone: `caesura tail | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except SystemExit:
+        if sys.stdout is not output:  # typer puts it aside where its reader has gone: `caesura tail | head`
+            sys.exit(0)
+        raise
+    except OSError as error:
+        if error.errno not in _OUTPUT_FAILS:
+            raise
+        sys.stderr.write(f"caesura: the output cannot be written: {error.strerror}\n")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())  # what is left in it goes nowhere
+        sys.exit(1)

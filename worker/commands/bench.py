@@ -45,6 +45,11 @@ def bench(
     was measured on real ones (docs/capacity.md); the brokers' own machines are not measured at all.
     """
     settings = load_local_settings(origin_of(config, assignments))
+    if first > most:
+        raise FatalError(f"--first {first} is more than --most {most}: the rise would end before it began")
+    if settings.worker.commit_interval_ms >= OWN_DELAY_MS:
+        told = f"worker.commit_interval_ms is {settings.worker.commit_interval_ms}"
+        raise FatalError(f"{told}: words wait for a checkpoint, and {OWN_DELAY_MS} ms of delay are all that is allowed")
     load_dictionary()
     # Rows of every session are kept, whatever worker.engine_memory_mib says: what it should be is measured here.
     engine = OnnxEngine(
@@ -55,6 +60,12 @@ def bench(
     engine.warm_up()
     measurement = Measurement(engine, settings.worker, settings.decoding)
     measured = measurement.run(seconds=seconds, first_sessions=first, most_sessions=most)
+    if measured.live_sessions == 0:
+        least = measured.stages[0]
+        told = (
+            f"{least.sessions} live sessions are {least.late_ms:g} ms late, beyond {OWN_DELAY_MS} ms with a checkpoint"
+        )
+        raise FatalError(f"this core carries none: {told}; is it busy with other work?")
     advice = advise(measured, sessions)
     if as_json:
         figures = {"measured": asdict(measured), "around": AROUND, "advice": asdict(advice)}

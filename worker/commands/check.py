@@ -18,6 +18,7 @@ from worker.checks.redis import check_redis
 from worker.checks.topic_plan import judge, retention_of, wanted_topics
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.errors import CaesuraError
+from worker.runtime.settings import RuntimeSettings
 from worker.settings.tree import Settings, load_settings, models_folder, settings_shown
 
 __all__ = ["check"]
@@ -64,7 +65,7 @@ def _findings(settings: Settings, topics_follow: bool) -> Iterator[Finding]:
         yield from _guarded("topics", _topics(admin, settings, topics_follow))
     for finding in check_redis(settings.redis, deployment=settings.worker.deployment):
         yield Finding(subject=f"redis {finding.subject}", verdict=finding.verdict, reason=finding.reason)
-    yield from _guarded("models", _models(settings))
+    yield from _guarded("models", _models(settings.worker))
 
 
 def _guarded(subject: str, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -94,17 +95,23 @@ def _topics(admin: KafkaTopics, settings: Settings, topics_follow: bool) -> Iter
     yield from denied(admin.forbidden(list(found)), reads=reads, writes=writes)
 
 
-def _models(settings: Settings) -> Iterator[Finding]:
-    engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
+def _models(worker: RuntimeSettings) -> Iterator[Finding]:
+    engine = OnnxEngine(models_folder(worker), active=worker.active_models)
     engine.warm_up()
-    attention = "compiled" if engine.compiled else "by NumPy, which is slower: nothing was compiled at installation"
-    wanted = "AVX2, a compiler at installation, int8 weights of 63 at most"
-    runtime = f"by ONNX Runtime, which is slower: compiled ones want {wanted}"
-    products = f"compiled for {KINDS[0]}" if engine.compiled_products else runtime
     for model in engine.models:
         state = "active" if model.active else "loaded, not active"
         reason = (
             f"{model.language}, {state}, {model.look_ahead_words} words of look-ahead; {engine.threads} threads of "
-            f"{os.cpu_count()} processors; attention {attention}; products {products}"
+            f"{os.cpu_count()} processors; {_computed_by(engine.compiled_parts(model.name))}"
         )
         yield Finding(subject=f"model {model.name}", verdict=FindingLevel.GOOD, reason=reason)
+
+
+def _computed_by(compiled: tuple[bool, bool] | None) -> str:
+    """Return what computes a model. compiled: its attention, its products; None: neither, for it is no stream."""
+    if compiled is None:
+        return "whole buffers by ONNX Runtime: its network cannot be run as a stream"
+    attention = "compiled" if compiled[0] else "by NumPy, which is slower: nothing was compiled at installation"
+    wanted = "AVX2, a compiler at installation, int8 weights of 63 at most"
+    runtime = f"by ONNX Runtime, which is slower: compiled ones want {wanted}"
+    return f"attention {attention}; products {f'compiled for {KINDS[0]}' if compiled[1] else runtime}"

@@ -19,12 +19,12 @@ from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
 from worker.core.cleaning import Cleaning, CleaningLevel
+from worker.core.joined_text import joined_text
 from worker.core.rendering import Style, render_segment
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.core.served_languages import unserved
 from worker.core.stream import LabelSource, StreamingLabeller
-from worker.core.typography import typography_of, unspaced
 from worker.option_groups import grouped
 from worker.ports.engine import served_languages
 from worker.settings.tree import load_local_settings, models_folder
@@ -150,7 +150,7 @@ class Lines:
             ).text
             for segment in segments
         ]
-        return _joined(texts, segments) + "\n"
+        return joined_text(texts, segments) + "\n"
 
     def _segments(self, words: Sequence[str], session: str) -> list[Segment]:
         if not words:
@@ -173,20 +173,3 @@ def _between(published: str, parts: Sequence[str]) -> Iterator[str]:
         else:
             yield published[at : at + len(part)]
             at += len(part)
-
-
-def _joined(texts: Sequence[str], segments: Sequence[Segment]) -> str:
-    """Join the rendered segments of a session as their language joins words."""
-    line = ""
-    for text, segment in zip(texts, segments, strict=True):
-        if not text:
-            continue
-        line += (" " if line and _spaced(line, text, segment) else "") + text
-    return line
-
-
-def _spaced(line: str, text: str, segment: Segment) -> bool:
-    first = segment.words[0]
-    if first.piece is not None and first.piece.start > 0:
-        return False  # the rest of a unit that the last segment began
-    return typography_of(segment.lang).spaced or not (unspaced(line[-1]) or unspaced(text[0]))

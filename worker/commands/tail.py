@@ -205,6 +205,8 @@ def _stretch(text: str) -> tuple[int, int]:
     begin, end = (
         round((hours * 3600 + minutes * 60 + seconds) * 1000) for hours, minutes, seconds in (parts[:3], parts[3:])
     )
+    if end <= begin:
+        raise FatalError(f"--stretch {text}: it ends before it begins")
     return begin, end
 
 

@@ -97,14 +97,14 @@ class Decoder:
         self.writer.note_event(event, origin)
         append, step_words, hears = self.buffer.append, self.context.rules.step_words, applied.hears
         for position, word in enumerate(event.words):
-            if hears and (pause := self._pause(word.start_ms, speaking=True)):
+            if hears and (pause := heard_pause(word.start_ms, self.audio_end_ms, self.options, speaking=True)):
                 yield from self.flush(Cause.SILENCE, pause=pause)
             for model_word in self.segmenter.push((origin.unit(word, position),)):
                 if append(model_word) % step_words == 0:
                     yield from self._step()
             self.audio_end_ms = said_until_ms(self.audio_end_ms, word)
         self.audio_end_ms = untimed_until_ms(self.audio_end_ms, event)
-        if hears and (pause := self._pause(event.heard_until_ms)):
+        if hears and (pause := heard_pause(event.heard_until_ms, self.audio_end_ms, self.options)):
             yield from self.flush(Cause.SILENCE, pause=pause)
         if event.session_end:
             yield from self.clear(Cause.END, session_end=True)
@@ -164,10 +164,6 @@ class Decoder:
 
     def _unfrozen_pieces(self) -> int:
         return sum(len(word.pieces) for word in self.buffer.words[self.buffer.frozen :])
-
-    def _pause(self, heard_ms: int | None, *, speaking: bool = False) -> Pause | None:
-        """Return the silence to flush for, where the audio clock tells of one. speaking: a word begins there."""
-        return heard_pause(heard_ms, self.audio_end_ms, self.options, speaking=speaking)
 
     def _settle_tail(self) -> Work:
         for word in self.segmenter.flush():

@@ -19,4 +19,4 @@ def unserved(lang: str, served: Collection[str]) -> str | None:
     there = f"there is one for {' and '.join(languages)}" if languages else "there is none at all"
     meant = _NAMES.get(lang.lower())
     hint = f" (did you mean {meant}? Languages are BCP-47 tags)" if meant else ""
-    return f"there is no model for {lang}, {there}: the words come out unlabelled{hint}"
+    return f"there is no model for {lang or repr(lang)}, {there}: the words come out unlabelled{hint}"

@@ -79,7 +79,7 @@ class Labelling:
         started_s, before = self.clock.monotonic_s(), self.engine.work
         oldest_ms = min(one.waiting_since_ms for one in batch)
         self.observer.note(BatchQueued(oldest_s=max(0, self.clock.wall_ms() - oldest_ms) / 1000.0))
-        with self.watchdog.inference():
+        with self.watchdog.inference(lambda: self.engine.work.layer_rows):
             answers = self.engine.label([one.request for one in batch])
         work = self.engine.work
         self.observer.note(

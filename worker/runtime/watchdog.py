@@ -12,10 +12,11 @@ __all__ = ["InferenceWatchdog"]
 
 
 class InferenceWatchdog:
-    """Watches, from a thread of its own, that no inference overruns its deadline.
+    """Watches, from a thread of its own, that no inference stands still beyond its deadline.
 
-    on_overrun is called in that thread and is expected not to return (``os._exit``): the loop thread hangs in native
-    code, where no exception reaches it.
+    One that goes on may take longer: a batch of long words whose rows are gone is many passes. on_overrun is called in
+    that thread and is expected not to return (``os._exit``): the loop thread hangs in native code, where no exception
+    reaches it.
     """
 
     def __init__(self, *, deadline_s: float, clock: Clock, on_overrun: Callable[[], None]) -> None:
@@ -23,6 +24,7 @@ class InferenceWatchdog:
         self._clock = clock
         self._on_overrun = on_overrun
         self._ends_at_s: float | None = None
+        self._progress: Callable[[], object] = lambda: None
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="inference-watchdog", daemon=True)
 
@@ -35,8 +37,9 @@ class InferenceWatchdog:
         self._stopped.set()
 
     @contextmanager
-    def inference(self) -> Iterator[None]:
-        """Watch what runs inside."""
+    def inference(self, progress: Callable[[], object] = lambda: None) -> Iterator[None]:
+        """Watch what runs inside. progress: another value wherever it has gone on; asked in the watching thread."""
+        self._progress = progress
         self._ends_at_s = self._clock.monotonic_s() + self._deadline_s
         try:
             yield
@@ -44,8 +47,14 @@ class InferenceWatchdog:
             self._ends_at_s = None
 
     def _watch(self) -> None:
+        known: object = None
+        went_on_s = self._clock.monotonic_s()
         while not self._stopped.wait(self._deadline_s / 10.0):
-            ends_at_s = self._ends_at_s
-            if ends_at_s is not None and self._clock.monotonic_s() > ends_at_s:
+            ends_at_s, now_s = self._ends_at_s, self._clock.monotonic_s()
+            if ends_at_s is None:
+                continue
+            if (told := self._progress()) != known:
+                known, went_on_s = told, now_s
+            if now_s > max(ends_at_s, went_on_s + self._deadline_s):
                 self._on_overrun()
                 return

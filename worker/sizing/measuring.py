@@ -129,6 +129,8 @@ class Measurement:
         for _ in range(3 if beyond is not None else 0):
             assert beyond is not None
             middle = (least + beyond) // 2
+            if middle == least:
+                return
             yield middle
             least, beyond = (middle, beyond) if stages[-1].fits else (least, middle)
 

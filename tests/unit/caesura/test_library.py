@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
+import re
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -186,3 +188,36 @@ def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None
     example = "\n".join(line[4:] for line in document.splitlines() if line.startswith("    "))
     exec(compile(example, "example", "exec"), {})  # noqa: S102
     assert capsys.readouterr().out == "So, I think we should ship it on Friday.\n"
+
+
+def test_a_session_that_nobody_holds_goes_from_the_model() -> None:
+    many = model()
+    kept = many.session()
+    kept.feed("one two")
+    for _ in range(20):
+        many.session().feed("hello")
+    gc.collect()
+    kept.feed("three")
+    assert len(many._pool) == 1
+    assert texts(kept.end()) == ["one", "two", "three"]
+
+
+def test_chinese_texts_have_no_spaces_between_their_sentences() -> None:
+    (text,) = model().punctuate(["你好-stop 再见-stop"], lang="zh")
+    assert text == "你好-stop。再见-stop。"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda: model().session().feed(b"hello"), "not bytes"),  # type: ignore[arg-type]
+        (lambda: model().session().feed(None), "not NoneType"),  # type: ignore[arg-type]
+        (lambda: model().session().feed([b"hello"]), "word 0: a str or a caesura.Word is wanted, not bytes"),  # type: ignore[list-item]
+        (lambda: model().punctuate("hello there"), "a list of texts"),
+        (lambda: caesura.load(threads=0), "threads is 0"),
+        (lambda: caesura.load(threads="two"), "threads is 'two'"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_text_no_word_or_no_thread_is_named(wrong: Callable[[], object], told: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(told)):
+        wrong()

@@ -39,3 +39,23 @@ def test_its_json_has_what_was_measured_and_what_is_advised(
     assert [stage["sessions"] for stage in said["measured"]["stages"]][:1]
     assert said["advice"]["replicas"] >= 2
     assert said["around"] > 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--first", "10", "--most", "4"), "--first 10 is more than --most 4"),
+        (("--set", "worker.commit_interval_ms=300"), "worker.commit_interval_ms is 300: words wait for a checkpoint"),
+        (("--set", "worker.commit_interval_ms=249"), "this core carries none"),
+    ],
+)
+def test_where_nothing_can_be_advised_it_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
+) -> None:
+    short = ("--seconds", "0.5", "--first", "2", "--most", "2")
+    monkeypatch.setattr(sys, "argv", ["caesura", "bench", *short, *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    logging.getLogger("caesura.kafka").setLevel(logging.NOTSET)  # the command silences it for its process
+    assert ended.value.code == 1
+    assert told in capsys.readouterr().err

@@ -49,6 +49,8 @@ def test_a_stretch_is_written_as_people_write_times(text: str, stretch: tuple[in
 def test_a_stretch_that_is_none_is_refused() -> None:
     with pytest.raises(FatalError, match="FROM-TO"):
         _stretch("noon")
+    with pytest.raises(FatalError, match="it ends before it begins"):
+        _stretch("14:00-12:30")
 
 
 def test_what_began_within_the_stretch_is_shown() -> None:

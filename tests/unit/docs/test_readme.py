@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -23,6 +25,21 @@ def test_the_library_example_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     printed = capsys.readouterr().out
     assert printed == "end So, I think we should ship it on Friday.\n"
     assert f"# {printed.strip()}" in example
+
+
+def test_the_first_lines_are_what_the_command_prints() -> None:
+    found = re.search(r'\$ echo "(.+?)" \\\n +\| \.venv/bin/caesura (.+)\n(.+)\n', blocks("console")[0])
+    assert found is not None
+    done = subprocess.run(
+        [sys.executable, "-m", "caesura", *found[2].split()],
+        cwd=ROOT,
+        input=found[1] + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout == found[3] + "\n"
 
 
 def test_links_lead_to_files_that_are_there() -> None:

@@ -78,6 +78,11 @@ class OnnxEngine(Engine):
         self.compiled = all(one.compiled for one in streamed)
         self.compiled_products = all(one.compiled_products for one in streamed)
 
+    def compiled_parts(self, model: str) -> tuple[bool, bool] | None:
+        """Tell whether a model's attention, and its products, are compiled; None: it runs over whole buffers."""
+        network = self._networks[model]
+        return (network.compiled, network.compiled_products) if isinstance(network, StreamedNetwork) else None
+
     @property
     @override
     def models(self) -> Sequence[EngineModel]:

@@ -8,12 +8,13 @@ Rules:
 2. What lies in a block that was another's is never read: a row sees rows of its own session alone.
 3. Blocks are cut from slabs, large enough that the system maps them in huge pages. Slabs stay: memory that was needed
    once is needed again, and dear the first time it is touched. Only where the slabs of all networks together would be
-   more than the engine may keep, those go that nobody uses (``slab_bound``): the last ones, for it is the first free
-   block that is taken.
+   more than the engine may keep, those go that nobody uses (``slab_bound``), the last ones first, for it is the first
+   free block that is taken. Before one that stays, the first slab stands for it: of a hole nobody has a block.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
@@ -44,21 +45,24 @@ class BlockPool:
         self.block_bytes = int(np.prod(self._shape)) * np.dtype(np.float16).itemsize
         self.slabs: list[NDArray[np.float16]] = []
         self._free: list[int] = []
+        self._holes: set[int] = set()
         self._bound = bound
         bound.join(self)
 
     @property
     def nbytes(self) -> int:
         """Return the bytes of all slabs."""
-        return len(self.slabs) * _SLAB_BLOCKS * self.block_bytes
+        return (len(self.slabs) - len(self._holes)) * _SLAB_BLOCKS * self.block_bytes
 
     def take(self) -> int:
         """Return the number of a block that was nobody's."""
         if not self._free:
             self._bound.make_room(_SLAB_BLOCKS * self.block_bytes)
-            first = len(self.slabs) * _SLAB_BLOCKS
-            self.slabs.append(np.empty((_SLAB_BLOCKS, *self._shape), dtype=np.float16))
-            self._free.extend(range(first, first + _SLAB_BLOCKS))
+            slab = np.empty((_SLAB_BLOCKS, *self._shape), dtype=np.float16)
+            place = min(self._holes, default=len(self.slabs))
+            self._holes.discard(place)
+            self.slabs[place : place + 1] = [slab]
+            self._free.extend(_blocks_of(place))
             heapify(self._free)
         return heappop(self._free)
 
@@ -68,21 +72,28 @@ class BlockPool:
             heappush(self._free, number)
 
     def shrink(self) -> bool:
-        """Give the last slab back where nobody has a block of it; False where somebody has, and of the first one."""
-        first = (len(self.slabs) - 1) * _SLAB_BLOCKS
+        """Give the last slab back that nobody has a block of; False where there is none but the first one."""
         free, self._free = self._free, []  # what is given back meanwhile is not lost
-        below = [number for number in free if number < first]
-        empty = first > 0 and len(free) - len(below) == _SLAB_BLOCKS
-        self._free.extend(below if empty else free)
+        unused = Counter(number // _SLAB_BLOCKS for number in free)
+        empty = max((place for place, blocks in unused.items() if blocks == _SLAB_BLOCKS), default=0)
+        self._free.extend(number for number in free if not empty or number not in _blocks_of(empty))
         heapify(self._free)
         if empty:
-            self.slabs.pop()
-        return empty
+            self.slabs[empty] = self.slabs[0]
+            self._holes.add(empty)
+            while len(self.slabs) - 1 in self._holes:
+                self._holes.discard(len(self.slabs) - 1)
+                self.slabs.pop()
+        return empty > 0
 
     def part(self, number: int, k: int) -> NDArray[np.float16]:
         """Return layer k's keys and values in a block (2, heads, width of a head x ``BLOCK_ROWS``), uncopied."""
         part: NDArray[np.float16] = self.slabs[number // _SLAB_BLOCKS][number % _SLAB_BLOCKS, k]
         return part
+
+
+def _blocks_of(place: int) -> range:
+    return range(place * _SLAB_BLOCKS, (place + 1) * _SLAB_BLOCKS)
 
 
 class Blocks(Room):

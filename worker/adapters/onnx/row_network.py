@@ -77,7 +77,7 @@ class RowNetwork:
         )
         self._joins_compiled = compiled
         self._position_of = _positions(arrays)
-        self._positions = self._position_of(_POSITIONS_AT_ONCE)
+        self._positions = self._position_of(0)
 
     def keep(self) -> KeptRows:
         """Return a place for a session's rows."""
@@ -125,22 +125,26 @@ class RowNetwork:
         pieces = np.array([piece for one in batch for piece in one.pieces], dtype=np.int64)
         rows = np.concatenate([np.arange(*one.step.computed[0]) for one in batch])
         farthest = int(rows.max(initial=0))
-        if farthest >= len(self._positions):
-            self._positions = self._position_of((farthest // _POSITIONS_AT_ONCE + 1) * _POSITIONS_AT_ONCE)
+        while farthest >= len(self._positions):
+            self._positions = np.concatenate([self._positions, self._position_of(len(self._positions))])
         entered: list[Rows] = self._entrance.run(_BETWEEN, {"pieces": pieces, "positions": self._positions[rows]})
         return entered
 
 
 def _positions(arrays: Arrays) -> Callable[[int], Rows]:
-    """Return what gives the position encoding of the first rows (rows, D), as the stored graph computes it."""
+    """Return what gives the position encoding of ``_POSITIONS_AT_ONCE`` rows (rows, D) from a row on.
+
+    It is what the stored graph computes, to a few last bits: always so many at once, for the last bits of a product may
+    depend on how many rows it has, and so an encoding on who was labelled before.
+    """
     if "positions.table" in arrays:
         table: Rows = arrays["positions.table"].astype(np.float32)
-        return lambda rows: table[np.minimum(np.arange(rows), len(table) - 1)]
+        return lambda first: table[np.minimum(np.arange(first, first + _POSITIONS_AT_ONCE), len(table) - 1)]
     rate, even = arrays["positions.rate"].astype(np.float32), arrays["positions.even"]
     turned, centre = arrays["positions.map"].astype(np.float32), arrays["positions.centre"].astype(np.float32)
 
-    def sinusoidal(rows: int) -> Rows:
-        angles = np.arange(rows, dtype=np.float32)[:, None] * rate
+    def sinusoidal(first: int) -> Rows:
+        angles = np.arange(first, first + _POSITIONS_AT_ONCE, dtype=np.float32)[:, None] * rate
         encoded: Rows = np.where(even, np.sin(angles), np.cos(angles)) @ turned + centre
         return encoded
 

@@ -4,8 +4,7 @@ Rules:
 
 1. Where one slab more would be too much, those that nobody has a block of are given back first, whosever they are: what
    sessions of one model took is there for those of another once they are gone.
-2. A slab in use stays, and so does a network's first. What a pass held beyond the bound stays until a slab is wanted,
-   and where a session goes on with the last blocks of a long pass, until it ends.
+2. A slab in use stays, and so does a network's first. What a pass held beyond the bound stays until a slab is wanted.
 """
 
 from __future__ import annotations

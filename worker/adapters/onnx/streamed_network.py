@@ -3,7 +3,7 @@
 Rules:
 
 1. an answer depends on the words and the model alone, whatever is kept, and whoever shares the batch;
-2. one step a session a pass, and at most ``max_rows`` rows of a layer in one, a single step excepted;
+2. one step a session a pass, and none more once there are ``max_rows`` rows of a layer in it, a row being a piece;
 3. rows of a pass that fails are dropped, all of them: the next step of their sessions begins anew.
 """
 
@@ -93,7 +93,7 @@ class StreamedNetwork:
         jobs: list[_Job] = []
         later: list[tuple[int, LabelRequest]] = []
         sessions: set[str] = set()
-        rows, layers = 0, len(self._network.look_ahead)
+        rows = 0
         for place, request in waiting:
             if request.session in sessions or rows >= self._max_rows:
                 later.append((place, request))
@@ -101,7 +101,7 @@ class StreamedNetwork:
             sessions.add(request.session)
             step = self._begin_step(request)
             self._cache.hold(request.session, step.kept)
-            rows += step.step.layer_rows // layers + 1
+            rows += max(len(step.step.wanted), *(end - first for first, end in step.step.computed))
             self.layer_rows += step.step.layer_rows
             jobs.append(_Job(place, request.session, step))
         return jobs, later

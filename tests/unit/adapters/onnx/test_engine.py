@@ -14,6 +14,8 @@ from tests.harness.places import SHIPPED
 from worker.adapters.onnx import full_network
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.full_network import PADDING_WORD
+from worker.adapters.onnx.kept_rows import Rows
+from worker.adapters.onnx.row_network import RowNetwork, RowStep
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import EngineError, FatalError
 
@@ -99,6 +101,23 @@ def test_a_buffer_larger_than_the_bound_on_a_batch_runs_alone(engine: OnnxEngine
     requests = [request(engine, words) for words in ([*WORDS] * 3, WORDS[:4], WORDS[:5])]
     assert [len(one) for one in small.label(requests)] == [len(one.words) for one in requests]
     assert small.label(requests[1:]) == engine.label(requests[1:])
+
+
+def test_a_pass_takes_no_more_sessions_once_its_pieces_reach_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = OnnxEngine(SHIPPED, threads=1, max_pass_rows=300)
+    passes: list[int] = []
+    run = RowNetwork.run
+
+    def counted(network: RowNetwork, batch: Sequence[RowStep]) -> list[Rows]:
+        passes.append(sum(len(one.pieces) for one in batch))
+        return run(network, batch)
+
+    monkeypatch.setattr(RowNetwork, "run", counted)
+    long_word = "0f9c27b1e5d3084a6c1f2e9b7d5a3c80"
+    engine.label([request(engine, [long_word] * 10, session=f"{name}") for name in range(20)])
+    of_one = sum(passes) // 20
+    assert of_one > 70, "a word of digits is eight pieces"
+    assert max(passes) < 300 + of_one
 
 
 def test_runs_stay_within_the_bound_and_pad_little(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from tests.unit.adapters.onnx.streams import a_request, some_words
 from worker.adapters.onnx.compiled_attention import COMPILED, CompiledAttention
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.numpy_attention import NumpyAttention
-from worker.adapters.onnx.row_blocks import OWN_ROWS, BlockPool, Blocks
+from worker.adapters.onnx.row_blocks import OWN_ROWS, BlockPool, Blocks, _blocks_of
 from worker.adapters.onnx.slab_bound import SlabBound
 from worker.adapters.onnx.streamed_network import StreamedNetwork
 
@@ -40,6 +40,13 @@ def _pools(engine: OnnxEngine) -> Iterator[BlockPool]:
         yield attention._pool
 
 
+def _numbers(engine: OnnxEngine, session: str | None) -> list[int]:
+    """Return the blocks of a session, or of all of them."""
+    kept = engine._cache._kept
+    rooms = [rows.room for name, (_, rows, _) in kept.items() if session in (None, name)]
+    return [number for room in rooms if isinstance(room, Blocks) for number in room.numbers]
+
+
 def test_slabs_that_nobody_uses_go_where_another_network_needs_them() -> None:
     bound = SlabBound(8 * 64 * BlockPool(1, 1, 16, SlabBound(0)).block_bytes)
     one, other = (BlockPool(1, 1, 16, bound) for _ in range(2))
@@ -60,6 +67,39 @@ def test_a_session_takes_the_first_free_blocks_so_that_the_last_slabs_empty() ->
     assert len(late.numbers) == 128
 
 
+def test_one_block_in_the_last_slab_keeps_none_of_those_before_it() -> None:
+    size = 64 * BlockPool(1, 1, 16, SlabBound(0)).block_bytes
+    one, other = (BlockPool(1, 1, 16, bound) for bound in [SlabBound(8 * size)] * 2)
+    early, last = _filled(one, 7), _filled(one, 1)
+    last.numbers, given = last.numbers[-1:], last.numbers[:-1]
+    one.give_back(given)
+    del early
+    kept = _filled(other, 6)
+    assert (one.nbytes, other.nbytes) == (2 * size, 6 * size)
+    again = _filled(one, 1)
+    assert not {*again.numbers} & {*last.numbers}
+    assert len(kept.numbers) == 6 * 64
+
+
+@needs_compiled
+def test_a_session_behind_slabs_that_went_goes_on_with_the_same_scores() -> None:
+    engine = OnnxEngine(SHIPPED, threads=1, max_kept_bytes=2**26)
+    for name in range(60):
+        engine.label([a_request(engine, some_words(60, 1), session=f"{name}", first=50)])
+    (pool, *_) = _pools(engine)
+    highest = max(_numbers(engine, None))
+    (last,) = (name for name in range(60) if highest in _numbers(engine, f"{name}"))
+    for name in range(60):
+        if name != last:
+            engine.forget(f"{name}")
+    while pool.shrink():
+        pass
+    assert pool.nbytes <= 2 * 64 * pool.block_bytes
+    (kept,) = engine.score([a_request(engine, some_words(63, 1), session=f"{last}", first=50)])
+    (alone,) = engine.score([a_request(engine, some_words(63, 1), session="alone", first=50)])
+    assert all((mine == anew).all() for mine, anew in zip(kept, alone, strict=True))
+
+
 @given(moves=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3 * SLAB_ROWS)), max_size=30))
 def test_no_block_that_somebody_has_goes_with_its_slab_and_none_is_given_twice(moves: list[tuple[int, int]]) -> None:
     bound = SlabBound(0)
@@ -72,7 +112,11 @@ def test_no_block_that_somebody_has_goes_with_its_slab_and_none_is_given_twice(m
             sessions[name].grow(rows)
         for number, pool in enumerate(pools):
             taken = [block for one, own in sessions.items() if one % 2 == number for block in own.numbers]
-            assert sorted([*taken, *pool._free]) == list(range(64 * len(pool.slabs)))
+            there = [
+                block for place in range(len(pool.slabs)) if place not in pool._holes for block in _blocks_of(place)
+            ]
+            assert sorted([*taken, *pool._free]) == there
+            assert pool.nbytes == len({id(slab) for slab in pool.slabs}) * 64 * pool.block_bytes
 
 
 @needs_compiled
