@@ -18,6 +18,9 @@ INPUT_MAX_MESSAGE_BYTES = 1_048_576
 
 _DEAD_LETTER_ROOM_BYTES = 65_536
 _DAY_MS = 86_400_000
+_SEGMENT_MS = 7 * _DAY_MS
+"""A broker's own ``segment.ms``: so long a record may outlive its retention, until its segment is closed."""
+
 _TENTATIVE_MS = "600000"
 """Unfrozen words are of no use once they have frozen."""
 _LEDGER = {
@@ -59,7 +62,7 @@ def wanted_topics(
         **routes,
         settings.dead_letter_topic: keep | {"max.message.bytes": dead_bytes},
         **({settings.tentative_topic: keep | {"retention.ms": _TENTATIVE_MS}} if settings.tentative_topic else {}),
-        settings.ledger: _LEDGER | {"delete.retention.ms": str(kept_ms)},
+        settings.ledger: _LEDGER | {"delete.retention.ms": str(min(kept_ms + _SEGMENT_MS, _LONGEST_MS))},
         settings.claims: {},
     }
     purposes = {
@@ -116,6 +119,14 @@ def judge(wanted: WantedTopic, found: FoundTopic | None) -> Iterator[Finding]:
         )
     for reason in bad:
         yield Finding(subject=subject, verdict=FindingLevel.BAD, reason=reason)
+    kept, wanted_ms = (one.get("delete.retention.ms") for one in (found.options, wanted.options))
+    if wanted_ms is not None and kept is not None and not bad and int(kept) < int(wanted_ms):
+        yield Finding(
+            subject=subject,
+            verdict=FindingLevel.WARNING,
+            reason=f"delete.retention.ms is {kept}; {wanted_ms} is wanted: the input's records may outlive their "
+            "retention by a segment's time, and a tombstone must outlive them",
+        )
     in_sync = found.options.get("min.insync.replicas", "1")
     if found.replication < 3 or in_sync == "1":
         yield Finding(
@@ -137,6 +148,6 @@ def _good_enough(option: str, found: str | None, wanted: str) -> bool:
         return int(found) >= int(wanted)
     if option in ("segment.bytes", "segment.ms", "min.cleanable.dirty.ratio", "max.compaction.lag.ms"):
         return float(found) <= float(wanted)
-    if option == "delete.retention.ms":
-        return int(found) >= int(wanted)
+    if option == "delete.retention.ms":  # what releases before asked for, without a segment's time, is warned of
+        return int(found) >= min(int(wanted) - _SEGMENT_MS, _LONGEST_MS - _SEGMENT_MS)
     return found == wanted

@@ -10,6 +10,9 @@ Rules:
 1. Events count from the record's ``start_offset`` to its ``last_offset``, both inclusive.
 2. Of those the first was accepted, and after it each whose (epoch, seq) is above all before: what was dropped as a
    repeat, or refused, is below.
+3. Where retention took the record that the buffer starts in, nothing is counted from the front. Words that are units
+   are counted from the end: where only frozen ones are gone, which were published, nothing is lost. Of characters that
+   were cut into words nobody knows which a segmenter held back: all that is not published is lost.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from typing import Any
 from schemas.events import WordsEvent
 from schemas.state import HeldBack, LedgerState, ModelWord, ModelWordPiece, SessionFacts, SessionState, Unit
 from worker.core.rules import primary_language
-from worker.core.words import SegmenterFactory, cut_piece, whole_piece
+from worker.core.words import SegmenterFactory, WhitespaceSegmenter, cut_piece, whole_piece
 
 __all__ = ["Recovery"]
 
@@ -34,6 +37,7 @@ class Recovery:
         self._units: list[Unit] = []
         self._given = record.start_code_point
         self._accepted: tuple[int, int] | None = None
+        self._begun = record.start_offset is None
 
     @property
     def through_offset(self) -> int:
@@ -41,14 +45,10 @@ class Recovery:
         return self._record.last_offset
 
     @property
-    def frozen_words(self) -> int:
-        """How many words of the buffer are frozen, thus published or about to be."""
-        return self._record.frozen
-
-    @property
-    def words(self) -> int:
-        """How many words the buffer holds."""
-        return len(self._record.lengths)
+    def lost_words(self) -> int:
+        """How many words are lost with the buffer's text: those that are not frozen; of what was held back, at most."""
+        unfrozen = len(self._record.lengths) - self._record.frozen
+        return unfrozen if self._words_are_units else max(unfrozen, len(self._units))
 
     def take(self, event: WordsEvent, offset: int, appended_ms: int) -> None:
         """Take an event of the session that stood at ``offset``."""
@@ -59,6 +59,7 @@ class Recovery:
         if self._accepted is not None and number <= self._accepted:
             return
         self._accepted = number
+        self._begun = self._begun or offset == start
         first = self._record.start_position if offset == start else 0
         for position, word in enumerate(event.words[first:], start=first):
             unit = Unit(
@@ -74,13 +75,19 @@ class Recovery:
             self._units.append(unit)
 
     def state(self) -> SessionState | None:
-        """Return the session as it was when the record was written; None where the input has not all of its words."""
+        """Return the session as it was when the record was written, perhaps without left context at its front.
+
+        None where the input has not all of its words that are not published.
+        """
+        gone = 0 if self._begun else self._gone_in_front()
         try:
-            words = [self._word(length) for length in self._record.lengths]
+            words = None if gone is None else [self._word(length) for length in self._record.lengths[gone:]]
         except IndexError:
             return None
+        if words is None:
+            return None
         held = HeldBack(units=tuple(self._units), given_code_points=self._given if self._units else 0)
-        return SessionState(**self._facts(), buffer=tuple(words), held=held)
+        return SessionState(**(self._facts() | self._behind(gone or 0)), buffer=tuple(words), held=held)
 
     def bare_state(self) -> SessionState:
         """Return the session without the words of its buffer, which the input does not hold any more."""
@@ -95,6 +102,32 @@ class Recovery:
             "mid_sentence": False,
         }
         return SessionState(**{**self._facts(), **gone})
+
+    @property
+    def _words_are_units(self) -> bool:
+        return isinstance(self._segmenters(primary_language(self._record.lang), HeldBack()), WhitespaceSegmenter)
+
+    def _gone_in_front(self) -> int | None:
+        """Return how many frozen words are gone, the rest being the units that were read; None: that cannot be said."""
+        gone = len(self._record.lengths) - len(self._units)
+        read = tuple([len(unit.text) for unit in self._units])
+        if not self._words_are_units or not 0 < gone <= self._record.frozen or read != self._record.lengths[gone:]:
+            return None
+        self._given = 0
+        return gone
+
+    def _behind(self, gone: int) -> dict[str, Any]:
+        """Return what changes of the record where so many words are gone in front, as they leave a buffer."""
+        record = self._record
+        if not gone:
+            return {}
+        return {
+            "frozen": record.frozen - gone,
+            "settled": 0,
+            "punctuation": record.punctuation[gone:],
+            "disfluency": record.disfluency[gone:],
+            "casing": record.casing[gone:],
+        }
 
     def _facts(self) -> dict[str, Any]:
         return {name: getattr(self._record, name) for name in SessionFacts.__struct_fields__}

@@ -199,6 +199,6 @@ class Rebuild:
         state = recovery.state()
         if state is None:
             self._rebuilt.lost_sessions += 1
-            self._rebuilt.lost_words += recovery.words - recovery.frozen_words
+            self._rebuilt.lost_words += recovery.lost_words
             state = recovery.bare_state()
         self._rebuilt.sessions.restore(state, encode_state(state))

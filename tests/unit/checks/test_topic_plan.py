@@ -114,6 +114,19 @@ def test_a_tombstone_stays_as_long_as_the_input(input_ms: str, found_ms: str, go
     assert (told == {}) is good
 
 
+@pytest.mark.parametrize(
+    ("found_ms", "told"),
+    [
+        ("1209600000", []),
+        ("604800000", [FindingLevel.WARNING]),
+        ("86400000", [FindingLevel.BAD]),
+    ],
+)
+def test_a_tombstone_outlives_records_that_outlive_their_retention(found_ms: str, told: list[FindingLevel]) -> None:
+    said = verdicts("caesura.ledger", found("caesura.ledger", delete_retention_ms=found_ms))
+    assert [verdict for verdict, reason in said if "delete.retention.ms" in reason] == told
+
+
 def test_an_input_that_is_not_deleted_by_age_is_kept_for_ever() -> None:
     compacted = found("asr.words", cleanup_policy="compact", retention_ms="1000")
     assert retention_of(compacted, otherwise_ms=0) == -1

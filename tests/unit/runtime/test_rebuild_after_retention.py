@@ -32,6 +32,39 @@ def test_words_that_retention_took_are_counted_and_the_rest_goes_on() -> None:
     assert said(world.segments()) == ["a"] * 5 + ["d", "e"]
 
 
+def _after_retention(world: World, *spoken: WordsEvent, lost: int) -> tuple[list[str], list[tuple[int, int]]]:
+    """Return what is published of what a session says before and after a loss, and lost sessions and words as told."""
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    world.send(*spoken[:-1], timestamp_ms=NOON_MS)
+    worker.settle()
+    world.broker.delete_before("asr.words", 0, lost)
+    world.redis.lose_everything()
+    world.send(spoken[-1], timestamp_ms=NOON_MS)
+    worker.settle()
+    return said(world.segments()), [(one.lost_sessions, one.lost_words) for one in heard.summaries]
+
+
+def test_where_only_published_words_are_gone_those_that_are_not_come_out() -> None:
+    spoken = event("ann", 0, "a", "b", utterance_end=True), event("ann", 1, "c", "d")
+    published, told = _after_retention(World(rules=PATIENT), *spoken, event("ann", 2, "e", session_end=True), lost=1)
+    assert published == ["a", "b", "c", "d", "e"]
+    assert told == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "lost"), [(["我"], ["北", "京", "大"], 3), (["我", "们", "好"], ["北", "京"], 2)]
+)
+def test_characters_of_which_nobody_knows_the_front_are_lost_and_told(
+    first: list[str], then: list[str], lost: int
+) -> None:
+    spoken = event("ann", 0, *first, lang="zh", utterance_end=True), event("ann", 1, *then, lang="zh")
+    last = event("ann", 2, "学", lang="zh", session_end=True)
+    published, told = _after_retention(World(rules=PATIENT), *spoken, last, lost=1)
+    assert published == [*first, "学"]
+    assert told == [(1, lost)]
+
+
 def test_words_of_a_session_that_the_ledger_does_not_know_yet_are_counted_by_their_offsets() -> None:
     world = World(rules=PATIENT)
     heard = Rebuilds()
