@@ -19,7 +19,7 @@ from schemas.events import WordsEvent
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.commands.brokers import reached_brokers
 from worker.commands.language import LanguageOfText, tell_unserved
-from worker.commands.lines import read_lines
+from worker.commands.lines import read_lines, readable_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
 from worker.commands.replay import AgreeOption
@@ -143,7 +143,7 @@ def bridge(
         numbered.refused = feed.pass_over
         try:
             if client is None:
-                feed.read(read_lines(source))
+                feed.read(readable_lines(source))
             else:
                 feed.listen(client)
         except KeyboardInterrupt:
@@ -166,8 +166,8 @@ class _Feed:
         self._whose = WhoseMessages(name)
         self._languages: dict[str, LanguageOfText] = {}
 
-    def read(self, lines: Iterable[str]) -> None:
-        """Take all messages of lines as they come."""
+    def read(self, lines: Iterable[str | None]) -> None:
+        """Take all messages of lines as they come; None is a line that is not UTF-8."""
         for message in json_messages(lines, passed_over=_PASSED_OVER, broken=self.pass_over):
             self._messages += 1
             try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from worker.errors import FatalError
 
-__all__ = ["read_lines"]
+__all__ = ["read_lines", "readable_lines"]
 
 
 def read_lines(file: str) -> Iterator[str]:
@@ -18,19 +18,37 @@ def read_lines(file: str) -> Iterator[str]:
     Bytes are decoded here, line by line: an interpreter's standard input may let what is no UTF-8 pass in disguise, and
     break where it is printed.
     """
-    shown = "standard input" if file == "-" else file
+    for line, at in _lines(file):
+        try:
+            yield _decoded(line, at)
+        except UnicodeDecodeError as error:
+            raise FatalError(f"{_shown(file)} is not UTF-8 text (byte {at + error.start})") from None
+
+
+def readable_lines(file: str) -> Iterator[str | None]:
+    """Yield what ``read_lines`` does, and None for a line that is not UTF-8: the lines after it are read as well."""
+    for line, at in _lines(file):
+        try:
+            yield _decoded(line, at)
+        except UnicodeDecodeError:
+            yield None
+
+
+def _lines(file: str) -> Iterator[tuple[bytes, int]]:
+    """Yield each line as it comes, and at which byte it begins."""
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as lines:
             at = 0
             for line in lines:
-                yield _decoded(line, at, shown)
+                yield line, at
                 at += len(line)
     except OSError as error:
-        raise FatalError(f"{shown} cannot be read: {error.strerror}") from error
+        raise FatalError(f"{_shown(file)} cannot be read: {error.strerror}") from error
 
 
-def _decoded(line: bytes, at: int, shown: str) -> str:
-    try:
-        return line.decode("utf-8" if at else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FatalError(f"{shown} is not UTF-8 text (byte {at + error.start})") from None
+def _decoded(line: bytes, at: int) -> str:
+    return line.decode("utf-8" if at else "utf-8-sig")
+
+
+def _shown(file: str) -> str:
+    return "standard input" if file == "-" else file

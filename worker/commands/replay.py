@@ -11,15 +11,19 @@ import msgspec
 import typer
 
 from schemas.codec import encode_event
+from schemas.events import WordsEvent
+from schemas.versions import EVENT_VERSION
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.commands.brokers import reached_brokers
 from worker.commands.language import LanguageOfText, tell_unserved
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted, counted_noun
+from worker.errors import FatalError
 from worker.feeds.file_format import FileFormat
 from worker.feeds.pacing import paced
 from worker.feeds.recorded_speech import RecordedSpeech
+from worker.feeds.refusal import why_refused
 from worker.feeds.timed_events import Pace, TimedEvent, ended
 from worker.option_groups import grouped
 from worker.settings.tree import BrokerSettings, load_local_settings
@@ -65,6 +69,17 @@ class SpeechOptions:
     at_once: Annotated[int, typer.Option(min=1, help="Lines of a text that are spoken at once.")] = 8
     agree: AgreeOption = None
 
+    def check(self) -> None:
+        """Raise FatalError naming the option whose value no worker would take in any event."""
+        for option, changed, expected in (
+            ("--lang", {"lang": self.lang}, "a language as BCP-47 writes it, such as en or zh-Hans"),
+            ("--prefix", {"session": f"{self.prefix or ''}1"}, "what may begin a session's name"),
+            ("--epoch", {"epoch": self.epoch or 0}, "a number below 2**53"),
+        ):
+            event = WordsEvent(version=EVENT_VERSION, session="1", seq=0, lang="en")
+            if (why := why_refused(msgspec.structs.replace(event, **changed))) is not None:
+                raise FatalError(f"{option}: expected {expected} ({why})")
+
     def recorded(self, file: str) -> RecordedSpeech:
         """Return the speech of a file."""
         return RecordedSpeech(
@@ -105,6 +120,7 @@ def replay(
     is refused, never spoken.
     """
     origin = origin_of(config, assignments)
+    spoken.check()
     speech = spoken.recorded(file)
     found, lines = speech.format_of(read_lines(file), given)
     events: Iterable[TimedEvent] = speech.events(lines, found)

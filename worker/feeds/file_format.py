@@ -6,16 +6,17 @@ read here, would be spoken into the topic for ever.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from json import JSONDecodeError
 from pathlib import Path
 
 from worker.errors import FatalError
 from worker.feeds.foreign_files import data_of_line, foreign_format, is_lone_value
 from worker.feeds.formats.ctm import is_ctm
 from worker.feeds.formats.srt import TIMING
+from worker.feeds.json_text import json_value_at
 from worker.feeds.recognisers.catalogue import recogniser_of
 
 __all__ = ["LOOKED_AT_LINES", "FileFormat", "recognised_format", "spoken_lines"]
@@ -108,7 +109,6 @@ def _is_event(message: dict[str, object]) -> bool:
 
 def _first_objects(text: str) -> list[dict[str, object]] | None:
     """Return the objects that a text begins with, those of an array too, a cut-off one left out; None: no JSON."""
-    decoder = json.JSONDecoder()
     at = 1 if text.startswith("[") else 0
     found: list[dict[str, object]] = []
     while at < len(text):
@@ -116,8 +116,8 @@ def _first_objects(text: str) -> list[dict[str, object]] | None:
             at += 1
             continue
         try:
-            value, at = decoder.raw_decode(text, at)
-        except (json.JSONDecodeError, RecursionError):
+            value, at = json_value_at(text, at)
+        except JSONDecodeError:
             break
         if isinstance(value, dict):
             found.append(value)

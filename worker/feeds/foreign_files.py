@@ -6,9 +6,11 @@ is something that nobody says: two clock times joined by a comma, a table's head
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
+from json import JSONDecodeError
+
+from worker.feeds.json_text import UnheldJsonError, json_value, json_value_at
 
 __all__ = ["data_of_line", "foreign_format", "is_lone_value"]
 
@@ -72,10 +74,12 @@ def data_of_line(line: str) -> str | None:
     if not text.startswith(("{", "[")):
         return None
     try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-    except (json.JSONDecodeError, RecursionError):
+        value, _ = json_value_at(text, 0)
+    except UnheldJsonError:
+        return "JSON among other lines"
+    except JSONDecodeError:
         return None
-    data = bool(value) if isinstance(value, dict) else any(isinstance(one, dict | list) for one in value)
+    data = any(isinstance(one, dict | list) for one in value) if isinstance(value, list) else bool(value)
     return "JSON among other lines" if data else None
 
 
@@ -85,8 +89,8 @@ def is_lone_value(text: str) -> bool:
     A number, and true, are words as well.
     """
     try:
-        value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError, ValueError):
+        value = json_value(text)
+    except JSONDecodeError:
         return False
     return value is None or value == [] or isinstance(value, str)
 

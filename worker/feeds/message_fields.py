@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from json import JSONDecodeError
 
 from worker.feeds.hypothesis import UnreadableMessageError
+from worker.feeds.json_text import UnheldJsonError, json_value
 
-__all__ = ["confidence", "either", "flag", "number", "objects", "part", "text"]
+__all__ = ["confidence", "either", "flag", "name_of", "number", "objects", "part", "text", "written_list"]
 
 Message = Mapping[str, object]
+
+_LARGEST = 2**53 - 1
+_LARGEST_DIGITS = 16
 
 
 def text(message: Message, name: str) -> str:
@@ -32,15 +37,24 @@ def flag(message: Message, name: str) -> bool:
 
 
 def number(message: Message, name: str) -> int | None:
-    """Return a whole number, also one written as text; None where it is missing or null."""
+    """Return a whole number of at most 2**53 - 1, also one written as text; None where it is missing or null."""
     value = message.get(name)
     if value is None:
         return None
-    if isinstance(value, str) and value.isdigit():
-        return int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, str) and value.isdecimal() and len(value) <= _LARGEST_DIGITS:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _LARGEST:
         raise UnreadableMessageError(f"{name}: expected a whole number")
     return value
+
+
+def name_of(value: object, field: str) -> str:
+    """Return what a channel, a speaker or a turn is called, by text or by a number; empty of null."""
+    if value is None:
+        return ""
+    if not isinstance(value, str | int | float) or (isinstance(value, int) and abs(value) > _LARGEST):
+        raise UnreadableMessageError(f"{field}: expected text or a number")
+    return str(value)
 
 
 def objects(message: Message, name: str) -> list[Message]:
@@ -51,6 +65,19 @@ def objects(message: Message, name: str) -> list[Message]:
     if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
         raise UnreadableMessageError(f"{name}: expected a list of objects")
     return list(value)
+
+
+def written_list(message: Message, name: str) -> list[object]:
+    """Return a list, also one that was written as text; empty where it is neither."""
+    value = message.get(name)
+    if isinstance(value, str):
+        try:
+            value = json_value(value)
+        except UnheldJsonError as error:
+            raise UnreadableMessageError(f"{name}: expected a list, not {error.msg}") from None
+        except JSONDecodeError:
+            return []
+    return list(value) if isinstance(value, list) else []
 
 
 def part(message: Message, name: str) -> Message:

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
+from json import JSONDecodeError
 
 from worker.feeds.hypothesis import UnreadableMessageError
+from worker.feeds.json_text import UnheldJsonError, json_value_at
 
 __all__ = ["json_messages"]
 
-_DECODER = json.JSONDecoder()
 _BEGINNING, _ENDING = ("{", "["), ("}", "]")
 
 
 def json_messages(
-    lines: Iterable[str],
+    lines: Iterable[str | None],
     *,
     passed_over: frozenset[str] = frozenset(),
     broken: Callable[[UnreadableMessageError], None] | None = None,
 ) -> Iterator[dict[str, object]]:
     """Yield the objects that lines of text hold, each as soon as its line is there; an array gives its items.
 
-    passed_over: lines that are no JSON and mean nothing, such as ``Done!``. broken: told of what is no JSON object, and
-    reading goes on; without it UnreadableMessageError is raised.
+    A line that is None is one that is not UTF-8: it is no JSON, nor is the value that it stands in. passed_over: lines
+    that are no JSON and mean nothing, such as ``Done!``. broken: told of what is no JSON object, and reading goes on;
+    without it UnreadableMessageError is raised.
     """
     tell = broken or _raise
     waiting: list[str] = []
     begun = number = 0
     for number, line in enumerate(lines, start=1):
+        if line is None:
+            tell(UnreadableMessageError(f"line {number}: expected UTF-8"))
+            waiting = []
+            continue
         if waiting and line.startswith("{") and not waiting[0].startswith("["):
             tell(UnreadableMessageError(f"line {begun}: expected JSON"))  # the next one begins before this one ended
             waiting = []
@@ -41,30 +46,32 @@ def json_messages(
                 tell(UnreadableMessageError(f"line {number}: expected JSON"))
                 waiting = []
             continue  # a value over several lines ends at the margin, as printers write it; else at the text's end
-        values = _values("".join(waiting))
+        values = _values("".join(waiting), begun, tell)
         if values is not None:
             waiting = []
             yield from _objects(values, number, tell)
-    if waiting:
-        values = _values("".join(waiting))
-        if values is None:
-            tell(UnreadableMessageError(f"line {begun}: expected JSON"))
-        yield from _objects(values or (), number, tell)
+    values = _values("".join(waiting), begun, tell)
+    if values is None:
+        tell(UnreadableMessageError(f"line {begun}: expected JSON"))
+    yield from _objects(values or (), number, tell)
 
 
 def _raise(error: UnreadableMessageError) -> None:
     raise error
 
 
-def _values(text: str) -> list[object] | None:
-    """Return all JSON values of a text; None where it is none, or none yet."""
+def _values(text: str, line: int, tell: Callable[[UnreadableMessageError], None]) -> list[object] | None:
+    """Return all JSON values of a text, up to one that is told and not held; None where it is none, or none yet."""
     values: list[object] = []
     at = 0
     text = text.strip()
     while at < len(text):
         try:
-            value, at = _DECODER.raw_decode(text, at)
-        except (json.JSONDecodeError, RecursionError):
+            value, at = json_value_at(text, at)
+        except UnheldJsonError as error:
+            tell(UnreadableMessageError(f"line {line}: expected JSON, not {error.msg}"))
+            return values
+        except JSONDecodeError:
             return None
         values.append(value)
         while at < len(text) and text[at] in " \t\r\n,":

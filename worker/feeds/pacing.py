@@ -8,6 +8,8 @@ from worker.feeds.timed_events import TimedEvent
 
 __all__ = ["paced"]
 
+_LONGEST_SLEEP_S = 3600.0  # an operating system sleeps for some centuries at most; a time may be later than that
+
 
 def paced(
     events: Iterable[TimedEvent], *, speed: float, now_s: Callable[[], float], sleep: Callable[[float], None]
@@ -18,8 +20,6 @@ def paced(
     """
     began_s = now_s()
     for timed in events:
-        if speed > 0:
-            wait_s = began_s + timed.at_ms / 1000 / speed - now_s()
-            if wait_s > 0:
-                sleep(wait_s)
+        while speed > 0 and (wait_s := began_s + timed.at_ms / 1000 / speed - now_s()) > 0:
+            sleep(min(wait_s, _LONGEST_SLEEP_S))
         yield timed

@@ -33,9 +33,12 @@ class RecognisedSpeech:
     def take(self, message: Mapping[str, object], *, elapsed_ms: int | None = None) -> list[WordsEvent]:
         """Return the events of a message. elapsed_ms: since the session began, for a connection that begins anew.
 
-        Raises UnreadableMessageError.
+        Raises UnreadableMessageError, before any event of the message has taken a number.
         """
-        return list(self._taken(self._recogniser.read(message), elapsed_ms))
+        hypotheses = list(self._recogniser.read(message))
+        for one in hypotheses:
+            self._stream(one.stream).check(one)
+        return list(self._taken(hypotheses, elapsed_ms))
 
     def reconnect(self, recogniser: Recogniser, *, elapsed_ms: int | None = None) -> list[WordsEvent]:
         """Begin a new connection, read by a recogniser of its own; return what the old one still had."""
@@ -53,7 +56,7 @@ class RecognisedSpeech:
             if hypothesis.reconnected:
                 self._restart(elapsed_ms)
                 continue
-            stable = self._streams.setdefault(hypothesis.stream, StableWords(self._agreement))
+            stable = self._stream(hypothesis.stream)
             if stable.repeats(hypothesis):
                 continue
             words, pending = stable.take(hypothesis)
@@ -63,6 +66,9 @@ class RecognisedSpeech:
                 heard_ms=_heard_ms(hypothesis, pending),
                 utterance_end=hypothesis.utterance_end and not pending,
             )
+
+    def _stream(self, name: str) -> StableWords:
+        return self._streams.setdefault(name, StableWords(self._agreement))
 
     def _restart(self, elapsed_ms: int | None) -> None:
         self._events.reconnect(elapsed_ms)

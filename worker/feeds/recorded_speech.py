@@ -14,10 +14,11 @@ from worker.feeds.foreign_files import is_lone_value
 from worker.feeds.formats import ctm, srt, vtt
 from worker.feeds.formats.jsonl import events_of_json_lines
 from worker.feeds.formats.text import events_of_text
-from worker.feeds.hypothesis import Hypothesis
+from worker.feeds.hypothesis import Hypothesis, UnreadableMessageError
 from worker.feeds.messages import json_messages
 from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
+from worker.feeds.refusal import BadLineError
 from worker.feeds.session_events import SessionEvents
 from worker.feeds.timed_events import Pace, TimedEvent, timed
 from worker.feeds.whose_messages import WhoseMessages
@@ -53,7 +54,16 @@ class RecordedSpeech:
         return found, spoken_lines(self.name, every) if found is FileFormat.TEXT else every
 
     def events(self, lines: Iterable[str], known: FileFormat) -> Iterator[TimedEvent]:
-        """Yield the events of a file of that format. Raises FatalError, naming the line where there is one."""
+        """Yield the events of a file of that format. Raises FatalError, naming the file, and the line if there is one.
+
+        An array, or a value over several lines, is known by its last one.
+        """
+        try:
+            yield from self._events(lines, known)
+        except (BadLineError, UnreadableMessageError) as error:
+            raise FatalError(f"{self._shown}: {error}") from None
+
+    def _events(self, lines: Iterable[str], known: FileFormat) -> Iterator[TimedEvent]:
         if known is FileFormat.JSONL:
             return events_of_json_lines(
                 lines, prefix=self.prefix or "", lang=self.lang, epoch=self.epoch, pace=self.pace
@@ -70,15 +80,20 @@ class RecordedSpeech:
     def _of_messages(self, lines: Iterable[str], name: RecogniserName, numbered: SessionEvents) -> Iterator[WordsEvent]:
         speech = RecognisedSpeech(RECOGNISERS[name].reader(), numbered, agreement=self.agreement)
         whose, words = WhoseMessages(name), 0
-        for message in map(whose.look, json_messages(lines, passed_over=frozenset({"Done!"}))):
-            for event in speech.take(message):
+        read = _Counted(lines)
+        for message in map(whose.look, json_messages(read, passed_over=frozenset({"Done!"}))):
+            try:
+                events = speech.take(message)
+            except UnreadableMessageError as error:
+                raise BadLineError(f"line {read.count}: {error}") from None
+            for event in events:
                 words += len(event.words)
                 yield event
         for event in speech.finish(end=True):
             words += len(event.words)
             yield event
         if (doubt := whose.doubt(words)) is not None:
-            raise FatalError(f"{'standard input' if self.name == '-' else self.name}: {doubt}")
+            raise FatalError(f"{self._shown}: {doubt}")
 
     def _undecided(self, head: list[str]) -> bool:
         """Tell whether more lines could say more; what comes live on standard input is not kept waiting for them."""
@@ -88,8 +103,25 @@ class RecordedSpeech:
         return len(head) < LOOKED_AT_LINES and (not text or is_lone_value(text))
 
     @property
+    def _shown(self) -> str:
+        return "standard input" if self.name == "-" else self.name
+
+    @property
     def _stem(self) -> str:
         return "stdin" if self.name == "-" else Path(self.name).stem[:_LONGEST_STEM]
+
+
+class _Counted:
+    """Lines, and how many of them were read. No line is read before it is asked for."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = lines
+        self.count = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._lines:
+            self.count += 1
+            yield line
 
 
 def _of_captions(hypotheses: Iterable[Hypothesis], numbered: SessionEvents) -> Iterator[WordsEvent]:

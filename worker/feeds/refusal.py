@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from schemas.codec import decode_event, encode_event
-from schemas.events import WordsEvent
+from collections.abc import Mapping
 
-__all__ = ["why_refused"]
+import msgspec
+
+from schemas.codec import decode_event
+from schemas.events import WordsEvent
+from worker.errors import FatalError
+
+__all__ = ["BadLineError", "event_as_read", "why_refused"]
+
+
+class BadLineError(FatalError):
+    """A line of a file that is not what its format has; names the line, never quotes it."""
+
+
+def event_as_read(event: WordsEvent | Mapping[str, object]) -> WordsEvent:
+    """Return an event, or the fields of one, as a worker reads it. Raises ValueError that says why it would not."""
+    try:
+        return decode_event(msgspec.msgpack.encode(event))
+    except UnicodeError:
+        raise ValueError("text: expected Unicode, and half a character stands there") from None
+    except OverflowError:
+        raise ValueError("out_of_range: expected no number of more than 64 bits") from None
+    except RecursionError:
+        raise ValueError("malformed: the event: expected nothing nested so deep") from None
 
 
 def why_refused(event: WordsEvent) -> str | None:
     """Return why a worker would refuse an event, without a word of it; None where it would take it."""
     try:
-        decode_event(encode_event(event))
-    except UnicodeError:
-        return "text: expected Unicode, and half a character stands there"
+        event_as_read(event)
     except ValueError as error:
         return str(error)
     return None

@@ -19,7 +19,9 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
+from schemas.events import MAX_EVENT_WORDS
+from worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageError
+from worker.feeds.sent_words import after_sent, words_alike
 
 __all__ = ["StableWords"]
 
@@ -49,6 +51,16 @@ class StableWords:
         self._closed: dict[str, None] = {}
         self.revised = 0
 
+    def check(self, hypothesis: Hypothesis) -> None:
+        """Raise UnreadableMessageError for a hypothesis that may change and has far more words than were sent of it.
+
+        A final one may be as long as a recording, and nothing after it is compared with it.
+        """
+        utterance = self._open.get(hypothesis.utterance, _Utterance())
+        changing = 0 if hypothesis.final or self.repeats(hypothesis) else len(hypothesis.words) - len(utterance.sent)
+        if changing > MAX_EVENT_WORDS:
+            raise UnreadableMessageError(f"oversized: words: expected at most {MAX_EVENT_WORDS} that may still change")
+
     def take(self, hypothesis: Hypothesis) -> tuple[tuple[HeardWord, ...], tuple[HeardWord, ...]]:
         """Return the words that will not change and were not sent before, and those after them that may change."""
         name = hypothesis.utterance
@@ -58,7 +70,7 @@ class StableWords:
         if len(self._open) > _OPEN_KEPT:  # one that its recogniser never ended
             self._close(next(iter(self._open)))
         texts = [_folded(word.text) for word in hypothesis.words]
-        begin, otherwise = _after_sent(utterance.sent, texts)
+        begin, otherwise = after_sent(utterance.sent, texts)
         end = len(texts) if hypothesis.final else max(begin, self._settled(utterance, hypothesis.words, texts))
         if end > begin or hypothesis.final:  # else it may be a flicker, and the words sent are matched anew
             self.revised += otherwise
@@ -88,10 +100,7 @@ class StableWords:
         before = [one for one in utterance.before if one != list(texts)]
         if not self._agreement or len(before) < self._agreement - 1:
             return marked
-        agreed = 0
-        while agreed < len(texts) - 1 and all(texts[: agreed + 1] == one[: agreed + 1] for one in before):
-            agreed += 1
-        return max(marked, agreed)
+        return max(marked, words_alike(texts[:-1], *before))
 
     def _close(self, name: str) -> None:
         self._open.pop(name, None)
@@ -104,22 +113,3 @@ class StableWords:
 def _folded(text: str) -> str:
     """Return a word as it is compared: recognisers write capitals and marks once they know more."""
     return text.casefold().strip(_MARKS) or text
-
-
-def _after_sent(sent: Sequence[str], texts: Sequence[str]) -> tuple[int, int]:
-    """Return where in a hypothesis the words begin that were not sent yet, and how many sent ones it has otherwise."""
-    if list(texts[: len(sent)]) == list(sent):
-        return len(sent), 0
-    distances = _distances(sent, texts)
-    begin = min(range(len(distances)), key=lambda length: (distances[length], abs(length - len(sent))))
-    return begin, distances[begin]
-
-
-def _distances(sent: Sequence[str], texts: Sequence[str]) -> list[int]:
-    """Return the edit distance of what was sent to each beginning of a hypothesis, by that beginning's length."""
-    row = list(range(len(texts) + 1))
-    for count, one in enumerate(sent, start=1):
-        above, row = row, [count]
-        for position, other in enumerate(texts):
-            row.append(min(above[position] + (one != other), above[position + 1] + 1, row[position] + 1))
-    return row

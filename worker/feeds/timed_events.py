@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from schemas.codec import decode_event, encode_event
-from schemas.events import WordsEvent
-from worker.errors import FatalError
-from worker.feeds.refusal import why_refused
+from schemas.events import MAX_WORD_CHARACTERS, WordsEvent
+from worker.feeds.hypothesis import UnreadableMessageError
+from worker.feeds.refusal import BadLineError, event_as_read, why_refused
 
 __all__ = ["Pace", "TimedEvent", "ended", "timed", "word_event"]
 
@@ -40,12 +39,12 @@ class Pace:
 def timed(events: Iterable[WordsEvent], pace: Pace) -> Iterator[TimedEvent]:
     """Yield events at the end of their last word, else when their audio was heard, else evenly; never back.
 
-    FatalError where one is none that a worker would take.
+    UnreadableMessageError where one is none that a worker would take.
     """
     latest_ms = 0
     for event in events:
         if (why := why_refused(event)) is not None:
-            raise FatalError(f"what was read is no word event: {why}")
+            raise UnreadableMessageError(f"what was read is no word event: {why}")
         ends = [end for word in event.words if (end := word.end_ms) is not None]
         heard = [event.heard_until_ms] if event.heard_until_ms is not None else []
         latest_ms = max([latest_ms, *(ends or heard or [latest_ms + pace.word_ms(len(event.words))])])
@@ -62,13 +61,22 @@ def ended(events: Iterable[TimedEvent]) -> Iterator[TimedEvent]:
 
 
 def word_event(fields: dict[str, object], *, where: str) -> WordsEvent:
-    """Return the event that fields make; ``words`` may be a string or hold strings. FatalError naming ``where``."""
+    """Return the event that fields make; ``words`` may be a string or hold strings. BadLineError naming ``where``."""
     words = fields.get("words", [])
     if isinstance(words, str):
         words = words.split()
     if isinstance(words, list):
         fields = fields | {"words": [{"text": word} if isinstance(word, str) else word for word in words]}
     try:
-        return decode_event(encode_event(msgspec.convert(fields, WordsEvent)))
+        return event_as_read(fields)
     except ValueError as error:
-        raise FatalError(f"{where} is no word event: {error}") from None
+        raise BadLineError(f"{where} is no word event: {_too_long(fields.get('words')) or error}") from None
+
+
+def _too_long(words: object) -> str | None:
+    """Return which word is longer than one may be, and how long that is; None where none is."""
+    texts = [word.get("text") if isinstance(word, dict) else None for word in words] if isinstance(words, list) else []
+    for position, text in enumerate(texts):
+        if isinstance(text, str) and len(text) > MAX_WORD_CHARACTERS:
+            return f"oversized: words[{position}].text: expected at most {MAX_WORD_CHARACTERS} characters"
+    return None

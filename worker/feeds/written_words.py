@@ -10,7 +10,7 @@ __all__ = ["is_mark", "unmarked", "words_of", "written_units"]
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _UNIT = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 _MARK = re.compile(r"[\W_♪]+")
-_OUTER = re.compile(r"^[^\w%$€£#@&+]+|[^\w%$€£#@&+]+$")
+_KEPT = re.compile(r"[\w%$€£#@&+]")
 
 
 def is_mark(text: str) -> bool:
@@ -30,4 +30,6 @@ def written_units(text: str) -> list[str]:
 
 def unmarked(text: str) -> str:
     """Return a word without the marks around it; empty of a mark alone."""
-    return "" if is_mark(text) else _OUTER.sub("", text)
+    begin = _KEPT.search(text)
+    end = _KEPT.search(text[::-1])  # from the end: a pattern that ends in $ looks at each run of marks again and again
+    return "" if is_mark(text) or begin is None or end is None else text[begin.start() : len(text) - end.start()]

@@ -58,6 +58,25 @@ def test_a_message_that_cannot_be_read_is_told_and_the_others_are_sent() -> None
     assert "secret" not in done.stderr
 
 
+def test_bytes_that_are_not_utf_8_are_told_and_the_lines_after_them_are_sent(tmp_path: Path) -> None:
+    (tmp_path / "said.jsonl").write_bytes(b'{"text": "so"}\n\xc1\xff\n{"text": "caf\xe9"}\n{"text": "yes"}\n')
+    done = caesura("bridge", str(tmp_path / "said.jsonl"), "--from", "vosk", "--dry-run", "--no-end")
+    assert [words for _, _, words in spoken(done.stdout)] == [["so"], ["yes"]]
+    assert done.returncode == 1
+    assert "after 1 message one was passed over: line 2: expected UTF-8" in done.stderr
+    assert "2 messages passed over" in done.stderr
+
+
+def test_messages_with_odd_numbers_are_told_and_the_others_are_sent() -> None:
+    odd = ['{"text": "so", "x": ' + "9" * 5000 + "}", '{"a":' * 100_000, '{"partial": "' + "um " * 2001 + '"}']
+    given = "\n".join(['{"text": "so"}', *odd, '{"text": "yes"}\n'])
+    done = caesura("bridge", "--from", "vosk", "--dry-run", "--no-end", given=given)
+    assert [words for _, _, words in spoken(done.stdout)] == [["so"], ["yes"]]
+    assert done.returncode == 1
+    assert "3 messages passed over" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("option", "told"),
     [(("--lang", "not a tag"), "out_of_range: lang"), (("--session", "x" * 129), "oversized: session")],

@@ -79,6 +79,36 @@ def test_a_file_that_cannot_be_replayed_is_refused_by_line_before_any_broker_is_
 
 
 @pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--lang", "e n", "--lang: expected a language as BCP-47 writes it, such as en or zh-Hans (out_of_range: lang"),
+        ("--prefix", "a\nb", "--prefix: expected what may begin a session's name (forbidden_character: session"),
+        ("--prefix", "x" * 128, "--prefix: expected what may begin a session's name (oversized: session"),
+        ("--epoch", str(2**53), "--epoch: expected a number below 2**53 (out_of_range: epoch"),
+        ("--epoch", str(10**30), "--epoch: expected a number below 2**53 (out_of_range"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.json"])
+def test_an_option_that_no_event_can_have_is_blamed_itself_and_no_line_is(
+    terminal: Terminal, tmp_path: Path, name: str, option: str, value: str, told: str
+) -> None:
+    (tmp_path / name).write_text('{"text": "so"}\n' if name == "a.json" else "so\n")
+    done = terminal.run("replay", str(tmp_path / name), "--dry-run", option, value)
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith(f"caesura: {told}")
+    assert "line" not in done.err
+
+
+def test_a_word_that_is_too_long_is_told_by_file_and_line_and_with_the_length_that_it_may_have(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("so\nyes " + "x" * 65 + "\n")
+    done = terminal.run("replay", str(tmp_path / "a.txt"), "--dry-run")
+    assert (done.status, done.out) == (1, "")
+    assert "a.txt: line 2 is no word event: oversized: words[0].text: expected at most 64 characters" in done.err
+
+
+@pytest.mark.parametrize(
     ("name", "content", "told"),
     [
         ("a.json", '[{"Word": "hi", "Offset": 1}]', "is JSON, but of no recogniser that is known here"),

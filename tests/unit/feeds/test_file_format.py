@@ -118,5 +118,12 @@ def test_ordinary_text_stays_text(prose: str) -> None:
     assert recognised_format("talk.txt", ["so\n", *prose.splitlines(keepends=True)]) is FileFormat.TEXT
 
 
+@pytest.mark.parametrize("value", ["9" * 5000, "[" * 100_000])
+def test_json_that_is_not_held_is_neither_a_crash_nor_text(value: str) -> None:
+    assert recognised_format("a.txt", [f'{{"session": {value}}}\n']) is FileFormat.JSONL
+    with pytest.raises(FatalError, match="looks like JSON among other lines"):
+        recognised_format("a.txt", ["so\n", f'{{"session": {value}}}\n'])
+
+
 def test_every_recogniser_is_a_format() -> None:
     assert {name.value for name in RecogniserName} <= {one.value for one in FileFormat}

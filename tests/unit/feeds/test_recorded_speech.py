@@ -214,6 +214,44 @@ def test_silence_in_a_form_that_several_share_is_not_doubted() -> None:
     assert read('{"text": ""}\n', given=FileFormat.WHISPER) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.jsonl", '{"words": "so"}\n{"words": 3}\n', "a.jsonl: line 2 is no word event: wrong_type: words"),
+        ("a.jsonl", '{"at_ms": ' + "1" * 400 + "}", "a.jsonl: line 1 is no word event: at_ms: expected a whole number"),
+        ("a.jsonl", '{"a":' * 100_000, "a.jsonl: line 1: expected JSON, not nested too deep"),
+        ("a.json", '{"text": "so"}\n\n{"text": 3}\n', "a.json: line 3: text: expected text"),
+        (
+            "a.json",
+            '{"text": "so"}\n{"a":' + "9" * 5000 + "}",
+            "a.json: line 2: expected JSON, not a number of too many",
+        ),
+        ("a.json", '{"text": "so"}\n' + '{"a":' * 100_000, "a.json: line 2: expected JSON, not nested too deep"),
+        ("a.ctm", "talk A 0.1 0.2 so\nso\n", "a.ctm: line 2 is none of CTM"),
+        ("-", '{"text": "so"}\n{"text": 3}\n', "standard input: line 2: text: expected text"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_file_and_line(name: str, content: str, told: str) -> None:
+    with pytest.raises(FatalError) as refused:
+        read(content, name=name)
+    assert str(refused.value).startswith(told)
+
+
+def test_a_line_that_is_not_utf_8_is_told_and_so_is_the_value_that_it_stands_in() -> None:
+    told: list[UnreadableMessageError] = []
+    lines = ['{"a": 1}\n', None, "{\n", '"b": 1,\n', None, '"c": 2\n', "}\n", '{"d": 3}\n']
+    assert list(json_messages(lines, broken=told.append)) == [{"a": 1}, {"d": 3}]
+    assert [str(one) for one in told][:2] == ["line 2: expected UTF-8", "line 5: expected UTF-8"]
+
+
+def test_json_that_is_not_held_is_told_as_soon_as_its_line_is_there() -> None:
+    told: list[UnreadableMessageError] = []
+    lines = iter(['{"a":' + "9" * 5000 + "}\n", '{"b": 1}\n', '{"c": 1}\n'])
+    assert next(json_messages(lines, broken=told.append)) == {"b": 1}
+    assert [str(one) for one in told] == ["line 1: expected JSON, not a number of too many digits"]
+    assert len(list(lines)) == 1
+
+
 def test_half_a_character_is_named_and_not_quoted() -> None:
     with pytest.raises(FatalError, match="half a character stands there") as refused:
         read('{"text": "so \\ud83d yes"}\n', "vosk.json")

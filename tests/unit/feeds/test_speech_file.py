@@ -73,7 +73,22 @@ def test_no_event_is_sent_before_the_one_above_it() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["so yes", "[1]", '{"words": "' + "x" * 65 + '"}', '{"session": "a", "lang": 3}', '{"words": [{"txt": "secret"}]}'],
+    [
+        "so yes",
+        "[1]",
+        '{"words": "' + "x" * 65 + '"}',
+        '{"session": "a", "lang": 3}',
+        '{"words": [{"txt": "secret"}]}',
+        '{"session": ' + "[" * 100_000,
+        '{"session": {"secret": 1}}',
+        '{"at_ms": ' + "1" * 400 + "}",
+        '{"at_ms": ' + "1" * 5000 + "}",
+        '{"at_ms": 1e400}',
+        '{"seq": ' + "1" * 400 + "}",
+        '{"version": "1.2", "secret": ' + "[" * 900 + "]" * 900 + "}",
+        '{"words": ["secret \\ud800"]}',
+        '{"options": {"emission": "secret"}}',
+    ],
 )
 def test_a_wrong_line_is_named_and_not_quoted(line: str) -> None:
     with pytest.raises(FatalError, match="line 2") as refused:
@@ -98,6 +113,13 @@ def test_a_recorded_event_may_have_fields_of_a_later_minor_version() -> None:
 def test_a_word_that_no_worker_would_take_is_refused_before_anything_is_sent() -> None:
     with pytest.raises(FatalError, match=r"line 1 is no word event: forbidden_character: words\[0\].text"):
         of_json('{"session": "a", "words": ["so yes"]}')
+
+
+@pytest.mark.parametrize("words", ['"so ' + "x" * 65 + '"', '["so", {"text": "' + "x" * 65 + '"}]'])
+def test_a_word_that_is_too_long_is_told_with_the_length_that_it_may_have(words: str) -> None:
+    told = r"line 1 is no word event: oversized: words\[1\].text: expected at most 64 characters"
+    with pytest.raises(FatalError, match=told):
+        of_json(f'{{"words": {words}}}')
 
 
 def test_sessions_can_be_ended_after_their_last_event() -> None:
@@ -142,6 +164,21 @@ def test_delays_do_not_add_up() -> None:
     for _ in paced(of_text("a b c"), speed=1, now_s=wrist.now_s, sleep=wrist.sleep):
         wrist.now += 0.75
     assert wrist.slept == [1.0, 0.25, 0.25]
+
+
+def test_a_time_further_off_than_any_system_sleeps_is_slept_through_in_parts() -> None:
+    class AwokenError(Exception):
+        pass
+
+    def sleep(seconds: float) -> None:
+        asked.append(seconds)
+        if len(asked) == 3:
+            raise AwokenError
+
+    asked: list[float] = []
+    with pytest.raises(AwokenError):
+        list(paced(of_json(f'{{"at_ms": {2**53 - 1}}}'), speed=1, now_s=lambda: 0.0, sleep=sleep))
+    assert max(asked) <= 24 * 3600
 
 
 def test_speed_nought_never_waits() -> None:

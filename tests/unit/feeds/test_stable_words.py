@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
+from schemas.events import MAX_EVENT_WORDS
+from worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageError
 from worker.feeds.stable_words import StableWords
 
 
@@ -76,6 +77,30 @@ def test_utterances_that_are_never_ended_do_not_pile_up() -> None:
 def test_one_hypothesis_is_no_agreement() -> None:
     with pytest.raises(ValueError, match="at least 2"):
         StableWords(1)
+
+
+def test_more_words_at_once_than_an_event_may_have_are_refused_while_they_may_change() -> None:
+    stable = StableWords(2)
+    with pytest.raises(UnreadableMessageError, match="oversized: words: expected at most 2000"):
+        stable.check(heard("so " * (MAX_EVENT_WORDS + 1)))
+    stable.check(heard("so " * MAX_EVENT_WORDS))
+    stable.check(heard("so " * 20_000, final=True))
+
+
+def test_an_utterance_that_its_recogniser_never_ends_may_grow_for_hours() -> None:
+    stable, said = StableWords(2), ["so"] * 10_000
+    for words in range(500, 10_001, 500):
+        for more in ("um", "uh"):
+            hypothesis = heard(" ".join([*said[:words], more, more]))
+            stable.check(hypothesis)
+            stable.take(hypothesis)
+    assert sent(stable, heard(" ".join([*said, "yes"]), final=True)) == ["yes"]
+
+
+def test_what_a_closed_utterance_repeats_is_dropped_however_long_it_is() -> None:
+    stable = StableWords(2)
+    sent(stable, heard("so", final=True, utterance="1"))
+    stable.check(heard("so " * 5000, utterance="1"))
 
 
 _SAID = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=6).map(" ".join)

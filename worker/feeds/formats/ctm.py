@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from worker.errors import FatalError
 from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.refusal import BadLineError
 from worker.feeds.times import seconds_ms
 
 __all__ = ["hypotheses", "is_ctm"]
@@ -26,7 +26,7 @@ def is_ctm(line: str) -> bool:
 
 
 def hypotheses(lines: Iterable[str]) -> Iterator[Hypothesis]:
-    """Yield a final hypothesis a word; reads all lines first. FatalError names the line that is none."""
+    """Yield a final hypothesis a word; reads all lines first. BadLineError names the line that is none."""
     rows = list(_rows(lines))
     several = len({stream for stream, _ in rows}) > 1
     for stream, word in rows:
@@ -44,7 +44,7 @@ def _rows(lines: Iterable[str]) -> Iterator[tuple[str, HeardWord]]:
             kept = mark != "<ALT>"
             continue
         if not is_ctm(line):
-            raise FatalError(f"line {number} is none of CTM: file, channel, start, duration, word")
+            raise BadLineError(f"line {number} is none of CTM: file, channel, start, duration, word")
         if kept and not (mark.startswith("<") and mark.endswith(">")):
             yield f"{fields[0]}/{fields[1]}", _word(fields)
 

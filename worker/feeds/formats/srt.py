@@ -20,7 +20,7 @@ __all__ = ["TIMING", "hypotheses", "spoken"]
 
 TIMING = re.compile(r"^\s*((?:\d+:)?\d+:\d+[.,]\d{1,3})\s*-->\s*((?:\d+:)?\d+:\d+[.,]\d{1,3})(?:\s.*)?$")
 _TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
-_NOT_SPOKEN = re.compile(r"\[[^\]]*\]|\([^)]*\)|♪[^♪]*♪?|[♪♫]")
+_NOT_SPOKEN = re.compile(r"\[[^\]]{0,300}\]|\([^)]{0,300}\)|♪[^♪]*♪?|[♪♫]")
 _TURN = re.compile(r"^\s*(?:[-–—]+\s*)?(?:>>+\s*)?(?:[A-Z][A-Z .'-]{1,30}:\s)?")
 
 

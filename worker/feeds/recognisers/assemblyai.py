@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, confidence, flag, objects, text
+from worker.feeds.message_fields import Message, confidence, flag, name_of, objects, text
 from worker.feeds.times import ms
 
 __all__ = ["AssemblyAi", "recognises"]
@@ -62,7 +62,7 @@ class AssemblyAi:
             ended = flag(message, "end_of_turn")
             yield Hypothesis(
                 words=tuple(map(_word, objects(message, "words"))),
-                utterance=f"turn {message.get('turn_order')}",
+                utterance=f"turn {name_of(message.get('turn_order'), 'turn_order')}",
                 final=ended,
                 utterance_end=ended or bool(text(message, "utterance")),
             )

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, confidence, objects, text
+from worker.feeds.message_fields import Message, confidence, name_of, objects, text
 from worker.feeds.times import spread, ticks_ms
 from worker.feeds.written_words import unmarked, words_of
 
@@ -42,7 +42,7 @@ class Azure:
         until_ms = None if offset_ms is None or duration_ms is None else offset_ms + duration_ms
         status = text(message, "RecognitionStatus")
         channel, speaker = message.get("Channel"), text(message, "SpeakerId")
-        stream = str(channel) if channel not in (None, 0) else ""
+        stream = name_of(channel, "Channel") if channel != 0 else ""
         if status and status != "Success":
             yield Hypothesis(stream=stream, final=True, heard_until_ms=until_ms)
             return

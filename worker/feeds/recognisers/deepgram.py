@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, confidence, flag, objects, part, text
+from worker.feeds.message_fields import Message, confidence, flag, name_of, objects, part, text
 from worker.feeds.times import seconds_ms, spread
 from worker.feeds.written_words import words_of
 
@@ -90,7 +90,7 @@ def _words(alternative: Message, start_ms: int | None, until_ms: int | None) -> 
             start_ms=seconds_ms(word.get("start")),
             end_ms=seconds_ms(word.get("end")),
             confidence=confidence(word, "confidence"),
-            speaker="" if word.get("speaker") is None else str(word["speaker"]),
+            speaker=name_of(word.get("speaker"), "speaker"),
         )
         for word in words
     )
@@ -99,5 +99,5 @@ def _words(alternative: Message, start_ms: int | None, until_ms: int | None) -> 
 def _channel(index: object) -> str:
     """Return the channel of ``[number, how many]``; empty where there is one."""
     if isinstance(index, list) and len(index) == 2 and index[1] != 1:
-        return str(index[0])
+        return name_of(index[0], "channel_index")
     return ""

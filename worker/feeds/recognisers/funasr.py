@@ -12,11 +12,10 @@ Source: https://github.com/modelscope/FunASR/blob/main/runtime/docs/websocket_pr
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, text
+from worker.feeds.message_fields import Message, text, written_list
 from worker.feeds.times import ms
 from worker.feeds.written_words import written_units
 
@@ -58,7 +57,7 @@ class FunAsr:
 
 def _words(message: Message) -> tuple[HeardWord, ...]:
     units = written_units(text(message, "text"))
-    stamps = _stamps(message.get("timestamp"))
+    stamps = _stamps(written_list(message, "timestamp"))
     if len(stamps) != len(units):
         return tuple(HeardWord(text=unit) for unit in units)
     return tuple(
@@ -67,12 +66,5 @@ def _words(message: Message) -> tuple[HeardWord, ...]:
     )
 
 
-def _stamps(value: object) -> list[tuple[object, object]]:
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except json.JSONDecodeError:
-            return []
-    if not isinstance(value, list):
-        return []
-    return [(pair[0], pair[1]) for pair in value if isinstance(pair, list) and len(pair) == 2]
+def _stamps(pairs: list[object]) -> list[tuple[object, object]]:
+    return [(pair[0], pair[1]) for pair in pairs if isinstance(pair, list) and len(pair) == 2]

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, confidence, either, objects, text
+from worker.feeds.message_fields import Message, confidence, either, name_of, objects, text
 from worker.feeds.times import duration_ms, spread
 from worker.feeds.written_words import words_of
 
@@ -53,7 +53,7 @@ class Google:
         results = objects(message, "results")
         streamed = any(either(result, *_FINAL, "stability") is not None for result in results)  # else a recording's
         for result in results:
-            stream = str(either(result, "channelTag", "channel_tag") or "")
+            stream = name_of(either(result, "channelTag", "channel_tag") or None, "channelTag")
             until_ms = duration_ms(either(result, *_END))
             words = self._words(result, stream, until_ms)
             if either(result, *_FINAL) is True or not streamed:
@@ -98,5 +98,5 @@ def _word(word: Message) -> HeardWord:
         start_ms=duration_ms(start) if start is not None else (0 if end is not None else None),
         end_ms=duration_ms(end),
         confidence=confidence(word, "confidence") or None,  # proto3: 0 is "not set"
-        speaker="" if speaker in (None, 0, "") else str(speaker),
+        speaker=name_of(speaker or None, "speakerTag"),
     )

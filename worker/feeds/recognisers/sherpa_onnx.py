@@ -14,11 +14,10 @@ https://k2-fsa.github.io/sherpa/onnx/javascript-api/html/interfaces/sherpa-onnx.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, flag, number, text
+from worker.feeds.message_fields import Message, flag, number, text, written_list
 from worker.feeds.times import ends_guessed, seconds_ms
 from worker.feeds.token_words import Token, words_of_tokens
 from worker.feeds.written_words import written_units
@@ -64,7 +63,7 @@ class SherpaOnnx:
 
 def _words(message: Message) -> tuple[HeardWord, ...]:
     spoken = text(message, "text")
-    tokens, starts = _list(message.get("tokens")), _list(message.get("timestamps"))
+    tokens, starts = written_list(message, "tokens"), written_list(message, "timestamps")
     begin_ms = seconds_ms(message.get("start_time")) or 0
     if len(tokens) == len(starts) and all(isinstance(token, str) for token in tokens):
         timed = [
@@ -77,13 +76,3 @@ def _words(message: Message) -> tuple[HeardWord, ...]:
         if "".join(word.text for word in words).casefold() == "".join(written_units(spoken)).casefold():
             return ends_guessed(words)
     return tuple(HeardWord(text=unit) for unit in written_units(spoken))
-
-
-def _list(value: object) -> list[object]:
-    """Return a list, also one that was written as text."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except json.JSONDecodeError:
-            return []
-    return list(value) if isinstance(value, list) else []

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from worker.feeds.hypothesis import Hypothesis
-from worker.feeds.message_fields import Message, confidence, flag, objects, text
+from worker.feeds.message_fields import Message, confidence, flag, name_of, objects, text
 from worker.feeds.times import ms
 from worker.feeds.token_words import Token, words_of_tokens
 
@@ -67,12 +67,11 @@ class Soniox:
 
 
 def _token(token: Message) -> Token:
-    speaker = token.get("speaker")
     return Token(
         text=text(token, "text"),
         start_ms=ms(token.get("start_ms")),
         end_ms=ms(token.get("end_ms")),
         confidence=confidence(token, "confidence"),
         final=flag(token, "is_final"),
-        speaker="" if speaker is None else str(speaker),
+        speaker=name_of(token.get("speaker"), "speaker"),
     )

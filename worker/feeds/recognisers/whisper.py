@@ -25,7 +25,7 @@ from worker.feeds.written_words import words_of, written_units
 
 __all__ = ["Whisper", "recognises"]
 
-_NOT_SPOKEN = re.compile(r"\[[^\]]*\]|\([^)]*\)|<\|[^|]*\|>|♪[^♪]*♪|[♪♫]")
+_NOT_SPOKEN = re.compile(r"\[[^\]]{0,300}\]|\([^)]{0,300}\)|<\|[^|]*\|>|♪[^♪]*♪|[♪♫]")
 
 
 def recognises(message: Message) -> bool:

@@ -68,3 +68,8 @@ def test_the_apis_words_stand_beside_its_segments() -> None:
         "segments": [{"start": 0.0, "end": 1.0, "text": " So yes."}],
     }
     assert timed(fed("whisper", [answer])) == [("So", 100, 300), ("yes", 300, 800)]
+
+
+def test_whispers_brackets_are_looked_at_for_so_many_characters_as_a_sound_may_have() -> None:
+    for written, spoken in (("[" + "x " * 149 + "] so", 1), ("[" + "x " * 200 + "] so", 201)):
+        assert len(texts(fed("whisper", [{"segments": [{"start": 0, "end": 1, "text": written}]}]))) == spoken
