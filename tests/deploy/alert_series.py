@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-__all__ = ["CALM", "CASES", "Case"]
+import yaml
+
+from tests.harness.deploy_tools import tool
+from tests.harness.places import CHART
+
+__all__ = ["CALM", "CASES", "RULES", "Case", "complaint", "lag", "promtool_complaint"]
+
+RULES = CHART / "files" / "rules.yaml"
+_OF_ALL = 'namespace="asr", deployment="speech"'
+
+
+def lag(pod: str, partitions: range, values: str) -> dict[str, str]:
+    """Return what a worker says of the partitions that it holds, one by one."""
+    return {f'caesura_lag_records{{pod="{pod}", partition="{number}"}}': values for number in partitions}
+
 
 CALM: dict[str, str] = {
     'caesura_ready{pod="a"}': "1x480",
@@ -14,10 +32,10 @@ CALM: dict[str, str] = {
     'caesura_partitions{pod="a", phase="loaded"}': "6x480",
     'caesura_partitions{pod="b", phase="loaded"}': "6x480",
     'caesura_partitions{pod="a", phase="claiming"}': "0x480",
-    'caesura_lag_records{pod="a", partition="0"}': "3x480",
-    'caesura_lag_records{pod="b", partition="1"}': "3x480",
+    **lag("a", range(6), "3x480"),
+    **lag("b", range(6, 12), "3x480"),
     'caesura_oldest_unread_age_seconds{pod="a", partition="0"}': "0.2x480",
-    'caesura_oldest_unread_age_seconds{pod="b", partition="1"}': "0.1x480",
+    'caesura_oldest_unread_age_seconds{pod="b", partition="6"}': "0.1x480",
     'caesura_words_total{pod="a"}': "0+6000x480",
     'caesura_events_total{pod="a"}': "0+1500x480",
     'caesura_dead_letters_total{pod="a", reason="late"}': "0+1x480",
@@ -50,11 +68,44 @@ CALM: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Alerts that must fire, and no others, where some series are otherwise. at_m: minutes from the beginning."""
+    """Alerts that must fire, and no others, where some series are otherwise. at_m: minutes from the beginning.
+
+    among: what the other series are. interval: how far apart samples are.
+    """
 
     fires: tuple[str, ...]
     otherwise: dict[str, str] = field(default_factory=dict)
     at_m: int = 45
+    among: dict[str, str] = field(default_factory=lambda: CALM)
+    interval: str = "1m"
+
+
+def complaint(case: Case, folder: Path) -> str:
+    """Return what promtool has to say against a case: nothing where exactly its alerts are firing then."""
+    expected = [
+        {"labels": f'{{alertname="{alert}"}}', "value": count} for alert, count in sorted(Counter(case.fires).items())
+    ]
+    series = {name.replace("{", f"{{{_OF_ALL}, "): values for name, values in (case.among | case.otherwise).items()}
+    query = 'count by (alertname) (ALERTS{alertstate="firing"})'
+    asked = {"expr": query, "eval_time": f"{case.at_m}m", "exp_samples": expected}
+    return promtool_complaint(series, asked, folder, interval=case.interval)
+
+
+def promtool_complaint(series: dict[str, str], asked: dict[str, Any], folder: Path, *, interval: str = "1m") -> str:
+    """Return what promtool has to say against an answer that is expected on these series; nothing where it is right."""
+    test = {
+        "interval": interval,
+        "input_series": [{"series": name, "values": values} for name, values in series.items()],
+        "promql_expr_test": [asked],
+    }
+    file = folder / "cases.yaml"
+    file.write_text(
+        yaml.safe_dump({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": [test]}, sort_keys=False)
+    )
+    done = subprocess.run(
+        [tool("promtool"), "test", "rules", file], capture_output=True, text=True, check=False, timeout=60
+    )
+    return done.stdout + done.stderr if done.returncode else ""
 
 
 CASES: dict[str, Case] = {
@@ -114,13 +165,15 @@ CASES: dict[str, Case] = {
     ),
     "partitions are held by nobody": Case(
         fires=("CaesuraPartitionsUnheld",),
-        otherwise={'caesura_partitions{pod="b", phase="loaded"}': "6x20 0x460"},
+        otherwise={'caesura_partitions{pod="b", phase="loaded"}': "6x20 0x460", **lag("b", range(6, 12), "3x20 _x460")},
     ),
     "partitions have moved to the other worker": Case(
         fires=(),
         otherwise={
             'caesura_partitions{pod="a", phase="loaded"}': "6x20 12x460",
             'caesura_partitions{pod="b", phase="loaded"}': "6x20 0x460",
+            **lag("a", range(6, 12), "_x20 3x460"),
+            **lag("b", range(6, 12), "3x20 _x460"),
         },
     ),
     "a partition is held twice": Case(

@@ -62,7 +62,8 @@ def test_every_metric_that_the_worker_serves_is_on_the_dashboard() -> None:
 
 
 def test_the_scaler_asks_for_a_metric_at_all() -> None:
-    assert [_NAME.findall(expression) for expression in scaler_expressions()] == [["caesura_oldest_unread_age_seconds"]]
+    asked = [_NAME.findall(expression) for expression in scaler_expressions()]
+    assert asked == [["caesura_oldest_unread_age_seconds", "caesura_partition_parked"]]
 
 
 def test_a_label_that_an_expression_selects_by_is_one_that_the_metric_has() -> None:
