@@ -37,8 +37,9 @@ def load(lang: str = "en", *, models: str | Path | None = None, threads: int | N
     what the machine's quota allows. ValueError where there is no model for the language or no thread to run it,
     CaesuraError where a model cannot be used.
     """
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
-        raise ValueError(f"threads is {threads!r}: 1 or more of one inference, or None")
+    given: object = threads
+    if given is not None and (not isinstance(given, int) or given < 1):
+        raise ValueError(f"threads is {given!r}: 1 or more of one inference, or None")
     folder = models_folder() if models is None else Path(models)
     if primary_language(lang) not in (there := languages(folder)):
         raise ValueError(f"there is no model for {lang}; there are {', '.join(there)}")

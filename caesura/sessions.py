@@ -37,8 +37,9 @@ class SessionModel(Protocol):
 
 def words_of(spoken: Spoken) -> tuple[Word, ...]:
     """Return words. ValueError where one holds white space or nothing, or is no word at all."""
-    if not isinstance(spoken, Iterable) or isinstance(spoken, bytes):
-        raise ValueError(f"a text or words are wanted, not {type(spoken).__name__}")  # noqa: TRY004 - one error for all
+    given: object = spoken
+    if not isinstance(given, Iterable) or isinstance(given, bytes):
+        raise ValueError(f"a text or words are wanted, not {type(given).__name__}")  # noqa: TRY004 - one error for all
     texts = spoken.split() if isinstance(spoken, str) else spoken
     words = tuple(Word(text=one) if isinstance(one, str) else one for one in texts)
     for place, word in enumerate(words):

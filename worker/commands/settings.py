@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.settings.catalogue import Leaf, shown
@@ -30,10 +31,14 @@ A setting has one name, written three ways. Flags win over the environment, the 
 | the environment | `CAESURA_WORKER_COMMIT_INTERVAL_MS=50` |
 | a TOML file, named by `--config` or `CAESURA_CONFIG` | `[worker]` and below it `commit_interval_ms = 50` |
 
-Lists are separated by commas, or written as JSON; names with values as `name=value,name=value`, or as JSON. A name that
-is none is refused with the one that was probably meant, and a value that does not fit with its reason. Secrets are
-never shown, neither by `caesura check` nor in a log. The last column says when a setting may change while sessions
-live: *at a roll-out* means worker by worker, with old and new values side by side for a while.
+Lists are separated by commas, or written as JSON (`["one", "two, with a comma"]`); names with values as
+`name=value,name=value`, or as JSON. Nothing else is read as JSON: an address may begin with a bracket
+(`[fd00::1]:6379`), a password with any character. Blanks around a value do not count, except around a secret: that is
+taken as it is, less one line break at its end.
+
+A name that is none is refused with the one that was probably meant, and a value that does not fit with its reason.
+Secrets are never shown, neither by `caesura check` nor in a log. The last column says when a setting may change while
+sessions live: *at a roll-out* means worker by worker, with old and new values side by side for a while.
 """
 
 _ABOUT = {
@@ -64,7 +69,8 @@ def settings(
     origin = origin_of(config, assignments)
     table = Table("setting", "value", "from", "what for", box=None, pad_edge=False)
     for setting in load_settings_to_show(origin):
-        table.add_row(setting.leaf.path, setting.value, setting.source, setting.leaf.description)
+        cells = (setting.leaf.path, setting.value, setting.source, setting.leaf.description)
+        table.add_row(*map(Text, cells))  # no markup: an address may stand in brackets
     Console(width=None if os.isatty(1) else 160).print(table)
 
 

@@ -8,7 +8,7 @@ where there is no token, the name in the address must be this machine's.
 from __future__ import annotations
 
 import hmac
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers
 
@@ -22,7 +22,8 @@ def admits_host(headers: Headers, settings: ServeSettings) -> bool:
     """Tell whether the name that the client called this service by is one of its own."""
     if settings.token:
         return True
-    name = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    host = _split(f"//{headers.get('host', '')}")
+    name = "" if host is None else host.hostname or ""
     return is_loopback(name) or name in settings.allowed_hosts
 
 
@@ -31,7 +32,8 @@ def admits_origin(headers: Headers, settings: ServeSettings) -> bool:
     origin = headers.get("origin")
     if origin is None:
         return True
-    return origin in settings.allowed_origins or urlsplit(origin).netloc == headers.get("host")
+    page = _split(origin)
+    return page is not None and (origin in settings.allowed_origins or page.netloc == headers.get("host"))
 
 
 def admits_token(headers: Headers, opening: Opening, settings: ServeSettings) -> bool:
@@ -42,3 +44,11 @@ def admits_token(headers: Headers, opening: Opening, settings: ServeSettings) ->
     if scheme.lower() != "bearer":
         shown = opening.token
     return hmac.compare_digest(shown.encode(), settings.token.encode())
+
+
+def _split(address: str) -> SplitResult | None:
+    """Return the parts of an address; None of what is none, such as half of one for IPv6."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return None

@@ -1,4 +1,7 @@
-"""The connections of a service: how many there may be, and how they all end. One event loop owns them."""
+"""The connections of a service: how many there may be, and how they all end. One event loop owns them.
+
+Only who was admitted by its opening counts: clients without one take nobody's place (``worker.service.doorway``).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from starlette.websockets import WebSocket
 
 from worker.ports.observer import Observer
 from worker.ports.service_events import ClientRefused, ClientsConnected
+from worker.service.doorway import Doorway
 from worker.service.messages import CloseCode, Opening, RefusalReason
 from worker.service.socket import ClientGoneError, ClientSocket
 from worker.settings.serving import ServeSettings
@@ -37,10 +41,13 @@ class Connections:
         settings: ServeSettings,
         make: Callable[[int, ClientSocket, Opening], Awaitable[Connection]],
         observer: Observer,
+        doorway: Doorway,
     ) -> None:
         self._settings = settings
         self._make = make
         self._observer = observer
+        self._doorway = doorway
+        self._opening: set[asyncio.Task[Opening | None]] = set()
         self._count = 0
         self._number = 0
         self._running: set[Connection] = set()
@@ -52,26 +59,46 @@ class Connections:
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve a client from its first byte to its last."""
+        await socket.accept()
         client = ClientSocket(socket, self._settings, self._observer)
-        if self._draining or self._count >= self._settings.max_connections:
-            await socket.accept()
-            reason = RefusalReason.DRAINING if self._draining else RefusalReason.TOO_MANY_CONNECTIONS
-            self._observer.note(ClientRefused(reason=reason))
+        try:
+            opening = await self._opened(client)
             if self._draining:
-                await client.close(CloseCode.RESTART, reason, "the service stops; try again")
-            else:
+                await self._turn_away(client, CloseCode.RESTART, RefusalReason.DRAINING, "the service stops; try again")
+            elif opening is not None and self._count >= self._settings.max_connections:
                 detail = f"{self._settings.max_connections} clients are connected, the most there may be; try again"
-                await client.close(CloseCode.TRY_AGAIN, reason, detail)
+                await self._turn_away(client, CloseCode.TRY_AGAIN, RefusalReason.TOO_MANY_CONNECTIONS, detail)
+            elif opening is not None:
+                await self._admit(socket, client, opening)
+        except ClientGoneError:
             return
+
+    async def _opened(self, client: ClientSocket) -> Opening | None:
+        """Return a client's opening; None where it was refused, or the service stops and waits for none."""
+        if self._draining:
+            return None
+        opening = asyncio.create_task(client.open())
+        self._opening.add(opening)
+        try:
+            await asyncio.wait({opening})
+            return None if opening.cancelled() else opening.result()
+        finally:
+            opening.cancel()
+            self._opening.discard(opening)
+
+    async def _turn_away(self, client: ClientSocket, code: int, reason: RefusalReason, detail: str) -> None:
+        self._observer.note(ClientRefused(reason=reason))
+        await client.close(code, reason, detail)
+
+    async def _admit(self, socket: WebSocket, client: ClientSocket, opening: Opening) -> None:
+        peer = None if socket.client is None else (socket.client.host, socket.client.port)
+        self._doorway.let_in(peer)
         self._counted(1)
         self._empty.clear()
         try:
-            opening = await client.open()
-            if opening is not None:
-                await self._run(client, opening)
-        except ClientGoneError:
-            return
+            await self._run(client, opening)
         finally:
+            self._doorway.let_out(peer)
             self._counted(-1)
             if not self._count:
                 self._empty.set()
@@ -92,8 +119,13 @@ class Connections:
             self._running.discard(connection)
 
     async def drain(self) -> bool:
-        """Let nobody in, bring every connection to its end; return whether all ended in time."""
+        """Let nobody in, bring every connection to its end; return whether all ended in time.
+
+        Who has not sent its opening is told, and not waited for.
+        """
         self._draining = True
+        for opening in list(self._opening):
+            opening.cancel()
         for connection in list(self._running):
             connection.drain()
         try:

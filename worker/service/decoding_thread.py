@@ -14,6 +14,7 @@ from typing import Protocol
 
 import msgspec
 
+from schemas.dead_letters import DeadLetterReason
 from schemas.events import WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
@@ -46,16 +47,16 @@ class Outlet(Protocol):
         """Take a session's unfrozen words of now."""
         ...
 
-    def refused(self, number: int, reason: ServeReason) -> None:
-        """Take note that the session does not take the event that came as this message."""
+    def refused(self, number: int, event: WordsEvent, reason: ServeReason) -> None:
+        """Take note that the session does not take the event that came with this message."""
         ...
 
     def at_rest(self, session: str) -> None:
         """Take note that all that was sent to a session has been dealt with."""
         ...
 
-    def ended(self, session: str) -> None:
-        """Take note that a session is over, and its name free again."""
+    def ended(self, last: WordsEvent) -> None:
+        """Take note that a session is over, and its name free again. last: the last event that was offered to it."""
         ...
 
     def failed(self) -> None:
@@ -81,7 +82,7 @@ class DecodingThread:
         self._inbox: deque[_Offered | int] = deque()
         self._outlets: dict[int, Outlet] = {}
         self._stopping = False
-        self._sessions: dict[int, set[str]] = {}
+        self._sessions: dict[int, dict[str, WordsEvent]] = {}
         self._news: set[tuple[int, str]] = set()
         self._told_at_s: dict[tuple[int, str], float] = {}
         self._thread = threading.Thread(target=self._run, name="decoding", daemon=True)
@@ -158,17 +159,18 @@ class DecodingThread:
         name = offered.event.session
         key = f"{offered.connection}:{name}"
         admission = self._pool.offer(msgspec.structs.replace(offered.event, session=key))
-        self._sessions.setdefault(offered.connection, set()).add(name)
-        self._news.add((offered.connection, name))
+        if admission.reason is not DeadLetterReason.TOO_MANY_SESSIONS:  # else there is no such session
+            self._sessions.setdefault(offered.connection, {})[name] = offered.event
+            self._news.add((offered.connection, name))
         if admission.reason is not None:
-            outlet.refused(offered.number, admission.reason)
+            outlet.refused(offered.number, offered.event, admission.reason)
         elif admission.outcome is OfferOutcome.REPEAT:
-            outlet.refused(offered.number, RefusalReason.REPEAT)
+            outlet.refused(offered.number, offered.event, RefusalReason.REPEAT)
 
     def _let_go(self, connection: int) -> None:
         with self._changed:
             self._outlets.pop(connection, None)
-        for name in self._sessions.pop(connection, set()):
+        for name in self._sessions.pop(connection, {}):
             self._pool.drop(f"{connection}:{name}")
             self._forget_news(connection, name)
 
@@ -187,9 +189,9 @@ class DecodingThread:
         for key in turn.ended:
             connection, name = _whose(key)
             self._forget_news(connection, name)
-            self._sessions.get(connection, set()).discard(name)
-            if (outlet := self._outlets.get(connection)) is not None:
-                outlet.ended(name)
+            last = self._sessions.get(connection, {}).pop(name, None)
+            if last is not None and (outlet := self._outlets.get(connection)) is not None:
+                outlet.ended(last)
         self._show_unfrozen()
 
     def _show_unfrozen(self) -> None:

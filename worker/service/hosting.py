@@ -64,7 +64,7 @@ async def host(hosted: Hosted, listener: Listener, stop: StopTaker | None) -> in
     if stop is not None:
         stop(stop_from_anywhere)
     source = hosted.source(fault)
-    connections = Connections(hosted.settings, hosted.connect, hosted.telemetry.observer)
+    connections = Connections(hosted.settings, hosted.connect, hosted.telemetry.observer, listener.doorway)
     app = web_app(
         hosted.settings,
         about=hosted.about,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -16,15 +16,29 @@ from schemas.events import WordsEvent
 from schemas.structure import check_structure
 from schemas.versions import EVENT_VERSION
 from worker.errors import FatalError
+from worker.feeds.hypothesis import UnreadableMessageError
 from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from worker.feeds.session_events import SessionEvents
 from worker.service.messages import Opening, RefusalReason, ServeReason
 
-__all__ = ["EventReader", "FrameReader", "RecogniserReader", "RefusedMessageError", "frame_reader", "read_opening"]
+__all__ = [
+    "EventReader",
+    "FrameReader",
+    "ReaderFailed",
+    "RecogniserReader",
+    "RefusedMessageError",
+    "frame_reader",
+    "read_opening",
+]
 
 _EVENT_FIELDS = WordsEvent.__struct_fields__
 _OPENING_FIELDS = Opening.__struct_fields__
+_LONGEST_SLIP = 64
+"""A field's name of more characters is no slip of a pen: what it is like is not looked for."""
+
+ReaderFailed = Callable[[RecogniserName, Exception], None]
+"""Is told of a recogniser's reader that raised what no reader should."""
 
 
 class RefusedMessageError(ValueError):
@@ -51,10 +65,14 @@ def read_opening(frame: str | bytes) -> Opening:
 
 
 class FrameReader(Protocol):
-    """Reads what a client sends after its opening."""
+    """Reads what a client sends after its opening. Nothing is counted before it is taken."""
 
-    def read(self, frame: str | bytes) -> Sequence[WordsEvent]:
-        """Return the events of a frame. RefusedMessageError."""
+    def read(self, frame: str | bytes) -> Iterator[WordsEvent]:
+        """Yield the events of a frame, then RefusedMessageError if there is something in it that cannot be taken."""
+        ...
+
+    def taken(self, event: WordsEvent) -> WordsEvent:
+        """Count an event just read, for which there is room; return it as it goes to its session."""
         ...
 
     def ended(self, session: str) -> None:
@@ -62,49 +80,70 @@ class FrameReader(Protocol):
         ...
 
 
-def frame_reader(opening: Opening) -> FrameReader:
+def frame_reader(opening: Opening, failed: ReaderFailed) -> FrameReader:
     """Return the reader of the format that an opening asks for."""
     if opening.format is None:
         return EventReader(opening=opening)
-    return RecogniserReader(opening=opening, recogniser=opening.format)
+    return RecogniserReader(opening=opening, recogniser=opening.format, failed=failed)
 
 
 @dataclass(slots=True, kw_only=True)
 class RecogniserReader:
     """Reads the messages of a recogniser, as they are, into words that are never revised (``worker.feeds``).
 
-    ``{"session_end": true}`` ends it, with what is still open; the next message begins anew.
+    ``{"session_end": true}`` ends it, with what is still open; the next message begins anew. Its events are numbered
+    here, not by the feed: a name may be free again, or have been refused, and the feed knows nothing of that.
     """
 
     opening: Opening
     recogniser: RecogniserName
+    failed: ReaderFailed
     _speech: RecognisedSpeech | None = None
-    _known: set[str] = field(default_factory=set)
+    _unpublishable: list[UnreadableMessageError] = field(default_factory=list)
+    _next: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Epoch and next number of the sessions that are open."""
 
-    def read(self, frame: str | bytes) -> list[WordsEvent]:
-        """Return the events of a message, perhaps none. RefusedMessageError."""
+    def read(self, frame: str | bytes) -> Iterator[WordsEvent]:
+        """Yield the events of a message, perhaps none. RefusedMessageError, whatever the reader raises."""
         fields = _fields(frame)
-        if self._speech is None:
-            numbered = SessionEvents(session=self.opening.session, lang=self.opening.lang)
-            self._speech = RecognisedSpeech(RECOGNISERS[self.recogniser].reader(), numbered)
-        ends = fields.keys() == {"session_end"}
-        try:
-            events = list(self._speech.finish(end=True) if ends else self._speech.take(fields))
-        except FatalError as error:
-            raise RefusedMessageError(DeadLetterReason.MALFORMED, str(error)) from None
-        if ends:
-            self._speech = None
-        return [self._with_options(event) for event in events]
+        self._unpublishable.clear()
+        for event in self._heard(fields):
+            if event.words or event.session_end or event.session in self._next:  # else it would open an empty session
+                yield event
+        if self._unpublishable:
+            raise RefusedMessageError(DeadLetterReason.MALFORMED, str(self._unpublishable[0]))
+
+    def taken(self, event: WordsEvent) -> WordsEvent:
+        """Give an event its number, and a session's first one the opening's options."""
+        options = None if event.session in self._next else self.opening.options
+        epoch, seq = self._next.get(event.session, (event.epoch, 0))
+        if epoch != event.epoch:
+            seq = 0
+        self._next[event.session] = (event.epoch, seq + 1)
+        return msgspec.structs.replace(event, seq=seq, options=options)
 
     def ended(self, session: str) -> None:
-        """Take note that a session is over."""
-        self._known.discard(session)
+        """Take note that a session is over: its name begins anew."""
+        self._next.pop(session, None)
 
-    def _with_options(self, event: WordsEvent) -> WordsEvent:
-        if event.session in self._known:
-            return event
-        self._known.add(event.session)
-        return msgspec.structs.replace(event, options=self.opening.options)
+    def _heard(self, fields: dict[str, object]) -> list[WordsEvent]:
+        if self._speech is None:
+            events = SessionEvents(
+                session=self.opening.session, lang=self.opening.lang, refused=self._unpublishable.append
+            )
+            self._speech = RecognisedSpeech(RECOGNISERS[self.recogniser].reader(), events)
+        speech = self._speech
+        ends = fields.keys() == {"session_end"}
+        if ends:
+            self._speech = None
+        try:
+            return speech.finish(end=True) if ends else speech.take(fields)
+        except FatalError as error:
+            raise RefusedMessageError(DeadLetterReason.MALFORMED, str(error)) from None
+        except Exception as error:  # noqa: BLE001 - a message that breaks its reader is refused like any other
+            self.failed(self.recogniser, error)
+            detail = f"the message: expected one of {self.recogniser.value}'s, and it cannot be read"
+            raise RefusedMessageError(DeadLetterReason.MALFORMED, detail) from None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -119,8 +158,8 @@ class EventReader:
     opening: Opening
     _next_seq: dict[str, int] = field(default_factory=dict)
 
-    def read(self, frame: str | bytes) -> list[WordsEvent]:
-        """Return the event. RefusedMessageError."""
+    def read(self, frame: str | bytes) -> Iterator[WordsEvent]:
+        """Yield the event. RefusedMessageError."""
         fields = _fields(frame)
         if "version" not in fields:
             _refuse_slips(fields, _EVENT_FIELDS, "an event")
@@ -134,9 +173,12 @@ class EventReader:
         }
         if known is None and self.opening.options is not None:
             whole["options"] = msgspec.to_builtins(self.opening.options)
-        event = _event(whole | fields | {"words": _words(fields.get("words", []))})
+        yield _event(whole | fields | {"words": _words(fields.get("words", []))})
+
+    def taken(self, event: WordsEvent) -> WordsEvent:
+        """Count the event."""
         self._next_seq[event.session] = event.seq + 1
-        return [event]
+        return event
 
     def ended(self, session: str) -> None:
         """Take note that a session is over: its name begins anew."""
@@ -183,7 +225,7 @@ def _event(fields: dict[str, object]) -> WordsEvent:
 def _refuse_slips(fields: dict[str, object], known: tuple[str, ...], what: str) -> None:
     for name in fields:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
+            close = difflib.get_close_matches(name, known, n=1) if len(name) <= _LONGEST_SLIP else []
             meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
             raise RefusedMessageError(RefusalReason.UNKNOWN_FIELD, f"a field that {what} does not have; {meant}")
 

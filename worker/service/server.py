@@ -1,4 +1,7 @@
-"""Runs a web application until it is told to stop: binds first, so that a port in use is said; drains, then ends."""
+"""Runs a web application until it is told to stop: binds first, so that a port in use is said; drains, then ends.
+
+uvicorn would wait for ever for a request that does not come, and accept sockets without end: ``Doorway`` does not.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,25 @@ import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
+from typing_extensions import override
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from worker.errors import FatalError
+from worker.service.doorway import Doorway, DoorwaySocket, most_sockets
 from worker.settings.serving import ServeSettings
 
 __all__ = ["Listener", "listening", "serve_until_stopped"]
 
-_MAX_HTTP_REQUESTS = 64
+_MAX_WAITING_SOCKETS = 256
+"""Beside as many as may be let in: requests, and WebSockets whose opening has not come."""
+
 _BACKLOG = 256
 _PING_S, _PONG_S = 20.0, 60.0
 
@@ -27,8 +38,13 @@ _PING_S, _PONG_S = 20.0, 60.0
 class Listener:
     """A bound socket and the address to open in a browser."""
 
-    socket: socket.socket
+    socket: DoorwaySocket
     url: str
+
+    @property
+    def doorway(self) -> Doorway:
+        """Return what knows of the sockets that were accepted."""
+        return self.socket.doorway
 
 
 def listening(settings: ServeSettings) -> Listener:
@@ -38,14 +54,16 @@ def listening(settings: ServeSettings) -> Listener:
         bound = _bound(host, settings.port)
     except OSError as error:
         raise FatalError(f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}") from error
+    most = most_sockets(settings.max_connections + _MAX_WAITING_SOCKETS)
+    bound.doorway = Doorway(most=most, within_s=settings.opening_timeout_s)
     shown = f"[{host}]" if ":" in host else host
     scheme = "https" if settings.tls_certificate else "http"
     return Listener(socket=bound, url=f"{scheme}://{shown}:{bound.getsockname()[1]}/")
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bound(host: str, port: int) -> DoorwaySocket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    bound = socket.socket(family, kind, protocol)
+    bound = DoorwaySocket(family, kind, protocol)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
@@ -65,7 +83,7 @@ async def serve_until_stopped(
     stop: asyncio.Event,
 ) -> None:
     """Serve until ``stop`` is set, or SIGTERM or SIGINT comes; then drain and end. A second signal does not wait."""
-    server = _Server(_configured(app, settings))
+    server = _Server(_configured(app, settings, listener.doorway))
     loop = asyncio.get_running_loop()
 
     def asked_to_stop() -> None:
@@ -85,19 +103,21 @@ async def serve_until_stopped(
     await running
 
 
-def _configured(app: Starlette, settings: ServeSettings) -> uvicorn.Config:
+def _configured(app: Starlette, settings: ServeSettings, doorway: Doorway) -> uvicorn.Config:
     config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
         server_header=False,
         lifespan="off",
-        ws=_WebSocketProtocol,
+        proxy_headers=False,  # a client is known by its own address
+        backlog=_BACKLOG,
+        http=cast("type[asyncio.Protocol]", partial(_HttpProtocol, doorway)),
+        ws=cast("type[asyncio.Protocol]", partial(_WebSocketProtocol, doorway)),
         ws_max_size=settings.max_message_bytes,
         ws_per_message_deflate=False,  # a kilobyte received must not become a megabyte that waits
         ws_ping_interval=_PING_S,
         ws_ping_timeout=_PONG_S,
-        limit_concurrency=settings.max_connections + _MAX_HTTP_REQUESTS,
         timeout_graceful_shutdown=1,
         ssl_certfile=settings.tls_certificate or None,
         ssl_keyfile=settings.tls_key or None,
@@ -110,13 +130,46 @@ def _configured(app: Starlette, settings: ServeSettings) -> uvicorn.Config:
     return config
 
 
+class _HttpProtocol(H11Protocol):
+    """Tells the doorway of its requests."""
+
+    def __init__(self, doorway: Doorway, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
+        super().__init__(**given)
+        self._doorway = doorway
+
+    @override
+    def on_response_complete(self) -> None:
+        self._doorway.answered(self.client)
+        super().on_response_complete()
+
+    @override
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        self._doorway.upgraded(self.client)
+        super().handle_websocket_upgrade(event)
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._doorway.left(self.client)
+        super().connection_lost(exc)
+
+
 class _WebSocketProtocol(WebSocketsSansIOProtocol):
     """Cuts off a client that has left unread what it was sent: a polite close would wait for it, and hold it all."""
 
+    def __init__(self, doorway: Doorway, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
+        super().__init__(**given)
+        self._doorway = doorway
+
+    @override
     async def run_asgi(self) -> None:
         await super().run_asgi()
         if not self.writable.is_set():
             self.transport.abort()
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._doorway.left(self.client)
+        super().connection_lost(exc)
 
 
 class _Server(uvicorn.Server):

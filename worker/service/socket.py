@@ -43,7 +43,7 @@ class _RefusedOpeningError(Exception):
 
 
 class ClientSocket:
-    """A client's end. ``open`` comes first; ``write_all`` runs beside whoever reads."""
+    """A client's end, accepted. ``open`` comes first; ``write_all`` runs beside whoever reads."""
 
     def __init__(self, socket: WebSocket, settings: ServeSettings, observer: Observer) -> None:
         self._socket = socket
@@ -53,8 +53,7 @@ class ClientSocket:
         self.outbox = Outbox(settings.max_unsent_messages, lambda looks: observer.note(UnfrozenTold(dropped=looks)))
 
     async def open(self) -> Opening | None:
-        """Accept the connection and read its opening; None where it was refused and closed. ClientGoneError."""
-        await self._socket.accept()
+        """Read the opening; None where it was refused and the connection closed. ClientGoneError."""
         try:
             opening = await self._admitted_opening(self._socket.headers)
         except _RefusedOpeningError as refusal:

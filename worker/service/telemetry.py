@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import time
 
+from worker.feeds.recognisers.catalogue import RecogniserName
 from worker.telemetry.health import Health
-from worker.telemetry.log import make_log
+from worker.telemetry.log import failure_fields, make_log
 from worker.telemetry.metrics import Metrics
 from worker.telemetry.observer import TelemetryObserver
 
@@ -18,5 +19,13 @@ class ServiceTelemetry:
 
     def __init__(self) -> None:
         self.metrics = Metrics()
-        log = make_log(sys.stderr)
-        self.observer = TelemetryObserver(log=log, metrics=self.metrics, health=Health(time.monotonic))
+        self._log = make_log(sys.stderr)
+        self._failed_readers: set[tuple[RecogniserName, type[Exception]]] = set()
+        self.observer = TelemetryObserver(log=self._log, metrics=self.metrics, health=Health(time.monotonic))
+
+    def reader_failed(self, recogniser: RecogniserName, error: Exception) -> None:
+        """Write once of each recogniser and kind of error where its reader failed, and nothing of the message."""
+        failed = (recogniser, type(error))
+        if failed not in self._failed_readers:
+            self._failed_readers.add(failed)
+            self._log.warning("fault", kind="reader", call=recogniser.value, **failure_fields(error))

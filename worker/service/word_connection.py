@@ -21,7 +21,7 @@ from worker.ports.service_events import ClientRefused, ClientWordsTaken, Unfroze
 from worker.service.decoding_thread import DecodingThread
 from worker.service.messages import CloseCode, Ended, Opening, RefusalReason, Refused, ServeReason
 from worker.service.pace import WordPace
-from worker.service.reading import RefusedMessageError, frame_reader
+from worker.service.reading import FrameReader, RefusedMessageError
 from worker.service.rendered import segment_message, tentative_message
 from worker.service.socket import ClientGoneError, ClientSocket
 from worker.settings.serving import ServeSettings
@@ -30,14 +30,23 @@ __all__ = ["WordConnection"]
 
 _End = tuple[int, RefusalReason, str]
 _FAILED: _End = (CloseCode.FAILED, RefusalReason.FAILED, "the service cannot go on")
+_TOO_MANY_REFUSED: _End = (
+    CloseCode.TOO_MANY_REFUSED,
+    RefusalReason.TOO_MANY_REFUSED,
+    "more messages were refused than may be",
+)
 _DETAILS: Final[dict[ServeReason, str]] = {
     RefusalReason.REPEAT: "an event of this number was taken before",
     DeadLetterReason.SESSION_ENDED: "the session has ended; its name is free once `ended` has come",
+    DeadLetterReason.TOO_MANY_SESSIONS: "session: as many are open as the service holds; try again",
 }
 
 
 class WordConnection:
-    """A connection on ``/v1/words``; ``run`` lasts as long as it does. Its other methods are the ``Outlet``."""
+    """A connection on ``/v1/words``; ``run`` lasts as long as it does. Its other methods are the ``Outlet``.
+
+    What the decoding thread says of a session holds for ``_open`` only if nothing newer is on its way to that session.
+    """
 
     def __init__(
         self,
@@ -45,6 +54,7 @@ class WordConnection:
         client: ClientSocket,
         opening: Opening,
         *,
+        reader: FrameReader,
         decoding: DecodingThread,
         settings: ServeSettings,
         cleaning: Cleaning,
@@ -52,7 +62,7 @@ class WordConnection:
         self._number = number
         self._client = client
         self._outbox = client.outbox
-        self._reader = frame_reader(opening)
+        self._reader = reader
         self._decoding = decoding
         self._settings = settings
         self._cleaning = cleaning
@@ -63,7 +73,8 @@ class WordConnection:
         self._moved = asyncio.Event()
         self._draining = asyncio.Event()
         self._failed = False
-        self._refusals = 0
+        self._refused_messages: set[int] = set()
+        self._too_many_refused = asyncio.Event()
         self._tentative = opening.tentative
 
     async def run(self) -> None:
@@ -89,15 +100,18 @@ class WordConnection:
 
     async def _read_all(self) -> _End:
         draining = asyncio.create_task(self._draining.wait())
+        refused = asyncio.create_task(self._too_many_refused.wait())
         reading = asyncio.create_task(self._read_until_refused())
         try:
-            await asyncio.wait({draining, reading}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({draining, refused, reading}, return_when=asyncio.FIRST_COMPLETED)
             if reading.done():
                 return reading.result()
+            if refused.done():
+                return _TOO_MANY_REFUSED
         finally:
-            for task in (draining, reading):
+            for task in (draining, refused, reading):
                 task.cancel()
-            await asyncio.gather(draining, reading, return_exceptions=True)
+            await asyncio.gather(draining, refused, reading, return_exceptions=True)
         for last in list(self._open.values()):
             self._offer(0, _ending(last))
         await self._until(lambda: not self._open)
@@ -108,7 +122,7 @@ class WordConnection:
 
     async def _read_until_refused(self) -> _End:
         number = 0
-        while not self._failed:
+        while not self._failed and not self._too_many_refused.is_set():
             await self._outbox.has_room()
             await self._until(lambda: self._waiting.total() < self._settings.max_queued_words)
             try:
@@ -116,27 +130,26 @@ class WordConnection:
             except TimeoutError:
                 return CloseCode.IDLE, RefusalReason.IDLE, f"no message came for {self._settings.idle_timeout_s:g} s"
             number += 1
-            try:
-                events = self._reader.read(frame)
-                for event in events:
-                    self._admit(event)
-            except RefusedMessageError as error:
-                self._refuse(number, error.reason, error.detail)
-                if self._refusals > self._settings.max_refused_messages:
-                    detail = "more messages were refused than may be"
-                    return CloseCode.TOO_MANY_REFUSED, RefusalReason.TOO_MANY_REFUSED, detail
-                continue
-            for event in events:
-                self._offer(number, event)
-            words = sum(len(event.words) for event in events)
-            await asyncio.sleep(self._pace.wait_s(words, self._loop.time()))
-        return _FAILED
+            await asyncio.sleep(self._pace.wait_s(self._take(number, frame), self._loop.time()))
+        return _FAILED if self._failed else _TOO_MANY_REFUSED
 
-    def _admit(self, event: WordsEvent) -> None:
+    def _take(self, number: int, frame: str | bytes) -> int:
+        """Offer what a message says to the sessions that there is room for; return how many words it had."""
         most = self._settings.max_sessions_per_connection
-        if event.session not in self._open and len(self._open) >= most:
+        words, too_many = 0, False
+        try:
+            for event in self._reader.read(frame):
+                words += len(event.words)
+                if event.session in self._open or len(self._open) < most:
+                    self._offer(number, self._reader.taken(event))
+                else:
+                    too_many = True
+        except RefusedMessageError as error:
+            self._refuse(number, error.reason, error.detail)
+        if too_many:
             detail = f"session: expected at most {most} open ones a connection"
-            raise RefusedMessageError(DeadLetterReason.TOO_MANY_SESSIONS, detail)
+            self._refuse(number, DeadLetterReason.TOO_MANY_SESSIONS, detail)
+        return words
 
     def _offer(self, number: int, event: WordsEvent) -> None:
         self._open[event.session] = event
@@ -145,7 +158,9 @@ class WordConnection:
         self._decoding.offer(self._number, number, event)
 
     def _refuse(self, number: int, reason: ServeReason, detail: str) -> None:
-        self._refusals += 1
+        self._refused_messages.add(number)
+        if len(self._refused_messages) > self._settings.max_refused_messages:
+            self._too_many_refused.set()
         self._client.observer.note(ClientRefused(reason=reason))
         self._outbox.put(Refused(message=number, reason=reason, detail=detail))
 
@@ -170,18 +185,17 @@ class WordConnection:
         self._client.observer.note(UnfrozenTold(offered=1))
         self._loop.call_soon_threadsafe(self._outbox.put, tentative_message(tentative))
 
-    def refused(self, number: int, reason: ServeReason) -> None:
+    def refused(self, number: int, event: WordsEvent, reason: ServeReason) -> None:
         """Say that a session did not take an event."""
-        detail = _DETAILS.get(reason, "the session does not take this event any more")
-        self._loop.call_soon_threadsafe(self._refuse, number, reason, detail)
+        self._loop.call_soon_threadsafe(self._refuse_offered, number, event, reason)
 
     def at_rest(self, session: str) -> None:
         """Make room for more words."""
         self._loop.call_soon_threadsafe(self._rest, session)
 
-    def ended(self, session: str) -> None:
+    def ended(self, last: WordsEvent) -> None:
         """Say that a session is over."""
-        self._loop.call_soon_threadsafe(self._end, session)
+        self._loop.call_soon_threadsafe(self._end, last)
 
     def failed(self) -> None:
         """Close: nothing more will come."""
@@ -191,11 +205,21 @@ class WordConnection:
         del self._waiting[session]
         self._moved.set()
 
-    def _end(self, session: str) -> None:
-        self._open.pop(session, None)
-        self._reader.ended(session)
-        self._outbox.put(Ended(session=session))
-        self._moved.set()
+    def _refuse_offered(self, number: int, event: WordsEvent, reason: ServeReason) -> None:
+        if reason is DeadLetterReason.TOO_MANY_SESSIONS:
+            self._forget(event)
+        self._refuse(number, reason, _DETAILS.get(reason, "the session does not take this event any more"))
+
+    def _end(self, last: WordsEvent) -> None:
+        self._forget(last)
+        self._outbox.put(Ended(session=last.session))
+
+    def _forget(self, last: WordsEvent) -> None:
+        """Let a session go whose last event this was, if none has been offered since."""
+        if self._open.get(last.session) is last:
+            del self._open[last.session]
+            self._reader.ended(last.session)
+            self._moved.set()
 
     def _fail(self) -> None:
         self._failed = True

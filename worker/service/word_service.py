@@ -21,6 +21,7 @@ from worker.ports.observer import Observer
 from worker.service.decoding_thread import DecodingThread
 from worker.service.hosting import Hosted, StopTaker, host
 from worker.service.messages import PROTOCOL_VERSION, About, Limits, Opening, Ready
+from worker.service.reading import FrameReader, frame_reader
 from worker.service.server import Listener
 from worker.service.session_pool import SessionPool
 from worker.service.socket import ClientSocket
@@ -54,7 +55,8 @@ class WordService:
             return decoding[0]
 
         async def connect(number: int, client: ClientSocket, opening: Opening) -> WordConnection:
-            return self._connection(decoding[0], number, client, opening)
+            reader = frame_reader(opening, telemetry.reader_failed)
+            return self._connection(decoding[0], number, client, opening, reader)
 
         settings = self.settings.serve
         hosted = Hosted(
@@ -81,7 +83,7 @@ class WordService:
         )
 
     def _connection(
-        self, decoding: DecodingThread, number: int, client: ClientSocket, opening: Opening
+        self, decoding: DecodingThread, number: int, client: ClientSocket, opening: Opening, reader: FrameReader
     ) -> WordConnection:
         settings = self.settings.serve
         limits = Limits(
@@ -94,7 +96,9 @@ class WordService:
         ready = Ready(version=PROTOCOL_VERSION, models=models, limits=limits, state=_STATE, notice=notice)
         client.outbox.put(ready)
         cleaning = self.settings.worker.cleaning()
-        return WordConnection(number, client, opening, decoding=decoding, settings=settings, cleaning=cleaning)
+        return WordConnection(
+            number, client, opening, reader=reader, decoding=decoding, settings=settings, cleaning=cleaning
+        )
 
     def _models(self) -> dict[str, str]:
         return {primary_language(model.language): model.name for model in self.engine.models if model.active}

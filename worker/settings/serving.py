@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from msgspec import Meta
 __all__ = ["ServeSettings", "is_loopback"]
 
 _ROLL_OUT = {"change": "at a restart"}
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class ServeSettings:
         ),
     ] = ()
     max_connections: Annotated[
-        int, Meta(ge=1, le=100_000, description="Connections at once; one more is refused.", extra=_ROLL_OUT)
+        int, Meta(ge=1, le=100_000, description="Clients admitted at once; one more is refused.", extra=_ROLL_OUT)
     ] = 256
     max_sessions_per_connection: Annotated[
         int, Meta(ge=1, le=10_000, description="Sessions that a connection may have open at once.", extra=_ROLL_OUT)
@@ -93,7 +95,13 @@ class ServeSettings:
              extra=_ROLL_OUT),
     ] = 20  # fmt: skip
     opening_timeout_s: Annotated[
-        float, Meta(ge=0.1, le=600, description="Time that a client has for its first message.", extra=_ROLL_OUT)
+        float,
+        Meta(
+            ge=0.1,
+            le=600,
+            description="Time that a client has for a whole request, and on a WebSocket for its first message.",
+            extra=_ROLL_OUT,
+        ),
     ] = 10.0
     idle_timeout_s: Annotated[
         float, Meta(ge=1, le=86_400, description="Time without a message after which a connection is closed.",
@@ -118,8 +126,13 @@ class ServeSettings:
     def __post_init__(self) -> None:
         if bool(self.tls_certificate) != bool(self.tls_key):
             raise ValueError("serve.tls_certificate and serve.tls_key are given together")
+        if self.token != self.token.strip():
+            raise ValueError("serve.token begins or ends with a blank, which the header cannot carry")
         if not self.token and not is_loopback(self.host):
             raise ValueError(f"serve.host is {self.host}, which others can reach: set serve.token")
+        if not all(_ORIGIN.fullmatch(origin) for origin in self.allowed_origins):
+            told = "a browser writes scheme://host or scheme://host:port, in small letters and with nothing behind"
+            raise ValueError(f"serve.allowed_origins has one that can never match: {told}")
 
 
 def is_loopback(host: str) -> bool:

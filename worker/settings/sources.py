@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ __all__ = ["CONFIG_VARIABLE", "PREFIX", "Given", "build", "gather", "meant"]
 PREFIX = "CAESURA_"
 CONFIG_VARIABLE = "CAESURA_CONFIG"
 _Tree = TypeVar("_Tree")
+_BRACKETED = re.compile(r"""\[[^][{}"',]+]""")  # [fd00::1]:6379; what is meant as JSON closes after quotes or commas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,17 +138,26 @@ def _file_values(file: Path) -> Iterator[tuple[str, object]]:
 
 
 def _converted(leaf: Leaf, value: object) -> object:
-    """Convert a value to the setting's type; text may be JSON, a list separated by commas, or a plain word."""
+    """Convert a value to the setting's type; text may be a list or names with values, as JSON too, or a plain word."""
     if isinstance(value, str):
-        value = _parsed(leaf, value.strip())
+        value = _parsed(leaf, _one_line_break_less(value) if leaf.secret else value.strip())
     return msgspec.convert(value, leaf.type, strict=False)
 
 
+def _one_line_break_less(text: str) -> str:
+    """Take off what the file ends with that a secret was made of; blanks may be part of the secret."""
+    return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
+
+
 def _parsed(leaf: Leaf, text: str) -> object:
-    if text[:1] in ("[", "{"):
-        return json.loads(text)
     if not leaf.is_list and not leaf.is_mapping:
         return None if not text and leaf.is_optional else text
+    if text.startswith("[" if leaf.is_list else "{"):
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            if not _BRACKETED.match(text):
+                raise ValueError(f"it is no JSON: {error}") from error
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if leaf.is_mapping:
         if not all("=" in part for part in parts):

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -23,13 +25,18 @@ _JSON = "application/json"
 
 
 class TelemetryServer:
-    """An HTTP server on ``host:port``; port 0 takes a free one, which ``port`` then names."""
+    """An HTTP server on ``host:port``; port 0 takes a free one, which ``port`` then names.
+
+    host: a name, an IPv4 or an IPv6 address; ``::`` is every address, of IPv4 too where the system allows it.
+    """
 
     def __init__(self, host: str, port: int, *, registry: CollectorRegistry, health: Health) -> None:
+        host = host.strip("[]")
         try:
             self._server = _Server((host, port), registry, health)
         except OSError as error:
-            raise FatalError(f"metrics and health cannot be served on {host}:{port}: {error.strerror}") from error
+            shown = f"[{host}]" if ":" in host else host
+            raise FatalError(f"metrics and health cannot be served on {shown}:{port}: {error.strerror}") from error
         self.port = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, name="telemetry", daemon=True)
 
@@ -51,7 +58,14 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], registry: CollectorRegistry, health: Health) -> None:
         self.registry = registry
         self.health = health
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, _Handler)
+
+    def server_bind(self) -> None:
+        if self.address_family == socket.AF_INET6:
+            with suppress(OSError):  # a system of IPv6 alone
+                self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        super().server_bind()
 
 
 class _Handler(BaseHTTPRequestHandler):

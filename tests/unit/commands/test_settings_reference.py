@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.harness.places import ROOT
-from worker.commands.settings import settings_reference
+from worker.commands.settings import settings, settings_reference
 from worker.settings.tree import open_settings
 
 
 def test_the_documented_settings_are_the_settings() -> None:
     assert (ROOT / "docs" / "settings.md").read_text(encoding="utf-8") == settings_reference(), "run: make docs"
+
+
+def test_an_address_in_brackets_is_listed_with_them(capsys: pytest.CaptureFixture[str]) -> None:
+    settings(assignments=["redis.addresses=[fd00::1]:6379"], markdown=False, write=None)
+    assert "[fd00::1]:6379" in capsys.readouterr().out
 
 
 def test_every_setting_has_a_row() -> None:

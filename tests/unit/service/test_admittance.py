@@ -34,6 +34,27 @@ def test_a_page_of_another_site_may_not_connect() -> None:
                 received(client, "ready")
 
 
+def test_an_address_that_is_none_is_nobodys_who_may_come() -> None:
+    with serving() as served:
+        assert closing_of(served, {}, Origin="http://[::1") == (4001, "unknown_origin")
+        assert [fetched(served, path, Host="[::1")[0] for path in ("/", "/v1/about", "/metrics")] == [403] * 3
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["banana", "https://", "https://a.example/", "https://A.example", "//a.example", "https://me:pw@a.example"],
+)
+def test_an_allowed_origin_that_no_browser_would_send_is_refused(origin: str) -> None:
+    with pytest.raises(ValueError, match=r"serve\.allowed_origins") as refused:
+        ServeSettings(allowed_origins=("https://a.example", origin))
+    assert "pw" not in str(refused.value)
+
+
+@pytest.mark.parametrize("origin", ["https://a.example", "http://[::1]:8080", "http://a-b.example:80", "app://x_1"])
+def test_an_allowed_origin_as_a_browser_sends_it_is_taken(origin: str) -> None:
+    assert ServeSettings(allowed_origins=(origin,)).allowed_origins == (origin,)
+
+
 def test_a_name_that_is_not_this_machines_is_refused_without_a_token() -> None:
     with serving() as served:
         assert [fetched(served, path, Host="stranger.example")[0] for path in ("/", "/v1/about")] == [403, 403]

@@ -218,9 +218,10 @@ def test_secrets_are_shown_nowhere() -> None:
     assert listed["redis.sentinel_password"] == ""
 
 
-def test_a_secret_that_does_not_fit_is_not_quoted() -> None:
-    origin = SettingSources(environ=BROKERS, flags={"redis.password": "[open-sesame"})
-    assert "open-sesame" not in refusal(origin)
+def test_a_secret_that_does_not_fit_is_not_quoted(tmp_path: Path) -> None:
+    file = tmp_path / "caesura.toml"
+    file.write_text('[redis]\npassword = ["open-sesame"]\n')
+    assert "open-sesame" not in refusal(SettingSources(environ=BROKERS, file=file))
 
 
 def test_where_a_value_came_from_is_told() -> None:

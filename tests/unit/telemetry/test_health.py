@@ -122,6 +122,38 @@ def test_a_port_that_is_taken_is_said_by_name(health: Health) -> None:
             TelemetryServer("127.0.0.1", where, registry=Metrics().registry, health=health)
 
 
+def answered_at(address: str, port: int) -> bool:
+    try:
+        socket.create_connection((address, port), timeout=5).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("host", "addresses"),
+    [("::1", {"::1"}), ("[::1]", {"::1"}), ("::", {"::1", "127.0.0.1"}), ("0.0.0.0", {"127.0.0.1"})],  # noqa: S104
+)
+def test_an_address_of_ipv6_is_served_on_and_all_of_them_are_those_of_ipv4_too(
+    host: str, addresses: set[str], health: Health
+) -> None:
+    server = TelemetryServer(host, 0, registry=Metrics().registry, health=health)
+    server.start()
+    try:
+        assert {address for address in ("::1", "127.0.0.1") if answered_at(address, server.port)} == addresses
+    finally:
+        server.close()
+
+
+def test_a_port_of_ipv6_that_is_taken_is_said_with_the_address_in_brackets(health: Health) -> None:
+    with socket.socket(socket.AF_INET6) as taken:
+        taken.bind(("::1", 0))
+        taken.listen()
+        where = taken.getsockname()[1]
+        with pytest.raises(FatalError, match=rf"served on \[::1\]:{where}"):
+            TelemetryServer("::1", where, registry=Metrics().registry, health=health)
+
+
 def test_every_metric_is_in_the_table_once_with_its_unit_and_a_meaning() -> None:
     names = [metric.name for metric in METRICS]
     assert len(names) == len(set(names))

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
 
 from worker.adapters.kafka.errors import error_of
+from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.settings import KafkaSettings
 
 __all__ = ["EndQuestions", "HeardEnd"]
@@ -158,7 +159,7 @@ class EndQuestions:
     def _made(self) -> Consumer:
         with self._changed:
             if self._client is None:
-                self._client = Consumer(self._options)
+                self._client = new_client(Consumer, self._options)
             return self._client
 
     def _drop(self, client: Consumer | None) -> None:

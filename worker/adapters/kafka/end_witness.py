@@ -9,6 +9,7 @@ from __future__ import annotations
 from confluent_kafka import KafkaError, Message, Producer
 
 from worker.adapters.kafka.errors import consumer_error, consuming
+from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError, FatalError
 from worker.ports.records import OutMessage
@@ -70,7 +71,7 @@ class EndWitness:
         if self._closed:
             raise FatalError(f"{doing}: closed")
         if self._producer is None:
-            self._producer = Producer(self._options)
+            self._producer = new_client(Producer, self._options)
         return self._producer
 
     def _drop(self) -> None:

@@ -12,6 +12,7 @@ from typing import Self
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from worker.adapters.kafka.errors import consumer_error, consuming, error_of
+from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.partitions import topic_found
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError
@@ -31,7 +32,7 @@ class KafkaSender:
         self._fault: CaesuraError | None = None
         with consuming("making the producer"):
             options = settings.client_options() | {"enable.idempotence": True, "linger.ms": settings.linger_ms}
-            self._producer = Producer(options)
+            self._producer = new_client(Producer, options)
         self.partitions = len(topic_found(self._producer, topic, settings, self._timeout_s).partitions)
 
     def send(

@@ -11,6 +11,7 @@ from typing_extensions import override
 from worker.adapters.kafka.end_witness import EndWitness
 from worker.adapters.kafka.errors import consumer_error, consuming
 from worker.adapters.kafka.fetch_positions import record_of
+from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.range_questions import RangeQuestions
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError
@@ -53,7 +54,7 @@ class KafkaLogReader(LogReader):
             return
         doing = f"reading {topic} [{partition}]"
         with consuming(doing):
-            consumer = Consumer(self._options)
+            consumer = new_client(Consumer, self._options)
         try:
             with consuming(doing):
                 consumer.assign([TopicPartition(topic, partition, start)])

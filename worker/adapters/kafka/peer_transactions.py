@@ -6,6 +6,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from typing_extensions import override
 
 from worker.adapters.kafka.errors import consuming
+from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError
 from worker.ports.peer_transactions import PeerTransactions
@@ -28,7 +29,7 @@ class KafkaPeerTransactions(PeerTransactions):
         """
         options = self._settings.reader_options() | {"isolation.level": "read_uncommitted"}
         with consuming(f"asking who committed {self._topic}"):
-            consumer = Consumer(options)
+            consumer = new_client(Consumer, options)
             try:
                 known = consumer.list_topics(self._topic, timeout=timeout_s).topics[self._topic].partitions
                 asked = [TopicPartition(self._topic, partition) for partition in known]
@@ -41,7 +42,8 @@ class KafkaPeerTransactions(PeerTransactions):
     def end(self, transactional_id: str, timeout_s: float) -> None:
         """Become this transactional id for a moment: ``init_transactions`` aborts and fences."""
         try:
-            Producer(self._settings.producer_options(transactional_id)).init_transactions(timeout_s)
+            producer = new_client(Producer, self._settings.producer_options(transactional_id))
+            producer.init_transactions(timeout_s)
         except KafkaException as exception:
             error = exception.args[0]
             raise BrokerError(f"ending the transactions of {transactional_id}: {error.name()}") from exception

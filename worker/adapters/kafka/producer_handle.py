@@ -11,6 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from worker.adapters.kafka.error_codes import DENIED
 from worker.adapters.kafka.errors import consumer_error, delivery_error, error_of
+from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.overdue_call import returns_within
 from worker.errors import AbortableError, CaesuraError, FatalError
 from worker.ports.records import OutMessage
@@ -127,7 +128,7 @@ class ProducerHandle:
 
     def _make(self) -> Producer:
         try:
-            return Producer(self._options)
+            return new_client(Producer, self._options)
         except KafkaException as exception:
             raise consumer_error(error_of(exception), "making the producer") from exception
 

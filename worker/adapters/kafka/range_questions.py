@@ -10,6 +10,7 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import TopicMetadata
 
 from worker.adapters.kafka.errors import consuming
+from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError, FatalError
 
@@ -60,7 +61,7 @@ class RangeQuestions:
         if self._closed:
             raise FatalError(f"{doing}: closed")
         if self._client is None:
-            self._client = Consumer(self._options)
+            self._client = new_client(Consumer, self._options)
         return self._client
 
     def _drop(self) -> None:

@@ -111,6 +111,8 @@ class KafkaSettings:
             findings.append("sasl_mechanism is needed with a SASL security_protocol, and only there")
         if self.sasl_mechanism in _SASL_WITH_PASSWORD and not (self.sasl_username and self.sasl_password):
             findings.append(f"{self.sasl_mechanism} needs sasl_username and sasl_password")
+        if not sasl and (self.sasl_username or self.sasl_password):
+            findings.append("sasl_username and sasl_password are given but security_protocol does not use SASL")
         oauth = (self.oauth_token_endpoint, self.oauth_client_id, self.oauth_client_secret)
         if self.sasl_mechanism == "OAUTHBEARER" and not all(oauth):
             findings.append("OAUTHBEARER needs oauth_token_endpoint, oauth_client_id and oauth_client_secret")

@@ -8,6 +8,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from typing_extensions import override
 
 from worker.adapters.kafka.errors import consuming
+from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.ports.tentative_publisher import TentativePublisher
 
@@ -30,7 +31,7 @@ class KafkaTentativePublisher(TentativePublisher):
         self._topic = topic
         self._dropped = 0
         with consuming("making the producer of unfrozen words"):
-            self._producer = Producer(settings.client_options() | _FORGETFUL)
+            self._producer = new_client(Producer, settings.client_options() | _FORGETFUL)
 
     @override
     def offer(self, partition: int, key: bytes, value: bytes) -> bool:

@@ -14,6 +14,7 @@ from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, 
 
 from worker.adapters.kafka.errors import consumer_error, consuming
 from worker.adapters.kafka.fetch_positions import record_of
+from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.partitions import topic_found
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import FatalError
@@ -47,7 +48,7 @@ class KafkaReader:
         self._topic = topic
         self._timeout_s = settings.request_timeout_ms / 1000
         with consuming("making the reader"):
-            self._consumer = Consumer(options)
+            self._consumer = new_client(Consumer, options)
 
     def partitions(self) -> list[int]:
         """Return the topic's partitions. BrokerError, FatalError where there is no such topic."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import cast
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import (
@@ -22,6 +22,7 @@ from confluent_kafka.admin import (
 
 from worker.adapters.kafka.error_codes import DENIED
 from worker.adapters.kafka.errors import consumer_error, consuming, error_of
+from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError, CaesuraError
 
@@ -59,7 +60,7 @@ class KafkaTopics:
         self._denied: CaesuraError | None = None
         with consuming("making the administrator"):
             options = {**settings.client_options(), "error_cb": self._heard}
-            self._admin = AdminClient(cast("dict[str, Any]", options))
+            self._admin = new_client(AdminClient, options)
 
     def brokers(self) -> dict[int, str]:
         """Return the brokers: id to address; FatalError where they refuse our credentials."""

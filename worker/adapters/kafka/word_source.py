@@ -23,6 +23,7 @@ from worker.adapters.kafka.error_codes import FORBIDDEN, INFORMATIONAL
 from worker.adapters.kafka.errors import consumer_error, consuming, error_of
 from worker.adapters.kafka.fetch_positions import OUT_OF_RANGE, PARTITION_END, FetchPositions
 from worker.adapters.kafka.membership import KafkaMembership
+from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.range_questions import RangeQuestions
 from worker.adapters.kafka.rebalance import RebalanceCallbacks
 from worker.adapters.kafka.settings import KafkaSettings
@@ -55,7 +56,7 @@ class KafkaWordSource(WordSource):
         self._closed = False
         with consuming("making the consumer"):
             heard = {"error_cb": self._note, "on_commit": self._note_commit}
-            self._consumer = Consumer({**settings.consumer_options(), **heard})
+            self._consumer = new_client(Consumer, {**settings.consumer_options(), **heard})
         self._offsets = CurrentOffsets(self._consumer, topic, claims_topic)
 
     @property

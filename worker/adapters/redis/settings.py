@@ -84,18 +84,13 @@ class RedisSettings:
     ] = 2.0
 
     def __post_init__(self) -> None:
-        if (self.topology is RedisTopology.SENTINEL) != bool(self.sentinel_service):
-            raise ValueError("sentinel_service is needed with topology sentinel, and only there")
-        if self.topology is RedisTopology.CLUSTER and self.database:
-            raise ValueError("a cluster has no database but 0")
+        self._require_fitting_topology()
         if (self.tls_certificate_file is None) != (self.tls_key_file is None):
             raise ValueError("tls_certificate_file and tls_key_file go together")
         if not self.tls and (self.tls_ca_file or self.tls_certificate_file):
             raise ValueError("TLS files are given, but tls is off")
         if self.username is not None and self.password is None:
             raise ValueError("a username needs a password")
-        if self.topology is RedisTopology.STANDALONE and len(self.addresses) != 1:
-            raise ValueError("topology standalone has one address")
         for address in self.addresses:
             _require_no_url(address)
             if _is_socket(address):
@@ -103,6 +98,16 @@ class RedisSettings:
                     raise ValueError("a unix socket goes with topology standalone and without TLS")
             else:
                 split_address(address)
+
+    def _require_fitting_topology(self) -> None:
+        if (self.topology is RedisTopology.SENTINEL) != bool(self.sentinel_service):
+            raise ValueError("sentinel_service is needed with topology sentinel, and only there")
+        if self.topology is not RedisTopology.SENTINEL and (self.sentinel_username or self.sentinel_password):
+            raise ValueError("sentinel_username and sentinel_password are given, but topology is not sentinel")
+        if self.topology is RedisTopology.CLUSTER and self.database:
+            raise ValueError("a cluster has no database but 0")
+        if self.topology is RedisTopology.STANDALONE and len(self.addresses) != 1:
+            raise ValueError("topology standalone has one address")
 
     @classmethod
     def from_url(cls, url: str) -> RedisSettings:

@@ -45,6 +45,8 @@ CONTRADICTIONS: list[tuple[dict[str, Any], list[str]]] = [
     ({"bootstrap_servers": "  "}, ["bootstrap_servers is empty"]),
     ({"security_protocol": "SASL_SSL"}, ["sasl_mechanism"]),
     ({"sasl_mechanism": "PLAIN", "sasl_username": "u", "sasl_password": "p"}, ["sasl_mechanism"]),
+    ({"sasl_password": "p"}, ["sasl_username and sasl_password are given but security_protocol does not use SASL"]),
+    ({"security_protocol": "SSL", "sasl_username": "u"}, ["security_protocol does not use SASL"]),
     ({"security_protocol": "SASL_SSL", "sasl_mechanism": "SCRAM-SHA-256"}, ["sasl_username and sasl_password"]),
     ({"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}, ["oauth_token_endpoint"]),
     ({"security_protocol": "SSL", "ssl_certificate_file": "cert.pem"}, ["ssl_key_file"]),

@@ -43,6 +43,8 @@ def test_another_kind_of_url_is_refused(url: str) -> None:
     [
         ({"topology": RedisTopology.SENTINEL}, "sentinel_service is needed"),
         ({"sentinel_service": "mymaster"}, "sentinel_service is needed"),
+        ({"sentinel_password": SECRET}, "sentinel_password are given, but topology is not sentinel"),
+        ({"topology": RedisTopology.CLUSTER, "sentinel_username": "u"}, "topology is not sentinel"),
         ({"topology": RedisTopology.CLUSTER, "database": 1}, "no database but 0"),
         ({"tls": True, "tls_certificate_file": "c.pem"}, "go together"),
         ({"tls_ca_file": "ca.pem"}, "tls is off"),
@@ -64,9 +66,8 @@ def test_an_ipv6_address_is_taken_out_of_its_brackets() -> None:
 
 
 def test_no_password_is_ever_shown() -> None:
-    settings = RedisSettings(
-        **{**ANYWHERE, "sentinel_password": SECRET, "tls_key_password": SECRET},  # type: ignore[arg-type]
-    )
+    sentinel = {"topology": RedisTopology.SENTINEL, "sentinel_service": "mymaster", "sentinel_password": SECRET}
+    settings = RedisSettings(**{**ANYWHERE, **sentinel, "tls_key_password": SECRET})  # type: ignore[arg-type]
     assert SECRET not in repr(settings)
 
 
