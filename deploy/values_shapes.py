@@ -13,6 +13,16 @@ _FLAG: Schema = {"type": "boolean"}
 _FREE: Schema = {"type": "object"}
 _FREE_LIST: Schema = {"type": "array", "items": {"type": "object"}}
 _TEXTS: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
+_LABEL = "([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)"
+_LABELS: Schema = {
+    "type": "object",
+    "patternProperties": {
+        f"^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?{_LABEL}$": {"type": "string", "pattern": f"^{_LABEL}?$"},
+    },
+    "additionalProperties": False,
+}
+_NAME: Schema = {"type": "string", "pattern": "^([a-z]([a-z0-9-]*[a-z0-9])?)?$"}
+"""What a Service may be called, the strictest of the chart's objects."""
 _PORTS: Schema = {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65_535}}
 _DURATION: Schema = {"type": "string", "pattern": "^[0-9]+(ms|s|m|h)$"}
 
@@ -22,7 +32,14 @@ def _count(least: int = 0, most: int | None = None) -> Schema:
 
 
 def _shape(**properties: Schema) -> Schema:
-    return {"type": "object", "additionalProperties": False, "properties": properties}
+    shape: Schema = {"type": "object", "additionalProperties": False, "properties": properties}
+    needed = [name for name, schema in properties.items() if _has_to_be_there(schema)]
+    return shape | ({"required": needed} if needed else {})
+
+
+def _has_to_be_there(schema: Schema) -> bool:
+    """Whether templates need a value of this shape: a null takes its default away, and a group's with all in it."""
+    return "properties" in schema or "anyOf" in schema or schema.get("type") in ("integer", "number")
 
 
 def reference(description: str) -> Schema:
@@ -78,15 +95,16 @@ def _autoscaling() -> Schema:
 
 def _monitoring() -> Schema:
     return _shape(
-        podMonitor=_shape(enabled=_FLAG, interval=_DURATION, labels=_TEXTS),
-        serviceMonitor=_shape(enabled=_FLAG, interval=_DURATION, labels=_TEXTS),
-        rules=_shape(enabled=_FLAG, labels=_TEXTS, runbookUrl={"type": "string", "pattern": "^(https?://[^#]+)?$"}),
-        dashboard=_shape(enabled=_FLAG, labels=_TEXTS, annotations=_TEXTS),
+        podMonitor=_shape(enabled=_FLAG, interval=_DURATION, labels=_LABELS),
+        serviceMonitor=_shape(enabled=_FLAG, interval=_DURATION, labels=_LABELS),
+        rules=_shape(enabled=_FLAG, labels=_LABELS, runbookUrl={"type": "string", "pattern": "^(https?://[^#]+)?$"}),
+        dashboard=_shape(enabled=_FLAG, labels=_LABELS, annotations=_TEXTS),
     )
 
 
 def _strimzi() -> Schema:
     hours = _count(1, 87_600)
+    authentication = {"enum": ["tls", "scram-sha-512"]}
     return _shape(
         cluster=_TEXT,
         namespace=_TEXT,
@@ -100,14 +118,15 @@ def _strimzi() -> Schema:
             outputRetentionHours=hours,
             deadLetterRetentionHours=hours,
         ),
-        user=_shape(enabled=_FLAG, authentication={"enum": ["tls", "scram-sha-512"]}),
+        user=_shape(enabled=_FLAG, authentication=authentication),
+        operatorUser=_shape(enabled=_FLAG, authentication=authentication),
     )
 
 
 def _image() -> Schema:
     return _shape(
         repository={"type": "string", "pattern": "^[^@\\s]*$"},
-        tag={"type": "string", "pattern": "^[A-Za-z0-9_.-]*$"},
+        tag={"type": "string", "pattern": "^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$"},
         digest={"type": "string", "pattern": "^(sha256:[0-9a-f]{64})?$"},
         pullPolicy={"enum": ["Always", "IfNotPresent", "Never"]},
     )
@@ -119,8 +138,8 @@ def chart_values(*, settings: Schema, secrets: Schema) -> Schema:
         "global": _FREE,
         "image": _image(),
         "imagePullSecrets": _FREE_LIST,
-        "nameOverride": _TEXT,
-        "fullnameOverride": _TEXT,
+        "nameOverride": _NAME,
+        "fullnameOverride": _NAME,
         "replicas": _count(),
         "firstOrdinal": _count(0, 9999),
         "settings": settings,
@@ -133,15 +152,15 @@ def chart_values(*, settings: Schema, secrets: Schema) -> Schema:
         "minReadySeconds": _count(),
         "updateFromOrdinal": _count(),
         "podDisruptionBudget": _shape(
-            enabled=_FLAG, maxUnavailable={"anyOf": [_count(1), {"type": "string", "pattern": "^[0-9]+%$"}]}
+            enabled=_FLAG, maxUnavailable={"anyOf": [_count(1), {"type": "string", "pattern": "^([1-9][0-9]?|100)%$"}]}
         ),
         "topologySpread": _spread(),
         "affinity": _FREE,
-        "nodeSelector": _TEXTS,
+        "nodeSelector": _LABELS,
         "tolerations": _FREE_LIST,
         "priorityClassName": _TEXT,
         "podAnnotations": _TEXTS,
-        "podLabels": _TEXTS,
+        "podLabels": _LABELS,
         "podSecurityContext": _FREE,
         "serviceAccount": _shape(create=_FLAG, name=_TEXT, annotations=_TEXTS),
         "networkPolicy": _shape(
@@ -170,10 +189,11 @@ def chart_values(*, settings: Schema, secrets: Schema) -> Schema:
         "extraVolumes": _FREE_LIST,
         "extraVolumeMounts": _FREE_LIST,
     }
+    shape = _shape(**properties)
+    optional = ("settings", "secrets")  # of settings the templates say better what is missing
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Values of the Caesura chart; deploy/values_schema.py writes this file",
-        "type": "object",
-        "additionalProperties": False,
-        "properties": properties,
+        **shape,
+        "required": [name for name in shape["required"] if name not in optional],
     }

@@ -180,7 +180,7 @@ def opened_tracer(runtime: RuntimeSettings) -> Iterator[Tracer]:
 
 def _transactional(settings: Settings, source: KafkaWordSource) -> Publisher:
     worker = settings.worker
-    needed = worker.output_topics | {worker.claims}
+    needed = worker.output_topics - {worker.tentative_topic} | {worker.claims}  # nothing rests on unfrozen words
     return KafkaPublisher(settings.kafka, worker.transactional_id, source.topic, outputs=needed)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -11,9 +11,9 @@ import yaml
 from tests.harness.deploy_tools import tool
 from tests.harness.places import CHART
 
-__all__ = ["NEEDED", "Objects", "Refused", "render", "values_of"]
+__all__ = ["KUBERNETES", "NEEDED", "Objects", "Refused", "render", "settings_of", "values_of"]
 
-_KUBERNETES = "1.36.3"
+KUBERNETES = "1.36.3"
 NEEDED: dict[str, Any] = {
     "image": {"repository": "registry.example/caesura"},
     "settings": {
@@ -44,6 +44,13 @@ class Objects(list[dict[str, Any]]):
         return [one for one in self if one["kind"] == kind]
 
 
+def settings_of(workload: Mapping[str, Any]) -> dict[str, str]:
+    """Return the variables that the one container of a StatefulSet or Job reads, but for those by reference."""
+    (container,) = workload["spec"]["template"]["spec"]["containers"]
+    plain = (one for one in container["env"] if "value" in one)
+    return {one["name"]: one["value"].replace("$$", "$") for one in plain}  # as the kubelet does
+
+
 def values_of(*changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the least values with changes on top, as helm merges several files."""
     merged: dict[str, Any] = {}
@@ -60,8 +67,10 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-def render(*changes: Mapping[str, Any], release: str = "speech", least: bool = True) -> Objects:
-    """Render the chart. Raises Refused with helm's words."""
+def render(
+    *changes: Mapping[str, Any], release: str = "speech", least: bool = True, more: Sequence[str] = ()
+) -> Objects:
+    """Render the chart. more: further options of helm's. Raises Refused with helm's words."""
     values = values_of(*changes) if least else dict(changes[0])
     done = subprocess.run(
         [
@@ -72,7 +81,8 @@ def render(*changes: Mapping[str, Any], release: str = "speech", least: bool = T
             "--namespace",
             "asr",
             "--kube-version",
-            _KUBERNETES,
+            KUBERNETES,
+            *more,
             "--values",
             "-",
         ],

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from tests.deploy.rendered import Objects, Refused, render
+from tests.deploy.rendered import Objects, Refused, render, settings_of
 from tests.harness.command import CAESURA
 from tests.harness.parts.redis_acl import worker_rule
 from tests.harness.places import CHART, ROOT
 from worker.adapters.kafka.topics import FoundTopic
 from worker.checks.findings import FindingLevel
+from worker.checks.kafka import denied
 from worker.checks.topic_plan import judge, retention_of, wanted_topics
+from worker.runtime.settings import RuntimeSettings
 from worker.settings.tree import SettingSources, load_settings
 
 _SCALED = {"autoscaling": {"enabled": True, "partitions": 12, "prometheusAddress": "http://prometheus:9090"}}
@@ -36,10 +39,10 @@ def test_topics_are_made_before_the_check_looks_for_them() -> None:
     ]
     weights = [int(one["metadata"]["annotations"]["helm.sh/hook-weight"]) for one in (job, check)]
     assert weights[0] < weights[1]
-    for kind in ("ConfigMap", "ServiceAccount", "NetworkPolicy"):
-        of_job, of_check = objects.of(kind, "-topics"), objects.of(kind, "-check")
+    assert settings_of(job) == settings_of(check)
+    for kind in ("ServiceAccount", "NetworkPolicy"):
+        of_job = objects.of(kind, "-topics")
         assert int(of_job["metadata"]["annotations"]["helm.sh/hook-weight"]) < weights[0]
-        assert of_job.get("data") == of_check.get("data")
     command = [*CAESURA, *container["args"]]
     done = subprocess.run(command, cwd=ROOT, env={}, capture_output=True, text=True, check=False, timeout=60)
     assert "CAESURA_KAFKA_BOOTSTRAP_SERVERS" in done.stderr, "the command takes what the chart gives it"
@@ -47,7 +50,6 @@ def test_topics_are_made_before_the_check_looks_for_them() -> None:
 
 def test_without_keda_a_plain_scaler_scales_on_cpu_and_as_carefully() -> None:
     plain = render({"autoscaling": {"enabled": True, "by": "hpa", "partitions": 12}})
-    assert "replicas" not in plain.of("StatefulSet")["spec"]
     assert plain.all("ScaledObject") == []
     scaler = plain.of("HorizontalPodAutoscaler")["spec"]
     assert (scaler["minReplicas"], scaler["maxReplicas"]) == (2, 4)
@@ -85,7 +87,7 @@ def test_options_that_stand_in_one_anothers_way_are_refused(values: dict[str, ob
 def test_every_example_renders_to_settings_that_the_worker_takes(example: Path) -> None:
     given = yaml.safe_load(example.read_text(encoding="utf-8"))
     objects = render({"image": {"repository": "registry.example/caesura"}} | given, least=False)
-    environ = dict(objects.of("ConfigMap")["data"])
+    environ = settings_of(objects.of("StatefulSet"))
     for variable in objects.of("StatefulSet")["spec"]["template"]["spec"]["containers"][0].get("env", []):
         if "valueFrom" in variable and "secretKeyRef" in variable["valueFrom"]:
             environ[variable["name"]] = "from a secret"
@@ -93,9 +95,8 @@ def test_every_example_renders_to_settings_that_the_worker_takes(example: Path) 
     assert objects.of("StatefulSet")
 
 
-def test_the_scaler_owns_the_number_of_workers() -> None:
+def test_keda_scales_by_the_age_of_the_oldest_word_and_adds_no_worker_without_a_partition() -> None:
     objects = render(_SCALED)
-    assert "replicas" not in objects.of("StatefulSet")["spec"]
     scaled = objects.of("ScaledObject")["spec"]
     assert scaled["scaleTargetRef"]["kind"] == "StatefulSet"
     assert scaled["maxReplicaCount"] <= 12
@@ -103,7 +104,7 @@ def test_the_scaler_owns_the_number_of_workers() -> None:
     assert behavior["scaleDown"]["policies"] == [{"type": "Pods", "value": 1, "periodSeconds": 300}]
     assert [trigger["type"] for trigger in scaled["triggers"]] == ["cpu", "prometheus"]
     query = scaled["triggers"][1]["metadata"]["query"]
-    assert query == ('max(caesura_oldest_unread_age_seconds{namespace="asr", pod=~"speech-caesura-[0-9]+"})')
+    assert query.startswith('max(caesura_oldest_unread_age_seconds{namespace="asr", pod=~"speech-caesura-[0-9]+"}')
 
 
 def test_alerts_in_the_cluster_name_their_page() -> None:
@@ -130,32 +131,69 @@ def found_topics(objects: Objects) -> dict[str, FoundTopic]:
 
 def test_strimzi_makes_every_topic_as_the_check_wants_it() -> None:
     values = {
-        "settings": {"worker": {"routes": ["de=translate.de", "fr=translate.fr:marked"]}},
+        "settings": {
+            "worker": {"routes": ["de=translate.de", "fr=translate.fr:marked"], "tentative_topic": "asr.tentative"}
+        },
         "strimzi": {"cluster": "main", "topics": {"enabled": True, "partitions": 24}},
     }
     objects = render(values)
-    settings = load_settings(SettingSources(environ=objects.of("ConfigMap")["data"])).worker
+    settings = load_settings(SettingSources(environ=settings_of(objects.of("StatefulSet")))).worker
     found = found_topics(objects)
     retention_ms = retention_of(found[settings.input_topic], otherwise_ms=-1)
     for wanted in wanted_topics(settings, partitions=24, retention_ms=retention_ms):
+        if wanted.name == settings.tentative_topic:
+            assert found[wanted.name].options["retention.ms"] == wanted.options["retention.ms"], "stale within minutes"
         assert [finding.verdict for finding in judge(wanted, found.pop(wanted.name))] == [FindingLevel.GOOD]
     assert found == {}, "and none that nobody asked for"
 
 
+def _allowed(user: dict[str, Any]) -> dict[tuple[str, str], set[str]]:
+    acls = user["spec"]["authorization"]["acls"]
+    return {(acl["resource"]["type"], acl["resource"].get("name", "")): set(acl["operations"]) for acl in acls}
+
+
+def test_an_operators_user_may_do_what_the_runbooks_commands_do_and_commit_nothing_as_a_worker() -> None:
+    values = {
+        "settings": {"worker": {"routes": ["de=translate.de"], "tentative_topic": "asr.tentative"}},
+        "strimzi": {"cluster": "main", "operatorUser": {"enabled": True, "authentication": "scram-sha-512"}},
+    }
+    user = render(values).of("KafkaUser", "-operator")
+    assert user["spec"]["authentication"] == {"type": "scram-sha-512"}
+    allowed = _allowed(user)
+    for topic in ("asr.words", "asr.words.dead", "asr.segments", "translate.de", "asr.tentative", "speech.ledger"):
+        assert "Read" in allowed["topic", topic], "dead-letters, tail and view read them"
+    written = {name for (kind, name), operations in allowed.items() if "Write" in operations and kind == "topic"}
+    assert written == {"asr.words", "speech.ledger"}, "replays, and a tombstone"
+    assert not any(kind == "transactionalId" for kind, _ in allowed)
+    assert ("KafkaUser", "speech-caesura-operator") not in {
+        (one["kind"], one["metadata"]["name"]) for one in render({"strimzi": {"cluster": "main"}})
+    }
+
+
 def test_strimzis_user_may_use_every_topic_the_group_and_every_ordinal_and_no_more() -> None:
     values = {
-        "settings": {"worker": {"routes": ["de=translate.de"]}},
+        "settings": {"worker": {"routes": ["de=translate.de"], "tentative_topic": "asr.tentative"}},
         "strimzi": {"cluster": "main", "user": {"enabled": True}},
     }
-    acls = render(values).of("KafkaUser")["spec"]["authorization"]["acls"]
-    allowed = {(acl["resource"]["type"], acl["resource"].get("name", "")): set(acl["operations"]) for acl in acls}
+    objects = render(values)
+    allowed = _allowed(objects.of("KafkaUser"))
+    worker = load_settings(SettingSources(environ=settings_of(objects.of("StatefulSet")))).worker
+    assert {name for (kind, name), may in allowed.items() if kind == "topic" and "Write" in may} == worker.output_topics
+    assert {name for (kind, name), may in allowed.items() if kind == "topic" and "Read" in may} == worker.read_topics
     assert allowed["topic", "asr.words"] == {"Read", "Describe", "DescribeConfigs"}
     assert allowed["topic", "speech.ledger"] >= {"Read", "Write"}
-    for topic in ("asr.segments", "asr.words.dead", "translate.de"):
+    for topic in ("asr.segments", "asr.words.dead", "translate.de", "asr.tentative"):
         assert "Write" in allowed["topic", topic]
         assert "Read" not in allowed["topic", topic]
     assert "Read" in allowed["group", "speech"]
     assert "Write" in allowed["transactionalId", "speech-"]
+
+
+def test_the_check_names_the_topic_of_unfrozen_words_where_it_may_not_be_written() -> None:
+    worker = RuntimeSettings(tentative_topic="asr.tentative")
+    findings = denied({"asr.tentative": (False, True)}, reads=worker.read_topics, writes=worker.output_topics)
+    assert [finding.subject for finding in findings] == ["topic asr.tentative"]
+    assert "" not in RuntimeSettings().output_topics
 
 
 def test_the_acl_in_the_chart_is_the_one_that_is_tried_on_a_real_redis() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from tests.deploy.rendered import Refused, render
+from worker.runtime.settings import RuntimeSettings
 
 _BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no image": ({"image": {"repository": ""}}, "image.repository: say where you pushed the image"),
@@ -50,6 +52,36 @@ _BAD: dict[str, tuple[dict[str, Any], str]] = {
         },
         "it is given under settings too",
     ),
+    "more for the engine than there is": (
+        {"settings": {"worker": {"engine_memory_mib": 1200}}},
+        "1536 MiB are less than settings.worker.engine_memory_mib (1200 MiB) and about 450 MiB",
+    ),
+    "the engine's default in too little": ({"resources": {"limits": {"memory": "0.9Gi"}}}, "921 MiB are less than"),
+    "the same in bytes": ({"resources": {"limits": {"memory": 1_000_000_000}}}, "953 MiB are less than"),
+    "a budget that lets nobody go": ({"podDisruptionBudget": {"maxUnavailable": "0%"}}, "maxUnavailable"),
+    "a budget of none": ({"podDisruptionBudget": {"maxUnavailable": 0}}, "maxUnavailable"),
+    "an address that no probe reaches": (
+        {"settings": {"worker": {"http_host": "127.0.0.1"}}},
+        "settings.worker.http_host: nothing outside the pod reaches 127.0.0.1",
+    ),
+    "the same by name": ({"settings": {"worker": {"http_host": "localhost"}}}, "nothing outside the pod reaches"),
+    "the same by IPv6": ({"settings": {"worker": {"http_host": "::1"}}}, "nothing outside the pod reaches"),
+    "a name that no object may have": ({"fullnameOverride": "My_Name"}, "fullnameOverride"),
+    "a part of a name that none may have": ({"nameOverride": "a b"}, "nameOverride"),
+    "a tag that no image has": ({"image": {"tag": "-next"}}, "/image/tag"),
+    "a label's value that none may have": ({"podLabels": {"team": "speech to text"}}, "/podLabels/team"),
+    "a label's name that none may have": ({"podLabels": {"the team": "speech"}}, "/podLabels"),
+    "a label that the chart sets": (
+        {"podLabels": {"app.kubernetes.io/name": "other"}},
+        "app.kubernetes.io/name is the chart's own",
+    ),
+    "no settings at all": ({"settings": None}, "settings.kafka.bootstrap_servers: say where Kafka is"),
+    "no settings of Kafka": ({"settings": {"kafka": None}}, "settings.kafka.bootstrap_servers: say where Kafka is"),
+    "no settings of Redis": ({"settings": {"redis": None}}, "settings.redis.addresses: say where Redis is"),
+    "a group of values taken away": ({"autoscaling": None}, "autoscaling"),
+    "a group within a group taken away": ({"tls": {"kafka": None}}, "kafka"),
+    "a number taken away": ({"replicas": None}, "replicas"),
+    "an operator's user of no cluster": ({"strimzi": {"operatorUser": {"enabled": True}}}, "the name of the Kafka"),
     "a reference that is no secret": ({"secrets": {"kafka.linger_ms": {"name": "a", "key": "b"}}}, "not allowed"),
 }
 
@@ -59,6 +91,7 @@ def test_it_is_refused_and_the_reason_says_what_to_do(values: dict[str, Any], re
     with pytest.raises(Refused) as refused:
         render(values)
     assert reason in str(refused.value)
+    assert "nil pointer" not in str(refused.value)
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
@@ -74,3 +107,24 @@ def test_a_release_whose_name_cannot_be_a_deployment_is_told_to_name_one() -> No
         render(release=long)
     assert "settings.worker.deployment: set it" in str(refused.value)
     assert render({"settings": {"worker": {"deployment": "short"}}}, release=long)
+
+
+@pytest.mark.parametrize("release", ["speech.v2", "1speech"])
+def test_a_release_that_no_object_can_be_named_after_is_told_before_half_of_it_is_there(release: str) -> None:
+    with pytest.raises(Refused) as refused:
+        render({"settings": {"worker": {"deployment": "speech"}}}, release=release)
+    assert f'the release\'s name "{release}": objects cannot be named after it' in str(refused.value)
+    assert render({"settings": {"worker": {"deployment": "speech"}}, "fullnameOverride": "speech"}, release=release)
+
+
+@pytest.mark.parametrize("tag", ["a" * 62 + "-b", "_next_", "1.0-"])
+def test_a_label_made_of_any_images_tag_is_one(tag: str) -> None:
+    for one in render({"image": {"tag": tag}}):
+        label = one["metadata"]["labels"]["app.kubernetes.io/version"]
+        assert re.fullmatch("[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", label)
+
+
+@pytest.mark.parametrize("limit", ["962Mi", "1Gi", "1009M", 1_009_000_000, "1.5Gi"])
+def test_the_engines_memory_may_be_all_that_the_process_leaves(limit: str | int) -> None:
+    assert RuntimeSettings().engine_memory_mib + 450 == 962
+    assert render({"resources": {"limits": {"memory": limit}}})

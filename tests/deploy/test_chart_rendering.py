@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from deploy.values_schema import schema
-from tests.deploy.rendered import NEEDED, Objects, Refused, render
+from tests.deploy.rendered import NEEDED, Objects, Refused, render, settings_of
 from tests.harness.deploy_tools import tool
 from tests.harness.places import CHART
 from worker.settings.tree import SettingSources, load_settings, open_settings
@@ -25,8 +25,7 @@ def pod(objects: Objects) -> dict[str, Any]:
 
 
 def variables(objects: Objects) -> dict[str, str]:
-    found: dict[str, str] = objects.of("ConfigMap")["data"]
-    return found
+    return settings_of(objects.of("StatefulSet"))
 
 
 def variable(objects: Objects, name: str) -> dict[str, Any]:
@@ -114,12 +113,32 @@ def test_a_pod_has_no_token_no_privilege_and_no_file_to_write_but_scratch(kind: 
 
 
 def test_a_new_setting_rolls_the_pods_and_an_unchanged_one_does_not() -> None:
-    def checksum(objects: Objects) -> str:
-        found: dict[str, str] = objects.of("StatefulSet")["spec"]["template"]["metadata"]["annotations"]
-        return found["checksum/settings"]
+    assert pod(render()) == pod(render({"replicas": 5}))
+    assert pod(render()) != pod(render({"settings": {"worker": {"commit_interval_ms": 50}}}))
 
-    assert checksum(render()) == checksum(render({"replicas": 5}))
-    assert checksum(render()) != checksum(render({"settings": {"worker": {"commit_interval_ms": 50}}}))
+
+def test_a_former_revisions_pods_keep_the_settings_that_they_were_started_with() -> None:
+    # An object that all revisions share would change under a canary's neighbours, whose version may not know a setting.
+    objects = render({"settings": {"worker": {"commit_interval_ms": 50}}})
+    assert objects.all("ConfigMap") == []
+    for kind, name in (("StatefulSet", ""), ("Job", "-check")):
+        (container,) = objects.of(kind, name)["spec"]["template"]["spec"]["containers"]
+        assert "envFrom" not in container
+        assert {"name": "CAESURA_WORKER_COMMIT_INTERVAL_MS", "value": "50"} in container["env"]
+
+
+def test_a_setting_with_a_dollar_comes_to_the_worker_as_it_was_given() -> None:
+    phrases = ["a$(HOME)", "b$$c", "$d"]
+    objects = render({"settings": {"worker": {"kept_phrases": phrases}}})
+    raw = variable(objects, "CAESURA_WORKER_KEPT_PHRASES")["value"]
+    assert raw.count("$$") == sum(phrase.count("$") for phrase in phrases), "Kubernetes would read $(HOME)"
+    assert load_settings(SettingSources(environ=variables(objects))).worker.kept_phrases == tuple(phrases)
+
+
+def test_a_comma_within_an_item_of_a_list_parts_nothing() -> None:
+    fillers = ["well, you know", "uh", "[so]", 'he said "um"']
+    objects = render({"settings": {"worker": {"own_fillers": fillers}}})
+    assert load_settings(SettingSources(environ=variables(objects))).worker.own_fillers == tuple(fillers)
 
 
 def test_secrets_come_by_reference_into_worker_and_check_alike() -> None:
@@ -166,14 +185,36 @@ def test_out_go_dns_kafka_and_redis_and_nothing_else() -> None:
     assert [[port["port"] for port in rule["ports"]] for rule in policy["ingress"]] == [[9464]]
 
 
+@pytest.mark.parametrize(
+    ("brokers", "redis", "ports"),
+    [
+        ("kafka", "redis:6380", [[9092], [6380]]),
+        ("kafka-1,kafka-2:9094", "redis-1", [[9092, 9094], [6379]]),
+        ("SASL_SSL://kafka-1:9093", "10.0.0.1:7000", [[9093], [7000]]),
+        ("[fd00::1]:9095,[fd00::2]", "[::1]:7001", [[9095, 9092], [7001]]),
+        ("fd00::19", "redis:6379", [[9092], [6379]]),
+        ("kafka:9092", "unix:/run/redis/redis.sock", [[9092]]),
+        ("kafka:9092", "unix:/run/redis:6379", [[9092]]),
+    ],
+)
+def test_the_policy_opens_the_port_of_every_form_of_an_address_and_never_all(
+    brokers: str, redis: str, ports: list[list[int]]
+) -> None:
+    values = {"settings": {"kafka": {"bootstrap_servers": brokers}, "redis": {"addresses": [redis]}}}
+    objects = render(values)
+    for policy in (objects.of("NetworkPolicy"), objects.of("NetworkPolicy", "-check")):
+        dns, *rules = policy["spec"]["egress"]
+        assert dns["ports"]
+        assert [[port["port"] for port in rule["ports"]] for rule in rules] == ports
+
+
 def test_the_check_runs_before_install_and_upgrade_with_the_same_settings() -> None:
     objects = render({"settings": {"worker": {"input_topic": "words"}}})
     job = objects.of("Job", "-check")
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     container = job["spec"]["template"]["spec"]["containers"][0]
     assert container["args"] == ["check"]
-    assert objects.of("ConfigMap", "-check")["data"] == variables(objects)
-    assert container["envFrom"] == [{"configMapRef": {"name": "speech-caesura-check"}}]
+    assert settings_of(job) == variables(objects)
 
 
 def test_two_releases_in_one_namespace_share_no_name() -> None:

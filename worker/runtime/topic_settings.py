@@ -97,7 +97,8 @@ class TopicSettings:
     @property
     def output_topics(self) -> frozenset[str]:
         """The topics that the worker writes to."""
-        return frozenset((self.segment_topic, self.dead_letter_topic, self.ledger, *(one.topic for one in self.routes)))
+        topics = {self.segment_topic, self.dead_letter_topic, self.ledger, *(one.topic for one in self.routes)}
+        return frozenset(topics | ({self.tentative_topic} if self.tentative_topic else set()))
 
     def route(self, target: str) -> Route | None:
         """Return the route of a target, None where the operator has none."""

@@ -1,23 +1,12 @@
 {{- /*
 A job before a roll-out: it runs a command of the image, with the settings of the worker. A hook runs before the
-release's own objects are there, so it brings settings, account and policy of its own.
+release's own objects are there, so it brings account and policy of its own.
 Takes: root, what (name of the command), args, hook, weight, values (timeoutSeconds, resources).
 */ -}}
 {{- define "caesura.hook" -}}
 {{- $root := .root -}}
 {{- $name := printf "%s-%s" (include "caesura.fullname" $root) .what }}
 {{- $before := sub (int .weight) 10 }}
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: {{ $name }}
-  labels: {{ include "caesura.labels" $root | nindent 4 }}
-  annotations:
-    helm.sh/hook: {{ .hook }}
-    helm.sh/hook-weight: {{ $before | quote }}
-    helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
-data: {{ include "caesura.settings" $root | nindent 2 }}
----
 apiVersion: v1
 kind: ServiceAccount
 metadata:
@@ -73,11 +62,9 @@ spec:
           image: {{ include "caesura.image" $root | quote }}
           imagePullPolicy: {{ $root.Values.image.pullPolicy }}
           args: {{ .args | toJson }}
-          envFrom:
-            - configMapRef: {name: {{ $name }}}
-          {{- with include "caesura.env" $root | trim }}
-          env: {{ . | nindent 12 }}
-          {{- end }}
+          env:
+            {{- include "caesura.settingsEnv" $root | nindent 12 }}
+            {{- include "caesura.env" $root | nindent 12 }}
           resources: {{ toYaml .values.resources | nindent 12 }}
           securityContext: {{ include "caesura.containerSecurity" $root | nindent 12 }}
           volumeMounts: {{ include "caesura.volumeMounts" $root | nindent 12 }}

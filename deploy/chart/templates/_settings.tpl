@@ -1,13 +1,14 @@
 {{- /* Settings as the worker's environment: a dict of variable to text, from `settings` and what the chart derives. */ -}}
 {{- define "caesura.settings" -}}
 {{- $variables := dict -}}
-{{- range $section, $fields := .Values.settings -}}
+{{- range $section, $fields := (.Values.settings | default dict) -}}
 {{- range $name, $value := ($fields | default dict) -}}
 {{- if not (kindIs "invalid" $value) -}}
 {{- $text := toJson $value -}}
 {{- if kindIs "string" $value -}}
 {{- $text = $value -}}
-{{- else if and (kindIs "slice" $value) $value (kindIs "string" (first $value)) -}}
+{{- else if and (eq $name "routes") $value (kindIs "string" (first $value)) -}}
+{{- /* Written as text (target=topic) the worker takes them separated by commas alone; no name holds one. */ -}}
 {{- $text = join "," $value -}}
 {{- end -}}
 {{- $_ := set $variables (printf "CAESURA_%s_%s" $section $name | upper) $text -}}
@@ -30,6 +31,13 @@
 {{- end -}}
 {{- end -}}
 {{- toYaml $variables -}}
+{{- end }}
+
+{{- /* The settings as variables of a container. A $ is doubled: Kubernetes reads $(NAME) as another variable's value. */ -}}
+{{- define "caesura.settingsEnv" -}}
+{{- range $name, $value := include "caesura.settings" . | fromYaml }}
+- {name: {{ $name }}, value: {{ $value | replace "$" "$$" | quote }}}
+{{- end }}
 {{- end }}
 
 {{- /* Variables that are no plain settings: the pod's own, secrets by reference, the operator's. */ -}}

@@ -78,14 +78,10 @@ class Kubelet:
         self._containers[uid] = _Container(process, port)
 
     def _environment(self, pod: dict[str, Any]) -> dict[str, str]:
-        container = pod["spec"]["containers"][0]
-        found: dict[str, str] = {}
-        for source in container["envFrom"]:
-            name = source["configMapRef"]["name"]
-            found |= self._release.cluster.get("configmap", name, self._release.namespace)["data"]
-        for variable in container["env"]:
-            found[variable["name"]] = variable["value"] if "value" in variable else _field(pod, variable["valueFrom"])
-        return found
+        return {
+            variable["name"]: variable["value"] if "value" in variable else _field(pod, variable["valueFrom"])
+            for variable in pod["spec"]["containers"][0]["env"]
+        }
 
     def _probe(self, one: _Container, pod: dict[str, Any]) -> None:
         assert one.process.poll() is None, f"{pod['metadata']['name']} ended; {self.logs()}"

@@ -86,6 +86,13 @@ class Release:
     def images(self) -> dict[str, str]:
         return {name: pod["spec"]["containers"][0]["image"].rpartition(":")[2] for name, pod in self.pods().items()}
 
+    def variables(self) -> dict[str, set[str]]:
+        """Return the names of each pod's environment."""
+        return {
+            name: {variable["name"] for variable in pod["spec"]["containers"][0]["env"]}
+            for name, pod in self.pods().items()
+        }
+
     def evict(self, pod: str) -> None:
         """Ask for an eviction, as a drain of the node does. Failed where it is refused."""
         eviction = {

@@ -69,8 +69,7 @@ def test_it_installs_upgrades_rolls_back_and_goes(release: Release, values: dict
     assert after.keys() == before.keys()
     assert all(after[name] != before[name] for name in before), "a new setting replaces every pod"
     release.roll_back()
-    config = release.cluster.get("configmap", release.full_name, release.namespace)["data"]
-    assert "CAESURA_WORKER_COMMIT_INTERVAL_MS" not in config
+    assert all("CAESURA_WORKER_COMMIT_INTERVAL_MS" not in names for names in release.variables().values())
     assert release.notes()
     release.uninstall()
     release.cluster.wait(lambda: not release.pods(), "the pods are gone")
@@ -129,6 +128,27 @@ def test_a_version_that_never_becomes_ready_stops_at_one_pod_and_can_be_rolled_b
     assert sorted(release.images().values()) == ["0.1.0", "0.1.0", "broken"]
     release.roll_back()
     release.cluster.wait(lambda: set(release.images().values()) == {"0.1.0"}, "all pods are back")
+
+
+def test_beside_a_canary_a_pod_that_starts_again_has_the_settings_of_its_own_version(release: Release) -> None:
+    release.install(_QUICK, {"replicas": 2})
+    newer = {"image": {"tag": "next"}, "updateFromOrdinal": 1, "settings": {"kafka": {"fetch_min_bytes": 1000}}}
+    release.upgrade(_QUICK, {"replicas": 2}, newer, wait=False)
+    release.cluster.wait(lambda: release.images().get("speech-caesura-1") == "next", "the canary runs")
+    before = release.identities()["speech-caesura-0"]
+    release.cluster.kubectl("delete", "pod", "speech-caesura-0", "--namespace", release.namespace)
+    release.cluster.wait(lambda: release.identities().get("speech-caesura-0", before) != before, "it is there again")
+    assert release.images() == {"speech-caesura-0": "0.1.0", "speech-caesura-1": "next"}
+    has = {name: "CAESURA_KAFKA_FETCH_MIN_BYTES" in names for name, names in release.variables().items()}
+    assert has == {"speech-caesura-0": False, "speech-caesura-1": True}
+
+
+def test_turning_the_scaler_on_stops_no_worker(release: Release) -> None:
+    release.install(_QUICK, {"replicas": 4})
+    before = release.identities()
+    release.upgrade(_QUICK, {"replicas": 4}, _SCALED, wait=False)
+    assert release.stateful_set()["spec"]["replicas"] == 4
+    assert release.identities() == before
 
 
 def test_a_canary_takes_the_last_pods_alone(release: Release) -> None:
