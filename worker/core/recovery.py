@@ -11,8 +11,9 @@ Rules:
 2. Of those the first was accepted, and after it each whose (epoch, seq) is above all before: what was dropped as a
    repeat, or refused, is below.
 3. Where retention took the record that the buffer starts in, nothing is counted from the front. Words that are units
-   are counted from the end: where only frozen ones are gone, which were published, nothing is lost. Of characters that
-   were cut into words nobody knows which a segmenter held back: all that is not published is lost.
+   are counted from the end, if each event follows the one before (else which were accepted is not known): where only
+   frozen ones are gone, which were published, nothing is lost. Of characters that were cut into words nobody knows
+   which a segmenter held back: all that is not published is lost.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class Recovery:
         self._given = record.start_code_point
         self._accepted: tuple[int, int] | None = None
         self._begun = record.start_offset is None
+        self._last: tuple[int, int] | None = None
+        self._without_hole = True
 
     @property
     def through_offset(self) -> int:
@@ -56,6 +59,8 @@ class Recovery:
         if start is None or not start <= offset <= self._record.last_offset:
             return
         number = (event.epoch, event.seq)
+        self._without_hole &= self._last is None or number == (self._last[0], self._last[1] + 1)
+        self._last = number
         if self._accepted is not None and number <= self._accepted:
             return
         self._accepted = number
@@ -108,7 +113,12 @@ class Recovery:
         return isinstance(self._segmenters(primary_language(self._record.lang), HeldBack()), WhitespaceSegmenter)
 
     def _gone_in_front(self) -> int | None:
-        """Return how many frozen words are gone, the rest being the units that were read; None: that cannot be said."""
+        """Return how many frozen words are gone, the rest being the units that were read; None: that cannot be said.
+
+        Which of the events were accepted is known only where each follows the one before, up to the last accepted.
+        """
+        if not self._without_hole or self._last != (self._record.epoch, self._record.next_seq - 1):
+            return None
         gone = len(self._record.lengths) - len(self._units)
         read = tuple([len(unit.text) for unit in self._units])
         if not self._words_are_units or not 0 < gone <= self._record.frozen or read != self._record.lengths[gone:]:

@@ -34,6 +34,7 @@ from worker.runtime.phases import (
     Rebuilding,
 )
 from worker.runtime.rebuild_run import RebuildRun
+from worker.runtime.staged import TransactionPart
 
 __all__ = ["Assignment"]
 
@@ -108,6 +109,10 @@ class Assignment(RebalanceListener):
     def on_lost(self, partitions: Sequence[int]) -> None:
         """Drop partitions that another member may hold already."""
         self._drop(partitions, RebalanceKind.LOST)
+
+    def take_withdrawals(self) -> list[TransactionPart]:
+        """Return, once, what says of each announced rebuild that it was no try: the worker stops."""
+        return self._progress.take_withdrawals()
 
     def claim_again(self, partition: int, reason: CheckpointOutcome | ClaimWaitReason) -> None:
         """Throw the memory of a loaded partition away and claim it anew; one that is not loaded is left alone."""

@@ -109,9 +109,11 @@ class Checkpoint:
                 result.dropped[one.partition] = CheckpointOutcome.SAVE_REFUSED
         return saved
 
-    def announce(self, part: TransactionPart) -> tuple[CheckpointOutcome | None, CheckpointOutcome | None]:
-        """Commit an offset alone, with nothing saved. Returns as ``_transact`` does. FatalError."""
-        return self._transact([part], _StepTimer(self._clock), None)
+    def announce(
+        self, parts: Sequence[TransactionPart], deadline: Deadline | None = None
+    ) -> tuple[CheckpointOutcome | None, CheckpointOutcome | None]:
+        """Commit offsets alone, with nothing saved. Returns as ``_transact`` does. FatalError."""
+        return self._transact(parts, _StepTimer(self._clock), deadline)
 
     def _transact(
         self, saved: Sequence[TransactionPart], timer: _StepTimer, until: Deadline | None

@@ -94,13 +94,16 @@ class CheckpointCycle:
                 self._adopt(self._checkpoint.take(some, stage_ms=stage_ms, deadline=deadline))
         self._park()
 
-    def announce(self, part: TransactionPart) -> None:
-        """Commit that a rebuild is about to be tried. BrokerError where it did not commit for sure: claim again."""
-        reason, lost = self._checkpoint.announce(part)
+    def announce(self, *parts: TransactionPart, deadline: Deadline | None = None) -> None:
+        """Commit how often rebuilds were tried. BrokerError: it did not commit for sure. FatalError, FencedError."""
+        if self._producer.lost is not None:
+            raise BrokerError(f"how often a rebuild was tried cannot be committed: {self._producer.lost}")
+        reason, lost = self._checkpoint.announce(parts, deadline)
         if lost is not None:
             self._lose_producer(lost)
         if reason is not None:
-            raise BrokerError(f"a rebuild of partition {part.partition} could not be announced: {reason}")
+            partitions = [one.partition for one in parts]
+            raise BrokerError(f"tries to rebuild partitions {partitions} could not be committed: {reason}")
 
     def _adopt(self, result: CheckpointResult) -> None:
         for one in result.committed:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from worker.errors import RetriableError
-from worker.ports.observer import ClaimWaits, PartitionClaimed
-from worker.ports.reasons import ClaimWaitReason
+from worker.ports.observer import CallFailed, ClaimWaits, PartitionClaimed
+from worker.ports.reasons import CalledPart, ClaimWaitReason
 from worker.runtime.adoption import Adoption
 from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.load_run import LoadRun
@@ -30,6 +30,7 @@ from worker.runtime.phases import (
     Rebuilding,
 )
 from worker.runtime.rebuild_run import RebuildRun
+from worker.runtime.staged import TransactionPart
 
 __all__ = ["ClaimProgress"]
 
@@ -67,6 +68,11 @@ class ClaimProgress:
         """Tell whether a partition can go on at once, with its rebuild or with its stored sessions."""
         attempts = (one.attempt for one in self._phases.coming.values())
         return self.rebuilding or any(one.claim.reads or one.loading is not None for one in attempts)
+
+    def take_withdrawals(self) -> list[TransactionPart]:
+        """Return, once, what says of each announced rebuild that it was no try: the worker stops."""
+        runs = (_run_of(one) for one in self._phases.coming.values())
+        return [part for run in runs if run is not None and (part := run.take_withdrawal()) is not None]
 
     def advance(self) -> RetriableError | None:
         """Try the claims that are due. Returns the first fault met; the rest waits for the next turn then.
@@ -128,8 +134,8 @@ class ClaimProgress:
     def _failed(self, partition: int, attempt: ClaimAttempt, error: RetriableError) -> None:
         phase = self._phases.coming[partition]
         if isinstance(phase, Rebuilding):
-            if phase.run.announced:
-                attempt.claim.tries.uncount()  # what was tried is not at fault where the log could not be read
+            if isinstance(phase.run, RebuildRun):
+                self._withdraw(attempt, phase.run)  # what was tried is not at fault where the log could not be read
             if phase.run.saves:
                 attempt.claim.start_over()
             self._phases.move(partition, PhaseEvent.FAULT, Claiming(attempt))
@@ -137,6 +143,16 @@ class ClaimProgress:
         attempt.not_before_s = self._clock.monotonic_s() + attempt.wait_s
         attempt.wait_s = min(attempt.wait_s * 2.0, _LONGEST_WAIT_S)
         self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.of_fault(error)))
+
+    def _withdraw(self, attempt: ClaimAttempt, run: RebuildRun) -> None:
+        """Count no try: for whoever owns the partition next by a commit, for this one even where that fails."""
+        if not run.tries.announce:
+            return
+        attempt.claim.tries.uncount_rebuild(run.tries.announced)
+        try:
+            run.withdraw()
+        except RetriableError as error:
+            self._observer.note(CallFailed(part=CalledPart.BROKER, call="withdraw", error=type(error).__name__))
 
     def _go_live(self, partition: int, attempt: ClaimAttempt, reached: LoadedPartition) -> None:
         """Read on and take records. BrokerError where it cannot be read: it is not loaded then, and claimed again."""
@@ -176,7 +192,13 @@ class ClaimProgress:
             return False
         phase = self._phases.coming[partition]
         if not isinstance(phase, AwaitingTurn):
-            phase = AwaitingTurn(phase.attempt, reached, self._clock.monotonic_s())
+            phase = AwaitingTurn(phase.attempt, reached, self._clock.monotonic_s(), _run_of(phase))
             self._phases.move(partition, PhaseEvent.STEP_SUSPECTED, phase)
             self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.AWAITS_TURN))
         return self._clock.monotonic_s() - phase.since_s < _TURN_S
+
+
+def _run_of(phase: Coming) -> RebuildRun | None:
+    """Return the rebuild of a partition that comes back by one."""
+    run = None if isinstance(phase, Claiming) else phase.run
+    return run if isinstance(run, RebuildRun) else None

@@ -27,10 +27,15 @@ class ClaimTries:
         self._max_poll_records = settings.max_poll_records
         self._forgiven = False
         self._uncounted = False
+        self._most: int | None = None
 
     def uncount(self) -> None:
         """Count the last try of a step, or of a rebuild, against nobody: what stopped it lay elsewhere."""
         self._uncounted = True
+
+    def uncount_rebuild(self, tries_before: int) -> None:
+        """Count no more tries of a rebuild than there were before the last one, whatever is committed of that."""
+        self._most = tries_before
 
     def forgive(self) -> None:
         """Try a rebuild as if it had never failed: an operator has released the partition."""
@@ -51,6 +56,8 @@ class ClaimTries:
     def of_a_rebuild(self, metadata: OffsetMetadata | None, token: int) -> RebuildTries:
         """Return how often a rebuild was announced and did not commit, and whether the next one has to be."""
         tries = RebuildTries.noted(metadata, claims_without_commit(token, metadata))
-        if self._uncounted:
+        if self._most is not None:
+            tries = replace(tries, announced=min(tries.announced, self._most))
+        elif self._uncounted:
             tries = replace(tries, announced=max(0, tries.announced - 1))
         return replace(tries, announced=0) if self._forgiven else tries

@@ -184,6 +184,10 @@ class LoadedPartition:
         """Try what failed again and again as if it never had: an operator has released the partition."""
         self._state.isolation.forgive()
 
+    def withdraw(self) -> None:
+        """Have the next checkpoint count no try of a step that is announced and not begun: the worker stops."""
+        self._state.isolation.withdraw(self.next_offset)
+
     def let_go(self) -> None:
         """Drop what the engine keeps: another member, or a new claim, goes on from what is committed."""
         for name in self.sessions.awake:

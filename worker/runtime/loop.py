@@ -43,6 +43,8 @@ _TURNS = 4
 """How many turns there are while words wait for a checkpoint: each costs something beside its words."""
 _MOST_REST_S = 0.025
 """How long rebalances, timers and answers wait for a turn at most."""
+_STILL_S = 20.0
+"""A turn that takes longer may be why a worker is stopped: whoever asks for signs of life has had none."""
 _MEMBER_S = 0.1
 """How long it is believed that this is a member: the question goes to another of the client's threads."""
 
@@ -62,6 +64,7 @@ class Worker:
         self._partitions = 0
         self._draining = False
         self._behind = False
+        self._turn_took_s = 0.0
         self._member_until_s = -math.inf
         self._faults = faults = Faults(parts.observer)
         self._budget = PollBudget(settings.max_poll_records)
@@ -128,6 +131,7 @@ class Worker:
         A claim is loaded, and a rebuild done, in pieces, one a turn: the poll between two of them waits for nothing.
         """
         self._observer.note(LoopMoved())
+        begun_s = self._clock.monotonic_s()
         records = self._polling.poll(0.0 if self.assignment.busy else timeout_s)
         if self._producer.lost is not None:
             self._producer.rebuild()
@@ -146,6 +150,7 @@ class Worker:
                 self._checkpoints.take()
         self._probe.run(self._partitions)
         self._observer.note(ReadinessTold(reasons=self.unready()))
+        self._turn_took_s = self._clock.monotonic_s() - begun_s
 
     def drain(self) -> None:
         """Finish what was read, publish it, and leave the group.
@@ -155,6 +160,7 @@ class Worker:
         self._draining = True
         self._observer.note(ReadinessTold(reasons=self.unready()))
         deadline = Deadline.after(self._clock, self._settings.drain_deadline_s)
+        self._withdraw(deadline)
         if self._producer.lost is None and self._label(deadline):
             self._checkpoints.take(deadline)
         self._parts.source.close()
@@ -162,6 +168,23 @@ class Worker:
         self._unfrozen.close()
         self._parts.store.close()
         self._parts.reader.close()
+
+    def _withdraw(self, deadline: Deadline) -> None:
+        """Count no try of what was announced and is not done any more: to stop is no failure of it.
+
+        What is not committed in time counts, as it does where the process dies; and so does what stood still for so
+        long that it may be why the worker is stopped.
+        """
+        if self._turn_took_s > _STILL_S:
+            return
+        for one in self.assignment.loaded.values():
+            one.withdraw()
+        withdrawals = self.assignment.take_withdrawals()
+        if withdrawals and self._producer.lost is None:
+            try:
+                self._checkpoints.announce(*withdrawals, deadline=deadline)
+            except RetriableError as error:
+                self._faults.failed("withdraw", error)
 
     def unready(self) -> tuple[str, ...]:
         """Name every reason why this worker should not count as ready; none: it is."""

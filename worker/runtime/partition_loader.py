@@ -109,12 +109,12 @@ class PartitionLoader:
             loaded.forget_all(rebuilt.forgotten)
             return loaded
 
-        tries = state.tries.announced
         return RebuildRun(
             rebuild,
             finish,
-            announce=(lambda: announce(self._announcement(state, tries + 1))) if state.tries.announce else None,
-            withdraw=lambda: announce(self._announcement(state, tries)),
+            tries=state.tries,
+            announcement=lambda tries: self._announcement(state, tries),
+            announce=announce,
             forget=self.parts.engine.forget,
         )
 

@@ -78,11 +78,15 @@ class Rebuilding:
 
 @dataclass(frozen=True, slots=True)
 class AwaitingTurn:
-    """Ready, but its next step failed before, and so did that of another partition: one tries at a time."""
+    """Ready, but its next step failed before, and so did that of another partition: one tries at a time.
+
+    run: its rebuild, where it comes from one.
+    """
 
     attempt: ClaimAttempt
     ready: LoadedPartition
     since_s: float
+    run: RebuildRun | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ must the flush of a session that only fell silent. So a *step* is a record, or t
 5. A step that was tried before is tried by one partition of a worker at a time (``worker.runtime.assignment``): what
    kills the process, or aborts a transaction, would be counted against all of them.
 
+6. What is announced and not begun when its worker stops was no try: the worker's last checkpoint says so.
+
 The metadata tells of which kind the step was: where ``isolated_until_offset`` is beyond the offset, of a record.
 """
 
@@ -93,6 +95,14 @@ class _Trial:
     def announce(self) -> None:
         self.tries += 1
         self.announced = True
+
+    def withdraw(self) -> bool:
+        """Take an announcement back whose step was not begun; False where there is none."""
+        if not self.announced or not self.tries:
+            return False
+        self.tries -= 1
+        self.announced = False
+        return True
 
     def begin(self) -> StepDecision:
         tries, self.tries = self.tries, 0
@@ -184,6 +194,13 @@ class PoisonIsolation:
     def forgive(self) -> None:
         """Forget how often timers were tried: an operator says that what made them fail is fixed."""
         self._timers.tries = 0
+
+    def withdraw(self, next_offset: int) -> None:
+        """Count no try of what is announced and not begun: the next checkpoint, of ``next_offset``, says so."""
+        of_records, of_timers = self._records.withdraw(), self._timers.withdraw()
+        if of_timers:  # with no try of theirs, a record to be isolated says that timers are, too
+            self._until_offset = max(self._until_offset, next_offset + 1)
+        self.owes_checkpoint = self.owes_checkpoint or of_records or of_timers
 
     def put_off(self) -> StepDecision:
         """Leave a record, and whatever comes after it, to be read again after the next checkpoint."""

@@ -6,7 +6,9 @@
    next rebuilds it again. That the announcement committed shows that it is the rebuild that fails, not the brokers.
 3. Announced rebuilds of a worker come one after another: the next is announced when the one before has committed.
 4. After three announced tries it is tried without the engine, its words go out unlabelled; after six it is parked.
-5. One that parks for what stands in the log was no try: that is committed, too.
+5. One that parks for what stands in the log was no try, nor was one that is only interrupted: by a log that cannot be
+   read, a worker that stops, a partition that goes to another member. That is committed, too. A process that dies
+   commits nothing, and so its try counts.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.parking import Parked
 from worker.runtime.rebuild import Rebuild
+from worker.runtime.rebuild_isolation import RebuildTries
+from worker.runtime.staged import TransactionPart
 
 __all__ = ["RebuildRun"]
 
@@ -15,7 +17,8 @@ class RebuildRun:
     """A partition on its way back from the log. ``advance`` until it answers something other than None.
 
     saves: whether pieces of it may stand in Redis, so that a fault needs a new token. forget: drops what the engine
-    keeps of a session. announce, withdraw: commit one try more, and as many as before; None: it is not announced.
+    keeps of a session. tries: those before this one. announcement: what says with the offset, left as it is, how often
+    it was tried; announce commits that. announced: one that counts this try is committed.
     """
 
     def __init__(
@@ -23,22 +26,20 @@ class RebuildRun:
         rebuild: Rebuild,
         finish: Callable[[Rebuild], LoadedPartition],
         *,
-        announce: Callable[[], object] | None,
-        withdraw: Callable[[], object],
+        tries: RebuildTries,
+        announcement: Callable[[int], TransactionPart],
+        announce: Callable[[TransactionPart], object],
         forget: Callable[[str], object],
     ) -> None:
         self._rebuild = rebuild
         self._forget = forget
         self._finish = finish
+        self._announcement = announcement
         self._announce = announce
-        self._withdraw = withdraw
         self._rebuilt: LoadedPartition | None = None
+        self.tries = tries
+        self.announces = tries.announce
         self.announced = False
-
-    @property
-    def announces(self) -> bool:
-        """Tell whether its next step is to announce itself."""
-        return self._announce is not None
 
     @property
     def saves(self) -> bool:
@@ -47,20 +48,32 @@ class RebuildRun:
 
     def advance(self) -> LoadedPartition | Parked | None:
         """Announce it where that has to be, then do one chunk of the work. RetriableError: claim again."""
-        if self._announce is not None:
-            self._announce()
-            self._announce = None
-            self.announced = True
+        if self.announces:
+            self._announce(self._announcement(self.tries.announced + 1))
+            self.announces, self.announced = False, True
             return None
         if self._rebuilt is None:
             if not self._rebuild.advance():
                 return None
             if self._rebuild.parked is not None:
-                if self.announced:
-                    self._withdraw()  # what stands in the log stopped it: that is no try of it
+                self.withdraw()  # what stands in the log stopped it: that is no try of it
                 return self._rebuild.parked
             self._rebuilt = self._finish(self._rebuild)
         return None if self._rebuilt.save_piece() else self._rebuilt
+
+    def take_withdrawal(self) -> TransactionPart | None:
+        """Return, once, what says that this was no try; None where nothing committed says that it is one.
+
+        To be committed before a first checkpoint of what was rebuilt is tried: until then nothing moves the offset.
+        """
+        announced, self.announced = self.announced, False
+        return self._announcement(self.tries.announced) if announced else None
+
+    def withdraw(self) -> None:
+        """Commit that. RetriableError where it did not commit for sure: it may count then."""
+        withdrawal = self.take_withdrawal()
+        if withdrawal is not None:
+            self._announce(withdrawal)
 
     def let_go(self) -> None:
         """Drop what the engine keeps: the partition goes to another member, or is claimed anew."""

@@ -53,6 +53,24 @@ def test_where_only_published_words_are_gone_those_that_are_not_come_out() -> No
 
 
 @pytest.mark.parametrize(
+    ("second", "third"),
+    [
+        (event("ann", 0, "one"), event("ann", 2, "six")),  # a repeat of what is gone, dropped then
+        (event("ann", 1, "six"), event("ann", 3, "ten")),  # too late then, a dead letter
+    ],
+)
+def test_where_events_were_dropped_among_those_that_are_left_nothing_is_taken_for_another(
+    second: WordsEvent, third: WordsEvent
+) -> None:
+    first = event("ann", 0, "one", utterance_end=True), event("ann", second.seq + 1, "two")
+    spoken = *first, second, third
+    last = event("ann", third.seq + 1, "end", session_end=True)
+    published, told = _after_retention(World(rules=PATIENT), *spoken, last, lost=2)
+    assert published == ["one", "end"]
+    assert told == [(1, 2)]
+
+
+@pytest.mark.parametrize(
     ("first", "then", "lost"), [(["我"], ["北", "京", "大"], 3), (["我", "们", "好"], ["北", "京"], 2)]
 )
 def test_characters_of_which_nobody_knows_the_front_are_lost_and_told(
