@@ -58,6 +58,8 @@ def train_network(choice: NetworkChoice, learnt: LearntText, course: TrainingCou
         seed=course.seed,
         device=course.device,
         shorter_look_ahead=course.shorter_look_ahead,
+        unseeing=course.unseeing,
+        end_weight=course.end_weight,
         left_context=course.left_context,
         tails=course.tails,
         longest=course.longest_words,

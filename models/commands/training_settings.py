@@ -93,6 +93,12 @@ class TrainingCourse:
     shorter_look_ahead: Annotated[
         float, typer.Option(help="Share of the steps that are trained with a shorter look-ahead than L.")
     ] = 0.0
+    unseeing: Annotated[
+        float, typer.Option(help="Share of the steps in which no word sees a later one: each is a flush's last word.")
+    ] = 0.0
+    end_weight: Annotated[
+        float, typer.Option(help="What a sentence's end weighs in such a step, as so many other words.")
+    ] = 1.0
     left_context: Annotated[float, typer.Option(help="Share of the samples that begin before their sentence.")] = 0.0
     tails: Annotated[float, typer.Option(help="Share of the samples that end inside a sentence.")] = 0.5
     longest_words: Annotated[int, typer.Option(help="Words of a sample at most.")] = 150

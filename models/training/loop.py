@@ -32,6 +32,7 @@ from models.training.objective import Objective, head_loss
 from models.training.optimisers import Optimisers
 from models.training.sapr_losses import sapr_losses
 from models.training.shorter_look_ahead import drawn_look_ahead
+from schemas.labels import Punctuation
 
 __all__ = ["Report", "TrainingPlan", "Watch", "losses", "train"]
 
@@ -47,6 +48,7 @@ Report = Callable[[float, str], None]
 """Told now and then the share of the plan that is done, and a line of figures for people."""
 
 _PLAIN = Objective()
+_ENDS = [mark.value for mark in Punctuation if mark.ends_sentence]
 _REPORTED_STEPS = 20
 
 
@@ -57,7 +59,9 @@ class TrainingPlan:
     max_pieces: padded pieces a step. checkpoint_s, checkpoint_words: seconds, and words, after which a checkpoint is
     due. leading: the number of the piece that stands before the words. device: as PyTorch names it, cpu or cuda.
     shorter_look_ahead: the share of the steps in which a CT-Transformer sees less far than it can
-    (``models.training.shorter_look_ahead``). left_context: the share of the samples that begin before their sentence.
+    (``models.training.shorter_look_ahead``). unseeing: the share of the steps in which no word sees a later one, as the
+    last word of a flush; a sentence's end weighs ``end_weight`` words there, as many as false ones come to a true one.
+    left_context: the share of the samples that begin before their sentence.
     alone: the share of the samples that are one sentence by itself. tails: of the others, the share that end inside a
     sentence. longest: words of a sample. corpora: the names of all
     that the network has learnt from when this is done, which its checkpoint then tells.
@@ -77,6 +81,8 @@ class TrainingPlan:
     seed: int = 1
     device: str = "cpu"
     shorter_look_ahead: float = 0.0
+    unseeing: float = 0.0
+    end_weight: float = 1.0
     left_context: float = 0.0
     alone: float = 0.0
     tails: float = TAIL_SHARE
@@ -102,10 +108,13 @@ def losses(
     batch: Batch,
     objective: Objective = _PLAIN,
     look_ahead: tuple[int, ...] | None = None,
+    *,
+    end_weight: float = 1.0,
 ) -> tuple[Tensor, ...]:
     """Return the loss of each head over the words of ``batch``, in the network's order (``models.training.objective``).
 
-    look_ahead: another L_i for this batch, where the network is a CT-Transformer.
+    look_ahead: another L_i for this batch, where the network is a CT-Transformer. end_weight: what a word weighs at
+    which a sentence ends, in the loss of the marks.
     """
     if isinstance(network, SAPR):
         return sapr_losses(network, batch)
@@ -116,9 +125,11 @@ def losses(
     told: Sequence[Tensor | None] = (None,) * len(scores)
     if batch.taught is not None:
         told = batch.taught.split([head.shape[-1] for head in scores], dim=-1)  # type: ignore[no-untyped-call]
+    ends = torch.isin(batch.punctuation, batch.punctuation.new_tensor(_ENDS))
+    weights = (1 + (end_weight - 1) * ends, None, None)
     return tuple(
-        head_loss(head, known, taught, objective)
-        for head, known, taught in zip(scores, labels[: len(scores)], told, strict=True)
+        head_loss(head, known, taught, objective, weight)
+        for head, known, taught, weight in zip(scores, labels[: len(scores)], told, weights[: len(scores)], strict=True)
     )
 
 
@@ -141,7 +152,7 @@ def train(
     ``taught``: what a teacher says of each word of ``text``. ``watch`` is called after each checkpoint, and may end the
     training, which the checkpoint then stands for. The network is left on the plan's device.
     """
-    if plan.shorter_look_ahead and (
+    if (plan.shorter_look_ahead or plan.unseeing) and (
         not isinstance(network, CTTransformer) or max(network.config.look_ahead) >= UNLIMITED
     ):
         raise ValueError("only a CT-Transformer has a look-ahead that can be shorter")
@@ -210,11 +221,14 @@ def _remaining(resident: ResidentText, plan: TrainingPlan, before: _Progress) ->
 
 def _step(network: Network, optimisers: Optimisers, batch: Batch, plan: TrainingPlan, progress: _Progress) -> Tensor:
     """Take a step; return the heads' losses, on the device: reading them there would wait for the step's end."""
-    look_ahead = None
-    if plan.shorter_look_ahead and isinstance(network, CTTransformer):
+    look_ahead, end_weight = None, 1.0
+    if (plan.shorter_look_ahead or plan.unseeing) and isinstance(network, CTTransformer):
         seed = plan.seed * 1_000_003 + progress.step
-        look_ahead = drawn_look_ahead(network.config.look_ahead, seed, share=plan.shorter_look_ahead)
-    of_heads = torch.stack(losses(network, batch, plan.objective, look_ahead))
+        look_ahead = drawn_look_ahead(
+            network.config.look_ahead, seed, share=plan.shorter_look_ahead, unseeing=plan.unseeing
+        )
+        end_weight = 1.0 if any(look_ahead) else plan.end_weight
+    of_heads = torch.stack(losses(network, batch, plan.objective, look_ahead, end_weight=end_weight))
     of_heads.sum().backward()  # type: ignore[no-untyped-call]
     optimisers.step(_rate(plan, progress.share(plan)))
     return of_heads.detach()

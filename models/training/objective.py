@@ -8,7 +8,7 @@ nothing. Of these one target is made. With K classes and p the network's probabi
 2. it is smoothed: (1 - beta) y + beta / K, with one beta for human and another for pseudo labels (discriminative
    self-training, Chen et al. 2021, equation 5);
 3. the loss of a word that the teacher spoke of is (1 - a) CE(smoothed y, p) + a KL(t, p), of another CE(smoothed y, p);
-4. a word whose label is the teacher's weighs alpha, another 1 (equation 3);
+4. a word whose label is the teacher's weighs alpha, another 1 (equation 3), times a weight of its own if there is one;
 5. the loss is the sum over the words divided by the number of words that are part of it.
 
 So a = 0.5 is distillation as half CE and half KL; a = 0 with alpha and two betas is the self-training of that paper;
@@ -42,17 +42,22 @@ class Objective:
             raise ValueError(f"{self} has a share outside 0 … 1 or a negative weight")
 
 
-def head_loss(scores: Tensor, labels: Tensor, taught: Tensor | None, objective: Objective) -> Tensor:
+def head_loss(
+    scores: Tensor, labels: Tensor, taught: Tensor | None, objective: Objective, weights: Tensor | None = None
+) -> Tensor:
     """Return the loss of one head; see the head of the file.
 
     scores: (B, S, K). labels: (B, S), negative where no label is known or no word ends. taught: (B, S, K), a row of
-    zeros where the teacher said nothing; None where it said nothing of any word.
+    zeros where the teacher said nothing; None where it said nothing of any word. weights: (B, S), of the words; None:
+    1 each.
     """
     logs = functional.log_softmax(scores.float(), dim=-1)
     taught = torch.zeros_like(logs) if taught is None else taught
     known, told = labels >= 0, taught.sum(-1) > 0
     taught = taught / taught.sum(-1, keepdim=True).clamp(min=1e-6)  # half precision sums to about 1
     weight = known.float() + objective.pseudo_weight * (told & ~known).float()
+    if weights is not None:
+        weight = weight * weights
     label = torch.where(known, labels, taught.argmax(-1))
     beta = torch.where(known, objective.smoothing, objective.pseudo_smoothing).unsqueeze(-1)
     smoothed = (1 - beta) * functional.one_hot(label, scores.shape[-1]) + beta / scores.shape[-1]

@@ -35,6 +35,12 @@ def test_a_known_label_costs_its_cross_entropy_and_an_unknown_one_nothing() -> N
     assert loss([-100, -100]) == 0
 
 
+def test_a_word_that_weighs_more_counts_as_so_many() -> None:
+    labels, weights = torch.tensor([[0, 1, -100]]), torch.tensor([[3.0, 1.0, 9.0]])
+    weighed = float(head_loss(scores(3), labels, None, Objective(), weights))
+    assert weighed == pytest.approx(-(3 * HALF + QUARTER) / 2)
+
+
 def test_without_a_teacher_it_is_the_mean_cross_entropy_of_the_known_labels() -> None:
     torch.manual_seed(1)
     some, labels = torch.randn(3, 7, 5), torch.randint(-1, 5, (3, 7))

@@ -28,6 +28,7 @@ from models.networks.registry import Network
 from models.training.loop import TrainingPlan, losses, train
 from models.training.objective import Objective
 from models.training.shorter_look_ahead import drawn_look_ahead
+from schemas.labels import Punctuation
 from tests.harness.models.networks import LEADING, VOCABULARY, document, tiny_config, tokenizer
 
 pytestmark = pytest.mark.torch
@@ -151,6 +152,29 @@ def test_the_drawn_look_ahead_is_taken_from_the_top_and_lies_between_three_words
     assert drawn_look_ahead((0, 0, 3), 1, share=1.0) == (0, 0, 3)
 
 
+def test_in_a_share_of_the_steps_no_word_sees_a_later_one() -> None:
+    usual = (1, 1, 1, 2, 2, 2)
+    sums = Counter(sum(drawn_look_ahead(usual, seed, share=0.2, unseeing=0.3)) for seed in range(4000))
+    assert set(sums) == {0, 3, 4, 5, 6, 7, 8, 9}
+    assert 0.25 < sums[0] / 4000 < 0.35
+    assert 0.45 < sums[9] / 4000 < 0.55
+    assert drawn_look_ahead((0, 0, 3), 1, share=0.0, unseeing=1.0) == (0, 0, 0)
+
+
+def test_where_no_word_sees_a_later_one_ends_are_found_the_more_the_more_they_weigh(tmp_path: Path) -> None:
+    text = packed(4)
+    batch = ResidentText(text, LEADING).batch([(0, 200)])
+    found = []
+    for weight in (1.0, 30.0):
+        network = made("ct")
+        plan = replace(PLAN, max_words=4_000, unseeing=1.0, end_weight=weight)
+        train(network, text, plan, tmp_path / f"{weight}.pt")
+        with torch.no_grad():
+            marks = network(batch.pieces, batch.word_index, (0, 0, 0))[0].argmax(-1)
+        found.append(int(((marks == Punctuation.PERIOD) & (batch.punctuation >= 0)).sum()))
+    assert found[0] < found[1]
+
+
 def test_a_shorter_look_ahead_hides_the_words_beyond_it_in_that_pass_alone() -> None:
     network, text = made("ct"), packed()
     batch = ResidentText(text, LEADING).batch([(0, 20)])
@@ -164,8 +188,9 @@ def test_a_shorter_look_ahead_hides_the_words_beyond_it_in_that_pass_alone() -> 
 
 @pytest.mark.parametrize("kind", ["full", "blstm", "mpnet"])
 def test_what_has_no_look_ahead_has_none_to_draw(kind: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="CT-Transformer"):
-        train(made(kind), packed(), replace(PLAN, shorter_look_ahead=0.1), tmp_path / "checkpoint.pt")
+    for plan in (replace(PLAN, shorter_look_ahead=0.1), replace(PLAN, unseeing=0.1)):
+        with pytest.raises(ValueError, match="CT-Transformer"):
+            train(made(kind), packed(), plan, tmp_path / "checkpoint.pt")
 
 
 def test_a_student_learns_from_a_teacher_alone_what_nobody_labelled(tmp_path: Path) -> None:
