@@ -39,7 +39,6 @@ class Recovery:
         self._given = record.start_code_point
         self._accepted: tuple[int, int] | None = None
         self._begun = record.start_offset is None
-        self._last: tuple[int, int] | None = None
         self._without_hole = True
 
     @property
@@ -59,10 +58,10 @@ class Recovery:
         if start is None or not start <= offset <= self._record.last_offset:
             return
         number = (event.epoch, event.seq)
-        self._without_hole &= self._last is None or number == (self._last[0], self._last[1] + 1)
-        self._last = number
-        if self._accepted is not None and number <= self._accepted:
-            return
+        if self._accepted is not None:
+            self._without_hole &= number == (self._accepted[0], self._accepted[1] + 1)
+            if number <= self._accepted:
+                return
         self._accepted = number
         self._begun = self._begun or offset == start
         first = self._record.start_position if offset == start else 0
@@ -85,14 +84,14 @@ class Recovery:
         None where the input has not all of its words that are not published.
         """
         gone = 0 if self._begun else self._gone_in_front()
+        if gone is None:
+            return None
         try:
-            words = None if gone is None else [self._word(length) for length in self._record.lengths[gone:]]
+            words = [self._word(length) for length in self._record.lengths[gone:]]
         except IndexError:
             return None
-        if words is None:
-            return None
         held = HeldBack(units=tuple(self._units), given_code_points=self._given if self._units else 0)
-        return SessionState(**(self._facts() | self._behind(gone or 0)), buffer=tuple(words), held=held)
+        return SessionState(**(self._facts() | self._behind(gone)), buffer=tuple(words), held=held)
 
     def bare_state(self) -> SessionState:
         """Return the session without the words of its buffer, which the input does not hold any more."""
@@ -117,7 +116,7 @@ class Recovery:
 
         Which of the events were accepted is known only where each follows the one before, up to the last accepted.
         """
-        if not self._without_hole or self._last != (self._record.epoch, self._record.next_seq - 1):
+        if not self._without_hole or self._accepted != (self._record.epoch, self._record.next_seq - 1):
             return None
         gone = len(self._record.lengths) - len(self._units)
         read = tuple([len(unit.text) for unit in self._units])

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.harness.deep import nested
 from worker.feeds.refusal import event_as_read
-
-
-def nested(depth: int) -> object:
-    value: object = "secret"
-    for _ in range(depth):
-        value = [value]
-    return value
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schemas.events import MAX_EVENT_WORDS
+from tests.harness.deep import nested
 from tests.unit.feeds.spoken import Message, fed, texts, timed
 from worker.feeds.hypothesis import UnreadableMessageError
 from worker.feeds.recognised_speech import RecognisedSpeech
@@ -12,13 +13,6 @@ from worker.feeds.recognisers.google import Google
 from worker.feeds.session_events import SessionEvents
 
 _DEEP, _DIGITS = "[" * 100_000 + "]" * 100_000, "[" + "9" * 5000 + "]"
-
-
-def nested(depth: int) -> object:
-    value: object = "secret"
-    for _ in range(depth):
-        value = [value]
-    return value
 
 
 @pytest.mark.parametrize(
