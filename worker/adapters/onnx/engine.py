@@ -74,9 +74,6 @@ class OnnxEngine(Engine):
                 raise FatalError(f"model {manifest.name}: its manifest or vocabulary has no {error}") from error
             self._models.append(_served(stored))
         self.threads = chosen
-        streamed = [one for one in self._networks.values() if isinstance(one, StreamedNetwork)]
-        self.compiled = all(one.compiled for one in streamed)
-        self.compiled_products = all(one.compiled_products for one in streamed)
 
     def compiled_parts(self, model: str) -> tuple[bool, bool] | None:
         """Tell whether a model's attention, and its products, are compiled; None: it runs over whole buffers."""

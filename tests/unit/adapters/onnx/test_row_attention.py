@@ -175,7 +175,8 @@ sys.modules["worker.adapters.onnx.row_kernels"] = None
 from worker.adapters.onnx.engine import OnnxEngine
 engine = OnnxEngine(Path({str(SHIPPED)!r}), threads=1)
 engine.warm_up()
-print(engine.compiled)
+for parts in {{engine.compiled_parts(model.name) for model in engine.models}}:
+    print(parts[0])
 """
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
