@@ -39,6 +39,8 @@ def train_network(choice: NetworkChoice, learnt: LearntText, course: TrainingCou
     """Train a network on the packed text, with a teacher's labels if there are any; stop and start it as you like."""
     import torch  # noqa: PLC0415 - the other commands run without it
 
+    from models.networks.arithmetic import compile_layers  # noqa: PLC0415
+    from models.networks.checkpoints import load_any_network  # noqa: PLC0415
     from models.training.loop import TrainingPlan, train  # noqa: PLC0415
     from models.training.objective import Objective  # noqa: PLC0415
 
@@ -71,7 +73,11 @@ def train_network(choice: NetworkChoice, learnt: LearntText, course: TrainingCou
             pseudo_smoothing=learnt.pseudo_smoothing,
         ),
     )
-    train(made, text, plan, course.checkpoint, taught=said)
+    teacher = None if learnt.teacher is None else load_any_network(learnt.teacher)
+    for network in (made, teacher):
+        if course.compiled and network is not None:
+            compile_layers(network)
+    train(made, text, plan, course.checkpoint, taught=said if teacher is None else teacher)
 
 
 def _made(choice: NetworkChoice, pieces: Sequence[str]) -> Network:
@@ -174,19 +180,24 @@ def _begin(network: Network, start: Path, leading: int, fresh_layers: int, rows:
 
 
 def _load(learnt: LearntText, corpora: Sequence[str], language: str, casing: int) -> tuple[PackedText, Taught | None]:
-    """Return the text of the corpora one after the other, and what the teacher says of each word."""
+    """Return the text of the corpora one after the other, and what the teacher says of each word.
+
+    A corpus that is named twice is read twice in each pass.
+    """
     taught, pseudo = learnt.taught, learnt.pseudo or []
-    parts = {corpus: PackedText.load(path) for corpus, path in _packed(learnt.data, corpora).items()}
+    files = _packed(learnt.data, corpora)
+    parts = {corpus: PackedText.load(path) for corpus, path in files.items()}
     wrong = [corpus for corpus in pseudo if corpus not in parts or taught is None]
     if wrong:
         raise typer.BadParameter(
             f"no teacher's labels are read for {', '.join(wrong)}: --taught and --corpus say which"
         )
-    text = PackedText.joined([forget_labels(part) if name in pseudo else part for name, part in parts.items()])
+    parts |= {name: forget_labels(parts[name]) for name in pseudo}
+    text = PackedText.joined([parts[name] for name in corpora])
     if taught is None:
         return text, None
     marks = LANGUAGES[language].model.punctuation_classes
-    said = load_taught(taught, {name: part.words for name, part in parts.items()}, marks + _TAGS + casing)
+    said = load_taught(taught, [(name, parts[name].words) for name in corpora], marks + _TAGS + casing)
     return with_pseudo_sentences(text, said, marks), said
 
 

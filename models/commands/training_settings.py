@@ -70,6 +70,14 @@ class LearntText:
 
     data: Data = DATA
     corpus: Corpus = None
+    teacher: Annotated[
+        Path | None,
+        typer.Option(
+            help="A teacher's checkpoint, which reads the same pieces: asked at each step, of what the student reads.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None
     taught: Annotated[
         Path | None, typer.Option(help="Folder of a teacher's labels of the same text, as `label` writes them.")
     ] = None
@@ -106,6 +114,9 @@ class TrainingCourse:
     max_minutes: Annotated[float, typer.Option(help="Minutes of training, if they end sooner.")] = 600.0
     max_pieces: Annotated[int, typer.Option(help="Word pieces in a training step, padding included.")] = 4096
     learning_rate: float = 3e-4
+    compiled: Annotated[
+        bool, typer.Option("--compiled", help="Let PyTorch compile the layers first: worth its minute on a GPU.")
+    ] = False
     device: Device = "cpu"
     threads: int = 2
     seed: int = 1

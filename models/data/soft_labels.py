@@ -8,6 +8,7 @@ a file that is full has its final name.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,14 +54,14 @@ class TaughtFile:
             self._partial.replace(self._path)
 
 
-def load_taught(folder: Path, sizes: dict[str, int], classes: int) -> Taught:
+def load_taught(folder: Path, sizes: Iterable[tuple[str, int]], classes: int) -> Taught:
     """Return the rows of the corpora one after the other, zeros for one without a file.
 
-    sizes: the number of words of each corpus. A teacher without a third head said nothing of capitals: zeros there.
+    sizes: each corpus and its number of words. A teacher without a third head said nothing of capitals: zeros there.
     ValueError where a file does not fit its corpus.
     """
     parts: list[Taught] = []
-    for corpus, words in sizes.items():
+    for corpus, words in sizes:
         path = folder / f"{corpus}.npy"
         if not path.exists():
             parts.append(np.zeros((words, classes), dtype=np.float16))

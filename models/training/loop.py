@@ -11,16 +11,18 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
 
+from models.data.ahead import made_ahead
 from models.data.packing import PackedText
-from models.data.resident_text import Batch, ResidentText, batches
-from models.data.samples import LONGEST_WORDS, TAIL_SHARE
+from models.data.resident_text import Batch, ResidentText
+from models.data.samples import LONGEST_WORDS, TAIL_SHARE, Sample, sample_groups
 from models.data.soft_labels import Taught
 from models.networks.arithmetic import quick_arithmetic
 from models.networks.checkpoints import read_checkpoint, write_checkpoint
@@ -32,6 +34,7 @@ from models.training.objective import Objective, head_loss
 from models.training.optimisers import Optimisers
 from models.training.sapr_losses import sapr_losses
 from models.training.shorter_look_ahead import drawn_look_ahead
+from models.training.soft_labelling import said_of
 from schemas.labels import Punctuation
 
 __all__ = ["Report", "TrainingPlan", "Watch", "losses", "train"]
@@ -50,6 +53,7 @@ Report = Callable[[float, str], None]
 _PLAIN = Objective()
 _ENDS = [mark.value for mark in Punctuation if mark.ends_sentence]
 _REPORTED_STEPS = 20
+_GROUPS_AHEAD = 400  # as many steps as a GPU takes while an epoch's samples are drawn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +128,11 @@ def losses(
     labels = (batch.punctuation, batch.disfluency, batch.casing)
     told: Sequence[Tensor | None] = (None,) * len(scores)
     if batch.taught is not None:
-        told = batch.taught.split([head.shape[-1] for head in scores], dim=-1)  # type: ignore[no-untyped-call]
+        classes = [head.shape[-1] for head in scores]
+        of_all = functional.pad(
+            batch.taught, (0, sum(classes) - batch.taught.shape[-1])
+        )  # a teacher may lack the third
+        told = of_all.split(classes, dim=-1)  # type: ignore[no-untyped-call]
     ends = torch.isin(batch.punctuation, batch.punctuation.new_tensor(_ENDS))
     weights = (1 + (end_weight - 1) * ends, None, None)
     return tuple(
@@ -143,14 +151,15 @@ def train(
     plan: TrainingPlan,
     checkpoint: Path,
     *,
-    taught: Taught | None = None,
+    taught: Taught | Network | None = None,
     watch: Watch[_N] | None = None,
     report: Report = _print_line,
 ) -> None:
     """Train ``network`` in place; write ``checkpoint`` now and then and at the end; go on from one that is there.
 
-    ``taught``: what a teacher says of each word of ``text``. ``watch`` is called after each checkpoint, and may end the
-    training, which the checkpoint then stands for. The network is left on the plan's device.
+    ``taught``: what a teacher says of each word of ``text``; or the teacher itself, who is asked at each step, of the
+    very samples that the network reads, the unfinished ones too. ``watch`` is called after each checkpoint, and may end
+    the training, which the checkpoint then stands for. The network is left on the plan's device.
     """
     if (plan.shorter_look_ahead or plan.unseeing) and (
         not isinstance(network, CTTransformer) or max(network.config.look_ahead) >= UNLIMITED
@@ -158,17 +167,21 @@ def train(
         raise ValueError("only a CT-Transformer has a look-ahead that can be shorter")
     torch.set_num_threads(plan.threads)
     network.to(plan.device)
+    teacher = taught.to(plan.device).eval() if isinstance(taught, nn.Module) else None
+    rows = None if isinstance(taught, nn.Module) else taught
     optimisers = Optimisers(network, plan.learning_rate, plan.weight_decay, plan.clip_norm)
     before = _resume(network, optimisers, checkpoint)
     network.train()
     saved = started = time.monotonic()
     saved_words = before.words
     recent: list[Tensor] = []
-    resident = ResidentText(text, plan.leading, taught, device=plan.device)
+    resident = ResidentText(text, plan.leading, rows, device=plan.device)
     for progress, batch in _remaining(resident, plan, before):
         progress.seconds = before.seconds + time.monotonic() - started
         share = progress.share(plan)
         torch.manual_seed(plan.seed + progress.step)  # dropout
+        if teacher is not None:
+            batch = replace(batch, taught=said_of(teacher, batch))  # noqa: PLW2901 - the same batch
         recent.append(_step(network, optimisers, batch, plan, progress))
         if progress.step % _REPORTED_STEPS == 0 or share >= 1:
             report(share, _line(share, progress, before, recent))
@@ -203,20 +216,26 @@ def _watched(network: _N, share: float, watch: Watch[_N]) -> bool:
 
 def _remaining(resident: ResidentText, plan: TrainingPlan, before: _Progress) -> Iterator[tuple[_Progress, Batch]]:
     """Yield the batches after the ``before.step`` first, epoch after epoch, with the progress that each one makes."""
-    words, step = 0, 0
+    drawn = _drawn(resident.text, plan)
+    words = 0
+    for step, group in enumerate(drawn if plan.device == "cpu" else made_ahead(drawn, _GROUPS_AHEAD), start=1):
+        words += sum(end - begin for begin, end in group)
+        if step > before.step:
+            yield _Progress(step, words, before.seconds), resident.batch(group)
+
+
+def _drawn(text: PackedText, plan: TrainingPlan) -> Iterator[list[Sample]]:
+    """Yield the samples of each step, epoch after epoch."""
     for epoch in itertools.count():
-        for batch in batches(
-            resident,
+        yield from sample_groups(
+            text,
             max_pieces=plan.max_pieces,
             seed=plan.seed + epoch,
             left_context=plan.left_context,
             alone=plan.alone,
             tails=plan.tails,
             longest=plan.longest,
-        ):
-            words, step = words + batch.words, step + 1
-            if step > before.step:
-                yield _Progress(step, words, before.seconds), batch
+        )
 
 
 def _step(network: Network, optimisers: Optimisers, batch: Batch, plan: TrainingPlan, progress: _Progress) -> Tensor:

@@ -1,7 +1,8 @@
 """A teacher's soft labels of packed text: windows in, class probabilities a word out (``models.data.soft_labels``).
 
 Long text is read in the windows of offline decoding: 200 words, of which 35 and 15 at the edges are context only (the
-double-overlap window of discriminative self-training, section 3.3).
+double-overlap window of discriminative self-training, section 3.3). Or a teacher is asked while its student trains, of
+each sample as the student reads it: where a sample ends inside a sentence, neither sees how it goes on.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ from typing import Literal, TypeAlias
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from models.data.packing import PackedText
-from models.data.resident_text import ResidentText
+from models.data.resident_text import Batch, ResidentText
 from models.data.soft_labels import Taught, TaughtFile
 from models.decoding.labelling_runs import OFFLINE_STEP_WORDS, OFFLINE_WORDS, OFFLINE_WORDS_CUT
 from models.decoding.overlapping_chunks import Chunk, split
 from models.networks.arithmetic import quick_arithmetic
+from models.networks.ct_transformer import PADDING_WORD
 from models.networks.registry import Network
 
-__all__ = ["HEADS", "HeadChoice", "Teacher", "all_rows", "label_softly", "soft_rows"]
+__all__ = ["HEADS", "HeadChoice", "Teacher", "all_rows", "label_softly", "said_of", "soft_rows"]
 
 HeadChoice: TypeAlias = Literal["both", "punctuation", "disfluency"]
 HEADS: tuple[HeadChoice, ...] = ("both", "punctuation", "disfluency")
@@ -87,3 +90,17 @@ def _probabilities(teacher: Teacher, resident: ResidentText, windows: list[Chunk
     for row, window in enumerate(windows):
         last_pieces = first_piece[window.first + 1 : window.last + 1] - first_piece[window.start]
         yield rows[row, torch.from_numpy(last_pieces)]
+
+
+def said_of(teacher: Network, batch: Batch) -> Tensor:
+    """Return the probabilities of all of the teacher's heads (B, S, classes) at last pieces, zeros elsewhere.
+
+    It is on the batch's device, and reads the same pieces as its student.
+    """
+    with torch.no_grad(), quick_arithmetic(batch.pieces.device.type):
+        scores = teacher(batch.pieces, batch.word_index)
+    numbers = batch.word_index
+    after = functional.pad(numbers[:, 1:], (0, 1), value=PADDING_WORD)
+    last = (numbers > 0) & (numbers < PADDING_WORD) & (after != numbers)
+    rows = torch.cat([head.float().softmax(dim=-1) for head in scores], dim=-1)
+    return rows * last.unsqueeze(-1)

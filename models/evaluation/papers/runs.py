@@ -174,7 +174,7 @@ def read_learnt(run: PaperRun, place: Workplace) -> tuple[PackedText, Taught | N
         return text, None
     marks, tags = 4, 5
     sizes = {one.corpus: part.words for one, part in zip(run.learns, parts, strict=True)}
-    taught = load_taught(place.out / run.teacher, sizes, marks + tags)
+    taught = load_taught(place.out / run.teacher, sizes.items(), marks + tags)
     return with_pseudo_sentences(text, taught, marks), taught
 
 

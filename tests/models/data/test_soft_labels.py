@@ -41,7 +41,7 @@ def test_a_file_gets_its_name_when_it_is_full_and_goes_on_after_its_last_row_unt
     assert second.done == 4
     second.rows[4:] = rows[4:]
     second.close()
-    assert (load_taught(tmp_path, {"corpus": 6}, MARKS + TAGS) == rows).all()
+    assert (load_taught(tmp_path, [("corpus", 6)], MARKS + TAGS) == rows).all()
     assert TaughtFile(path, 6, MARKS + TAGS).done == 6
 
 
@@ -51,7 +51,7 @@ def test_a_file_of_another_text_or_of_another_teacher_is_refused(tmp_path: Path)
     file.rows[:] = said(3)
     file.close()
     with pytest.raises(ValueError, match="another text"):
-        load_taught(tmp_path, {"corpus": 4}, MARKS + TAGS)
+        load_taught(tmp_path, [("corpus", 4)], MARKS + TAGS)
     with pytest.raises(ValueError, match="another text"):
         TaughtFile(path, 3, MARKS + TAGS + 1)
 
@@ -60,7 +60,7 @@ def test_a_teacher_without_a_third_head_says_nothing_of_capitals(tmp_path: Path)
     file = TaughtFile(tmp_path / "corpus.npy", 3, MARKS + TAGS)
     file.rows[:] = said(3)
     file.close()
-    rows = load_taught(tmp_path, {"corpus": 3}, MARKS + TAGS + len(Casing))
+    rows = load_taught(tmp_path, [("corpus", 3)], MARKS + TAGS + len(Casing))
     assert (rows[:, : MARKS + TAGS] == said(3)).all()
     assert not rows[:, MARKS + TAGS :].any()
 
@@ -69,7 +69,7 @@ def test_a_corpus_that_the_teacher_never_read_has_rows_of_zeros(tmp_path: Path) 
     file = TaughtFile(tmp_path / "read.npy", 2, MARKS + TAGS)
     file.rows[:] = said(2)
     file.close()
-    rows = load_taught(tmp_path, {"unread": 3, "read": 2}, MARKS + TAGS)
+    rows = load_taught(tmp_path, [("unread", 3), ("read", 2)], MARKS + TAGS)
     assert rows.shape == (5, MARKS + TAGS)
     assert rows.any(axis=1).tolist() == [False, False, False, True, True]
 

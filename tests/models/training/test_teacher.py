@@ -171,7 +171,7 @@ def test_a_teacher_speaks_of_every_word_as_the_network_does(tmp_path: Path) -> N
 def test_every_word_of_a_text_of_any_length_is_labelled(sentences: int, tmp_path: Path) -> None:
     text = packed(sentences)
     labelled(text, tmp_path / "corpus.npy")
-    assert load_taught(tmp_path, {"corpus": text.words}, 9).any(axis=1).all()
+    assert load_taught(tmp_path, [("corpus", text.words)], 9).any(axis=1).all()
 
 
 def test_an_interrupted_labelling_goes_on_to_the_same_labels(tmp_path: Path) -> None:
