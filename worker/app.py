@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from enum import IntEnum
 from types import FrameType
 
@@ -43,7 +44,9 @@ from worker.telemetry.log import Log, failure_fields, forward_library_logs, log_
 from worker.telemetry.metrics import Metrics
 from worker.telemetry.observer import TelemetryObserver
 
-__all__ = ["ExitStatus", "StopSignals", "build_worker", "opened_tracer", "refuse_denied", "run_worker"]
+__all__ = ["ExitStatus", "StopSignals", "build_worker", "health_of", "opened_tracer", "refuse_denied", "run_worker"]
+
+_MOST_ASKED_MS = 10_000
 
 
 class ExitStatus(IntEnum):
@@ -90,7 +93,7 @@ def run_worker(settings: Settings) -> int:
     log_uncaught(log)
     clock = SystemClock()
     metrics = Metrics()
-    health = Health(clock.monotonic_s)
+    health = health_of(settings, clock)
     with ExitStack() as stack:
         if runtime.http_port:
             server = TelemetryServer(runtime.http_host, runtime.http_port, registry=metrics.registry, health=health)
@@ -100,7 +103,10 @@ def run_worker(settings: Settings) -> int:
         observer = TelemetryObserver(log=log, metrics=metrics, health=health)
         try:
             tracer = stack.enter_context(opened_tracer(runtime))
-            worker, watchdog = build_worker(settings, clock=clock, observer=observer, log=log, tracer=tracer)
+            worker, watchdog = build_worker(
+                settings, clock=clock, observer=observer, log=log, tracer=tracer, on_progress=health.went_on
+            )
+            health.started()  # what follows waits for brokers, and a restart would bring none back
             refuse_denied(settings)
             watchdog.start()
             stack.callback(watchdog.stop)
@@ -115,7 +121,16 @@ def run_worker(settings: Settings) -> int:
     return ExitStatus.STOPPED
 
 
-def build_worker(
+def health_of(settings: Settings, clock: Clock) -> Health:
+    """Return the health of a worker that is about to start: what its settings let it wait for is no reason to end it.
+
+    A turn may take as long as the group waits for it: afterwards its partitions are others', and nothing of it counts.
+    """
+    most_s = settings.kafka.max_poll_interval_ms / 1000.0
+    return Health(clock.monotonic_s, max_still_s=settings.max_still_s, max_turn_s=most_s)
+
+
+def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
     settings: Settings,
     *,
     clock: Clock,
@@ -124,11 +139,12 @@ def build_worker(
     publisher_of: Callable[[Settings, KafkaWordSource], Publisher] | None = None,
     store: SessionStore | None = None,
     tracer: Tracer | None = None,
+    on_progress: Callable[[], None] = lambda: None,
 ) -> tuple[Worker, InferenceWatchdog]:
     """Build a worker from settings, its engine warm. FatalError where models or settings cannot be used.
 
     publisher_of, store: others than the transactional publisher and Redis, for the demo, whose cluster knows no
-    transactions and whose machine may have no Redis.
+    transactions and whose machine may have no Redis. on_progress: see ``InferenceWatchdog``.
     """
     runtime = settings.worker
     load_dictionary()  # where it is missing, the worker must say so now
@@ -154,7 +170,8 @@ def build_worker(
         log.error("failed", error="InferenceHung")
         os._exit(ExitStatus.INFERENCE_HUNG)
 
-    watchdog = InferenceWatchdog(deadline_s=runtime.inference_deadline_ms / 1000.0, clock=clock, on_overrun=hung)
+    deadline_s = runtime.inference_deadline_ms / 1000.0
+    watchdog = InferenceWatchdog(deadline_s=deadline_s, clock=clock, on_overrun=hung, on_progress=on_progress)
     worker = assemble(parts, settings=runtime, rules=settings.decoding, segmenters=segmenters, watchdog=watchdog)
     return worker, watchdog
 
@@ -193,11 +210,13 @@ def refuse_denied(settings: Settings) -> None:
     """Raise FatalError where Kafka's ACLs keep the worker from a topic; one that nobody answers for is let pass.
 
     A worker that began without would claim partitions that it cannot go on with, and claims without a commit count
-    against the next record (ADR 0011), which is not at fault.
+    against the next record (ADR 0011), which is not at fault. Brokers that are away are waited for here for 10 s at
+    most, whatever kafka.request_timeout_ms says: the loop waits on, and shows meanwhile that it lives.
     """
+    kafka = replace(settings.kafka, request_timeout_ms=min(settings.kafka.request_timeout_ms, _MOST_ASKED_MS))
     reads, writes = settings.worker.read_topics, settings.worker.output_topics
     with suppress(BrokerError):
-        found = denied(KafkaTopics(settings.kafka).forbidden(sorted(reads | writes)), reads=reads, writes=writes)
+        found = denied(KafkaTopics(kafka).forbidden(sorted(reads | writes)), reads=reads, writes=writes)
         if told := "; ".join(f"{finding.subject}: {finding.reason}" for finding in found):
             raise FatalError(told)
 

@@ -93,9 +93,16 @@ def test_no_variable_comes_into_the_pod_by_the_name_of_a_service() -> None:
 def test_live_and_ready_are_asked_on_paths_of_their_own() -> None:
     container = pod(render())["containers"][0]
     assert container["livenessProbe"]["httpGet"]["path"] == "/live"
-    assert container["startupProbe"]["httpGet"]["path"] == "/live"
+    assert container["startupProbe"]["httpGet"]["path"] == "/started"
     assert container["readinessProbe"]["httpGet"]["path"] == "/ready"
     assert {port["name"] for port in container["ports"]} == {"metrics"}
+
+
+@pytest.mark.parametrize("seconds", [10, 11, 120])
+def test_a_worker_may_take_as_long_to_start_as_the_value_says_and_little_more(seconds: int) -> None:
+    probe = pod(render({"probes": {"startupSeconds": seconds}}))["containers"][0]["startupProbe"]
+    asked_last_s = (probe["failureThreshold"] - 1) * probe["periodSeconds"]  # the first time at once
+    assert seconds <= asked_last_s < seconds + probe["periodSeconds"]
 
 
 @pytest.mark.parametrize("kind", ["StatefulSet", "Job"])

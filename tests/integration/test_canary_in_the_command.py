@@ -41,7 +41,7 @@ def test_the_command_logs_serves_and_prints_nothing_that_was_said(
     world.send(event("ben", 0, _CANARY, "last", session_end=True))
     with _command(environ, output) as worker:
         world.wait_for(lambda segments: sum(one.session_end for one in segments) == 2, timeout_s=120)
-        served = [_served(port, path) for path in ("/metrics", "/live", "/ready")]
+        served = [_served(port, path) for path in ("/metrics", "/started", "/live", "/ready")]
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(60) == 0
     with redis.Redis.from_url(redis_url) as client:

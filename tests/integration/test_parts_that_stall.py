@@ -2,7 +2,7 @@
 
 Workers are the command, in processes of their own, asked over HTTP whether they live, as an orchestrator asks. The
 silence outlasts the 30 s after which a loop that stands still counts as dead, and with them the 10 s of sessions and
-transactions. Those 30 s are a constant of the product, so each of these tests takes a minute.
+transactions. Those 30 s are what the default settings make of it, so each of these tests takes a minute.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ def worker(config: ConfigOption = None, assignments: SetOption = None) -> None:
     """Run a worker: words in from Kafka, frozen labelled segments out, exactly once.
 
     SIGTERM and SIGINT let it finish what it has read, publish it and leave the group; a second one ends it at once.
-    Logs are JSON lines on stdout; metrics and health are served on worker.http_port: /metrics, /live, /ready.
+    Logs are JSON lines on stdout; metrics and health are served on worker.http_port: /metrics, /started, /live and
+    /ready.
 
     Exit status: 0 stopped, 1 wrong settings or a fault that no retry fixes, 3 another worker has its ordinal or its
     static name, 4 an inference hung. docs/operations.md, "Exit status", says more.

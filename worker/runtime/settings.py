@@ -118,7 +118,8 @@ class RuntimeSettings(TopicSettings):
         Meta(
             ge=100,
             le=600_000,
-            description="An inference that takes longer ends the process: its state is in Redis, a restart goes on.",
+            description="An inference that stands still for longer ends the process: its state is in Redis, a restart "
+            "goes on. `/live` allows 20 s more.",
             extra={"change": "at a roll-out"},
         ),
     ] = 10_000

@@ -39,6 +39,9 @@ __all__ = [
 ]
 
 MUST_BE_SET = "(must be set)"
+_LEAST_STILL_S = 30.0
+_BESIDE_INFERENCE_S = 20.0
+_CALLS = 3
 _DERIVED = {
     "kafka.group_id": "the group is the deployment (worker.deployment)",
     "kafka.client_id": "it is made of worker.deployment and worker.ordinal",
@@ -69,6 +72,16 @@ class Settings(BrokerSettings):
     """Everything that can be told to Caesura, by section."""
 
     redis: RedisSettings = field(default_factory=RedisSettings)
+
+    @property
+    def max_still_s(self) -> float:
+        """How long the worker's loop may stand still before it counts as dead: 30 s, longer where a wait may be.
+
+        That is an inference's deadline and 20 s, or three calls, as a turn may have them, that nobody answers.
+        """
+        worker, redis = self.worker, self.redis
+        call_s = max(worker.commit_timeout_s, worker.claim_timeout_s, redis.connect_timeout_s + redis.timeout_s)
+        return max(_LEAST_STILL_S, worker.inference_deadline_ms / 1000.0 + _BESIDE_INFERENCE_S, _CALLS * call_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

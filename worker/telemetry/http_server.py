@@ -1,6 +1,7 @@
-"""Serves ``/metrics`` for Prometheus, ``/live`` and ``/ready`` for the orchestrator, from threads of its own.
+"""Serves ``/metrics`` for Prometheus, and ``/started``, ``/live``, ``/ready`` for the orchestrator.
 
-``/live`` and ``/ready`` answer 200 or 503 with ``{"live": false, "reasons": [...]}``.
+From threads of its own. The three answer 200 or 503 with ``{"live": false, "reasons": [...]}``, and mean what
+``worker.telemetry.health`` says.
 """
 
 from __future__ import annotations
@@ -79,12 +80,14 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/metrics":
             encode, content_type = choose_encoder(self.headers.get("Accept", ""))
             self._answer(HTTPStatus.OK, content_type, encode(self.server.registry))
+        elif path == "/started":
+            self._answer_health("started", self.server.health.why_not_started())
         elif path == "/live":
             self._answer_health("live", self.server.health.why_not_alive())
         elif path == "/ready":
             self._answer_health("ready", self.server.health.why_not_ready())
         else:
-            self._answer(HTTPStatus.NOT_FOUND, _JSON, b'{"paths": ["/metrics", "/live", "/ready"]}')
+            self._answer(HTTPStatus.NOT_FOUND, _JSON, b'{"paths": ["/metrics", "/started", "/live", "/ready"]}')
 
     def _answer_health(self, name: str, reasons: tuple[str, ...]) -> None:
         status = HTTPStatus.SERVICE_UNAVAILABLE if reasons else HTTPStatus.OK

@@ -181,6 +181,23 @@ def test_options_that_the_guarantees_rest_on_cannot_be_overridden(option: str) -
     assert "cannot be set" in refusal(SettingSources(environ=environment(KAFKA_EXTRA=option)))
 
 
+@pytest.mark.parametrize(
+    ("variables", "seconds"),
+    [
+        ({}, 30.0),
+        ({"WORKER_INFERENCE_DEADLINE_MS": "100"}, 30.0),
+        ({"WORKER_INFERENCE_DEADLINE_MS": "600000"}, 620.0),
+        ({"WORKER_COMMIT_TIMEOUT_S": "60"}, 180.0),
+        ({"WORKER_CLAIM_TIMEOUT_S": "60"}, 180.0),
+        ({"REDIS_TIMEOUT_S": "40", "REDIS_CONNECT_TIMEOUT_S": "20"}, 180.0),
+    ],
+)
+def test_the_loop_may_stand_still_for_longer_than_anything_it_may_wait_for(
+    variables: dict[str, str], seconds: float
+) -> None:
+    assert load_settings(SettingSources(environ=environment(**variables))).max_still_s == seconds
+
+
 @pytest.mark.parametrize("variable", ["KAFKA_GROUP_ID", "KAFKA_CLIENT_ID", "DECODING_ROUTES", "DECODING_BOUNDS"])
 def test_what_follows_from_other_settings_cannot_be_set(variable: str) -> None:
     assert "cannot be set" in refusal(SettingSources(environ=environment(**{variable: "x"})))

@@ -49,6 +49,52 @@ def test_a_start_may_take_longer_but_not_for_ever() -> None:
     assert health.why_not_alive() == ("the loop has not begun for 121 s",)
 
 
+def test_a_worker_has_started_once_it_says_so_and_stays_so_however_long_it_waits() -> None:
+    clock = Hand()
+    health = Health(clock)
+    health.went_on()
+    clock.now_s += 7.0
+    assert health.why_not_started() == ("no model is loaded and warm yet, for 7 s",)
+    health.started()
+    assert (health.why_not_started(), health.why_not_ready()) == ((), ("starting",))
+    clock.now_s += 1000.0
+    assert health.why_not_started() == ()
+
+
+def test_from_its_start_on_a_worker_has_as_long_as_a_turn_and_no_longer() -> None:
+    clock = Hand()
+    health = Health(clock, max_still_s=30.0, max_start_s=120.0)
+    clock.now_s += 100.0
+    health.started()
+    clock.now_s += 30.0
+    assert health.why_not_alive() == ()
+    clock.now_s += 1.0
+    assert health.why_not_alive() == ("the loop has stood still for 31 s",)
+
+
+def test_a_long_turn_that_goes_on_is_alive_until_the_group_waits_no_more() -> None:
+    clock = Hand()
+    health = Health(clock, max_still_s=30.0, max_turn_s=60.0)
+    health.loop_moved()
+    for _ in range(3):
+        clock.now_s += 20.0
+        health.went_on()
+        assert health.why_not_alive() == ()
+    clock.now_s += 1.0
+    health.went_on()
+    assert health.why_not_alive() == ("a turn of the loop has taken 61 s",)
+    health.loop_moved()
+    assert health.why_not_alive() == ()
+
+
+def test_a_turn_may_take_at_least_as_long_as_it_may_stand_still() -> None:
+    clock = Hand()
+    health = Health(clock, max_still_s=300.0, max_turn_s=60.0)
+    health.loop_moved()
+    clock.now_s += 300.0
+    assert health.why_not_alive() == ()
+
+
 def test_a_worker_is_not_ready_before_it_says_so_nor_when_it_hangs() -> None:
     clock = Hand()
     health = Health(clock, max_still_s=30.0)
@@ -105,12 +151,26 @@ def test_readiness_and_liveness_are_answered_apart_with_every_reason(port: int, 
     assert get(port, "/live")[0] == 503
 
 
+def test_a_start_is_answered_on_a_path_of_its_own(port: int, health: Health, clock: Hand) -> None:
+    clock.now_s += 3.0
+    status, body = get(port, "/started")
+    assert (status, json.loads(body)) == (
+        503,
+        {"started": False, "reasons": ["no model is loaded and warm yet, for 3 s"]},
+    )
+    assert get(port, "/live")[0] == 200
+    health.started()
+    status, body = get(port, "/started")
+    assert (status, json.loads(body)) == (200, {"started": True, "reasons": []})
+    assert get(port, "/ready")[0] == 503
+
+
 def test_metrics_are_served_and_other_paths_are_not(port: int) -> None:
     status, body = get(port, "/metrics?x=1")
     assert status == 200
     assert 'caesura_segments_total{cause="sentence"} 1.0' in body
     status, body = get(port, "/")
-    assert (status, json.loads(body)["paths"]) == (404, ["/metrics", "/live", "/ready"])
+    assert (status, json.loads(body)["paths"]) == (404, ["/metrics", "/started", "/live", "/ready"])
 
 
 def test_a_port_that_is_taken_is_said_by_name(health: Health) -> None:
