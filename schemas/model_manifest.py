@@ -33,7 +33,7 @@ class WordPieceSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How a word becomes pieces: the vocabulary's file, the most pieces a word may have, the special pieces."""
 
     vocabulary: str
-    max_pieces: int
+    max_pieces: Annotated[int, msgspec.Meta(ge=1)]
     leading: str
     unknown: str
 
@@ -60,7 +60,7 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     network: str
     weights: str
     files: tuple[ModelFile, ...]
-    look_ahead: tuple[int, ...]
+    look_ahead: tuple[Annotated[int, msgspec.Meta(ge=0)], ...]
     positions: str
     punctuation: tuple[str, ...]
     disfluency: tuple[str, ...]

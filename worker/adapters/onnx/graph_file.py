@@ -23,6 +23,9 @@ Shaped = tuple[type[np.generic], tuple[int | str, ...]]
 _IR_VERSION = 9
 _OPSET = 20
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_FIXED = {_FIXED64: 8, _FIXED32: 4}
+_LONGEST_SHIFT = 63
+"""A varint has ten bytes at most, seven bits each."""
 _TYPES: dict[int, type[np.generic]] = {
     1: np.float32,
     2: np.uint8,
@@ -46,8 +49,8 @@ def stored_arrays(path: Path) -> dict[str, Array]:
             for tensor in _parts(graph, 5):
                 name, array = _tensor(tensor)
                 arrays[name] = array
-    except (IndexError, KeyError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path.name} is no ONNX file that can be read here: {error!r}") from error
+    except (IndexError, ValueError) as error:
+        raise ValueError(f"{path.name} is no ONNX file that can be read here: {error}") from error
     return arrays
 
 
@@ -64,8 +67,8 @@ def in_halves(path: Path) -> bytes:
             else _field(number, value)
             for number, value in _fields(memoryview(path.read_bytes()))
         )
-    except (IndexError, KeyError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path.name} is no ONNX file that can be read here: {error!r}") from error
+    except (IndexError, ValueError) as error:
+        raise ValueError(f"{path.name} is no ONNX file that can be read here: {error}") from error
 
 
 def _rounded(graph: memoryview) -> bytes:
@@ -116,8 +119,13 @@ def _tensor(message: memoryview) -> tuple[str, Array]:
         elif number == 9 and isinstance(value, memoryview):
             raw = value
     if raw is None:
-        raise KeyError(name)
-    return name, np.frombuffer(raw, dtype=np.dtype(_TYPES[kind]).newbyteorder("<")).reshape(shape)
+        raise ValueError(f"{name} is not stored as raw bytes in the file itself")
+    if kind not in _TYPES:
+        raise ValueError(f"{name} has elements of ONNX's type {kind}, which is none of those that are read here")
+    try:
+        return name, np.frombuffer(raw, dtype=np.dtype(_TYPES[kind]).newbyteorder("<")).reshape(shape)
+    except (OverflowError, ValueError) as error:
+        raise ValueError(f"{name} has {len(raw)} bytes, which are none of the shape {tuple(shape)}") from error
 
 
 def _dimensions(value: int | memoryview) -> Iterator[int]:
@@ -147,8 +155,10 @@ def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
             continue
         if kind == _BYTES:
             size, place = _varint(message, place)
+        elif kind in _FIXED:
+            size = _FIXED[kind]
         else:
-            size = {_FIXED64: 8, _FIXED32: 4}[kind]
+            raise ValueError(f"a field of kind {kind}")
         if place + size > len(message):
             raise IndexError("a field ends behind its message")
         yield key >> 3, message[place : place + size]
@@ -164,6 +174,8 @@ def _varint(message: memoryview, place: int) -> tuple[int, int]:
         if byte < 128:
             return value, place
         shift += 7
+        if shift > _LONGEST_SHIFT:
+            raise IndexError("a number has no end")
 
 
 class GraphWriter:

@@ -21,22 +21,26 @@ Scores = list[NDArray[np.float32]]
 
 
 class Heads:
-    """The heads of one model. ``names`` are those of its score tensors, in the order in which scores are taken."""
+    """The heads of one model.
+
+    ``names`` are those of its score tensors, in the order in which scores are taken; ``classes``: how many each has.
+    """
 
     def __init__(self, manifest: ModelManifest) -> None:
         """Take them from a manifest. KeyError for a class that is no label."""
         self._model = manifest.name
-        self._classes = {
+        self._labels = {
             "punctuation": _numbers(manifest.punctuation, {label.published: label for label in Punctuation}),
             "disfluency": _numbers(manifest.disfluency, {label.published: label for label in Disfluency}),
         }
         if manifest.casing:
-            self._classes["casing"] = _numbers(manifest.casing, {label.published: label for label in Casing})
-        self.names = tuple(self._classes)
+            self._labels["casing"] = _numbers(manifest.casing, {label.published: label for label in Casing})
+        self.names = tuple(self._labels)
+        self.classes = {name: len(labels) for name, labels in self._labels.items()}
 
     def require(self, scores: Scores, rows: tuple[int, ...]) -> None:
         """Refuse scores that are not finite, or not of these rows: EngineError, never a label."""
-        for given, classes in zip(scores, self._classes.values(), strict=True):
+        for given, classes in zip(scores, self._labels.values(), strict=True):
             if given.shape != (*rows, len(classes)):
                 raise EngineError(f"model {self._model}: scores have shape {given.shape}, not {(*rows, len(classes))}")
             if not np.isfinite(given).all():
@@ -47,7 +51,7 @@ class Heads:
         ends = list(accumulate((len(scores[0]) for scores in scored), initial=0))
         named = {
             name: classes[np.concatenate(given).argmax(axis=-1)].tobytes()
-            for given, (name, classes) in zip(zip(*scored, strict=True), self._classes.items(), strict=True)
+            for given, (name, classes) in zip(zip(*scored, strict=True), self._labels.items(), strict=True)
         }
         return [
             Labels(**{name: labels[start:stop] for name, labels in named.items()}) for start, stop in pairwise(ends)

@@ -32,8 +32,12 @@ class StoredModel:
         return self.folder / self.manifest.weights
 
     def vocabulary(self) -> list[str]:
-        """Return the pieces, a piece's number being its place."""
-        text = (self.folder / self.manifest.wordpiece.vocabulary).read_text(encoding="utf-8")
+        """Return the pieces, a piece's number being its place. FatalError where the file is not UTF-8."""
+        path = self.folder / self.manifest.wordpiece.vocabulary
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise FatalError(f"{path} is no vocabulary: it is not UTF-8 at byte {error.start}") from error
         return text.rstrip("\n").split("\n")
 
 
@@ -114,7 +118,7 @@ def _read_model(folder: Path) -> StoredModel:
         if needed not in listed:
             raise FatalError(f"{path} lists no file {needed}")
     for file in manifest.files:
-        if Path(file.name).name != file.name:
+        if Path(file.name).name != file.name or "\0" in file.name:
             raise FatalError(f"{path} lists {file.name!r}, which is not a plain file name")
         _verify(folder / file.name, file.bytes, file.sha256)
     wanted = manifest.dictionary_sha256

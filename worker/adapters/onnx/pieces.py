@@ -9,11 +9,12 @@ __all__ = ["PieceReader"]
 
 
 class PieceReader:
-    """Reads words for one model. leading: the piece that every buffer begins with."""
+    """Reads words for one model. leading: the piece that every buffer begins with. count: of pieces there are."""
 
     def __init__(self, stored: StoredModel) -> None:
-        """Read the vocabulary. KeyError where it lacks a piece that the manifest names."""
-        settings = stored.manifest.wordpiece
-        tokenizer = WordPiece(stored.vocabulary(), max_pieces=settings.max_pieces, unknown=settings.unknown)
+        """Read the vocabulary. KeyError where it lacks a piece that the manifest names; FatalError: it is no text."""
+        settings, vocabulary = stored.manifest.wordpiece, stored.vocabulary()
+        self.count = len(vocabulary)
+        tokenizer = WordPiece(vocabulary, max_pieces=settings.max_pieces, unknown=settings.unknown)
         self.leading = tokenizer.number(settings.leading)
         self.pieces = tokenizer.pieces

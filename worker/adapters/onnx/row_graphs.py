@@ -80,7 +80,7 @@ class RowGraphs:
 def cut_into_rows(arrays: Arrays, *, layers: int, heads: Sequence[str]) -> RowGraphs:
     """Return the graphs of stored arrays. heads: the names of the score tensors. KeyError where an array is missing.
 
-    What a graph itself lacks is a KeyError when it is asked for.
+    What a graph itself lacks is a KeyError when it is asked for. ValueError: nothing says how many heads there are.
     """
     width = arrays["embedding_norm.weight"].shape[0]
     return RowGraphs(
@@ -90,10 +90,12 @@ def cut_into_rows(arrays: Arrays, *, layers: int, heads: Sequence[str]) -> RowGr
 
 def _attention_heads(arrays: Arrays, width: int) -> int:
     """Return how many heads there are: a stored graph says it only in the shape (0, 0, heads, width / heads)."""
-    for array in arrays.values():
-        if array.shape == (4,) and int(array[2]) * int(array[3]) == width:
-            return int(array[2])
-    raise KeyError("the shape that heads are cut by")
+    fours = [array.tolist() for array in arrays.values() if array.shape == (4,) and array.dtype == np.int64]
+    found = {heads for *first, heads, each in fours if first == [0, 0] and heads > 0 and heads * each == width}
+    if len(found) != 1:
+        told = "several shapes" if found else "no shape"
+        raise ValueError(f"it has {told} (0, 0, heads, width of a head) that make up the width {width}")
+    return int(found.pop())
 
 
 def _weighing() -> bytes:

@@ -20,6 +20,7 @@ from worker.adapters.onnx.kept_rows import KeptRows, RowCache
 from worker.adapters.onnx.model_folder import StoredModel
 from worker.adapters.onnx.pieces import PieceReader
 from worker.adapters.onnx.row_network import RowNetwork, RowStep
+from worker.adapters.onnx.stored_network import require_network
 from worker.adapters.onnx.wavefront import Step, plan
 from worker.core.labelling import LabelRequest
 from worker.errors import EngineError, FatalError
@@ -51,8 +52,11 @@ class StreamedNetwork:
         self._max_rows = max_rows
         self._look_back = stored.manifest.look_back
         try:
+            arrays = stored_arrays(stored.weights)
+            layers = len(stored.manifest.look_ahead)
+            require_network(arrays, layers=layers, classes=heads.classes, pieces=self._reader.count)
             self._network = RowNetwork(
-                stored_arrays(stored.weights),
+                arrays,
                 stored.manifest.look_ahead,
                 heads.names,
                 lambda graph: open_graph(name, graph, threads),

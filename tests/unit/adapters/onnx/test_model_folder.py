@@ -2,50 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.unit.adapters.onnx.model_files import model
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.model_folder import languages_of, read_models_folder
 from worker.core.dictionary import dictionary_sha256
 from worker.errors import FatalError
-
-PIECES = "[UNK]\n[CLS]\na\nb\n"
-
-
-def model(folder: Path, name: str = "en", **changes: Any) -> Path:  # noqa: ANN401 - a field may be anything
-    """Write a model folder of made-up files, whose manifest is right but for ``changes``."""
-    place = folder / name
-    place.mkdir(parents=True)
-    files = {"weights.onnx": b"no network", "vocabulary.txt": PIECES.encode()}
-    for file, content in files.items():
-        (place / file).write_bytes(content)
-    manifest = {
-        "manifest": "1.0",
-        "id": name,
-        "version": "1",
-        "language": "en",
-        "active": True,
-        "network": "ct_transformer",
-        "weights": "weights.onnx",
-        "files": [
-            {"name": file, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-            for file, content in files.items()
-        ],
-        "look_ahead": [0, 9],
-        "positions": "sinusoidal",
-        "punctuation": ["none", "comma", "period", "question"],
-        "disfluency": ["O", "B-RM", "I-RM", "B-IM", "I-IM"],
-        "wordpiece": {"vocabulary": "vocabulary.txt", "max_pieces": 8, "leading": "[CLS]", "unknown": "[UNK]"},
-        "licence": "CC0-1.0",
-        "trained_on": [],
-    }
-    (place / "manifest.json").write_text(json.dumps(manifest | changes))
-    return place
 
 
 def test_a_folder_that_is_what_its_manifest_says_is_read(tmp_path: Path) -> None:
