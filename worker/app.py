@@ -44,7 +44,16 @@ from worker.telemetry.log import Log, failure_fields, forward_library_logs, log_
 from worker.telemetry.metrics import Metrics
 from worker.telemetry.observer import TelemetryObserver
 
-__all__ = ["ExitStatus", "StopSignals", "build_worker", "health_of", "opened_tracer", "refuse_denied", "run_worker"]
+__all__ = [
+    "ExitStatus",
+    "StopSignals",
+    "build_worker",
+    "health_of",
+    "opened_tracer",
+    "refuse_denied",
+    "run_worker",
+    "warm_engine",
+]
 
 _MOST_ASKED_MS = 10_000
 
@@ -148,10 +157,7 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
     """
     runtime = settings.worker
     load_dictionary()  # where it is missing, the worker must say so now
-    engine = OnnxEngine(
-        models_folder(runtime), active=runtime.active_models, max_kept_bytes=runtime.engine_memory_mib * 2**20
-    )
-    engine.warm_up()
+    engine = warm_engine(runtime, log)
     source = KafkaWordSource(settings.kafka, runtime.input_topic, runtime.claims)
     parts = RuntimeParts(
         source=source,
@@ -174,6 +180,18 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
     watchdog = InferenceWatchdog(deadline_s=deadline_s, clock=clock, on_overrun=hung, on_progress=on_progress)
     worker = assemble(parts, settings=runtime, rules=settings.decoding, segmenters=segmenters, watchdog=watchdog)
     return worker, watchdog
+
+
+def warm_engine(runtime: RuntimeSettings, log: Log) -> OnnxEngine:
+    """Return the engine over the folder's models, each run once; what is doubtful of one is logged. FatalError."""
+    engine = OnnxEngine(
+        models_folder(runtime), active=runtime.active_models, max_kept_bytes=runtime.engine_memory_mib * 2**20
+    )
+    engine.warm_up()
+    for model in engine.models:
+        if (doubt := engine.doubt(model.name)) is not None:
+            log.warning("model_doubted", model=model.name, detail=doubt)
+    return engine
 
 
 @contextmanager

@@ -42,6 +42,9 @@ def serve(
         max_kept_bytes=settings.worker.engine_memory_mib * 2**20,
     )
     engine.warm_up()
+    for model in engine.models:
+        if (doubt := engine.doubt(model.name)) is not None:
+            typer.echo(f"caesura: model {model.name}: {doubt}", err=True)
     typer.echo(f"caesura serves {listener.url} (WebSocket: {listener.url.replace('http', 'ws', 1)}v1/words)", err=True)
     raise typer.Exit(WordService(settings=settings, engine=engine, clock=SystemClock()).run(listener))
 

@@ -22,6 +22,7 @@ EventName = Literal[
     "fault",
     "foreign_log",
     "kafka_log",
+    "model_doubted",
     "not_ready",
     "parked",
     "producer_rebuilt",

@@ -17,6 +17,7 @@ from worker.adapters.onnx.full_network import FullNetwork
 from worker.adapters.onnx.heads import Heads, Scores
 from worker.adapters.onnx.kept_rows import RowCache
 from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
+from worker.adapters.onnx.saturation import LARGEST_EXACT
 from worker.adapters.onnx.streamed_network import StreamedNetwork
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import EngineError, FatalError
@@ -79,6 +80,17 @@ class OnnxEngine(Engine):
         """Tell whether a model's attention, and its products, are compiled; None: it runs over whole buffers."""
         network = self._networks[model]
         return (network.compiled, network.compiled_products) if isinstance(network, StreamedNetwork) else None
+
+    def doubt(self, model: str) -> str | None:
+        """Return why a model's labels on this processor are not what its weights say; None where they are."""
+        network = self._networks[model]
+        if isinstance(network, StreamedNetwork) or network.saturated is None:
+            return None
+        return (
+            f"its weights {network.saturated} in int8 pass over {LARGEST_EXACT}, and ONNX Runtime multiplies such ones "
+            f"wrongly on this processor, which has no VNNI: export it with weights of -{LARGEST_EXACT} to "
+            f"{LARGEST_EXACT} (ONNX Runtime's quantiser calls that reduce_range), or run it elsewhere"
+        )
 
     @property
     @override

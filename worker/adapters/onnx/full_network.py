@@ -19,6 +19,7 @@ from worker.adapters.onnx.heads import Heads, Scores
 from worker.adapters.onnx.inference_session import open_graph
 from worker.adapters.onnx.model_folder import StoredModel
 from worker.adapters.onnx.pieces import PieceReader
+from worker.adapters.onnx.saturation import saturated_weights
 from worker.core.labelling import LabelRequest
 from worker.errors import EngineError, FatalError
 
@@ -44,7 +45,8 @@ class _Encoded:
 class FullNetwork:
     """One model. layer_rows: words computed so far, a layer each.
 
-    halves: keys and values are rounded to half precision, as those are that a stream keeps.
+    halves: keys and values are rounded to half precision, as those are that a stream keeps. saturated: the first of the
+    weights that this processor multiplies wrongly, if any (``saturation``).
     """
 
     def __init__(self, stored: StoredModel, heads: Heads, threads: int, max_batch_pieces: int, *, halves: bool) -> None:
@@ -58,6 +60,7 @@ class FullNetwork:
         except ValueError as error:
             raise FatalError(f"model {self._name}: {stored.weights} cannot be loaded: {error}") from error
         self._session = open_graph(self._name, graph, threads)
+        self.saturated = saturated_weights(stored.weights)
         self.layer_rows = 0
 
     def score(self, requests: Sequence[tuple[int, LabelRequest]]) -> Iterator[tuple[int, Scores]]:

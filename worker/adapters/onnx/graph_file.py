@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "GraphWriter", "Shaped", "in_halves", "stored_arrays"]
+__all__ = ["Array", "GraphWriter", "Shaped", "in_halves", "multiplied", "stored_arrays"]
 
 Array = NDArray[np.generic]
 
@@ -52,6 +52,22 @@ def stored_arrays(path: Path) -> dict[str, Array]:
     except (IndexError, ValueError) as error:
         raise ValueError(f"{path.name} is no ONNX file that can be read here: {error}") from error
     return arrays
+
+
+def multiplied(path: Path) -> list[str]:
+    """Return the names of what an ONNX file's products of whole numbers read, in order. ValueError as above.
+
+    Those are ``MatMulInteger``, ``QLinearMatMul``, ``QGemm`` and the like: operators whose inputs are the bytes.
+    """
+    try:
+        nodes = [node for graph in _parts(path.read_bytes(), _GRAPH) for node in _parts(graph, _NODE)]
+        return [name for node in nodes if _multiplies(node) for name in _texts(node, _INPUT)]
+    except (IndexError, ValueError) as error:
+        raise ValueError(f"{path.name} is no ONNX file that can be read here: {error}") from error
+
+
+def _multiplies(node: memoryview) -> bool:
+    return any("MatMul" in operator or "Gemm" in operator for operator in _texts(node, _OPERATOR))
 
 
 def in_halves(path: Path) -> bytes:

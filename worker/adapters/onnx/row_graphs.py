@@ -13,7 +13,8 @@ by 1 / sqrt(D / H); of the rows that the layer computes it comes back as ``asked
 
 int8: every row has one activation scale, as in the stored graph (``models.export.onnx_graph``), by fewer passes:
 ``QuantizeLinear`` by row, and ``MatMulIntegerToFloat`` with the weights' scales. The whole numbers and the order in
-which they are scaled are the same.
+which they are scaled are the same. Weights that some processors would multiply wrongly are stored unsigned
+(``saturation``).
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.adapters.onnx.graph_file import GraphWriter, Shaped
+from worker.adapters.onnx.saturation import ZERO_AT, too_large, unsigned
 
 __all__ = ["Arrays", "RowGraphs", "cut_into_rows"]
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
 _TINY = 1e-12
-_ZERO_AT = np.uint8(128)
 _UNSEEN = -30_000.0
 
 
@@ -209,12 +210,13 @@ class _Rows:
             return graph.add("MatMul", rows, graph.constant(f"{name}.weight", stored))
         columns = self._float(f"{name}.scale")
         scaled = graph.constant(f"{name}.scale", columns if by_column is None else columns * by_column)
-        weight_name = graph.constant(f"{name}.int8", self._arrays[f"{name}.int8"])
         whole, row_scale = self._quantised(rows)
-        zero_at = graph.constant("zero_at", np.asarray(_ZERO_AT))
-        product = graph.add(
-            "com.microsoft/MatMulIntegerToFloat", whole, weight_name, graph.number(1.0), scaled, zero_at
-        )
+        zero_at = graph.constant("zero_at", np.asarray(ZERO_AT))
+        weights = self._arrays[f"{name}.int8"]
+        given = [graph.constant(f"{name}.int8", weights), graph.number(1.0), scaled, zero_at]
+        if too_large(weights):
+            given = [graph.constant(f"{name}.uint8", unsigned(weights)), graph.number(1.0), scaled, zero_at, zero_at]
+        product = graph.add("com.microsoft/MatMulIntegerToFloat", whole, *given)
         return graph.add("Mul", product, row_scale)
 
     def _quantised(self, rows: str) -> tuple[str, str]:
@@ -222,7 +224,7 @@ class _Rows:
         graph = self._graph
         largest = graph.add("ReduceMax", graph.add("Abs", rows), graph.integers(1), keepdims=0)
         scale = graph.add("Div", graph.add("Max", largest, graph.number(_TINY)), graph.number(127.0))  # (N,)
-        zeros = graph.add("Expand", graph.constant("zero_at", np.asarray(_ZERO_AT)), graph.add("Shape", scale))
+        zeros = graph.add("Expand", graph.constant("zero_at", np.asarray(ZERO_AT)), graph.add("Shape", scale))
         whole = graph.add("QuantizeLinear", rows, scale, zeros, axis=0)
         return whole, graph.add("Unsqueeze", scale, graph.integers(1))
 
