@@ -2,6 +2,9 @@
 
 A segment becomes one cue or several; none holds words of two, so that nothing is held back. Cues follow one another:
 one that stands longer than it was spoken, so that it can be read, moves the next one back, as far as the limits allow.
+
+A time that cannot be harms its own cue at most: a word begins at the middle one of its own time and its neighbours'; a
+cue that begins more than ``most_late_ms`` before the last one did stands where it says, whichever of them is wrong.
 """
 
 from __future__ import annotations
@@ -39,8 +42,7 @@ class CueWriter:
         self._limits = limits
         self._style = style
         self._number = 0
-        self._free_ms = 0
-        self._spoken_ms = 0
+        self._free_ms = self._begun_ms = self._spoken_ms = 0
         self._first_appended_ms: int | None = None
         self._since: int | None = None
 
@@ -48,14 +50,16 @@ class CueWriter:
         """Yield the cues of the session's next segment; a session of the same name later has times of its own."""
         if segment.since != self._since:
             self._since, self._first_appended_ms = segment.since, None
-            self._free_ms = self._spoken_ms = 0
+            self._free_ms = self._begun_ms = self._spoken_ms = 0
         words = self._words(segment)
         for group in laid_out(words, self._limits):
             yield self._cue(group, segment)
 
     def _cue(self, words: Sequence[CaptionWord], segment: Segment) -> Cue:
         spoken_ms, until_ms = words[0].start_ms, words[-1].end_ms
-        start_ms = max(spoken_ms, self._free_ms)
+        goes_back = self._begun_ms - spoken_ms > self._limits.most_late_ms
+        start_ms = spoken_ms if goes_back else max(spoken_ms, self._free_ms)
+        self._begun_ms = spoken_ms
         spaced = typography_of(segment.lang).spaced
         count = len(words) if spaced else sum(len(word.text) for word in words) * _WORDS_A_CHARACTER
         reading_ms = self._limits.reading_ms(count)
@@ -75,25 +79,34 @@ class CueWriter:
             text, spans = rendered.text, rendered.spans
         words: list[CaptionWord] = []
         begins = [0, *(_boundary(text, spans[at - 1][2], spans[at][1]) for at in range(1, len(spans)))]
-        for at, (begin, (index, _, _)) in enumerate(zip(begins, spans, strict=False)):
+        times = self._times([self._given(segment, index) for index, _, _ in spans])
+        for at, (begin, (start_ms, end_ms)) in enumerate(zip(begins, times, strict=False)):
             end = begins[at + 1] if at + 1 < len(spans) else len(text)
-            said = segment.words[index]
-            start_ms, end_ms = self._times(segment, said.start_ms, said.end_ms)
             spaced = at == 0 or text[begin - 1].isspace()
             words.append(CaptionWord(text=text[begin:end].strip(), spaced=spaced, start_ms=start_ms, end_ms=end_ms))
         return words
 
-    def _times(self, segment: Segment, start_ms: int | None, end_ms: int | None) -> tuple[int, int]:
-        """Return a word's times, never before the last one's; by the record's time where the recogniser gave none."""
-        if start_ms is None:
-            appended_ms = segment.timing.appended_ms
-            if self._first_appended_ms is None:
-                self._first_appended_ms = appended_ms
-            start_ms = end_ms = appended_ms - self._first_appended_ms
-        start_ms = max(start_ms, self._spoken_ms)
-        end_ms = max(start_ms, end_ms if end_ms is not None else start_ms)
-        self._spoken_ms = start_ms
-        return start_ms, end_ms
+    def _given(self, segment: Segment, index: int) -> tuple[int, int]:
+        """Return a word's times; the record's where the recogniser gave none."""
+        said = segment.words[index]
+        if said.start_ms is not None:
+            return said.start_ms, said.start_ms if said.end_ms is None else said.end_ms
+        appended_ms = segment.timing.appended_ms
+        if self._first_appended_ms is None:
+            self._first_appended_ms = appended_ms
+        return (appended_ms - self._first_appended_ms,) * 2
+
+    def _times(self, given: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the times of a segment's words: none begins before the last one, and one wild time moves no other."""
+        times: list[tuple[int, int]] = []
+        for at, (own_ms, end_ms) in enumerate(given):
+            after_ms = given[at + 1][0] if at + 1 < len(given) else own_ms
+            start_ms = sorted((self._spoken_ms, own_ms, after_ms))[1]
+            if times:
+                start_ms = max(start_ms, times[-1][0])
+            times.append((start_ms, start_ms + max(0, end_ms - own_ms)))
+            self._spoken_ms = start_ms
+        return times
 
 
 def _boundary(text: str, end: int, start: int) -> int:

@@ -86,6 +86,78 @@ def test_speech_faster_than_reading_is_followed_no_later_than_the_limit() -> Non
     assert cues[-1].start_ms <= 60_000 + limits.most_late_ms + limits.most_ms
 
 
+def _moved(segment: Segment, by_ms: int) -> Segment:
+    """Return the segment, spoken so much later."""
+    words = tuple(
+        msgspec.structs.replace(
+            word,
+            start_ms=None if word.start_ms is None else word.start_ms + by_ms,
+            end_ms=None if word.end_ms is None else word.end_ms + by_ms,
+        )
+        for word in segment.words
+    )
+    return msgspec.structs.replace(segment, words=words)
+
+
+def _with_time(segment: Segment, index: int, at_ms: int) -> Segment:
+    """Return the segment, one of its words at another time."""
+    words = list(segment.words)
+    words[index] = msgspec.structs.replace(words[index], start_ms=at_ms, end_ms=at_ms + 200)
+    return msgspec.structs.replace(segment, words=tuple(words))
+
+
+def _a_talk() -> list[Segment]:
+    """Return twenty segments of six words, spoken one after another."""
+    return [_moved(spoken("so we went down to it"), 3_000 * number) for number in range(20)]
+
+
+def _cues(segments: list[Segment]) -> list[list[Cue]]:
+    writer = CueWriter(CaptionLimits())
+    return [list(writer.write(segment)) for segment in segments]
+
+
+def _starts(cues: list[list[Cue]]) -> list[list[int]]:
+    return [[cue.start_ms for cue in one] for one in cues]
+
+
+@pytest.mark.parametrize("at_ms", [0, 40_000, 45_000, 10**6, 10**12])
+@pytest.mark.parametrize("index", [0, 2, 5])
+def test_one_wild_time_leaves_later_cues_where_they_are(index: int, at_ms: int) -> None:
+    talk = _a_talk()
+    regular = _starts(_cues(talk))
+    wild = _starts(_cues([_with_time(one, index, at_ms) if number == 10 else one for number, one in enumerate(talk)]))
+    assert wild[:10] == regular[:10]
+    assert wild[12:] == regular[12:]
+    assert wild[11][0] - regular[11][0] in range(301), "its first word stands by the second one"
+
+
+def test_a_time_that_is_a_little_early_or_late_makes_no_cue_later_than_the_limits_allow() -> None:
+    talk = _a_talk()
+    regular = _starts(_cues(talk))
+    wild = _starts(_cues([_with_time(one, 5, 36_000) if number == 10 else one for number, one in enumerate(talk)]))
+    late = [one[0] - other[0] for one, other in zip(wild[11:], regular[11:], strict=True)]
+    assert max(late) <= CaptionLimits().most_late_ms
+    assert late[-1] == 0
+
+
+@pytest.mark.parametrize(("index", "at_ms"), [(0, 10**6), (0, 10**12), (2, 0), (2, 10**12), (4, 0), (4, 10**12)])
+def test_one_wild_time_between_others_does_not_even_move_its_own_cue(index: int, at_ms: int) -> None:
+    talk = _a_talk()
+    (regular,) = _cues(talk)[10]
+    (wild,) = _cues([_with_time(one, index, at_ms) if number == 10 else one for number, one in enumerate(talk)])[10]
+    assert wild.lines == regular.lines
+    assert 0 <= wild.start_ms - regular.start_ms <= 300
+
+
+@pytest.mark.parametrize("at_ms", [0, 10**12])
+def test_whole_segments_of_wild_times_harm_themselves_alone(at_ms: int) -> None:
+    talk = _a_talk()
+    regular = _starts(_cues(talk))
+    wild = _starts(_cues([_moved(one, at_ms - 3_000 * n) if n in (10, 11) else one for n, one in enumerate(talk)]))
+    assert wild[12][0] - regular[12][0] in range(301)
+    assert wild[13:] == regular[13:]
+
+
 def test_limits_that_nothing_can_meet_are_refused() -> None:
     with pytest.raises(FatalError, match="10 columns"):
         CaptionLimits(line_columns=5)
@@ -116,7 +188,10 @@ _LIMITS = st.builds(
 def test_cues_keep_to_the_limits_and_hold_the_whole_text(
     said: list[list[TimedWord]], limits: CaptionLimits, style: Style, lang: str
 ) -> None:
-    segments = [timed_segment(*words, lang=lang) for words in said]
+    segments, at_ms = [], 0
+    for words in said:
+        segments.append(_moved(timed_segment(*words, lang=lang), at_ms))
+        at_ms = segments[-1].words[-1].end_ms or at_ms
     writer = CueWriter(limits, style)
     cues = [cue for one in segments for cue in writer.write(one)]
     for cue in cues:
