@@ -44,8 +44,8 @@ _LISTED = {
 Commands are imported when they are called: all of them are several times what one needs.
 """
 _OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
-_PASSED_ON = {"train": {"allow_extra_args": True, "ignore_unknown_options": True}}
-"""Whose arguments are another command's: those of ``python -m models tune``."""
+_PASSED_ON = {"train": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}}
+"""Whose arguments are another command's, and whose help it lists the options of: those of ``python -m models tune``."""
 
 app = typer.Typer(
     name="caesura",

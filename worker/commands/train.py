@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from importlib.util import find_spec
+from shutil import get_terminal_size
 
 import typer
 
@@ -14,20 +16,38 @@ __all__ = ["train"]
 
 _MODELS = __name__.removesuffix("worker.commands.train") + "models"
 _NEEDED = (_MODELS, "torch", "onnx")
+_HELP = frozenset(("--help", "-h"))
+_INSTALL = "pip install '.[train]' in a checkout, or make setup-train in a checkout"
 
 
 def train(context: typer.Context) -> None:
     """Train a shipped model further on a folder of your own text: `caesura train FOLDER --language en`.
 
-    The same as `python -m models tune`, whose `--help` lists the options; docs/tutorial-own-text.md shows it from
-    beginning to end. It needs the train extra (torch), which a worker does without: `make setup-train`
-    in a checkout.
+    The same as `python -m models tune`; docs/tutorial-own-text.md shows it from beginning to end. It needs the train
+    extra (torch), which a worker does without: `make setup-train` in a checkout.
     """
-    missing = [name for name in _NEEDED if find_spec(name) is None]  # found, never imported
+    missing = ", ".join(name for name in _NEEDED if find_spec(name) is None)  # found, never imported
+    command = [sys.executable, "-P", "-m", _MODELS, "tune"]
+    if not _HELP.isdisjoint(context.args):
+        typer.echo(context.get_help())
+        if missing:
+            typer.echo(f"Its options are not listed here: {missing} is not installed. To have it: {_INSTALL}.")
+        else:
+            typer.echo(_help_of(command), nl=False)
+        raise typer.Exit
     if missing:
         raise FatalError(
-            f"training needs {', '.join(missing)}, not installed here: pip install '.[train]' in a checkout, "
-            "or make setup-train in a checkout; then caesura train, or python -m models tune"
+            f"training needs {missing}, not installed here: {_INSTALL}; then caesura train, or python -m models tune"
         )
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-P", "-m", _MODELS, "tune", *context.args])  # noqa: S606 - no shell
+    os.execv(sys.executable, [*command, *context.args])  # noqa: S606 - no shell
+
+
+def _help_of(command: list[str]) -> str:
+    """Return what the command prints for ``--help``, as wide as this terminal. FatalError where it cannot be run."""
+    width = {"COLUMNS": str(get_terminal_size().columns)}
+    asked, variables = [*command, "--help"], os.environ | width
+    done = subprocess.run(asked, env=variables, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    if done.returncode:
+        raise FatalError(f"python -m models tune --help ended with status {done.returncode}: {done.stderr[-1000:]}")
+    return done.stdout

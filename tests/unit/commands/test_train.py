@@ -26,6 +26,33 @@ def test_without_the_extra_one_line_says_what_to_install(terminal: Terminal, mon
     assert line.startswith("caesura: training needs torch, not installed here: pip install '.[train]' in a checkout")
 
 
+@pytest.mark.parametrize("asked", ["--help", "-h"])
+def test_without_the_extra_help_says_that_options_are_missing_and_what_to_install(
+    asked: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "worker.commands.train.find_spec", lambda name: None if name == "torch" else ModuleSpec(name, None)
+    )
+    done = terminal.run("train", asked)
+    assert (done.status, done.err) == (0, "")
+    assert "caesura train FOLDER --language en" in done.out
+    told = done.out.splitlines()[-1]
+    assert told.startswith(
+        "Its options are not listed here: torch is not installed. To have it: pip install '.[train]'"
+    )
+
+
+@pytest.mark.torch
+@pytest.mark.skipif(not TRAINING_HAS_ITS_PARTS, reason="the train extra is not installed")
+@pytest.mark.parametrize("asked", [["--help"], ["-h"], ["texts", "--language", "en", "--help"]])
+def test_with_the_extra_help_lists_the_options(asked: list[str], terminal: Terminal) -> None:
+    done = terminal.run("train", *asked)
+    assert (done.status, done.err) == (0, "")
+    assert done.out.index("Usage: caesura train") < done.out.index("Usage: python -m models tune [OPTIONS] {folder}")
+    for option in ("--language", "--out", "--models", "--epochs", "--kept"):
+        assert option in done.out
+
+
 @pytest.mark.torch
 @pytest.mark.skipif(not TRAINING_HAS_ITS_PARTS, reason="the train extra is not installed")
 def test_with_the_extra_the_arguments_reach_the_tune_as_they_are(tmp_path: Path) -> None:
