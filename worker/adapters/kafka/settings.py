@@ -113,14 +113,21 @@ class KafkaSettings:
             findings.append(f"{self.sasl_mechanism} needs sasl_username and sasl_password")
         if not sasl and (self.sasl_username or self.sasl_password):
             findings.append("sasl_username and sasl_password are given but security_protocol does not use SASL")
-        oauth = (self.oauth_token_endpoint, self.oauth_client_id, self.oauth_client_secret)
-        if self.sasl_mechanism == "OAUTHBEARER" and not all(oauth):
-            findings.append("OAUTHBEARER needs oauth_token_endpoint, oauth_client_id and oauth_client_secret")
+        findings += self._oauth_findings()
         if (self.ssl_certificate_file is None) != (self.ssl_key_file is None):
             findings.append("ssl_certificate_file and ssl_key_file go together")
         if not self.security_protocol.endswith("SSL") and (self.ssl_ca_file or self.ssl_certificate_file):
             findings.append("ssl files are given but security_protocol does not use TLS")
         return findings
+
+    def _oauth_findings(self) -> list[str]:
+        needed = ("oauth_token_endpoint", "oauth_client_id", "oauth_client_secret")
+        given = [name for name in (*needed, "oauth_scope") if getattr(self, name)]
+        if self.sasl_mechanism != "OAUTHBEARER":
+            return [f"{name} is given but sasl_mechanism is not OAUTHBEARER" for name in given]
+        if not {*needed} <= {*given}:
+            return ["OAUTHBEARER needs oauth_token_endpoint, oauth_client_id and oauth_client_secret"]
+        return []
 
     def _credentials_findings(self) -> list[str]:
         """Refuse credentials in an address, without quoting it: addresses are shown, and librdkafka logs them."""

@@ -41,6 +41,8 @@ GOOD: dict[str, dict[str, Any]] = {
     "further options": {"extra": {"statistics.interval.ms": 0, "socket.keepalive.enable": True}},
 }
 
+_WITH_PASSWORD = {"sasl_mechanism": "PLAIN", "sasl_username": "caesura", "sasl_password": PASSWORD}
+
 CONTRADICTIONS: list[tuple[dict[str, Any], list[str]]] = [
     ({"bootstrap_servers": "  "}, ["bootstrap_servers is empty"]),
     ({"security_protocol": "SASL_SSL"}, ["sasl_mechanism"]),
@@ -49,6 +51,14 @@ CONTRADICTIONS: list[tuple[dict[str, Any], list[str]]] = [
     ({"security_protocol": "SSL", "sasl_username": "u"}, ["security_protocol does not use SASL"]),
     ({"security_protocol": "SASL_SSL", "sasl_mechanism": "SCRAM-SHA-256"}, ["sasl_username and sasl_password"]),
     ({"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}, ["oauth_token_endpoint"]),
+    *(
+        (
+            {"security_protocol": "SASL_SSL", **given, name: "x"},
+            [f"{name} is given but sasl_mechanism is not OAUTHBEARER"],
+        )
+        for given in ({"security_protocol": "PLAINTEXT"}, _WITH_PASSWORD)
+        for name in ("oauth_token_endpoint", "oauth_client_id", "oauth_client_secret", "oauth_scope")
+    ),
     ({"security_protocol": "SSL", "ssl_certificate_file": "cert.pem"}, ["ssl_key_file"]),
     ({"ssl_ca_file": "ca.pem"}, ["does not use TLS"]),
     ({"group_protocol": "consumer", "group_instance_id": "worker-0"}, ["classic group_protocol"]),
