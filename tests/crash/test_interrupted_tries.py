@@ -97,6 +97,16 @@ def test_a_rebuild_that_drained_workers_hand_over_counts_for_no_try_and_stays_wh
     _goes_on(world)
 
 
+def test_an_announced_rebuild_commits_in_the_turn_that_loads_it_whatever_the_commit_interval() -> None:
+    world = _lost()
+    worker = world.worker(0, engine=ScriptedEngine(script=marked_words), commit_interval_ms=5000)
+    _until_announced(world, worker)
+    while not worker.worker.assignment.loaded:
+        worker.worker.turn(0.0)
+    assert _committed(world)[1].id.n > 0
+    assert _committed(world)[1].tries == 0
+
+
 def test_a_quiet_partition_that_was_handed_over_before_it_lost_a_session_counts_no_try_either() -> None:
     world = World(rules=DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000))
     world.send(event("ann", 0, "A", "B"))

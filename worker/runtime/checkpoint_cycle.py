@@ -59,10 +59,11 @@ class CheckpointCycle:
     def due(self) -> bool:
         """Tell whether the commit interval since the first uncheckpointed change has passed, labelling included.
 
-        Asked once a turn.
+        An announced rebuild waits for none: were its partition revoked before it has committed, it would count as one
+        that failed. Asked once a turn.
         """
         self._let_go()
-        if self.isolating:
+        if self.isolating or any(one.announced for one in self._assignment.loaded.values()):
             return True
         if self._staged_since_s is None and any(
             one.changed or one.parked is not None for one in self._assignment.loaded.values()

@@ -48,6 +48,7 @@ class LoadedPartition:
         self.verdict = claimed.verdict
         self.sessions = sessions
         self.counts = counts
+        self._announced = claimed.tries.announce
         self._parts = parts
         self._state = PartitionState(
             partition=claimed.partition,
@@ -98,6 +99,11 @@ class LoadedPartition:
     def unproven(self) -> bool:
         """Tell whether it was rebuilt, and no checkpoint has committed since: the next one concerns nobody else."""
         return self._state.stored.unproven
+
+    @property
+    def announced(self) -> bool:
+        """Tell whether it is unproven, and a commit counts that as a failed try until the next one takes its place."""
+        return self._announced and self.unproven
 
     @property
     def isolating(self) -> bool:
