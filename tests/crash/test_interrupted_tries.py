@@ -10,56 +10,25 @@ from collections.abc import Sequence
 import pytest
 from typing_extensions import override
 
-from schemas.checkpoint import OffsetMetadata
 from schemas.segments import Cause
+from tests.crash.announced import (
+    a_worker,
+    expel,
+    goes_on,
+    last_commit,
+    sessions_lost,
+    steps_isolated,
+    until_announced,
+)
 from tests.harness.engines import DEADLY, DeadlyEngine, Killed
 from tests.harness.speech import event, said
-from tests.harness.twin_world import TwinWorker, World
+from tests.harness.twin_world import World
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.adapters.memory.log import Writer
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError, OutcomeUnknownError
 from worker.ports.records import OutMessage
-
-
-def _committed(world: World, partition: int = 0) -> tuple[int, OffsetMetadata]:
-    committed = world.broker.last_committed("caesura", "asr.words", partition)
-    metadata = None if committed is None else OffsetMetadata.decode(committed.metadata)
-    assert committed is not None
-    assert metadata is not None
-    return committed.next_offset, metadata
-
-
-def _worker(world: World, ordinal: int) -> TwinWorker:
-    return world.worker(ordinal, engine=ScriptedEngine(script=marked_words))
-
-
-def _until_announced(world: World, worker: TwinWorker, partition: int = 0) -> None:
-    """Turn until a try is committed that is not done yet."""
-    before = _committed(world, partition)
-    for _ in range(4000):
-        if _committed(world, partition) != before:
-            break
-        worker.turn()
-    assert _committed(world, partition)[1].tries > before[1].tries
-
-
-def _expel(world: World, worker: TwinWorker) -> None:
-    world.broker.expel("caesura", "asr.words", worker.source.member_id)
-
-
-def _lost(*names: str, partitions: int = 1, words: str = "A B") -> World:
-    """Have sessions wait, and lose them after claims without a commit, so that a rebuild is announced at once."""
-    world = World(rules=DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000), partitions=partitions)
-    world.send(*(event(name, 0, *words.split()) for name in names or ["ann"]))
-    first = _worker(world, 0)
-    first.settle()
-    first.worker.drain()
-    world.redis.lose_everything()
-    for partition in range(partitions):
-        world.redis.partition_to_write(partition).claim(10)
-    return world
 
 
 def _blocked(world: World) -> Writer:
@@ -70,104 +39,94 @@ def _blocked(world: World) -> Writer:
     return hanging
 
 
-def _goes_on(world: World) -> None:
-    """Speak on: every word comes once, labelled."""
-    world.send(event("ann", 1, "c", session_end=True))
-    worker = _worker(world, 7)
-    worker.turn(400)
-    assert worker.worker.unready() == ()
-    assert said(world.segments()) == ["A", "B", "c"]
-    assert Cause.FALLBACK not in {one.cause for one in world.segments()}
-
-
 def test_a_rebuild_that_drained_workers_hand_over_counts_for_no_try_and_stays_where_it_was() -> None:
-    world = _lost()
-    next_offset, before = _committed(world)
+    world = sessions_lost()
+    next_offset, before = last_commit(world)
     for ordinal in range(9):
-        worker = _worker(world, ordinal % 2)
-        _until_announced(world, worker)
+        worker = a_worker(world, ordinal % 2)
+        until_announced(world, worker)
         worker.worker.drain()
-        now_at, now = _committed(world)
+        now_at, now = last_commit(world)
         assert (now_at, now.tries, now.replay_offset, now.ledger) == (
             next_offset,
             0,
             before.replay_offset,
             before.ledger,
         )
-    _goes_on(world)
+    goes_on(world)
 
 
 def test_an_announced_rebuild_commits_in_the_turn_that_loads_it_whatever_the_commit_interval() -> None:
-    world = _lost()
+    world = sessions_lost()
     worker = world.worker(0, engine=ScriptedEngine(script=marked_words), commit_interval_ms=5000)
-    _until_announced(world, worker)
+    until_announced(world, worker)
     while not worker.worker.assignment.loaded:
         worker.worker.turn(0.0)
-    assert _committed(world)[1].id.n > 0
-    assert _committed(world)[1].tries == 0
+    assert last_commit(world)[1].id.n > 0
+    assert last_commit(world)[1].tries == 0
 
 
 def test_a_quiet_partition_that_was_handed_over_before_it_lost_a_session_counts_no_try_either() -> None:
     world = World(rules=DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000))
     world.send(event("ann", 0, "A", "B"))
     for ordinal in range(4):
-        worker = _worker(world, ordinal)
+        worker = a_worker(world, ordinal)
         worker.settle()
         worker.worker.drain()
     world.redis.partition(0).sessions.popitem()
     for ordinal in range(9):
-        worker = _worker(world, ordinal % 2)
-        _until_announced(world, worker)
+        worker = a_worker(world, ordinal % 2)
+        until_announced(world, worker)
         worker.worker.drain()
-    _goes_on(world)
+    goes_on(world)
 
 
 @pytest.mark.parametrize("turns", [3, 4, 400])
 def test_a_ledger_that_is_blocked_while_workers_restart_counts_for_no_try(turns: int) -> None:
-    world = _lost()
+    world = sessions_lost()
     hanging = _blocked(world)
     for ordinal in range(9):
-        worker = _worker(world, ordinal % 2)
+        worker = a_worker(world, ordinal % 2)
         worker.turn(turns)
         worker.worker.drain()
-        assert _committed(world)[1].tries == 0
+        assert last_commit(world)[1].tries == 0
     world.broker.end_transaction(hanging, commit=False)
-    _goes_on(world)
+    goes_on(world)
 
 
 def test_a_log_that_cannot_be_read_is_no_try_for_the_next_owner_either() -> None:
-    world = _lost()
+    world = sessions_lost()
     hanging = _blocked(world)
-    worker = _worker(world, 0)
-    _until_announced(world, worker)
+    worker = a_worker(world, 0)
+    until_announced(world, worker)
     worker.turn()  # it waits in vain
-    assert _committed(world)[1].tries == 0
-    _expel(world, worker)
+    assert last_commit(world)[1].tries == 0
+    expel(world, worker)
     world.broker.end_transaction(hanging, commit=False)
-    _goes_on(world)
+    goes_on(world)
 
 
 def test_announcements_that_committed_without_an_answer_count_for_no_try() -> None:
-    world = _lost()
+    world = sessions_lost()
     for _ in range(9):
         world.broker.fail("commit", OutcomeUnknownError("as planned"), happened=True, of="caesura-0")
-    worker = _worker(world, 0)
+    worker = a_worker(world, 0)
     worker.turn(2000)
     worker.worker.drain()
-    _goes_on(world)
+    goes_on(world)
 
 
 def test_a_rebuild_that_stands_still_for_so_long_that_its_worker_is_stopped_counts() -> None:
-    world = _lost(*(f"ann-{number}" for number in range(450)), words="a b c d e f g h i j k l")
+    world = sessions_lost(*(f"ann-{number}" for number in range(450)), words="a b c d e f g h i j k l")
     tries = []
     for ordinal in range(3):
         worker = world.worker(ordinal % 2, engine=_SlowEngine(world))
-        _until_announced(world, worker)
+        until_announced(world, worker)
         before_s = world.clock.now_s
         while world.clock.now_s - before_s < 40.0:
             worker.turn()
         worker.worker.drain()
-        tries.append(_committed(world)[1].tries)
+        tries.append(last_commit(world)[1].tries)
     assert tries == [1, 2, 3]
 
 
@@ -185,26 +144,26 @@ class _SlowEngine(ScriptedEngine):
 
 
 def test_a_rebuild_whose_owners_die_is_parked_as_ever() -> None:
-    world = _lost()
+    world = sessions_lost()
     for ordinal in range(6):
-        worker = _worker(world, ordinal % 2)
-        _until_announced(world, worker)
-        assert _committed(world)[1].tries == ordinal + 1
-        _expel(world, worker)
-    worker = _worker(world, 0)
+        worker = a_worker(world, ordinal % 2)
+        until_announced(world, worker)
+        assert last_commit(world)[1].tries == ordinal + 1
+        expel(world, worker)
+    worker = a_worker(world, 0)
     worker.turn(40)
     assert {one.reason for one in worker.worker.assignment.parked.values()} == {"rebuild_fails"}
 
 
 def test_an_owner_that_another_one_replaced_takes_nothing_back() -> None:
-    world = _lost()
-    former, worker = _worker(world, 0), _worker(world, 1)
-    _until_announced(world, former)
-    _expel(world, former)
-    _until_announced(world, worker)
-    announced = _committed(world)
+    world = sessions_lost()
+    former, worker = a_worker(world, 0), a_worker(world, 1)
+    until_announced(world, former)
+    expel(world, former)
+    until_announced(world, worker)
+    announced = last_commit(world)
     former.worker.drain()
-    assert _committed(world) == announced
+    assert last_commit(world) == announced
     assert announced[1].tries == 2
 
 
@@ -213,63 +172,49 @@ def test_an_owner_that_another_one_replaced_takes_nothing_back() -> None:
 def test_where_it_cannot_be_committed_the_try_counts_and_the_worker_stops_all_the_same(
     call: str, error: AbortableError | OutcomeUnknownError
 ) -> None:
-    world = _lost()
-    worker = _worker(world, 0)
-    _until_announced(world, worker)
+    world = sessions_lost()
+    worker = a_worker(world, 0)
+    until_announced(world, worker)
     world.broker.fail(call, error, of="caesura-0")  # type: ignore[arg-type]
     worker.worker.drain()
-    assert _committed(world)[1].tries == 1
-    _goes_on(world)
-
-
-def _isolated() -> World:
-    """Have words wait, of a session that fell silent and of one that speaks on, and claims end without a commit."""
-    world = World(rules=DecodingRules(flush_after_ms=3000, stall_after_ms=3000))
-    world.send(event("ann", 0, "A", "B"))
-    first = _worker(world, 0)
-    first.settle()
-    _expel(world, first)
-    for _ in range(3):
-        worker = _worker(world, 0)
-        worker.worker.turn(0.0)
-        _expel(world, worker)
-    return world
+    assert last_commit(world)[1].tries == 1
+    goes_on(world)
 
 
 def test_a_record_that_is_announced_by_workers_that_stop_before_they_try_it_is_not_given_up() -> None:
-    world = _isolated()
+    world = steps_isolated()
     world.send(event("ann", 1, "c", session_end=True))
     for ordinal in range(9):
-        worker = _worker(world, ordinal % 2)
-        _until_announced(world, worker)
+        worker = a_worker(world, ordinal % 2)
+        until_announced(world, worker)
         worker.worker.drain()
-        assert _committed(world)[1].tries == 0
-    _worker(world, 7).turn(400)
+        assert last_commit(world)[1].tries == 0
+    a_worker(world, 7).turn(400)
     assert said(world.segments()) == ["A", "B", "c"]
     assert Cause.FALLBACK not in {one.cause for one in world.segments()}
     assert world.records("asr.words.dead") == []
 
 
 def test_a_record_whose_owners_die_is_given_up_as_ever() -> None:
-    world = _isolated()
+    world = steps_isolated()
     world.send(event("ann", 1, "c", session_end=True))
     for ordinal in range(4):
-        worker = _worker(world, ordinal % 2)
-        _until_announced(world, worker)
-        assert _committed(world)[1].tries == ordinal + 1
-        _expel(world, worker)
-    _worker(world, 7).settle()
+        worker = a_worker(world, ordinal % 2)
+        until_announced(world, worker)
+        assert last_commit(world)[1].tries == ordinal + 1
+        expel(world, worker)
+    a_worker(world, 7).settle()
     assert [dict(one.headers)["caesura.reason"] for one in world.records("asr.words.dead")] == [b"poison"]
 
 
 def test_timers_that_are_announced_by_workers_that_stop_before_they_fire_are_not_given_up() -> None:
-    world = _isolated()
+    world = steps_isolated()
     for ordinal in range(9):
-        worker = _worker(world, ordinal % 2)
-        _until_announced(world, worker)
+        worker = a_worker(world, ordinal % 2)
+        until_announced(world, worker)
         worker.worker.drain()
-        assert _committed(world)[1].tries == 0
-    worker = _worker(world, 7)
+        assert last_commit(world)[1].tries == 0
+    worker = a_worker(world, 7)
     worker.turn(400)
     assert worker.worker.unready() == ()
     assert said(world.segments()) == ["A", "B"]
@@ -284,14 +229,14 @@ def test_timers_that_kill_are_found_though_a_worker_stopped_before_it_fired_them
         worker = world.worker(ordinal % 2, engine=DeadlyEngine())
         try:
             if died == 4 and not stopped:  # it is isolated, and has killed its owner once since
-                _until_announced(world, worker)
+                until_announced(world, worker)
                 worker.worker.drain()
                 stopped = True
                 continue
             worker.turn(300)
         except Killed:
             died += 1
-            _expel(world, worker)
+            expel(world, worker)
         else:
             break
     assert stopped

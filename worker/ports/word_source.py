@@ -27,7 +27,7 @@ class RebalanceListener(Protocol):
         ...
 
     def on_revoked(self, partitions: Sequence[int]) -> None:
-        """Finish or abort the running transaction within the deadline, then let go."""
+        """Commit or abort what must be, within the deadline, then let go: nobody else has the partitions until then."""
         ...
 
     def on_lost(self, partitions: Sequence[int]) -> None:

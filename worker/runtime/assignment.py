@@ -2,6 +2,10 @@
 
 Rebalance callbacks only take note; the loop claims. No transaction is ever open while the group is polled, so a revoke
 or a loss has nothing to finish: what was staged and not committed is dropped, and the next owner stages it again.
+
+One thing is committed in a revoke: that what was announced and is not done was no try. Until the callback returns
+nobody else is given the partition, and the group fences whom it has given up. Afterwards it would be too late: brokers
+ask no member whether it holds the partition whose offset it commits, and the next owner may have moved it.
 """
 
 from __future__ import annotations
@@ -45,7 +49,10 @@ _PAUSING = (PhaseEvent.CLAIM_AGAIN, PhaseEvent.OPERATOR_NEEDED, PhaseEvent.RELEA
 
 
 class Assignment(RebalanceListener):
-    """The rebalance listener, and the phases of what is held."""
+    """The rebalance listener, and the phases of what is held.
+
+    withdraw: commits what takes an announcement back, or leaves it; no fault of it that may pass comes out.
+    """
 
     def __init__(
         self,
@@ -53,7 +60,9 @@ class Assignment(RebalanceListener):
         *,
         new_claim: Callable[[int], Claim],
         load: Callable[[ClaimedState], LoadRun | RebuildRun | Adoption],
+        withdraw: Callable[[Sequence[TransactionPart]], None],
     ) -> None:
+        self._withdraw = withdraw
         self._source = parts.source
         self._clock = parts.clock
         self._observer = parts.observer
@@ -102,8 +111,15 @@ class Assignment(RebalanceListener):
 
     @override
     def on_revoked(self, partitions: Sequence[int]) -> None:
-        """Drop partitions that go to another member."""
-        self._drop(partitions, RebalanceKind.REVOKED)
+        """Drop partitions that go to another member, once it is committed that to let them go is no failed try."""
+        withdrawals = self._progress.take_withdrawals(partitions)
+        held = (self.loaded[partition] for partition in partitions if partition in self.loaded)
+        withdrawals += [part for one in held if (part := one.take_withdrawal()) is not None]
+        try:
+            if withdrawals:
+                self._withdraw(withdrawals)
+        finally:
+            self._drop(partitions, RebalanceKind.REVOKED)
 
     @override
     def on_lost(self, partitions: Sequence[int]) -> None:
@@ -112,7 +128,7 @@ class Assignment(RebalanceListener):
 
     def take_withdrawals(self) -> list[TransactionPart]:
         """Return, once, what says of each announced rebuild that it was no try: the worker stops."""
-        return self._progress.take_withdrawals()
+        return self._progress.take_withdrawals(self.claiming)
 
     def claim_again(self, partition: int, reason: CheckpointOutcome | ClaimWaitReason) -> None:
         """Throw the memory of a loaded partition away and claim it anew; one that is not loaded is left alone."""

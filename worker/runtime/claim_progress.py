@@ -8,7 +8,7 @@ several of them would keep the loop from polling for too long.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from worker.errors import RetriableError
 from worker.ports.observer import CallFailed, ClaimWaits, PartitionClaimed
@@ -69,9 +69,9 @@ class ClaimProgress:
         attempts = (one.attempt for one in self._phases.coming.values())
         return self.rebuilding or any(one.claim.reads or one.loading is not None for one in attempts)
 
-    def take_withdrawals(self) -> list[TransactionPart]:
-        """Return, once, what says of each announced rebuild that it was no try: the worker stops."""
-        runs = (_run_of(one) for one in self._phases.coming.values())
+    def take_withdrawals(self, partitions: Collection[int]) -> list[TransactionPart]:
+        """Return, once, what says of each announced rebuild of these partitions that it was no try."""
+        runs = (_run_of(one) for partition, one in self._phases.coming.items() if partition in partitions)
         return [part for run in runs if run is not None and (part := run.take_withdrawal()) is not None]
 
     def advance(self) -> RetriableError | None:

@@ -24,7 +24,7 @@ from worker.runtime.poison_isolation import PoisonIsolation, StepDecision
 from worker.runtime.read_position import ReadPosition
 from worker.runtime.record_admission import RecordAdmission
 from worker.runtime.settings import RuntimeSettings
-from worker.runtime.staged import Staged
+from worker.runtime.staged import Staged, TransactionPart
 from worker.runtime.staging import Staging
 from worker.runtime.stored import StoredSlots
 
@@ -193,6 +193,10 @@ class LoadedPartition:
     def withdraw(self) -> None:
         """Have the next checkpoint count no try of a step that is announced and not begun: the worker stops."""
         self._state.isolation.withdraw(self.next_offset)
+
+    def take_withdrawal(self) -> TransactionPart | None:
+        """Return, once, what says the same with the last commit's offset: the partition goes to another member."""
+        return self._staging.take_withdrawal()
 
     def let_go(self) -> None:
         """Drop what the engine keeps: another member, or a new claim, goes on from what is committed."""

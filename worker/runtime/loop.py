@@ -7,11 +7,12 @@ and everything that is not loaded is paused while the group membership is kept a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from worker.core.partition import PartitionSessions
 from worker.errors import RetriableError
-from worker.ports.observer import LoopMoved, ReadinessTold
+from worker.ports.observer import CallFailed, LoopMoved, ReadinessTold
+from worker.ports.reasons import CalledPart
 from worker.runtime.adoption import Adoption
 from worker.runtime.assignment import Assignment
 from worker.runtime.checkpoint_cycle import CheckpointCycle
@@ -30,6 +31,7 @@ from worker.runtime.polling import Polling
 from worker.runtime.probe import Probe
 from worker.runtime.rebuild_run import RebuildRun
 from worker.runtime.settings import RuntimeSettings
+from worker.runtime.staged import TransactionPart
 from worker.runtime.timer_sweep import TimerSweep
 from worker.runtime.unfrozen_words import UnfrozenWords
 
@@ -75,7 +77,9 @@ class Worker:
             faults=faults,
             timeout_s=settings.commit_timeout_s,
         )
-        self.assignment = held = Assignment(parts, new_claim=self._new_claim, load=self._load)
+        self.assignment = held = Assignment(
+            parts, new_claim=self._new_claim, load=self._load, withdraw=self._withdraw_revoked
+        )
         self._polling = Polling(parts, settings, assignment=held, faults=faults, budget=self._budget)
         self._timer_sweep = TimerSweep(source=parts.source, faults=faults, timeout_s=settings.claim_timeout_s)
         self._gathering = Gathering(
@@ -179,12 +183,19 @@ class Worker:
             return
         for one in self.assignment.loaded.values():
             one.withdraw()
-        withdrawals = self.assignment.take_withdrawals()
+        self._commit(self.assignment.take_withdrawals(), deadline)
+
+    def _withdraw_revoked(self, withdrawals: Sequence[TransactionPart]) -> None:
+        """Do the same for partitions that go to another member, in the rebalance; one that stops has done it."""
+        if not self._draining and self._turn_took_s <= _STILL_S:
+            self._commit(withdrawals, None)
+
+    def _commit(self, withdrawals: Sequence[TransactionPart], deadline: Deadline | None) -> None:
         if withdrawals and self._producer.lost is None:
             try:
                 self._checkpoints.announce(*withdrawals, deadline=deadline)
             except RetriableError as error:
-                self._faults.failed("withdraw", error)
+                self._observer.note(CallFailed(part=CalledPart.BROKER, call="withdraw", error=type(error).__name__))
 
     def unready(self) -> tuple[str, ...]:
         """Name every reason why this worker should not count as ready; none: it is."""

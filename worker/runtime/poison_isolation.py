@@ -19,7 +19,8 @@ must the flush of a session that only fell silent. So a *step* is a record, or t
 5. A step that was tried before is tried by one partition of a worker at a time (``worker.runtime.assignment``): what
    kills the process, or aborts a transaction, would be counted against all of them.
 
-6. What is announced and not begun when its worker stops was no try: the worker's last checkpoint says so.
+6. What is announced and not begun when its worker stops, or when its partition goes to another member, was no try: the
+   worker's last checkpoint says so, or a commit of its own before it lets the partition go.
 
 The metadata tells of which kind the step was: where ``isolated_until_offset`` is beyond the offset, of a record.
 """
@@ -195,12 +196,16 @@ class PoisonIsolation:
         """Forget how often timers were tried: an operator says that what made them fail is fixed."""
         self._timers.tries = 0
 
-    def withdraw(self, next_offset: int) -> None:
-        """Count no try of what is announced and not begun: the next checkpoint, of ``next_offset``, says so."""
+    def withdraw(self, next_offset: int) -> bool:
+        """Count no try of what is announced and not begun: the next commit, of ``next_offset``, says so.
+
+        Returns whether there was such a thing.
+        """
         of_records, of_timers = self._records.withdraw(), self._timers.withdraw()
         if of_timers:  # with no try of theirs, a record to be isolated says that timers are, too
             self._until_offset = max(self._until_offset, next_offset + 1)
         self.owes_checkpoint = self.owes_checkpoint or of_records or of_timers
+        return of_records or of_timers
 
     def put_off(self) -> StepDecision:
         """Leave a record, and whatever comes after it, to be read again after the next checkpoint."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 
+import msgspec
+
 from schemas.checkpoint import CheckpointId, OffsetMetadata, Slot
 from worker.core.segment_writer import OutSegment
 from worker.errors import StoreError
@@ -18,7 +20,7 @@ from worker.runtime.output_records import OutputRecords
 from worker.runtime.partition_state import PartitionState
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings
-from worker.runtime.staged import Staged
+from worker.runtime.staged import Staged, TransactionPart
 
 __all__ = ["Staging"]
 
@@ -41,6 +43,7 @@ class Staging:
         self._output = OutputRecords(settings=settings)
         self._forgotten: list[OutMessage] = []
         self._piece_id: CheckpointId | None = None
+        self._committed: NextOffset | None = None
         # A first start commits our id at once, so that a restart goes on from here and nowhere else; a rebuild saves
         # what it made. After a roll-back to a commit nothing is owed, and must not be: an empty commit between two
         # claims would hide that they end without one.
@@ -88,6 +91,7 @@ class Staging:
     def adopt(self, staged: Staged) -> None:
         """Make a staged checkpoint the committed one."""
         state = self._state
+        self._committed = staged.next
         state.position.committed(staged.next.next_offset)
         self._owes_checkpoint = False
         self._forgotten.clear()
@@ -101,6 +105,22 @@ class Staging:
         for name in (*resting, *(name for name in staged.slots if name not in stored)):
             self._parts.engine.forget(name)
         state.unlabelled = False
+
+    def take_withdrawal(self) -> TransactionPart | None:
+        """Return, once, the last commit as it was, but that it counts no try of a step announced and not begun.
+
+        None where it announced none. To be committed before anybody else can have moved the offset: it is under the
+        same id, and Redis holds what that one stands for.
+        """
+        isolation, last = self._state.isolation, self._committed
+        if last is None or not isolation.withdraw(last.next_offset):
+            return None
+        metadata = OffsetMetadata.decode(last.metadata)
+        assert metadata is not None, "it is our own"
+        until_offset, tries = isolation.noted(last.next_offset)
+        metadata = msgspec.structs.replace(metadata, isolated_until_offset=until_offset, tries=tries)
+        offset = NextOffset(next_offset=last.next_offset, metadata=metadata.encode())
+        return TransactionPart(partition=self._state.partition, next=offset)
 
     def save_piece(self) -> bool:
         """Save the next sessions of a rebuild that made many; False where the first checkpoint can save what is left.

@@ -181,6 +181,8 @@ class MemoryWordSource(WordSource):
         revoked = group.to_revoke(member)
         if revoked:
             self._let_go(listener.on_revoked, revoked)
+            if group.member(self._member_id) is None:  # expelled meanwhile: it hears of that in its next poll
+                return
             group.give_up(member, revoked)
         self._generation = member.generation = group.generation
         assigned = group.to_assign(member)
