@@ -38,7 +38,7 @@ def cuts_in_the_log(world: World) -> dict[str, list[list[str]]]:
 def cuts_that_came_out(world: World) -> dict[str, list[list[str]]]:
     said: dict[str, list[list[str]]] = defaultdict(list)
     for segment in world.segments():
-        assert segment.cause == "silence"
+        assert segment.cause in {"silence", "end"}
         said[segment.session].append([word.text for word in segment.words])
     return dict(said)
 
@@ -72,11 +72,11 @@ class Troubled:
         self.worker = self._new_worker()
         self.worker.turn(3)
 
-    def speak(self, name: str, after_ms: int, unseen_ms: int = 0, *, told: bool = False) -> None:
+    def speak(self, name: str, after_ms: int, unseen_ms: int = 0, *, told: bool = False, ends: bool = False) -> None:
         """Have a word stamped so much later; the worker stands still meanwhile.
 
         unseen_ms: how long its replicas take to have it; the worker goes on meanwhile, and nobody sees it. told: a
-        leader that is asked says that there is such a word.
+        leader that is asked says that there is such a word. ends: it is the session's last.
         """
         self.wait(after_ms)
         log = self.world.broker.log("asr.words", 0)
@@ -87,7 +87,7 @@ class Troubled:
                 self.turn(1)
             else:
                 self.wait(left_ms)
-        spoken = event(name, self._seqs[name], f"{name}-{self._seqs[name]}")
+        spoken = event(name, self._seqs[name], f"{name}-{self._seqs[name]}", session_end=ends)
         log.append(name.encode(), encode_event(spoken), (), stamp_ms)
         log.hides = False
         self._seqs[name] += 1

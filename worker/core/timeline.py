@@ -4,26 +4,32 @@ Rules (docs/design.md, *Silence*):
 
 1. It is the largest record timestamp so far. One that the broker gave (``LogAppendTime``) counts as it stands; one of a
    producer's as at most the worker's wall clock plus ``max_skew_ms``.
-2. Beyond that only the leader's word brings it forward: that nothing more was in the log, asked for when it was so late
+2. Brokers' clocks are set: a stamp of theirs that lies a second or more behind the time is of another clock than the
+   one that the time went by. It brings the time forward by as much as it is later than the record's before.
+3. Beyond that only the leader's word brings it forward: that nothing more was in the log, asked for when it was so late
    (``confirm``). How late it may be is the time of the last record, going on by the monotonic clock since reading met
    the end: the broker's clock is never behind that.
-3. It never goes back behind what it said; time that passed unsaid before a record came does not count.
+4. It never goes back behind what it said; time that passed unsaid before a record came does not count.
 """
 
 from __future__ import annotations
 
 __all__ = ["PartitionTime"]
 
+_CLOCKS_DIFFER_MS = 1000
+"""By so much brokers' clocks may differ: a time that stands still for so long is put up with."""
+
 
 class PartitionTime:
     """The time of one partition, in milliseconds since the epoch. start_ms: the latest known when it was claimed."""
 
-    __slots__ = ("_at_end_since_s", "_base_ms", "_max_skew_ms", "_said_ms")
+    __slots__ = ("_ahead_ms", "_at_end_since_s", "_base_ms", "_max_skew_ms", "_said_ms")
 
     def __init__(self, *, max_skew_ms: int, start_ms: int = 0) -> None:
         self._max_skew_ms = max_skew_ms
         self._base_ms = start_ms
         self._said_ms = start_ms
+        self._ahead_ms = 0
         self._at_end_since_s: float | None = None
 
     @property
@@ -42,9 +48,19 @@ class PartitionTime:
         The partition is no longer read to its end: something followed.
         """
         self.left_end()
-        given_ms = timestamp_ms if by_broker else min(timestamp_ms, wall_ms + self._max_skew_ms)
+        given_ms = self._by_broker(timestamp_ms) if by_broker else min(timestamp_ms, wall_ms + self._max_skew_ms)
         self._base_ms = self._said_ms = max(self._said_ms, given_ms)
+        self._ahead_ms = self._said_ms - timestamp_ms
         return self._said_ms
+
+    def _by_broker(self, stamp_ms: int) -> int:
+        set_back = stamp_ms <= self._said_ms - _CLOCKS_DIFFER_MS
+        return stamp_ms + self._ahead_ms if set_back else stamp_ms
+
+    def go_on_from(self, timestamp_ms: int, time_ms: int) -> None:
+        """Go on from a record that another owner applied: from its timestamp, and the time at which that was."""
+        self.catch_up(time_ms)
+        self._ahead_ms = time_ms - timestamp_ms
 
     def reached_end(self, monotonic_s: float) -> None:
         """Go on by the monotonic clock: reading has met the end, however long ago that was told. Harmless twice."""

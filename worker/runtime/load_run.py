@@ -18,6 +18,7 @@ __all__ = ["LoadRun"]
 class LoadRun:
     """``advance`` until it answers something other than None. rebuild: what to do where a snapshot cannot be read.
 
+    finish: is given the session that was spoken to last, too; None where there is none.
     counts: what the ledger must say is to be made of the snapshots, since the committed offset does not say it.
     """
 
@@ -27,7 +28,7 @@ class LoadRun:
         sessions: PartitionSessions,
         *,
         counts: bool,
-        finish: Callable[[PartitionSessions, LedgerSum | None], LoadedPartition],
+        finish: Callable[[PartitionSessions, LedgerSum | None, SessionState | None], LoadedPartition],
         rebuild: Callable[[ClaimedState], RebuildRun],
     ) -> None:
         self._claimed = claimed
@@ -35,6 +36,7 @@ class LoadRun:
         self._left = iter(claimed.slots.items())
         self._counts = counts
         self._ledger = LedgerSum() if counts else claimed.ledger
+        self._last: SessionState | None = None
         self._finish = finish
         self._rebuild = rebuild
 
@@ -44,11 +46,13 @@ class LoadRun:
             for _ in range(PIECE_SESSIONS):
                 found = next(self._left, None)
                 if found is None:
-                    return self._finish(self._sessions, self._ledger)
+                    return self._finish(self._sessions, self._ledger, self._last)
                 name, slot = found
                 assert slot.state is not None, "a claim leaves tombstones out"
                 state = _state_of(name, slot.state)
                 self._sessions.restore(state, slot.state)
+                if self._last is None or state.last_offset > self._last.last_offset:
+                    self._last = state
                 if self._counts and self._ledger is not None:
                     self._ledger = self._ledger.plus(state)
         except ValueError:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from schemas.ledger_sum import LedgerSum
+from schemas.state import SessionState
 from worker.core.context import DecodingContext
 from worker.core.partition import PartitionSessions
 from worker.core.rules import DecodingRules, ModelTable
@@ -56,8 +57,10 @@ class PartitionLoader:
             return self._adoption(state)
         context = self._context(state.partition)
 
-        def finish(sessions: PartitionSessions, ledger: LedgerSum | None) -> LoadedPartition:
+        def finish(sessions: PartitionSessions, ledger: LedgerSum | None, last: SessionState | None) -> LoadedPartition:
             time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
+            if last is not None:
+                time.go_on_from(last.last_appended_ms, last.event_ms)
             return self._loaded(replace(state, ledger=ledger), context, sessions, time)
 
         return LoadRun(

@@ -142,6 +142,7 @@ class Rebuild:
             self._recoveries[session] = Recovery(state, self._context.segmenters)
             if count % _CHUNK_RECORDS == 0:
                 yield
+        self._go_on_from_before()
         self._ledger.states.clear()
         yield from self._read_input()
         for count, session in enumerate(list(self._recoveries), start=1):
@@ -154,6 +155,13 @@ class Rebuild:
         self._rebuilt.sessions.replayed()
         self._rebuilt.sessions.touch_all()
         self._context.counts.drain()
+
+    def _go_on_from_before(self) -> None:
+        """Have time go by the clock of the last record below those that are replayed, as far as the ledger knows."""
+        before = (one for one in self._ledger.states.values() if one.last_offset < self._replay_offset)
+        last = max(before, key=lambda one: one.last_offset, default=None)
+        if last is not None:
+            self._rebuilt.time.go_on_from(last.last_appended_ms, last.event_ms)
 
     def _read_input(self) -> Iterator[None]:
         place = (self._settings.input_topic, self._context.partition)

@@ -137,3 +137,70 @@ def test_what_is_cut_as_silence_is_silence_in_the_log_whatever_delays_reading_as
         act(troubled)
     troubled.finish()
     assert cuts_that_came_out(troubled.world) == troubled.cuts
+
+
+def _clock_set_back() -> Troubled:
+    """Have one record stamped by a clock that is an hour ahead, and set before the next one."""
+    troubled = Troubled()
+    troubled.speak("ann", 0)
+    troubled.world.clock.wall_offset_ms += 3_600_000
+    troubled.speak("ben", 100)
+    troubled.world.clock.wall_offset_ms -= 3_600_000
+    troubled.speak("ann", 100)
+    troubled.speak("cat", 100)
+    return troubled
+
+
+def _lose_redis(troubled: Troubled) -> None:
+    troubled.hand_over()
+    troubled.world.redis.lose_everything()
+
+
+_MEANWHILE = pytest.mark.parametrize(
+    "meanwhile",
+    [lambda _: None, Troubled.hand_over, _lose_redis],
+    ids=["the same owner", "another owner", "a rebuild"],
+)
+
+
+@_MEANWHILE
+def test_a_clock_that_was_an_hour_ahead_keeps_no_silence_from_being_noticed_while_others_speak(
+    meanwhile: Callable[[Troubled], None],
+) -> None:
+    troubled = _clock_set_back()
+    troubled.turn(3)
+    meanwhile(troubled)
+    troubled.fetch(held=True)
+    for _ in range(15):  # words lie in the log all the while
+        troubled.speak("cat", 100)
+    troubled.speak("ann", 100)
+    troubled.finish()
+    said = cuts_that_came_out(troubled.world)
+    assert said["ann"] == [["ann-0"], ["ann-1"], ["ann-2"]]
+    assert len(said["cat"]) == 1
+
+
+@_MEANWHILE
+def test_nor_one_from_the_last_record_that_was_read_to_the_next_one(meanwhile: Callable[[Troubled], None]) -> None:
+    troubled = _clock_set_back()
+    troubled.turn(3)
+    meanwhile(troubled)
+    troubled.fetch(held=True)
+    troubled.speak("ann", 2_000)
+    troubled.finish()
+    assert cuts_that_came_out(troubled.world)["ann"] == [["ann-0"], ["ann-1"], ["ann-2"]]
+
+
+@_MEANWHILE
+def test_nor_does_it_make_a_silence_of_words_that_were_said_since(meanwhile: Callable[[Troubled], None]) -> None:
+    troubled = Troubled()
+    troubled.world.clock.wall_offset_ms += 3_600_000
+    troubled.speak("ben", 0, ends=True)
+    troubled.world.clock.wall_offset_ms -= 3_600_000
+    troubled.speak("cat", 100)
+    troubled.turn(3)
+    meanwhile(troubled)
+    troubled.speak("cat", 100)
+    troubled.finish()
+    words = [[word.text for word in one.words] for one in troubled.world.segments() if one.session == "cat"]
+    assert words == [["cat-0", "cat-1"]]
