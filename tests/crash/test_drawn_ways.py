@@ -28,7 +28,7 @@ _SHOWS = {
     "no_follows": 446,
     "low_token": 2,
     "no_ledger": 2,
-    "rebuild_follows": 10,
+    "rebuild_follows": 257,
     "trusted_manifest": 0,
     "unseen_sessions": 22,
     "unsummed_ledger": 3,

@@ -109,7 +109,10 @@ def test_a_rebuild_that_no_transaction_can_hold_parks_its_partition_alone_and_lo
     assert said(by_session(world.segments())[_FIRST]) == [DEADLY, "words", "too"]
 
 
-def test_a_rebuild_that_kills_its_process_is_tried_unlabelled_and_the_others_keep_their_labels() -> None:
+@pytest.mark.parametrize("lost_again", [False, True], ids=["once", "at every death"])
+def test_a_rebuild_that_kills_its_process_is_tried_unlabelled_and_the_others_keep_their_labels(
+    *, lost_again: bool
+) -> None:
     more = ("that", "are", "long", "enough", "for", "a", "step", "of", "it")
     world = _four_partitions(*more)
     first = world.worker(0)
@@ -125,9 +128,11 @@ def test_a_rebuild_that_kills_its_process_is_tried_unlabelled_and_the_others_kee
         except Killed:
             deaths += 1
             world.broker.expel("caesura", "asr.words", worker.source.member_id)
+            if lost_again:
+                world.redis.lose_everything()
         else:
             break
-    assert 3 <= deaths <= 12
+    assert 5 <= deaths <= 12
     world.send(event(_FIRST, 1, "too", session_end=True))
     worker.turn(400)
     found = by_session(world.segments())

@@ -29,6 +29,7 @@ from worker.runtime.found_sessions import FoundSessions
 from worker.runtime.found_state import holds_all
 from worker.runtime.parking import Parked, count_changed
 from worker.runtime.parts import RuntimeParts
+from worker.runtime.rebuild_isolation import RebuildTries
 from worker.runtime.settings import RuntimeSettings, StartAt
 from worker.runtime.verdict import judge
 
@@ -106,7 +107,7 @@ class Claim:
         )
         if reason is not None or verdict is ClaimVerdict.FOREIGN:
             return self._adopt(committed)
-        if verdict is ClaimVerdict.BEHIND and self.tries.of_a_rebuild(metadata, self._fence.token).exhausted:
+        if verdict is ClaimVerdict.BEHIND and self._rebuild_tries(metadata).exhausted:
             return self._park(ParkReason.REBUILD_FAILS, "its sessions' rebuild never commits; see docs/operations.md")
         if verdict is ClaimVerdict.BEHIND or metadata is None:
             self._begin(lambda found: self._settle_lost(verdict, committed, metadata, found), names_only=True)
@@ -208,9 +209,12 @@ class Claim:
             slots={},
             replay_offset=metadata.replay_offset if metadata else next_offset,
             retry_history=self.tries.of_a_step(metadata, self._fence.token, next_offset),
-            tries=self.tries.of_a_rebuild(metadata, self._fence.token),
+            tries=self._rebuild_tries(metadata),
             ledger=metadata.ledger if metadata else None,
         )
+
+    def _rebuild_tries(self, metadata: OffsetMetadata | None) -> RebuildTries:
+        return self.tries.of_a_rebuild(metadata, self._fence.token, lost_count=self._fence.lost_count)
 
     def _first_offset(self) -> int:
         low, end = self._source.watermarks(self._partition, self._timeout_s)

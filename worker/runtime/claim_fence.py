@@ -24,7 +24,10 @@ __all__ = ["ClaimFence"]
 
 
 class ClaimFence:
-    """The token of one claim, its nonce, and the manifest as it stands stored now (``found``)."""
+    """The token of one claim, its nonce, and the manifest as it stands stored now (``found``).
+
+    lost_count: whether Redis had lost its token, and with it how many claims there were since the last commit.
+    """
 
     def __init__(self, partition: int, parts: RuntimeParts, settings: RuntimeSettings) -> None:
         self.nonce = secrets.token_hex(8)
@@ -34,6 +37,7 @@ class ClaimFence:
         self._observer = parts.observer
         self._stable_offset = StableOffset(partition, parts, settings)
         self._token: int | None = None
+        self.lost_count = False
 
     @property
     def token(self) -> int:
@@ -55,6 +59,7 @@ class ClaimFence:
             self._observer.note(SeamReached(step=SeamStep.CLAIM_OFFSET_READ))
             if metadata is None or self._is_above(metadata.id):
                 return committed
+            self.lost_count = True
             self._raise(above=metadata.id.token)
             if not self._is_above(metadata.id):
                 raise ForeignStateError(f"no token is above {metadata.id.token}, which the committed offset names")

@@ -53,9 +53,9 @@ class ClaimTries:
         until_offset = max(history.until_offset, min(end, next_offset + self._max_poll_records))
         return replace(history, until_offset=until_offset, of_timers=True)
 
-    def of_a_rebuild(self, metadata: OffsetMetadata | None, token: int) -> RebuildTries:
+    def of_a_rebuild(self, metadata: OffsetMetadata | None, token: int, *, lost_count: bool = False) -> RebuildTries:
         """Return how often a rebuild was announced and did not commit, and whether the next one has to be."""
-        tries = RebuildTries.noted(metadata, claims_without_commit(token, metadata))
+        tries = RebuildTries.noted(metadata, claims_without_commit(token, metadata), lost_count=lost_count)
         if self._most is not None:
             tries = replace(tries, announced=min(tries.announced, self._most))
         elif self._uncounted:

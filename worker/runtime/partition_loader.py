@@ -24,7 +24,7 @@ from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.parking import Parked
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.rebuild import Rebuild
-from worker.runtime.rebuild_isolation import announcement
+from worker.runtime.rebuild_isolation import RebuildTries, announcement
 from worker.runtime.rebuild_run import RebuildRun
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.staged import TransactionPart
@@ -116,15 +116,15 @@ class PartitionLoader:
             rebuild,
             finish,
             tries=state.tries,
-            announcement=lambda tries: self._announcement(state, tries),
+            announcement=lambda announced: self._announcement(state, replace(state.tries, announced=announced)),
             announce=announce,
             forget=self.parts.engine.forget,
         )
 
-    def _announcement(self, state: ClaimedState, tries: int) -> TransactionPart:
+    def _announcement(self, state: ClaimedState, tries: RebuildTries) -> TransactionPart:
         metadata = announcement(
             state.token,
-            tries=tries,
+            tries,
             replay_offset=state.replay_offset,
             partitions=state.partitions,
             transactional_id=self.settings.transactional_id,
