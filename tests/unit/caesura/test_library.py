@@ -187,7 +187,7 @@ def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None
     document = inspect.getdoc(caesura) or ""
     example = "\n".join(line[4:] for line in document.splitlines() if line.startswith("    "))
     exec(compile(example, "example", "exec"), {})  # noqa: S102
-    assert capsys.readouterr().out == "So, I think we should ship it on Friday.\n"
+    assert capsys.readouterr().out == "So I think we should ship it on Friday.\n"
 
 
 def test_a_session_that_nobody_holds_goes_from_the_model() -> None:

@@ -48,4 +48,4 @@ def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None
     namespace: dict[str, object] = {}
     for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(compile(example, "library.md", "exec"), namespace)  # noqa: S102
-    assert capsys.readouterr().out == "So, I think we should ship it on Friday.\nCan you all hear me?\n"
+    assert capsys.readouterr().out == "So I think we should ship it on Friday.\nCan you all hear me?\n"

@@ -23,7 +23,7 @@ def test_the_library_example_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     (example,) = blocks("python")
     exec(compile(example, "README.md", "exec"), {})  # noqa: S102 - the example is the test
     printed = capsys.readouterr().out
-    assert printed == "end So, I think we should ship it on Friday.\n"
+    assert printed == "end So I think we should ship it on Friday.\n"
     assert f"# {printed.strip()}" in example
 
 
