@@ -14,9 +14,9 @@ Rules (docs/design.md, *Silence*):
 
 from __future__ import annotations
 
-__all__ = ["PartitionTime"]
+__all__ = ["CLOCKS_DIFFER_MS", "PartitionTime"]
 
-_CLOCKS_DIFFER_MS = 1000
+CLOCKS_DIFFER_MS = 1000
 """By so much brokers' clocks may differ: a time that stands still for so long is put up with."""
 
 
@@ -42,19 +42,21 @@ class PartitionTime:
         """Return the partition's time: whatever is due by now may be fired, whatever is read next."""
         return self._said_ms
 
-    def observe(self, timestamp_ms: int, wall_ms: int, *, by_broker: bool) -> int:
+    def observe(self, timestamp_ms: int, wall_ms: int, *, by_broker: bool, most_ms: int | None = None) -> int:
         """Take a record's timestamp (-1: it has none) and return the time at which the record is applied.
 
-        The partition is no longer read to its end: something followed.
+        The partition is no longer read to its end: something followed. most_ms: it cannot be later, as is known.
         """
         self.left_end()
         given_ms = self._by_broker(timestamp_ms) if by_broker else min(timestamp_ms, wall_ms + self._max_skew_ms)
+        if most_ms is not None:
+            given_ms = min(given_ms, most_ms)
         self._base_ms = self._said_ms = max(self._said_ms, given_ms)
         self._ahead_ms = self._said_ms - timestamp_ms
         return self._said_ms
 
     def _by_broker(self, stamp_ms: int) -> int:
-        set_back = stamp_ms <= self._said_ms - _CLOCKS_DIFFER_MS
+        set_back = stamp_ms <= self._said_ms - CLOCKS_DIFFER_MS
         return stamp_ms + self._ahead_ms if set_back else stamp_ms
 
     def go_on_from(self, timestamp_ms: int, time_ms: int) -> None:

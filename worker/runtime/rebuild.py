@@ -35,6 +35,7 @@ from worker.runtime.ledger_check import LedgerCheck
 from worker.runtime.ledger_reading import LedgerReading, UnreadableLedgerError
 from worker.runtime.parking import Parked
 from worker.runtime.record_decoding import read_event
+from worker.runtime.replayed_time import AppliedRecord, ReplayedTime
 from worker.runtime.settings import Partitioner, RuntimeSettings
 
 __all__ = ["Rebuild", "Rebuilt"]
@@ -142,9 +143,11 @@ class Rebuild:
             self._recoveries[session] = Recovery(state, self._context.segmenters)
             if count % _CHUNK_RECORDS == 0:
                 yield
-        self._go_on_from_before()
+        states = self._ledger.states.values()
+        applied = [AppliedRecord(one.last_offset, one.last_appended_ms, one.event_ms) for one in states]
+        time = ReplayedTime(self._rebuilt.time, applied, self._replay_offset)
         self._ledger.states.clear()
-        yield from self._read_input()
+        yield from self._read_input(time)
         for count, session in enumerate(list(self._recoveries), start=1):
             self._restore(session)
             if count % _CHUNK_RECORDS == 0:
@@ -156,14 +159,7 @@ class Rebuild:
         self._rebuilt.sessions.touch_all()
         self._context.counts.drain()
 
-    def _go_on_from_before(self) -> None:
-        """Have time go by the clock of the last record below those that are replayed, as far as the ledger knows."""
-        before = (one for one in self._ledger.states.values() if one.last_offset < self._replay_offset)
-        last = max(before, key=lambda one: one.last_offset, default=None)
-        if last is not None:
-            self._rebuilt.time.go_on_from(last.last_appended_ms, last.event_ms)
-
-    def _read_input(self) -> Iterator[None]:
+    def _read_input(self, time: ReplayedTime) -> Iterator[None]:
         place = (self._settings.input_topic, self._context.partition)
         low, end = self._reader.bounds(*place, self._settings.claim_timeout_s)
         if self._next_offset > end:
@@ -176,14 +172,14 @@ class Rebuild:
             self._rebuilt.lost_offsets = (self._replay_offset, start)
             for record in self._reader.read(*place, start, self._next_offset, self._settings.rebuild_stall_s):
                 self._rebuilt.input_records += 1
-                self._replay(record)
+                self._replay(record, time)
                 if self._rebuilt.input_records % _CHUNK_RECORDS == 0:
                     self._label(self._rebuilt.sessions)
                     yield
 
-    def _replay(self, record: Record) -> None:
+    def _replay(self, record: Record, time: ReplayedTime) -> None:
         wall_ms = self._clock.wall_ms()
-        time_ms = self._rebuilt.time.observe(record.timestamp_ms, wall_ms, by_broker=record.stamped_by_broker)
+        time_ms = time.observe(record, wall_ms)
         if record.offset in self._ledger.refused:
             return  # whatever was against it then, its dead letter is committed
         try:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schemas.checkpoint import OffsetMetadata
 from schemas.codec import encode_event
 from tests.harness.speech import event
 from tests.harness.troubled_reading import FLUSH_MS, NAMES, REPLICATION_MS, Troubled, cuts_that_came_out
@@ -204,3 +205,38 @@ def test_nor_does_it_make_a_silence_of_words_that_were_said_since(meanwhile: Cal
     troubled.finish()
     words = [[word.text for word in one.words] for one in troubled.world.segments() if one.session == "cat"]
     assert words == [["cat-0", "cat-1"]]
+
+
+@_MEANWHILE
+@pytest.mark.parametrize("known", ["nobody", "somebody of before", "who spoke since"])
+def test_nor_does_it_where_all_that_is_replayed_was_said_since(
+    meanwhile: Callable[[Troubled], None], known: str
+) -> None:
+    """A rebuild reads nothing of the stamp that was ahead, and whoever the ledger knows best has spoken on."""
+    troubled = Troubled()
+    if known == "somebody of before":
+        troubled.speak("ben", 0, ends=True)
+    troubled.world.clock.wall_offset_ms += 3_600_000
+    troubled.speak("cat", 0)
+    troubled.world.clock.wall_offset_ms -= 3_600_000
+    for _ in range(120):
+        troubled.speak("cat", 20)
+        troubled.turn(1)
+    troubled.fetch(held=True)
+    troubled.speak("cat", 1_000)
+    troubled.speak("ann", 10)
+    if known != "nobody":
+        troubled.speak("cat", 10)
+    troubled.fetch(held=False)
+    troubled.turn(5)
+    committed = troubled.world.broker.last_committed("caesura", "asr.words", 0)
+    assert committed is not None
+    metadata = OffsetMetadata.decode(committed.metadata)
+    assert metadata is not None
+    assert metadata.replay_offset > 10
+    meanwhile(troubled)
+    troubled.turn(5)
+    troubled.speak("ann", 100)
+    troubled.turn(300)
+    words = [[word.text for word in one.words] for one in troubled.world.segments() if one.session == "ann"]
+    assert words == [["ann-0", "ann-1"]]
