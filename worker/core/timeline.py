@@ -52,7 +52,8 @@ class PartitionTime:
         if most_ms is not None:
             given_ms = min(given_ms, most_ms)
         self._base_ms = self._said_ms = max(self._said_ms, given_ms)
-        self._ahead_ms = self._said_ms - timestamp_ms
+        # How long ago a producer's stamp was given says nothing of how much passed until a broker's after it.
+        self._ahead_ms = self._said_ms - timestamp_ms if by_broker else 0
         return self._said_ms
 
     def _by_broker(self, stamp_ms: int) -> int:
@@ -62,7 +63,7 @@ class PartitionTime:
     def go_on_from(self, timestamp_ms: int, time_ms: int) -> None:
         """Go on from a record that another owner applied: from its timestamp, and the time at which that was."""
         self.catch_up(time_ms)
-        self._ahead_ms = time_ms - timestamp_ms
+        self._ahead_ms = time_ms - timestamp_ms if timestamp_ms >= 0 else 0
 
     def reached_end(self, monotonic_s: float) -> None:
         """Go on by the monotonic clock: reading has met the end, however long ago that was told. Harmless twice."""

@@ -105,6 +105,22 @@ def test_a_producers_stamps_of_long_ago_make_no_time_pass_however_many() -> None
     assert [one - START_MS for one in given_ms] == [10, 10, 10, 10, 20]
 
 
+def test_a_brokers_stamp_after_a_producers_of_long_ago_or_after_none_makes_no_time_pass() -> None:
+    for stamp_ms in (START_MS - 3_600_000, -1):
+        time = a_time(max_skew_ms=5_000)
+        time.observe(START_MS + 5_000, START_MS, by_broker=False)
+        time.observe(stamp_ms, START_MS, by_broker=False)
+        given_ms = [time.observe(START_MS + passed_ms, START_MS, by_broker=True) for passed_ms in (10, 20)]
+
+        assert [one - START_MS for one in given_ms] == [5_000, 5_010]
+
+
+def test_whoever_goes_on_from_a_record_without_a_stamp_makes_no_time_pass() -> None:
+    time = a_time()
+    time.go_on_from(-1, START_MS + 5_000)
+    assert time.observe(START_MS + 10, START_MS, by_broker=True) == START_MS + 5_000
+
+
 @given(st.lists(st.integers(0, 5_000), min_size=1), st.lists(st.integers(0, 5_000), min_size=1), st.data())
 def test_whoever_reads_on_after_a_clock_was_set_gives_the_same_times(
     before_ms: list[int], after_ms: list[int], data: st.DataObject
