@@ -109,6 +109,22 @@ def _raise(_: object) -> None:
     raise LookupError("a listener's own mistake")
 
 
+def test_a_fence_that_a_listener_meets_comes_out_of_poll_as_one(two_partitions: Cluster) -> None:
+    """It commits in a revoke; the process then says by its exit status that another one has its id."""
+    cluster = two_partitions
+    first = Member(cluster.source())
+    until(lambda: first.held == {0, 1}, first)
+    first.on_revoke = _fenced
+    second = Member(cluster.source())
+    with pytest.raises(FencedError, match="as planned"):
+        until(lambda: False, first, second)
+    until(lambda: len(second.held) == 1, second)
+
+
+def _fenced(_: object) -> None:
+    raise FencedError("as planned")
+
+
 def test_a_static_member_that_was_replaced_is_fenced(static_members: Cluster) -> None:
     cluster = static_members
     first = Member(cluster.source(instance_id="worker-0"))

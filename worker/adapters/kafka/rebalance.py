@@ -8,7 +8,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from worker.adapters.kafka.errors import consumer_error, error_of
 from worker.adapters.kafka.fetch_positions import FetchPositions
-from worker.errors import CaesuraError, FatalError
+from worker.errors import CaesuraError, FatalError, FencedError
 from worker.ports.word_source import RebalanceListener
 
 __all__ = ["RebalanceCallbacks"]
@@ -50,6 +50,8 @@ class RebalanceCallbacks:
             return
         try:
             event(sorted(partitions))
+        except (FatalError, FencedError) as ending:  # of what a listener commits: the process ends as it says
+            self._keep(ending)
         except Exception as exception:  # noqa: BLE001 (whatever it is must not reach the binding; poll raises it)
             fault = FatalError(f"a rebalance listener raised {type(exception).__name__}")
             fault.__cause__ = exception

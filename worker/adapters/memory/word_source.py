@@ -37,7 +37,7 @@ class MemoryWordSource(WordSource):
         self.slow_leaders: set[int] = set()
         self._next_served = 0
         self._closed = False
-        self._fault: FatalError | None = None
+        self._fault: FatalError | FencedError | None = None
 
     @property
     @override
@@ -212,6 +212,8 @@ class MemoryWordSource(WordSource):
         """Tell the listener; what it raises must not break the rebalance, and comes out of the poll."""
         try:
             event(partitions)
+        except (FatalError, FencedError) as fault:
+            self._fault = fault
         except Exception as exception:  # noqa: BLE001 (whatever it is; poll raises it)
             self._fault = FatalError(f"a rebalance listener raised {type(exception).__name__}")
             self._fault.__cause__ = exception
