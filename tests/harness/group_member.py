@@ -12,7 +12,7 @@ from worker.ports.word_source import WordSource
 
 __all__ = ["ASK_S", "PATIENCE_S", "Member", "text", "until"]
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 """How long anything may take before a test fails; no test is about time."""
 ASK_S = 5.0
 """For one question for offsets: who waits longer keeps the other members of its thread from polling meanwhile."""
