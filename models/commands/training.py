@@ -185,8 +185,7 @@ def _load(learnt: LearntText, corpora: Sequence[str], language: str, casing: int
     A corpus that is named twice is read twice in each pass.
     """
     taught, pseudo = learnt.taught, learnt.pseudo or []
-    files = _packed(learnt.data, corpora)
-    parts = {corpus: PackedText.load(path) for corpus, path in files.items()}
+    parts = {corpus: PackedText.load(path) for corpus, path in _packed(learnt.data, corpora).items()}
     wrong = [corpus for corpus in pseudo if corpus not in parts or taught is None]
     if wrong:
         raise typer.BadParameter(

@@ -20,26 +20,19 @@ def made_ahead(items: Iterable[_T], most: int) -> Iterator[_T]:
 
     What making them raises is raised here. The thread ends with the process, or where ``items`` end.
     """
-    made: Queue[_T] = Queue(most)
-    ended: list[BaseException | None] = []
-    ready = threading.Semaphore(0)
+    made: Queue[tuple[_T] | BaseException | None] = Queue(most)  # None: that was all
 
     def make() -> None:
-        failure: BaseException | None = None
         try:
             for item in items:
-                made.put(item)
-                ready.release()
+                made.put((item,))
         except BaseException as error:  # noqa: BLE001 - raised where the items are read
-            failure = error
-        ended.append(failure)
-        ready.release()
+            made.put(error)
+        else:
+            made.put(None)
 
     threading.Thread(target=make, daemon=True, name="samples").start()
-    while True:
-        ready.acquire()
-        if made.empty():
-            if ended[0] is not None:
-                raise ended[0]
-            return
-        yield made.get()
+    while (told := made.get()) is not None:
+        if isinstance(told, BaseException):
+            raise told
+        yield told[0]

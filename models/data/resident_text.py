@@ -96,7 +96,6 @@ def batches(
     max_pieces: int,
     seed: int,
     left_context: float = 0.0,
-    alone: float = 0.0,
     tails: float = TAIL_SHARE,
     longest: int = LONGEST_WORDS,
 ) -> Iterator[Batch]:
@@ -106,7 +105,6 @@ def batches(
         max_pieces=max_pieces,
         seed=seed,
         left_context=left_context,
-        alone=alone,
         tails=tails,
         longest=longest,
     )

@@ -25,6 +25,7 @@ def compile_layers(network: nn.Module) -> None:
 
     What lies between the matrix products of a layer is then a few passes over memory in place of some thirty.
     """
-    for layer in network.children():
-        for one in layer if isinstance(layer, nn.ModuleList) else ():
-            one.compile(dynamic=True)
+    for part in network.children():
+        if isinstance(part, nn.ModuleList):
+            for layer in part:
+                layer.compile(dynamic=True)

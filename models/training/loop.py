@@ -133,8 +133,10 @@ def losses(
             batch.taught, (0, sum(classes) - batch.taught.shape[-1])
         )  # a teacher may lack the third
         told = of_all.split(classes, dim=-1)  # type: ignore[no-untyped-call]
-    ends = torch.isin(batch.punctuation, batch.punctuation.new_tensor(_ENDS))
-    weights = (1 + (end_weight - 1) * ends, None, None)
+    of_marks = None
+    if end_weight != 1.0:
+        of_marks = 1 + (end_weight - 1) * torch.isin(batch.punctuation, batch.punctuation.new_tensor(_ENDS))
+    weights = (of_marks, None, None)
     return tuple(
         head_loss(head, known, taught, objective, weight)
         for head, known, taught, weight in zip(scores, labels[: len(scores)], told, weights[: len(scores)], strict=True)
