@@ -32,6 +32,8 @@ __all__ = ["PADDING_WORD", "UNSEEN", "CTConfig", "CTTransformer", "sinusoids", "
 UNSEEN = -30_000.0
 """What is added to the score of a key that must not be seen: the paper's minus infinity."""
 
+_NARROW = 32  # the width of a head up to which a GPU's fused attention is the faster one
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CTConfig:
@@ -157,7 +159,11 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, visible: Tensor) -> Tenso
 
     Written out and kept in the type of its input, because that trains faster in bfloat16 than PyTorch's fused
     attention does with a mask: on a CPU, and on an H100 too where the network is 768 wide (``docs/experiments.md``).
+    Heads of 32 are the exception there: their scores are more to write than their products are to compute.
     """
+    if query.device.type == "cuda" and query.shape[-1] <= _NARROW:
+        added = visible if visible.dtype == torch.bool else visible.to(query.dtype)
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask=added)
     with torch.autocast(query.device.type, enabled=False):
         scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-1, -2)  # (B, H, S, S)
         added = torch.where(visible, 0.0, UNSEEN) if visible.dtype == torch.bool else visible
