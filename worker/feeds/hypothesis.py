@@ -11,7 +11,20 @@ from typing import Protocol
 
 from worker.errors import FatalError
 
-__all__ = ["HeardWord", "Hypothesis", "Recogniser", "UnreadableMessageError"]
+__all__ = [
+    "MAX_HELD_CHARACTERS",
+    "MAX_NAME_CHARACTERS",
+    "HeardWord",
+    "Hypothesis",
+    "Recogniser",
+    "UnreadableMessageError",
+]
+
+MAX_HELD_CHARACTERS = 1_000_000
+"""So much is kept of what is not final, in all channels of a connection: some hours of one speaker's words."""
+
+MAX_NAME_CHARACTERS = 256
+"""A longer name of a channel or an utterance is no recogniser's: names are kept, so that repeats are known."""
 
 
 class UnreadableMessageError(FatalError):

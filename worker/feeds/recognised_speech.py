@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from schemas.events import WordsEvent
-from worker.feeds.hypothesis import HeardWord, Hypothesis, Recogniser
+from worker.feeds.hypothesis import HeardWord, Hypothesis, Recogniser, UnreadableMessageError
 from worker.feeds.session_events import SessionEvents
 from worker.feeds.stable_words import StableWords
 
@@ -22,23 +22,20 @@ class RecognisedSpeech:
     def __init__(self, recogniser: Recogniser, events: SessionEvents, *, agreement: int | None = None) -> None:
         self._recogniser = recogniser
         self._events = events
-        self._agreement = recogniser.agreement if agreement is None else agreement
-        self._streams: dict[str, StableWords] = {}
+        self._stable = StableWords(recogniser.agreement if agreement is None else agreement)
 
     @property
     def revised(self) -> int:
         """How many words were sent, and then heard otherwise."""
-        return sum(stream.revised for stream in self._streams.values())
+        return self._stable.revised
 
     def take(self, message: Mapping[str, object], *, elapsed_ms: int | None = None) -> list[WordsEvent]:
         """Return the events of a message. elapsed_ms: since the session began, for a connection that begins anew.
 
-        Raises UnreadableMessageError, before any event of the message has taken a number.
+        Raises UnreadableMessageError, before any event of the message has taken a number. What is too much to be kept
+        is refused by itself: what is final in the same message goes out.
         """
-        hypotheses = list(self._recogniser.read(message))
-        for one in hypotheses:
-            self._stream(one.stream).check(one)
-        return list(self._taken(hypotheses, elapsed_ms))
+        return list(self._taken(list(self._recogniser.read(message)), elapsed_ms))
 
     def reconnect(self, recogniser: Recogniser, *, elapsed_ms: int | None = None) -> list[WordsEvent]:
         """Begin a new connection, read by a recogniser of its own; return what the old one still had."""
@@ -56,10 +53,14 @@ class RecognisedSpeech:
             if hypothesis.reconnected:
                 self._restart(elapsed_ms)
                 continue
-            stable = self._stream(hypothesis.stream)
-            if stable.repeats(hypothesis):
+            if self._stable.repeats(hypothesis):
                 continue
-            words, pending = stable.take(hypothesis)
+            try:
+                self._stable.check(hypothesis)
+            except UnreadableMessageError as error:
+                self._events.refuse(error)
+                continue
+            words, pending = self._stable.take(hypothesis)
             yield from self._events.events(
                 words,
                 stream=hypothesis.stream,
@@ -67,13 +68,9 @@ class RecognisedSpeech:
                 utterance_end=hypothesis.utterance_end and not pending,
             )
 
-    def _stream(self, name: str) -> StableWords:
-        return self._streams.setdefault(name, StableWords(self._agreement))
-
     def _restart(self, elapsed_ms: int | None) -> None:
         self._events.reconnect(elapsed_ms)
-        for stream in self._streams.values():
-            stream.restart()
+        self._stable.restart()
 
 
 def _heard_ms(hypothesis: Hypothesis, pending: tuple[HeardWord, ...]) -> int | None:

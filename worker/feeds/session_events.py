@@ -55,6 +55,12 @@ class SessionEvents:
         if (why := why_refused(event)) is not None:
             raise FatalError(f"the session cannot be sent: {why}")
 
+    def refuse(self, error: UnreadableMessageError) -> None:
+        """Tell that a part of a message is not sent; raise the error where nobody is told."""
+        if self.refused is None:
+            raise error
+        self.refused(error)
+
     def reconnect(self, elapsed_ms: int | None = None) -> None:
         """Begin the next epoch. elapsed_ms: since the session began; never before what was already heard."""
         latest_ms = max((one.latest_ms for one in self._numbers.values()), default=0)
@@ -86,7 +92,7 @@ class SessionEvents:
     def _of_session(
         self, name: str, heard: Sequence[HeardWord], heard_ms: int | None, *, utterance_end: bool
     ) -> Iterator[WordsEvent]:
-        numbering = self._numbers.setdefault(name, _Numbering())
+        numbering = self._numbers.get(name) or _Numbering()
         until_ms = None if heard_ms is None else self.offset_ms + heard_ms
         words = list(self._published(heard))
         guessed = any(word.end_guessed for word in heard)
@@ -132,6 +138,7 @@ class SessionEvents:
         if self.refused is not None and (why := why_refused(event)) is not None:
             self.refused(UnreadableMessageError(why))
             return
+        self._numbers[name] = numbering
         numbering.next_seq += 1
         numbering.spoke = True
         numbering.told_ms = max(numbering.told_ms, until_ms or 0)

@@ -1,4 +1,4 @@
-"""Hypotheses in, words that are never revised out: the one state machine behind every recogniser.
+"""A connection's hypotheses in, words that are never revised out: the one state machine behind every recogniser.
 
 Of an utterance a word is sent once
 
@@ -11,6 +11,9 @@ A word that was sent stays sent. Where a later hypothesis has other words in its
 the words sent are matched with those of the new one by edit distance and what follows them is new; what could not be
 taken back is counted. An utterance that was final is closed: what the recogniser sends of it again, formatted
 perhaps, is a repeat and dropped by its name, never by its text.
+
+What is kept of hypotheses is bounded over all channels together (``MAX_HELD_CHARACTERS``): while there is more, only
+finals are taken. Of named utterances ``_OPEN_KEPT`` are open at most: the oldest then waits for its final.
 """
 
 from __future__ import annotations
@@ -20,25 +23,39 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from schemas.events import MAX_EVENT_WORDS
-from worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageError
+from worker.feeds.hypothesis import (
+    MAX_HELD_CHARACTERS,
+    MAX_NAME_CHARACTERS,
+    HeardWord,
+    Hypothesis,
+    UnreadableMessageError,
+)
 from worker.feeds.sent_words import after_sent, words_alike
 
 __all__ = ["StableWords"]
 
 _OPEN_KEPT, _CLOSED_KEPT = 64, 1024
+_UTTERANCE_CHARACTERS = 64
 _MARKS = ".,?!;:\"'()…。，？！；：、“”‘’"
+
+_Key = tuple[str, str]
+"""An utterance's channel and name."""
 
 
 @dataclass(slots=True)
 class _Utterance:
-    """What was sent of an utterance, and the hypotheses before the one that comes, the newest last."""
+    """What was sent of an utterance, and the hypotheses before the one that comes, the newest last.
+
+    held: what it counts for in ``MAX_HELD_CHARACTERS``.
+    """
 
     sent: list[str] = field(default_factory=list)
     before: deque[list[str]] = field(default_factory=deque)
+    held: int = 0
 
 
 class StableWords:
-    """The words of one stream. agreement: hypotheses running that must agree, at least 2; 0 where none are enough.
+    """The words of one connection. agreement: hypotheses running that must agree, at least 2; 0 where none are enough.
 
     revised: how many words were sent, and then heard otherwise.
     """
@@ -47,28 +64,41 @@ class StableWords:
         if agreement == 1 or agreement < 0:
             raise ValueError("agreement is 0, or at least 2 hypotheses")
         self._agreement = agreement
-        self._open: dict[str, _Utterance] = {}
-        self._closed: dict[str, None] = {}
+        self._open: dict[_Key, _Utterance] = {}
+        self._named: dict[_Key, None] = {}  # those of them that have a name, the oldest first
+        self._closed: dict[_Key, int | None] = {}  # how many words were sent of one whose final has not come
+        self._held = 0
         self.revised = 0
 
     def check(self, hypothesis: Hypothesis) -> None:
-        """Raise UnreadableMessageError for a hypothesis that may change and has far more words than were sent of it.
+        """Raise UnreadableMessageError for a hypothesis of which too much would have to be kept.
 
-        A final one may be as long as a recording, and nothing after it is compared with it.
+        A final one may be as long as a recording, for nothing after it is compared with it.
         """
-        utterance = self._open.get(hypothesis.utterance, _Utterance())
-        changing = 0 if hypothesis.final or self.repeats(hypothesis) else len(hypothesis.words) - len(utterance.sent)
-        if changing > MAX_EVENT_WORDS:
+        if max(map(len, _key(hypothesis))) > MAX_NAME_CHARACTERS:
+            raise UnreadableMessageError(
+                f"oversized: name of a channel or an utterance: expected at most {MAX_NAME_CHARACTERS} characters"
+            )
+        if hypothesis.final or self.repeats(hypothesis):
+            return
+        utterance = self._open.get(_key(hypothesis), _Utterance())
+        if len(hypothesis.words) - len(utterance.sent) > MAX_EVENT_WORDS:
             raise UnreadableMessageError(f"oversized: words: expected at most {MAX_EVENT_WORDS} that may still change")
+        if self._held > MAX_HELD_CHARACTERS:
+            raise UnreadableMessageError(
+                f"oversized: words: expected at most {MAX_HELD_CHARACTERS} characters that are not final, "
+                "in all channels together"
+            )
 
     def take(self, hypothesis: Hypothesis) -> tuple[tuple[HeardWord, ...], tuple[HeardWord, ...]]:
         """Return the words that will not change and were not sent before, and those after them that may change."""
-        name = hypothesis.utterance
+        key = _key(hypothesis)
         if self.repeats(hypothesis):
             return (), ()
-        utterance = self._open.setdefault(name, _Utterance())
-        if len(self._open) > _OPEN_KEPT:  # one that its recogniser never ended
-            self._close(next(iter(self._open)))
+        if (sent := self._closed.get(key)) is not None:  # the final of one that was given up: its words are not lost
+            self._closed[key] = None
+            return hypothesis.words[sent:], ()
+        utterance = self._open.setdefault(key, _Utterance())
         texts = [_folded(word.text) for word in hypothesis.words]
         begin, otherwise = after_sent(utterance.sent, texts)
         end = len(texts) if hypothesis.final else max(begin, self._settled(utterance, hypothesis.words, texts))
@@ -76,21 +106,26 @@ class StableWords:
             self.revised += otherwise
             utterance.sent = texts[:end]
         if hypothesis.final:
-            self._close(name)
-        elif self._agreement and texts not in list(utterance.before)[-1:]:
+            self._close(key, None)
+            return hypothesis.words[begin:end], ()
+        if self._agreement and texts not in list(utterance.before)[-1:]:
             utterance.before.append(texts)
             while len(utterance.before) >= self._agreement:
                 utterance.before.popleft()
+        self._hold(key, utterance)
         return hypothesis.words[begin:end], hypothesis.words[end:]
 
     def repeats(self, hypothesis: Hypothesis) -> bool:
-        """Tell whether this is an utterance once more whose final result was there."""
-        return hypothesis.utterance in self._closed
+        """Tell whether this is an utterance once more whose final was there; of one given up, all but its final is."""
+        key = _key(hypothesis)
+        return key in self._closed and not (hypothesis.final and self._closed[key] is not None)
 
     def restart(self) -> None:
         """Forget what is open and what was closed: a new connection gives its own names."""
         self._open.clear()
+        self._named.clear()
         self._closed.clear()
+        self._held = 0
 
     def _settled(self, utterance: _Utterance, words: Sequence[HeardWord], texts: Sequence[str]) -> int:
         """Return how many words of a hypothesis that is not final will stay."""
@@ -102,12 +137,32 @@ class StableWords:
             return marked
         return max(marked, words_alike(texts[:-1], *before))
 
-    def _close(self, name: str) -> None:
-        self._open.pop(name, None)
-        if name:
-            self._closed[name] = None
+    def _hold(self, key: _Key, utterance: _Utterance) -> None:
+        """Count what is kept of an utterance; give up the oldest that its recogniser never ended."""
+        self._held -= utterance.held
+        utterance.held = _UTTERANCE_CHARACTERS + _held([*key, *utterance.sent]) + sum(map(_held, utterance.before))
+        self._held += utterance.held
+        if key[1]:
+            self._named[key] = None
+        if len(self._named) > _OPEN_KEPT:
+            oldest = next(iter(self._named))
+            self._close(oldest, len(self._open[oldest].sent))
+
+    def _close(self, key: _Key, sent: int | None) -> None:
+        self._held -= self._open.pop(key).held
+        if key[1]:
+            self._named.pop(key, None)
+            self._closed[key] = sent
             if len(self._closed) > _CLOSED_KEPT:
                 del self._closed[next(iter(self._closed))]
+
+
+def _key(hypothesis: Hypothesis) -> _Key:
+    return hypothesis.stream, hypothesis.utterance
+
+
+def _held(texts: Sequence[str]) -> int:
+    return sum(map(len, texts)) + len(texts)
 
 
 def _folded(text: str) -> str:

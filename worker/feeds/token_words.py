@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from worker.feeds.hypothesis import HeardWord
 from worker.feeds.written_words import unmarked, written_units
 
-__all__ = ["Token", "words_of_tokens"]
+__all__ = ["Token", "begins_word", "words_of_tokens"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,11 @@ def words_of_tokens(tokens: Sequence[Token], *, closed: bool = True) -> tuple[He
         if word.text:
             words.append(word)
     return tuple(words)
+
+
+def begins_word(text: str) -> bool:
+    """Tell whether a token surely begins a word: after white space, or with a character that is a word of its own."""
+    return text[:1].isspace() or _alone(text[:1])
 
 
 def _units(text: str) -> list[tuple[str | None, bool]]:

@@ -11,9 +11,11 @@ from worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageErro
 from worker.feeds.stable_words import StableWords
 
 
-def heard(text: str, *, final: bool = False, utterance: str = "", stable: int = 0) -> Hypothesis:
+def heard(
+    text: str, *, final: bool = False, utterance: str = "", stable: int = 0, stream: str | int = ""
+) -> Hypothesis:
     words = tuple(HeardWord(text=word, stable=at < stable) for at, word in enumerate(text.split()))
-    return Hypothesis(words=words, final=final, utterance=utterance)
+    return Hypothesis(words=words, final=final, utterance=utterance, stream=str(stream))
 
 
 def sent(stable: StableWords, *hypotheses: Hypothesis) -> list[str]:
@@ -71,7 +73,15 @@ def test_utterances_that_are_never_ended_do_not_pile_up() -> None:
     for number in range(200):
         sent(stable, heard("so", utterance=str(number)))
     assert sent(stable, heard("so", final=True, utterance="199")) == ["so"]
-    assert sent(stable, heard("so", final=True, utterance="0")) == [""], "it was closed long ago"
+    assert sent(stable, heard("so um", utterance="0", stable=2)) == [""], "it was given up long ago"
+    final = heard("so yes", final=True, utterance="0")
+    assert sent(stable, final, final) == ["so yes", ""], "and its final is not lost"
+
+
+def test_the_final_of_an_utterance_that_was_given_up_adds_what_was_not_sent() -> None:
+    stable = StableWords(0)
+    sent(stable, heard("so um", utterance="first", stable=1), *(heard("so", utterance=str(at)) for at in range(64)))
+    assert sent(stable, heard("so uh yes", final=True, utterance="first")) == ["uh yes"]
 
 
 def test_one_hypothesis_is_no_agreement() -> None:
@@ -95,6 +105,43 @@ def test_an_utterance_that_its_recogniser_never_ends_may_grow_for_hours() -> Non
             stable.check(hypothesis)
             stable.take(hypothesis)
     assert sent(stable, heard(" ".join([*said, "yes"]), final=True)) == ["yes"]
+
+
+@pytest.mark.parametrize("text", ["hello " * 1000, ""])
+def test_what_is_not_final_is_bounded_over_all_channels_and_finals_are_taken_all_the_same(text: str) -> None:
+    stable = StableWords(3)
+
+    def hear(streams: int) -> None:
+        for stream in range(streams):
+            stable.check(heard(text, stream=stream))
+            sent(stable, heard(text, stream=stream))
+
+    with pytest.raises(UnreadableMessageError, match="oversized: words: expected at most 1000000 characters") as error:
+        hear(20_000)
+    assert "in all channels together" in str(error.value)
+    for stream in range(20_000):
+        final = heard("hello yes", final=True, stream=stream)
+        stable.check(final)
+        assert sent(stable, final) == ["hello yes"]
+    stable.check(heard(text, stream="another"))
+
+
+def test_what_was_held_of_an_utterance_is_free_again_after_its_final_and_a_new_connection() -> None:
+    stable = StableWords(2)
+    for number in range(300):
+        for hypothesis in (heard("hello " * 1000), heard(f"{number} bye"), heard("bye", final=True)):
+            stable.check(hypothesis)
+            stable.take(hypothesis)
+    for number in range(200):
+        stable.check(heard("hello " * 1000, stream=number))
+        sent(stable, heard("hello " * 1000, stream=number))
+        stable.restart()
+
+
+def test_a_name_that_no_recogniser_gives_is_refused() -> None:
+    for hypothesis in (heard("so", final=True, utterance="n" * 257), heard("so", final=True, stream="n" * 257)):
+        with pytest.raises(UnreadableMessageError, match="name of a channel or an utterance: expected at most 256"):
+            StableWords(0).check(hypothesis)
 
 
 def test_what_a_closed_utterance_repeats_is_dropped_however_long_it_is() -> None:

@@ -97,3 +97,21 @@ def refused_and_begun_anew(client: ClientConnection) -> None:
     (segment,) = segments(told)
     assert segment["punctuated"] is False
     assert "gaps" not in segment
+
+
+def test_words_that_are_not_final_are_bounded_over_all_channels_of_a_connection_and_finals_are_heard() -> None:
+    def heard(channel: int, *, final: bool) -> str:
+        text = "hi" if final else "hello " * 2000
+        result = {"is_final": final, "channel_index": [channel, 999], "start": 0, "duration": 1}
+        return json.dumps({**result, "channel": {"alternatives": [{"transcript": text}]}})
+
+    with serving() as served, opened(served, {"format": "deepgram"}) as client:
+        for channel in range(85):
+            client.send(heard(channel, final=False))
+        (*_, refusal) = received(client, "error")
+        client.send(heard(0, final=True))
+        client.send(json.dumps({"session_end": True}))
+        told = received(client, "ended")
+    assert refusal["reason"] == "malformed"
+    assert "oversized: words: expected at most 1000000 characters that are not final" in refusal["detail"]
+    assert texts(told) == ["hi"]

@@ -17,12 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, confidence, either, name_of, objects, text
+from worker.feeds.message_fields import Message, confidence, either, name_of, number, objects, text
 from worker.feeds.times import duration_ms, spread
 from worker.feeds.written_words import words_of
 
 __all__ = ["Google", "recognises"]
 
+_CHANNELS_KEPT = 1024
 _FINAL = ("isFinal", "is_final")
 _END = ("resultEndOffset", "result_end_offset", "resultEndTime", "result_end_time")
 _START_OF_WORD = ("startOffset", "start_offset", "startTime", "start_time")
@@ -53,12 +54,12 @@ class Google:
         results = objects(message, "results")
         streamed = any(either(result, *_FINAL, "stability") is not None for result in results)  # else a recording's
         for result in results:
-            stream = name_of(either(result, "channelTag", "channel_tag") or None, "channelTag")
+            stream = str(number(result, "channelTag") or number(result, "channel_tag") or "")
             until_ms = duration_ms(either(result, *_END))
             words = self._words(result, stream, until_ms)
             if either(result, *_FINAL) is True or not streamed:
                 yield Hypothesis(words=words, stream=stream, final=True, heard_until_ms=until_ms)
-                self._until_ms[stream] = max([self._until_ms.get(stream, 0), *(word.end_ms or 0 for word in words)])
+                self._heard(stream, words)
             else:
                 interim.setdefault(stream, []).extend(words)
                 heard[stream] = until_ms
@@ -70,6 +71,13 @@ class Google:
     def finish(self) -> Iterator[Hypothesis]:
         """Return nothing: what never became final is not known to be said."""
         return iter(())
+
+    def _heard(self, stream: str, words: tuple[HeardWord, ...]) -> None:
+        """Note up to where a channel is final; the channel that was least lately heard goes where there are many."""
+        until_ms = self._until_ms.pop(stream, 0)
+        self._until_ms[stream] = max([until_ms, *(word.end_ms or 0 for word in words)])
+        if len(self._until_ms) > _CHANNELS_KEPT:
+            del self._until_ms[next(iter(self._until_ms))]
 
     def _words(self, result: Message, stream: str, until_ms: int | None) -> tuple[HeardWord, ...]:
         alternatives = objects(result, "alternatives")

@@ -4,7 +4,8 @@ Source: https://platform.openai.com/docs/guides/realtime-transcription
 
 - ``…input_audio_transcription.delta`` appends to its item; ``….completed`` has the item's whole text, and is final.
 - Items may be completed out of order: they are sent in the order in which the audio was committed
-  (``input_audio_buffer.committed``), an item that ``failed`` is passed over.
+  (``input_audio_buffer.committed``), an item that ``failed`` is passed over. While too much waits behind an item that
+  is never completed, what is completed goes out at once, and no more is taken of what is not.
 - A delta may end within a word: the last word of an item waits for the next delta, or for the whole text.
 - Words have no times. ``speech_started`` and ``speech_stopped`` say, in milliseconds, where an item's speech lies;
   the words are spread over it once both are known.
@@ -16,7 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.hypothesis import (
+    MAX_HELD_CHARACTERS,
+    MAX_NAME_CHARACTERS,
+    HeardWord,
+    Hypothesis,
+    UnreadableMessageError,
+)
 from worker.feeds.message_fields import Message, number, text
 from worker.feeds.times import spread
 from worker.feeds.written_words import words_of
@@ -25,6 +32,8 @@ __all__ = ["OpenAiRealtime", "recognises"]
 
 _TRANSCRIPTION = "conversation.item.input_audio_transcription."
 _BUFFER = "input_audio_buffer."
+_ITEM_CHARACTERS = 64
+_DONE_KEPT = 1024
 
 
 def recognises(message: Message) -> bool:
@@ -61,8 +70,10 @@ class OpenAiRealtime:
             self._items.clear()
         if not name or name in self._done or not kind.startswith((_TRANSCRIPTION, _BUFFER)):
             return
+        step = kind.removeprefix(_TRANSCRIPTION).removeprefix(_BUFFER)
+        self._check(name, over=step in ("completed", "failed"))
         item = self._items.setdefault(name, _Item())
-        match kind.removeprefix(_TRANSCRIPTION).removeprefix(_BUFFER):
+        match step:
             case "speech_started":
                 item.start_ms = number(message, "audio_start_ms")
             case "speech_stopped":
@@ -76,6 +87,8 @@ class OpenAiRealtime:
             case _:
                 return  # committed: the item has its place now
         yield from self._front()
+        if item.over and name in self._items and self._full:
+            yield self._ended(name)
 
     def finish(self) -> Iterator[Hypothesis]:
         """Return what was said of the items that were never completed."""
@@ -83,16 +96,32 @@ class OpenAiRealtime:
             item.over = True
         yield from self._front()
 
+    @property
+    def _full(self) -> bool:
+        held = sum(_ITEM_CHARACTERS + len(name) + len(item.said) for name, item in self._items.items())
+        return held > MAX_HELD_CHARACTERS
+
+    def _check(self, name: str, *, over: bool) -> None:
+        if len(name) > MAX_NAME_CHARACTERS:
+            raise UnreadableMessageError(f"item_id: expected at most {MAX_NAME_CHARACTERS} characters")
+        if not over and self._full:
+            raise UnreadableMessageError(
+                f"oversized: delta: expected at most {MAX_HELD_CHARACTERS} characters of items that wait"
+            )
+
     def _front(self) -> Iterator[Hypothesis]:
         for name in list(self._items):
             item = self._items[name]
-            yield Hypothesis(words=_words(item), utterance=name, final=item.over, utterance_end=item.over)
             if not item.over:
+                yield Hypothesis(words=_words(item), utterance=name)
                 return
-            del self._items[name]
-            self._done[name] = None
-            if len(self._done) > 1024:
-                del self._done[next(iter(self._done))]
+            yield self._ended(name)
+
+    def _ended(self, name: str) -> Hypothesis:
+        self._done[name] = None
+        if len(self._done) > _DONE_KEPT:
+            del self._done[next(iter(self._done))]
+        return Hypothesis(words=_words(self._items.pop(name)), utterance=name, final=True, utterance_end=True)
 
 
 def _words(item: _Item) -> tuple[HeardWord, ...]:

@@ -8,6 +8,7 @@ https://soniox.com/docs/speech-to-text/api-reference/websocket-api
   ``<end>`` (endpoint found) and ``<fin>`` (finalised), which are no words.
 - Times are milliseconds; ``total_audio_proc_ms`` is the audio heard, ``final_audio_proc_ms`` the part of it that is
   final. Tokens with ``translation_status: translation`` are not what was said, and dropped.
+- Without endpoint detection ``<end>`` never comes: words are taken for ended once there are many.
 - ``finished`` ends the stream. Fillers are written as heard.
 """
 
@@ -18,11 +19,12 @@ from collections.abc import Iterator
 from worker.feeds.hypothesis import Hypothesis
 from worker.feeds.message_fields import Message, confidence, flag, name_of, objects, text
 from worker.feeds.times import ms
-from worker.feeds.token_words import Token, words_of_tokens
+from worker.feeds.token_words import Token, begins_word, words_of_tokens
 
 __all__ = ["Soniox", "recognises"]
 
 _ENDS = ("<end>", "<fin>")
+_HELD_CHARACTERS = 1000
 
 
 def recognises(message: Message) -> bool:
@@ -52,6 +54,8 @@ class Soniox:
         if flag(message, "finished"):
             yield self._ended(pause=True)
             return
+        if sum(len(token.text) + 1 for token in self._final) > _HELD_CHARACTERS:
+            yield self._ended(pause=False, next_word=self._last_begun())
         words = words_of_tokens([*self._final, *tentative], closed=False)
         yield Hypothesis(words=words, heard_until_ms=ms(message.get("total_audio_proc_ms")))
 
@@ -60,10 +64,16 @@ class Soniox:
         if self._final:
             yield self._ended(pause=False)
 
-    def _ended(self, *, pause: bool) -> Hypothesis:
-        words = words_of_tokens(self._final)
-        self._final = []
+    def _ended(self, *, pause: bool, next_word: int | None = None) -> Hypothesis:
+        """End what is final up to a token; None: all of it."""
+        words = words_of_tokens(self._final[:next_word])
+        self._final = [] if next_word is None else self._final[next_word:]
         return Hypothesis(words=words, final=True, utterance_end=pause)
+
+    def _last_begun(self) -> int | None:
+        """Return the final token that begins the last word, which may go on; None: no token surely begins one."""
+        begun = (at for at in range(len(self._final) - 1, 0, -1) if begins_word(self._final[at].text))
+        return next(begun, None)
 
 
 def _token(token: Message) -> Token:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
+import pytest
+
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
+from worker.feeds.hypothesis import UnreadableMessageError
+from worker.feeds.recognisers.funasr import FunAsr
 
 
 def funasr(mode: str, text: str, stamps: str | None = None) -> dict[str, object]:
@@ -36,3 +42,11 @@ def test_funasrs_online_pieces_are_final_as_they_come() -> None:
 def test_funasrs_numbers_written_as_digits_lose_their_times_not_their_words() -> None:
     said = [funasr("2pass-offline", "2024年", "[[0,100],[100,200],[200,300],[300,400],[400,500]]")]
     assert timed(fed("funasr", said)) == [("2024", None, None), ("年", None, None)]
+
+
+def test_pieces_of_funasrs_that_no_second_pass_ends_are_bounded_and_the_pass_is_taken() -> None:
+    reader, piece = FunAsr(), funasr("2pass-online", "hello " * 20_000)
+    with pytest.raises(UnreadableMessageError, match="oversized: text: expected at most 1000000 characters without"):
+        list(chain.from_iterable(reader.read(piece) for _ in range(20)))
+    (final,) = reader.read(funasr("2pass-offline", "hello there"))
+    assert (final.final, [word.text for word in final.words]) == (True, ["hello", "there"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
+from worker.feeds.recognisers.google import Google
 
 
 def google(*results: Message) -> dict[str, object]:
@@ -56,3 +57,10 @@ def test_googles_words_by_speaker_that_begin_anew_with_every_final_are_not_said_
 
     events = fed("google", [tagged(("hi", 0.0, 1)), tagged(("hi", 0.0, 1), ("hello", 1.0, 2))])
     assert (texts(events, "s/1"), texts(events, "s/2")) == (["hi"], ["hello"])
+
+
+def test_googles_channels_do_not_pile_up() -> None:
+    reader = Google()
+    for channel in range(1, 5000):
+        list(reader.read(google({"isFinal": True, "channelTag": channel, "alternatives": [{"transcript": "so"}]})))
+    assert len(reader._until_ms) == 1024

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.feeds.spoken import Message, fed, texts, told_apart
+from worker.feeds.hypothesis import UnreadableMessageError
+from worker.feeds.recognised_speech import RecognisedSpeech
+from worker.feeds.recognisers.openai_realtime import OpenAiRealtime
+from worker.feeds.session_events import SessionEvents
 
 _ITEM = "conversation.item.input_audio_transcription."
 
@@ -33,3 +39,25 @@ def test_openais_item_that_failed_is_passed_over() -> None:
         {"type": f"{_ITEM}failed", "item_id": "a", "error": {}},
     ]
     assert texts(fed("openai-realtime", said)) == ["Here."]
+
+
+def test_what_waits_behind_an_item_that_is_never_completed_is_bounded_and_what_is_completed_goes_out() -> None:
+    speech = RecognisedSpeech(OpenAiRealtime(), SessionEvents(session="s", lang="en"))
+    speech.take({"type": "input_audio_buffer.committed", "item_id": "first"})
+    delta = "hello " * 20_000
+    for number in range(9):
+        assert speech.take({"type": f"{_ITEM}delta", "item_id": f"{number}", "delta": delta}) == []
+    with pytest.raises(UnreadableMessageError, match="oversized: delta: expected at most 1000000 characters of items"):
+        speech.take({"type": f"{_ITEM}delta", "item_id": "9", "delta": delta})
+    said: list[str] = []
+    for number in range(20):
+        done = {"type": f"{_ITEM}completed", "item_id": f"{number}", "transcript": f"item{number} {delta}"}
+        said += texts(speech.take(done))
+    assert len(said) > 10 * 20_000, "there is no room for them"
+    said += texts(speech.take({"type": f"{_ITEM}completed", "item_id": "first", "transcript": "First."}))
+    assert sorted(word for word in said if word != "hello") == sorted(["First.", *(f"item{at}" for at in range(20))])
+
+
+def test_an_items_name_that_nobody_gives_is_refused() -> None:
+    with pytest.raises(UnreadableMessageError, match="item_id: expected at most 256 characters"):
+        fed("openai-realtime", [{"type": "input_audio_buffer.committed", "item_id": "n" * 257}])

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
+from worker.feeds.recognised_speech import RecognisedSpeech
+from worker.feeds.recognisers.soniox import Soniox
+from worker.feeds.session_events import SessionEvents
 
 
 def token(text: str, *, final: bool, at: int = 0, **more: object) -> dict[str, object]:
@@ -41,3 +44,27 @@ def test_sonioxs_translations_were_not_said_and_speakers_have_sessions() -> None
 def test_sonioxs_chinese_tokens_are_characters() -> None:
     said = [soniox(token("今天", final=True), token("好", final=True, at=100)), soniox(finished=True)]
     assert texts(fed("soniox", said)) == ["今", "天", "好"]
+
+
+def test_a_stream_of_sonioxs_without_endpoints_keeps_few_tokens_and_sends_each_word_once() -> None:
+    reader = Soniox()
+    speech = RecognisedSpeech(reader, SessionEvents(session="s", lang="en"))
+    said = [soniox(token(f" hel{number}", final=True), token("lo", final=True)) for number in range(3000)]
+    events = [event for one in said for event in speech.take(one)]
+    assert len(reader._final) < 1000
+    assert texts([*events, *speech.finish(end=True)]) == [f"hel{number}lo" for number in range(3000)]
+
+
+def test_tokens_of_sonioxs_that_never_end_a_word_do_not_pile_up() -> None:
+    reader = Soniox()
+    speech = RecognisedSpeech(reader, SessionEvents(session="s", lang="en"))
+    for _ in range(200):
+        speech.take(soniox(*(token("a", final=True) for _ in range(100))))
+    assert len(reader._final) <= 1000
+
+
+def test_chinese_of_sonioxs_without_spaces_is_cut_between_words() -> None:
+    speech = RecognisedSpeech(Soniox(), SessionEvents(session="s", lang="zh"))
+    said = [soniox(token("好", final=True), token("hel", final=True), token("lo", final=True)) for _ in range(1000)]
+    events = [event for one in said for event in speech.take(one)]
+    assert texts([*events, *speech.finish(end=True)]) == ["好", "hello"] * 1000

@@ -12,6 +12,7 @@ from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.google import Google
 from worker.feeds.session_events import SessionEvents
 
+FINAL = {"isFinal": True, "alternatives": [{"transcript": "so"}]}
 _DEEP, _DIGITS = "[" * 100_000 + "]" * 100_000, "[" + "9" * 5000 + "]"
 
 
@@ -45,7 +46,7 @@ _DEEP, _DIGITS = "[" * 100_000 + "]" * 100_000, "[" + "9" * 5000 + "]"
             "speaker: expected text or a number",
         ),
         ("deepgram", {"channel_index": [nested(5000), 2]}, "channel_index: expected text or a number"),
-        ("google", {"results": [{"channelTag": nested(5000)}]}, "channelTag: expected text or a number"),
+        ("google", {"results": [{"channelTag": nested(5000)}]}, "channelTag: expected a whole number"),
         ("soniox", {"tokens": [{"text": "secret", "speaker": nested(5000)}]}, "speaker: expected text or a number"),
         ("vosk", {"partial": "secret " * (MAX_EVENT_WORDS + 1)}, "oversized: words: expected at most 2000"),
     ],
@@ -67,13 +68,17 @@ def test_a_list_written_as_text_that_is_no_json_says_nothing() -> None:
 
 def test_a_message_that_is_refused_takes_no_number() -> None:
     speech = RecognisedSpeech(Google(), SessionEvents(session="s", lang="en"))
-    final = {"isFinal": True, "alternatives": [{"transcript": "so"}]}
+    with pytest.raises(UnreadableMessageError):
+        speech.take({"results": [FINAL, {"alternatives": "secret"}]})
+    assert [event.seq for event in speech.take({"results": [FINAL]})] == [0]
+
+
+def test_what_is_final_goes_out_though_the_rest_of_its_message_is_too_long() -> None:
+    refused: list[UnreadableMessageError] = []
+    speech = RecognisedSpeech(Google(), SessionEvents(session="s", lang="en", refused=refused.append))
     interim = {"stability": 0.1, "alternatives": [{"transcript": "um " * (MAX_EVENT_WORDS + 1)}]}
-    with pytest.raises(UnreadableMessageError):
-        speech.take({"results": [final, interim]})
-    with pytest.raises(UnreadableMessageError):
-        speech.take({"results": [final, {"alternatives": "secret"}]})
-    assert [event.seq for event in speech.take({"results": [final]})] == [0]
+    assert texts(speech.take({"results": [FINAL, interim]})) == ["so"]
+    assert [str(error) for error in refused] == ["oversized: words: expected at most 2000 that may still change"]
 
 
 def test_a_final_result_may_be_as_long_as_a_recording() -> None:
