@@ -125,9 +125,14 @@ class KafkaSettings:
         given = [name for name in (*needed, "oauth_scope") if getattr(self, name)]
         if self.sasl_mechanism != "OAUTHBEARER":
             return [f"{name} is given but sasl_mechanism is not OAUTHBEARER" for name in given]
+        findings = [
+            f"{name} is given but sasl_mechanism is OAUTHBEARER: it shows oauth_client_id and oauth_client_secret"
+            for name in ("sasl_username", "sasl_password")
+            if getattr(self, name)
+        ]
         if not {*needed} <= {*given}:
-            return ["OAUTHBEARER needs oauth_token_endpoint, oauth_client_id and oauth_client_secret"]
-        return []
+            findings.append("OAUTHBEARER needs oauth_token_endpoint, oauth_client_id and oauth_client_secret")
+        return findings
 
     def _credentials_findings(self) -> list[str]:
         """Refuse credentials in an address, without quoting it: addresses are shown, and librdkafka logs them."""

@@ -59,6 +59,13 @@ CONTRADICTIONS: list[tuple[dict[str, Any], list[str]]] = [
         for given in ({"security_protocol": "PLAINTEXT"}, _WITH_PASSWORD)
         for name in ("oauth_token_endpoint", "oauth_client_id", "oauth_client_secret", "oauth_scope")
     ),
+    *(
+        (
+            {**GOOD["OAUTHBEARER"], name: PASSWORD},
+            [f"{name} is given but sasl_mechanism is OAUTHBEARER: it shows oauth_client_id and oauth_client_secret"],
+        )
+        for name in ("sasl_username", "sasl_password")
+    ),
     ({"security_protocol": "SSL", "ssl_certificate_file": "cert.pem"}, ["ssl_key_file"]),
     ({"ssl_ca_file": "ca.pem"}, ["does not use TLS"]),
     ({"group_protocol": "consumer", "group_instance_id": "worker-0"}, ["classic group_protocol"]),
