@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import threading
+import warnings
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -35,7 +36,7 @@ def load(lang: str = "en", *, models: str | Path | None = None, threads: int | N
 
     models: a models folder; None takes the one that came with this installation. threads: of one inference; None takes
     what the machine's quota allows. ValueError where there is no model for the language or no thread to run it,
-    CaesuraError where a model cannot be used.
+    CaesuraError where a model cannot be used. A model that this processor computes wrongly is a UserWarning.
     """
     given: object = threads
     if given is not None and (not isinstance(given, int) or given < 1):
@@ -44,6 +45,8 @@ def load(lang: str = "en", *, models: str | Path | None = None, threads: int | N
     if primary_language(lang) not in (there := languages(folder)):
         raise ValueError(f"there is no model for {lang}; there are {', '.join(there)}")
     engine = OnnxEngine(folder, threads=threads)
+    for model, doubt in engine.doubts.items():
+        warnings.warn(f"model {model}: {doubt}", stacklevel=2)
     return Model(engine, lang)
 
 

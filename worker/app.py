@@ -188,9 +188,8 @@ def warm_engine(runtime: RuntimeSettings, log: Log) -> OnnxEngine:
         models_folder(runtime), active=runtime.active_models, max_kept_bytes=runtime.engine_memory_mib * 2**20
     )
     engine.warm_up()
-    for model in engine.models:
-        if (doubt := engine.doubt(model.name)) is not None:
-            log.warning("model_doubted", model=model.name, detail=doubt)
+    for model, doubt in engine.doubts.items():
+        log.warning("model_doubted", model=model, detail=doubt)
     return engine
 
 

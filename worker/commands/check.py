@@ -105,8 +105,8 @@ def _models(worker: RuntimeSettings) -> Iterator[Finding]:
             f"{os.cpu_count()} processors; {_computed_by(engine.compiled_parts(model.name))}"
         )
         yield Finding(subject=f"model {model.name}", verdict=FindingLevel.GOOD, reason=reason)
-        if (doubt := engine.doubt(model.name)) is not None:
-            yield Finding(subject=f"model {model.name}", verdict=FindingLevel.WARNING, reason=doubt)
+    for name, doubt in engine.doubts.items():
+        yield Finding(subject=f"model {name}", verdict=FindingLevel.WARNING, reason=doubt)
 
 
 def _computed_by(compiled: tuple[bool, bool] | None) -> str:

@@ -14,6 +14,7 @@ import typer
 
 from schemas.segments import Segment
 from worker.adapters.onnx.engine import OnnxEngine
+from worker.commands.doubted_models import tell_doubts
 from worker.commands.language import LanguageOfText
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
@@ -83,6 +84,7 @@ def punctuate(
     """
     settings = load_local_settings(origin_of(config, assignments))
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
+    tell_doubts(engine)
     if (told := unserved(lang, served_languages(engine.models))) is not None:
         typer.echo(told, err=True)
     lines = Lines(

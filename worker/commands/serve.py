@@ -10,6 +10,7 @@ import typer
 
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.system_clock import SystemClock
+from worker.commands.doubted_models import tell_doubts
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.core.dictionary import load_dictionary
 from worker.errors import FatalError
@@ -42,9 +43,7 @@ def serve(
         max_kept_bytes=settings.worker.engine_memory_mib * 2**20,
     )
     engine.warm_up()
-    for model in engine.models:
-        if (doubt := engine.doubt(model.name)) is not None:
-            typer.echo(f"caesura: model {model.name}: {doubt}", err=True)
+    tell_doubts(engine)
     typer.echo(f"caesura serves {listener.url} (WebSocket: {listener.url.replace('http', 'ws', 1)}v1/words)", err=True)
     raise typer.Exit(WordService(settings=settings, engine=engine, clock=SystemClock()).run(listener))
 

@@ -6,7 +6,7 @@ Threads come from the cgroup's quota. Scores that are not finite, or of the wron
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from typing_extensions import override
@@ -81,16 +81,16 @@ class OnnxEngine(Engine):
         network = self._networks[model]
         return (network.compiled, network.compiled_products) if isinstance(network, StreamedNetwork) else None
 
-    def doubt(self, model: str) -> str | None:
-        """Return why a model's labels on this processor are not what its weights say; None where they are."""
-        network = self._networks[model]
-        if isinstance(network, StreamedNetwork) or network.saturated is None:
-            return None
-        return (
-            f"its weights {network.saturated} in int8 pass over {LARGEST_EXACT}, and ONNX Runtime multiplies such ones "
-            f"wrongly on this processor, which has no VNNI: export it with weights of -{LARGEST_EXACT} to "
+    @property
+    def doubts(self) -> Mapping[str, str]:
+        """Why the labels of some models on this processor are not what their weights say, by the model's name."""
+        return {
+            model: f"its weights {network.saturated} in int8 pass over {LARGEST_EXACT}, and ONNX Runtime multiplies "
+            f"such ones wrongly on this processor, which has no VNNI: export it with weights of -{LARGEST_EXACT} to "
             f"{LARGEST_EXACT} (ONNX Runtime's quantiser calls that reduce_range), or run it elsewhere"
-        )
+            for model, network in self._networks.items()
+            if isinstance(network, FullNetwork) and network.saturated is not None
+        }
 
     @property
     @override

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import caesura
 from tests.harness.places import SHIPPED
+from tests.harness.terminal import Terminal
 from tests.unit.adapters.onnx.foreign_network import arrays, network
 from tests.unit.adapters.onnx.model_files import model
 from worker.adapters.onnx import saturation
@@ -91,8 +94,28 @@ def test_check_and_the_workers_log_warn_of_a_network_that_this_processor_compute
     assert all((line["event"], line["level"], line["model"]) == ("model_doubted", "warning", "en@1") for line in logged)
 
 
+@pytest.mark.parametrize("saturates", [True, False])
+def test_punctuate_and_the_library_tell_of_it_too(
+    saturates: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
+) -> None:
+    monkeypatch.setattr(saturation, "saturates", lambda: saturates)
+    folder, text = tmp_path / "models", tmp_path / "text"
+    whole_buffers(folder, 65)
+    text.write_text("", encoding="utf-8")
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        caesura.load("en", models=folder)
+    done = terminal.run("punctuate", str(text), "--set", f"worker.models_dir={folder}")
+    assert (done.status, done.out) == (0, "")
+    lines = [line for line in done.err.splitlines() if line.startswith("caesura: ")]
+    assert len(warned) == len(lines) == saturates
+    for told in (*(str(one.message) for one in warned), *lines):
+        assert "model en@1: its weights punctuation.weights in int8 pass over 64" in told
+    assert all(one.filename == __file__ for one in warned)
+
+
 def test_of_the_shipped_models_none_is_doubted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saturation, "saturates", lambda: True)
     for streams in (True, False):
         engine = OnnxEngine(SHIPPED, threads=1, streams=streams)
-        assert [engine.doubt(one.name) for one in engine.models] == [None] * len(engine.models)
+        assert engine.doubts == {}
