@@ -37,6 +37,8 @@ def register(app: typer.Typer) -> None:
 
 def train_network(choice: NetworkChoice, learnt: LearntText, course: TrainingCourse) -> None:
     """Train a network on the packed text, with a teacher's labels if there are any; stop and start it as you like."""
+    if learnt.teacher is not None and learnt.taught is not None:
+        raise typer.BadParameter("--teacher is asked at each step in place of the labels of --taught: give one of them")
     import torch  # noqa: PLC0415 - the other commands run without it
 
     from models.networks.arithmetic import compile_layers  # noqa: PLC0415

@@ -226,6 +226,13 @@ def test_the_commands_take_a_teacher_its_labels_and_a_student_from_one_to_the_ne
     run("train", *common, *small, *both, *as_teacher, *soft, *human, "--checkpoint", student)
     run("train", *common, *small, "--corpus", "talks", *as_teacher[2:5], "--start", student, "--checkpoint", tuned)
 
+    both_taught = CliRunner().invoke(app, [*map(str, ("train", *common, *small, *both, *soft, "--teacher", teacher))])
+    assert (both_taught.exit_code, "--teacher" in both_taught.output, "--taught" in both_taught.output) == (
+        2,
+        True,
+        True,
+    )
+
     assert isinstance(load_network(teacher), FullTransformer)
     assert type(load_any_network(tuned)) is CTTransformer
     assert load_network(tuned).config.look_ahead == (0, 1, 2)
