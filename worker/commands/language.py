@@ -16,9 +16,10 @@ from worker.runtime.settings import RuntimeSettings
 
 __all__ = ["LanguageOfText", "tell_unserved"]
 
+_LETTER = re.compile(r"[^\W\d_]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
-_LATIN = re.compile(r"[A-Za-z]")
-_ENOUGH_LATIN = 8
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+_ENOUGH_LETTERS = 8
 _ENOUGH_HAN = 2
 """A character is a word, or half of one."""
 
@@ -35,22 +36,31 @@ class LanguageOfText:
     """Watches text go by and says once where its script is not its language's: Chinese characters under English."""
 
     def __init__(self, lang: str) -> None:
-        self._chinese = primary_language(lang) == "zh"
+        self._primary = primary_language(lang)
         self._lang = lang
-        self._han = self._latin = 0
+        self._han = self._latin = self._others = 0
         self._said = False
 
     def notice(self, texts: Iterable[str]) -> str | None:
         """Return what is to be said after these texts; None where nothing is, or it was said before."""
         for text in texts:
-            self._han += len(_HAN.findall(text))
-            self._latin += len(_LATIN.findall(text))
-        if self._chinese:
-            wrong = self._latin >= _ENOUGH_LATIN and self._latin > 9 * self._han
+            han, latin = len(_HAN.findall(text)), len(_LATIN.findall(text))
+            self._han += han
+            self._latin += latin
+            self._others += len(_LETTER.findall(text)) - han - latin
+        told = None if self._said else self._wrong()
+        self._said = self._said or told is not None
+        return told
+
+    def _wrong(self) -> str | None:
+        said = f"and its language is said to be {self._lang}"
+        if self._others >= _ENOUGH_LETTERS and self._others > self._han + self._latin:
+            known = self._primary in ("en", "zh")
+            return f"the text is mostly of another script, {said}: its labels mean nothing" if known else None
+        if self._primary == "zh":
+            wrong, script, other = self._latin > 9 * self._han, "Latin letters", "en"
+            enough = self._latin >= _ENOUGH_LETTERS
         else:
-            wrong = self._han >= _ENOUGH_HAN and self._han > self._latin
-        if self._said or not wrong:
-            return None
-        self._said = True
-        script, other = ("Latin letters", "en") if self._chinese else ("Chinese characters", "zh")
-        return f"the text is mostly {script}, and its language is said to be {self._lang}: did you mean --lang {other}?"
+            wrong, script, other = self._han > self._latin, "Chinese characters", "zh"
+            enough = self._han >= _ENOUGH_HAN
+        return f"the text is mostly {script}, {said}: did you mean --lang {other}?" if wrong and enough else None

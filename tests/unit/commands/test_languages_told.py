@@ -57,6 +57,24 @@ def test_text_in_another_script_than_its_languages_is_said(terminal: Terminal, t
     assert done.err.count("did you mean --lang zh?") == 1
 
 
+@pytest.mark.parametrize("said", ["привет как дела", "مرحبا كيف حالك", "안녕하세요 여러분 오늘은"])
+@pytest.mark.parametrize("lang", ["en", "en-GB", "zh", "ru"])
+def test_text_in_a_script_that_no_model_was_trained_on_is_said_and_comes_out(
+    terminal: Terminal, tmp_path: Path, said: str, lang: str
+) -> None:
+    (tmp_path / "a.txt").write_text(f"{said}\n" * 2)
+    done = terminal.run("punctuate", str(tmp_path / "a.txt"), "--lang", lang, "--output", "verbatim")
+    assert done.out == f"{said}\n" * 2
+    told = f"the text is mostly of another script, and its language is said to be {lang}: its labels mean nothing"
+    assert done.err.count(told) == (lang != "ru")
+
+
+@pytest.mark.parametrize("said", ["we met José Müller at the Café Škoda", "so Иван said hello to everybody"])
+def test_names_of_other_languages_are_no_other_script(terminal: Terminal, tmp_path: Path, said: str) -> None:
+    (tmp_path / "a.txt").write_text(f"{said}\n")
+    assert "mostly" not in terminal.run("punctuate", str(tmp_path / "a.txt")).err
+
+
 def test_a_language_without_a_model_is_said_and_its_words_come_out() -> None:
     done = caesura("punctuate", "--lang", "fr", given="bonjour à tous\n")
     assert done.stdout == "bonjour à tous\n"
