@@ -7,7 +7,7 @@ import itertools
 import threading
 import warnings
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from typing_extensions import override
@@ -19,7 +19,7 @@ from schemas.events import WordsEvent
 from schemas.tentative import Tentative
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.joined_text import joined_text
-from worker.core.rules import DecodingRules, primary_language
+from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.core.served_languages import unserved
 from worker.ports.clock import Clock
@@ -42,8 +42,7 @@ def load(lang: str = "en", *, models: str | Path | None = None, threads: int | N
     if given is not None and (not isinstance(given, int) or given < 1):
         raise ValueError(f"threads is {given!r}: 1 or more of one inference, or None")
     folder = models_folder() if models is None else Path(models)
-    if primary_language(lang) not in (there := languages(folder)):
-        raise ValueError(f"there is no model for {lang}; there are {', '.join(there)}")
+    _refuse_unserved(lang, languages(folder))
     engine = OnnxEngine(folder, threads=threads)
     for model, doubt in engine.doubts.items():
         warnings.warn(f"model {model}: {doubt}", stacklevel=2)
@@ -68,8 +67,7 @@ class Model:
         ValueError for an option that there is not, and for a language that there is no model for.
         """
         chosen = lang or self.lang
-        if (told := unserved(chosen, self._served)) is not None:
-            raise ValueError(told)
+        _refuse_unserved(chosen, self._served)
         return Session(self, f"session-{next(self._numbers)}", chosen, options_of(options))
 
     def feed(self, words: Mapping[Session, Spoken]) -> dict[Session, list[Segment]]:
@@ -136,6 +134,11 @@ class Model:
         with self._lock:
             self._turns = {one: turns for one, turns in self._turns.items() if not one.is_closed()}
             return self._turns.setdefault(loop, _Turns(self))
+
+
+def _refuse_unserved(lang: str, served: Collection[str]) -> None:
+    if (told := unserved(lang, served, so="")) is not None:
+        raise ValueError(told)
 
 
 class _Turns:

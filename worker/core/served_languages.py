@@ -11,12 +11,12 @@ __all__ = ["unserved"]
 _NAMES = {"english": "en", "chinese": "zh", "mandarin": "zh", "putonghua": "zh", "german": "de", "french": "fr"}
 
 
-def unserved(lang: str, served: Collection[str]) -> str | None:
-    """Return what is to be said where no model is there for a language; None where one is."""
+def unserved(lang: str, served: Collection[str], *, so: str = ": the words come out unlabelled") -> str | None:
+    """Return what is to be said where no model is there for a language; None where one is. so: what comes of it."""
     languages = sorted({primary_language(one) for one in served})
     if primary_language(lang) in languages:
         return None
     there = f"there is one for {' and '.join(languages)}" if languages else "there is none at all"
     meant = _NAMES.get(lang.lower())
     hint = f" (did you mean {meant}? Languages are BCP-47 tags)" if meant else ""
-    return f"there is no model for {lang or repr(lang)}, {there}: the words come out unlabelled{hint}"
+    return f"there is no model for {lang or repr(lang)}, {there}{so}{hint}"

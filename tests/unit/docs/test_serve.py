@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from tests.harness.service import serving
+from worker.feeds.recognisers.catalogue import RecogniserName
 from worker.service.messages import CloseCode, Opening, RefusalReason, ServerMessage
 
 PAGE = (Path(__file__).parents[3] / "docs" / "serve.md").read_text(encoding="utf-8")
@@ -28,6 +29,11 @@ def test_the_tables_name_every_field_message_and_code() -> None:
     fields = {field.name for field in msgspec.structs.fields(Opening)}
     codes = {str(code) for name, code in vars(CloseCode).items() if name.isupper() and name != "NORMAL"}
     assert fields | kinds | codes <= cells
+
+
+def test_the_page_lists_the_formats_as_the_refusal_of_another_says() -> None:
+    (row,) = re.findall(r"^\| `format` \|.*$", PAGE, re.MULTILINE)
+    assert set(RecogniserName) <= set(re.findall(r"`([\w-]+)`", row))
 
 
 def test_the_page_names_every_reason_for_which_the_service_refuses() -> None:
