@@ -33,7 +33,7 @@ class RecognisedSpeech:
         """Return the events of a message. elapsed_ms: since the session began, for a connection that begins anew.
 
         Raises UnreadableMessageError, before any event of the message has taken a number. What is too much to be kept
-        is refused by itself: what is final in the same message goes out.
+        is told as refused (``SessionEvents.refuse``), and what is final in the same message goes out.
         """
         return list(self._taken(list(self._recogniser.read(message)), elapsed_ms))
 
