@@ -91,8 +91,9 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
 
     replay_offset: smallest offset at which a buffer of the partition starts. partitions: the input's partition
     count. isolated_until_offset: below which offset records are tried one by one. tries: how often the next was tried;
-    where records are isolated no more, the next timers (``worker.runtime.poison_isolation``). Under an id of number 0,
-    which announces a rebuild, tries are the rebuild's; isolated_until_offset is 1 where its first was announced, too.
+    where records are isolated no more, the next timers (``worker.runtime.poison_isolation``). Where the former is the
+    committed offset itself, nothing but a claim's or a rebuild's own save was committed. Under an id of number 0, which
+    announces a rebuild, tries are the rebuild's.
     transactional_id: the writer's, for a takeover. ledger: what the ledger must say (``schemas.ledger_sum``); None
     where nobody counted. Releases before state version 1.4 take metadata that has it for somebody else's.
     """

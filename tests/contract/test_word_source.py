@@ -173,6 +173,36 @@ def test_committed_offsets_are_not_told_while_a_transaction_on_them_is_open(two_
     assert (found.next_offset, found.metadata) == (7, "id 7")
 
 
+def test_what_a_claim_leaves_with_the_group_is_found_by_the_next_one_whoever_only_reads_in_between(
+    two_partitions: Cluster,
+) -> None:
+    member = Member(two_partitions.source())
+    until(lambda: len(member.held) == 2, member)
+    found: list[str] = []
+
+    def claim(partition: int, left: str) -> bool:
+        def leave(last: str) -> str:
+            found.append(last)
+            return left
+
+        try:
+            member.source.committed([partition], PATIENCE_S, leave=leave)
+        except BrokerError:
+            return False
+        return True
+
+    until(lambda: claim(0, "7"), member)
+    assert set(found) <= {"", "7"}
+    found.clear()
+    until(lambda: claim(1, "3"), member)
+    assert set(found) <= {"", "3"}
+    found.clear()
+    assert member.committed(0) is None
+    until(lambda: claim(0, "8"), member)
+    assert set(found) <= {"7", "8"}
+    assert "7" in found
+
+
 def test_the_partition_count_is_the_topics(two_partitions: Cluster) -> None:
     assert two_partitions.source().partition_count(PATIENCE_S) == 2
 

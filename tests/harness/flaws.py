@@ -123,8 +123,8 @@ def no_seek_back(patch: pytest.MonkeyPatch) -> None:
 def low_token(patch: pytest.MonkeyPatch) -> None:
     """A claim goes on with a token that is not above the committed one, and nothing else tells its ids apart."""
 
-    def is_above(fence: ClaimFence, committed: CheckpointId) -> bool:
-        del fence, committed
+    def is_above(fence: ClaimFence, token: int) -> bool:
+        del fence, token
         return True
 
     patch.setattr(ClaimFence, "_is_above", is_above)

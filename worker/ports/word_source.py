@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
@@ -71,8 +71,14 @@ class WordSource(Protocol):
         """Go on from ``next_offset``; records already fetched from elsewhere are never delivered. BrokerError."""
         ...
 
-    def committed(self, partitions: Sequence[int], timeout_s: float) -> dict[int, CommittedOffset | None]:
+    def committed(
+        self, partitions: Sequence[int], timeout_s: float, *, leave: Callable[[str], str] | None = None
+    ) -> dict[int, CommittedOffset | None]:
         """Read the committed offsets with stable offsets required: waits while a transaction on one is open.
+
+        leave: for one partition, which is claimed: given what its last claim left with the group, "" where that is not
+        known, it returns what this one leaves there for the next, in ASCII without a line's end. It may be asked
+        several times, and nothing is answered before that stands.
 
         May block; BrokerError where a transaction is still open at the time-out. None: nothing was ever committed.
         """

@@ -29,7 +29,7 @@ from worker.runtime.found_sessions import FoundSessions
 from worker.runtime.found_state import holds_all
 from worker.runtime.parking import Parked, count_changed
 from worker.runtime.parts import RuntimeParts
-from worker.runtime.rebuild_isolation import RebuildTries
+from worker.runtime.poison_isolation import RetryHistory
 from worker.runtime.settings import RuntimeSettings, StartAt
 from worker.runtime.verdict import judge
 
@@ -107,7 +107,7 @@ class Claim:
         )
         if reason is not None or verdict is ClaimVerdict.FOREIGN:
             return self._adopt(committed)
-        if verdict is ClaimVerdict.BEHIND and self._rebuild_tries(metadata).exhausted:
+        if verdict is ClaimVerdict.BEHIND and self.tries.of_a_rebuild(metadata, self._fence.token).exhausted:
             return self._park(ParkReason.REBUILD_FAILS, "its sessions' rebuild never commits; see docs/operations.md")
         if verdict is ClaimVerdict.BEHIND or metadata is None:
             self._begin(lambda found: self._settle_lost(verdict, committed, metadata, found), names_only=True)
@@ -173,7 +173,7 @@ class Claim:
         """Believe nothing that stands stored: rebuild, or start with no sessions where nothing was ever committed."""
         state = replace(self._state(verdict, committed, metadata), stale=tuple(found.names))
         if verdict is ClaimVerdict.BEHIND:
-            return state
+            return state.without_store()
         if verdict is not ClaimVerdict.FIRST_START:  # what an uncommitted first checkpoint left there is dropped
             self._fence.roll_back_to_nothing(found.names)
             self._observer.note(SeamReached(step=SeamStep.CLAIM_ROLLED_BACK))
@@ -198,6 +198,10 @@ class Claim:
         self, verdict: ClaimVerdict, committed: CommittedOffset | None, metadata: OffsetMetadata | None
     ) -> ClaimedState:
         next_offset = committed.next_offset if committed else self._first_offset()
+
+        def history(*, lost: bool) -> RetryHistory:
+            return self.tries.of_a_step(metadata, self._fence.token, next_offset, lost=lost)
+
         return ClaimedState(
             partition=self._partition,
             partitions=self._partitions,
@@ -208,13 +212,11 @@ class Claim:
             next_offset=next_offset,
             slots={},
             replay_offset=metadata.replay_offset if metadata else next_offset,
-            retry_history=self.tries.of_a_step(metadata, self._fence.token, next_offset),
-            tries=self._rebuild_tries(metadata),
+            retry_history=history(lost=False),
+            lost_history=lambda: history(lost=True),
+            tries=self.tries.of_a_rebuild(metadata, self._fence.token),
             ledger=metadata.ledger if metadata else None,
         )
-
-    def _rebuild_tries(self, metadata: OffsetMetadata | None) -> RebuildTries:
-        return self.tries.of_a_rebuild(metadata, self._fence.token, lost_count=self._fence.lost_count)
 
     def _first_offset(self) -> int:
         low, end = self._source.watermarks(self._partition, self._timeout_s)

@@ -5,6 +5,7 @@ Once the token is raised the former owner can write no more. A write of ours tha
 
 from __future__ import annotations
 
+import re
 import secrets
 
 import msgspec
@@ -22,11 +23,14 @@ from worker.runtime.stable_offset import StableOffset
 
 __all__ = ["ClaimFence"]
 
+_TOKEN = re.compile(r"[0-9]{1,15}")
+
 
 class ClaimFence:
     """The token of one claim, its nonce, and the manifest as it stands stored now (``found``).
 
-    lost_count: whether Redis had lost its token, and with it how many claims there were since the last commit.
+    A claim leaves its token with the group, too, and the next one's is above that: what Redis loses, or goes back
+    behind, takes no claim from those that the tokens count (ADR 0064).
     """
 
     def __init__(self, partition: int, parts: RuntimeParts, settings: RuntimeSettings) -> None:
@@ -37,7 +41,7 @@ class ClaimFence:
         self._observer = parts.observer
         self._stable_offset = StableOffset(partition, parts, settings)
         self._token: int | None = None
-        self.lost_count = False
+        self._left = 0
 
     @property
     def token(self) -> int:
@@ -50,23 +54,30 @@ class ClaimFence:
         self._token = None
 
     def raise_above_committed(self) -> CommittedOffset | None:
-        """Raise the token until it is above the committed one, and return the committed offset. RetriableError."""
+        """Raise the token above the committed one and the last claim's; return the committed offset. RetriableError."""
         if self._token is None:
             self._raise(above=0)
         while True:
-            committed = self._stable_offset.read()
+            committed = self._stable_offset.read(self._leave)
             metadata = OffsetMetadata.decode(committed.metadata) if committed else None
             self._observer.note(SeamReached(step=SeamStep.CLAIM_OFFSET_READ))
-            if metadata is None or self._is_above(metadata.id):
+            above = max(metadata.id.token if metadata else 0, self._left - 1)
+            if self._is_above(above):
                 return committed
-            self.lost_count = True
-            self._raise(above=metadata.id.token)
-            if not self._is_above(metadata.id):
-                raise ForeignStateError(f"no token is above {metadata.id.token}, which the committed offset names")
+            self._raise(above=above)  # Redis was lost, or went back
+            if not self._is_above(above):
+                raise ForeignStateError(f"no token is above {above}, which the committed offset or a claim names")
 
-    def _is_above(self, committed: CheckpointId) -> bool:
-        """Tell whether our token is higher; it is not where Redis was lost, and with it the count of its tokens."""
-        return committed.token < self.token
+    def _is_above(self, token: int) -> bool:
+        return token < self.token
+
+    def _leave(self, found: str) -> str:
+        """Return the token to leave with the group: above the one that is found there, unless this claim left it."""
+        last = int(found) if _TOKEN.fullmatch(found) else 0
+        if last > self._left:
+            self._left = last + 1
+        self._left = max(self._left, self.token)
+        return str(self._left)
 
     def _raise(self, *, above: int) -> None:
         claimed = self._store.claim(self._partition, above)

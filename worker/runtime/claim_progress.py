@@ -169,11 +169,16 @@ class ClaimProgress:
         )
 
     def _next_rebuilt(self) -> Rebuilding | None:
-        """Return whose rebuild goes on now; one that has to announce itself waits until the one before is committed."""
+        """Return whose rebuild goes on now; one that has to announce itself waits for what could be counted against it.
+
+        That is a rebuild before it until it is committed, and for some time a step that was tried before.
+        """
         first = min(self._rebuilds, key=lambda one: one.attempt.number, default=None)
-        if first is None:
-            return None
-        waits = first.run.announces and any(one.unproven for one in self._phases.loaded.values())
+        if first is None or not first.run.announces:
+            return first
+        loaded = self._phases.loaded.values()
+        takes_turns = self._clock.monotonic_s() - first.attempt.since_s < _TURN_S
+        waits = any(one.unproven or (takes_turns and one.suspects) for one in loaded)
         return None if waits else first
 
     @property

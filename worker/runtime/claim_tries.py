@@ -10,7 +10,12 @@ from dataclasses import replace
 
 from schemas.checkpoint import OffsetMetadata
 from worker.ports.word_source import WordSource
-from worker.runtime.poison_isolation import MAX_CLAIMS_WITHOUT_COMMIT, RetryHistory, claims_without_commit
+from worker.runtime.poison_isolation import (
+    MAX_CLAIMS_WITHOUT_COMMIT,
+    RetryHistory,
+    claims_without_commit,
+    moved_nothing,
+)
 from worker.runtime.rebuild_isolation import RebuildTries, is_announcement
 from worker.runtime.settings import RuntimeSettings
 
@@ -41,21 +46,26 @@ class ClaimTries:
         """Try a rebuild as if it had never failed: an operator has released the partition."""
         self._forgiven = True
 
-    def of_a_step(self, metadata: OffsetMetadata | None, token: int, next_offset: int) -> RetryHistory:
-        """Return what the last commit noted of failed tries; after claims without a commit, until where to isolate."""
+    def of_a_step(self, metadata: OffsetMetadata | None, token: int, next_offset: int, *, lost: bool) -> RetryHistory:
+        """Return what the last commit noted of failed tries; after claims without a commit, until where to isolate.
+
+        lost: state is behind the log. Where the last commit was no more than a rebuild's, every claim since then may
+        have ended so, and its rebuild's commit hid the one before.
+        """
         announced = is_announcement(metadata)  # what it notes are tries of the rebuild, not of a step after it
         history = RetryHistory() if announced else RetryHistory.noted(metadata, next_offset)
         if self._uncounted:
             history = history.without_the_last()
-        if not announced and claims_without_commit(token, metadata) < MAX_CLAIMS_WITHOUT_COMMIT:
+        hidden = lost and moved_nothing(metadata, next_offset)
+        if not (announced or hidden) and claims_without_commit(token, metadata) < MAX_CLAIMS_WITHOUT_COMMIT:
             return history
         _, end = self._source.watermarks(self._partition, self._timeout_s)
         until_offset = max(history.until_offset, min(end, next_offset + self._max_poll_records))
         return replace(history, until_offset=until_offset, of_timers=True)
 
-    def of_a_rebuild(self, metadata: OffsetMetadata | None, token: int, *, lost_count: bool = False) -> RebuildTries:
+    def of_a_rebuild(self, metadata: OffsetMetadata | None, token: int) -> RebuildTries:
         """Return how often a rebuild was announced and did not commit, and whether the next one has to be."""
-        tries = RebuildTries.noted(metadata, claims_without_commit(token, metadata), lost_count=lost_count)
+        tries = RebuildTries.noted(metadata, claims_without_commit(token, metadata))
         if self._most is not None:
             tries = replace(tries, announced=min(tries.announced, self._most))
         elif self._uncounted:

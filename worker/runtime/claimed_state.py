@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from schemas.checkpoint import CheckpointId, Slot
@@ -19,9 +20,9 @@ class ClaimedState:
 
     partitions: the input's partition count. id: what stands stored as the manifest's id now, None where nothing does.
     slots: session -> committed snapshot, of sessions that live; digest: ``digest_sum`` of these. replay_offset: where
-    in the input a rebuild begins. retry_history: of the next step. tries: how a rebuild is to be tried. stale: sessions
-    whose stored fields are worth nothing. ledger: what the ledger must say; None where
-    the committed offset does not.
+    in the input a rebuild begins. retry_history: of the next step; lost_history: asks for the same where the sessions
+    must be rebuilt. tries: how a rebuild is to be tried. stale: sessions whose stored fields are worth nothing. ledger:
+    what the ledger must say; None where the committed offset does not.
     """
 
     partition: int
@@ -35,11 +36,22 @@ class ClaimedState:
     digest: int = 0
     replay_offset: int = 0
     retry_history: RetryHistory = field(default_factory=RetryHistory)
+    lost_history: Callable[[], RetryHistory] = RetryHistory
     tries: RebuildTries = field(default_factory=RebuildTries)
     stale: tuple[str, ...] = ()
     ledger: LedgerSum | None = None
 
     def without_store(self) -> ClaimedState:
-        """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt."""
+        """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt.
+
+        BrokerError: it is not known yet how far its records are to be read with care.
+        """
         stale = (*self.slots, *self.stale)
-        return replace(self, verdict=ClaimVerdict.BEHIND, slots={}, digest=0, stale=stale)
+        return replace(
+            self,
+            verdict=ClaimVerdict.BEHIND,
+            slots={},
+            digest=0,
+            retry_history=self.lost_history(),
+            stale=stale,
+        )

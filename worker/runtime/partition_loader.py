@@ -24,7 +24,7 @@ from worker.runtime.loaded_partition import LoadedPartition
 from worker.runtime.parking import Parked
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.rebuild import Rebuild
-from worker.runtime.rebuild_isolation import RebuildTries, announcement
+from worker.runtime.rebuild_isolation import announcement
 from worker.runtime.rebuild_run import RebuildRun
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.staged import TransactionPart
@@ -116,12 +116,12 @@ class PartitionLoader:
             rebuild,
             finish,
             tries=state.tries,
-            announcement=lambda announced: self._announcement(state, replace(state.tries, announced=announced)),
+            announcement=lambda tries: self._announcement(state, tries),
             announce=announce,
             forget=self.parts.engine.forget,
         )
 
-    def _announcement(self, state: ClaimedState, tries: RebuildTries) -> TransactionPart:
+    def _announcement(self, state: ClaimedState, tries: int) -> TransactionPart:
         metadata = announcement(
             state.token,
             tries,

@@ -33,7 +33,14 @@ from typing import Self
 
 from schemas.checkpoint import OffsetMetadata
 
-__all__ = ["MAX_CLAIMS_WITHOUT_COMMIT", "PoisonIsolation", "RetryHistory", "StepDecision", "claims_without_commit"]
+__all__ = [
+    "MAX_CLAIMS_WITHOUT_COMMIT",
+    "PoisonIsolation",
+    "RetryHistory",
+    "StepDecision",
+    "claims_without_commit",
+    "moved_nothing",
+]
 
 MAX_CLAIMS_WITHOUT_COMMIT = 3
 _MAX_LABELLED_TRIES = 3
@@ -53,6 +60,11 @@ class StepDecision(Enum):
 def claims_without_commit(token: int, committed: OffsetMetadata | None) -> int:
     """Return how many claims there were since the last commit, the one that has ``token`` among them."""
     return token - (committed.id.token if committed is not None else 0)
+
+
+def moved_nothing(committed: OffsetMetadata | None, next_offset: int) -> bool:
+    """Tell whether the last commit, of ``next_offset``, may only have saved what a claim or rebuild had made."""
+    return committed is not None and committed.isolated_until_offset >= next_offset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,6 @@
 2. Where three claims ended without a commit, a rebuild is announced first: the same offset is committed once more, with
    how often it was tried, under an id of number 0. Such an id stands in no manifest, so whoever claims the partition
    next rebuilds it again. That the announcement committed shows that it is the rebuild that fails, not the brokers.
-   Where Redis has lost its token, and so the count of claims, it is announced at once: whoever dies over it may take
-   Redis along, and nothing else would count that. The two tries that else come before an announcement are added then.
 3. Announced rebuilds of a worker come one after another: the next is announced when the one before has committed.
 4. After three announced tries it is tried without the engine, its words go out unlabelled; after six it is parked.
 5. One that parks for what stands in the log was no try, nor was one that is only interrupted: by a log that cannot be
@@ -27,8 +25,6 @@ __all__ = ["RebuildTries", "announcement", "is_announcement"]
 
 _MAX_LABELLED_TRIES = 3
 _MAX_TRIES = 6
-_TRIES_BEFORE = MAX_CLAIMS_WITHOUT_COMMIT - 1
-"""So many are made without an announcement, where the tokens count."""
 
 
 def is_announcement(committed: OffsetMetadata | None) -> bool:
@@ -38,41 +34,32 @@ def is_announcement(committed: OffsetMetadata | None) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildTries:
-    """How often a rebuild was announced and did not commit; announce: whether the next one has to be.
-
-    from_first: it is announced from its first try on, for Redis had lost the count of claims.
-    """
+    """How often a rebuild was announced and did not commit; announce: whether the next one has to be."""
 
     announced: int = 0
     announce: bool = False
-    from_first: bool = False
 
     @classmethod
-    def noted(cls, committed: OffsetMetadata | None, claims_without_commit: int, *, lost_count: bool) -> Self:
-        """Return what the last commit and the tokens since then say; lost_count: the tokens say nothing."""
+    def noted(cls, committed: OffsetMetadata | None, claims_without_commit: int) -> Self:
+        """Return what the last commit and the tokens since then say."""
         if committed is not None and is_announcement(committed):
-            return cls(announced=committed.tries, announce=True, from_first=committed.isolated_until_offset > 0)
-        announce = lost_count or claims_without_commit >= MAX_CLAIMS_WITHOUT_COMMIT
-        return cls(announce=announce, from_first=lost_count)
+            return cls(announced=committed.tries, announce=True)
+        return cls(announce=claims_without_commit >= MAX_CLAIMS_WITHOUT_COMMIT)
 
     @property
     def exhausted(self) -> bool:
         """Tell whether it was tried often enough."""
-        return self._counted >= _MAX_TRIES
+        return self.announced >= _MAX_TRIES
 
     @property
     def unlabelled(self) -> bool:
         """Tell whether it is to be tried without the engine."""
-        return self._counted >= _MAX_LABELLED_TRIES
-
-    @property
-    def _counted(self) -> int:
-        return self.announced - _TRIES_BEFORE if self.from_first else self.announced
+        return self.announced >= _MAX_LABELLED_TRIES
 
 
 def announcement(
     token: int,
-    tries: RebuildTries,
+    tries: int,
     *,
     replay_offset: int,
     partitions: int,
@@ -87,8 +74,7 @@ def announcement(
         id=CheckpointId(token, 0, secrets.token_hex(8)),
         replay_offset=replay_offset,
         partitions=partitions,
-        tries=tries.announced,
-        isolated_until_offset=int(tries.from_first),
+        tries=tries,
         transactional_id=transactional_id,
         ledger=ledger,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from schemas.checkpoint import OffsetMetadata
 from worker.errors import BrokerError, UnprovenOffsetError
 from worker.ports.observer import TookOver
@@ -22,10 +24,13 @@ class StableOffset:
         self._timeout_s = settings.claim_timeout_s
         self._waiting_since_s: float | None = None
 
-    def read(self) -> CommittedOffset | None:
-        """Return the offset, None where none is committed. BrokerError: not yet; long waiting ends the transaction."""
+    def read(self, leave: Callable[[str], str]) -> CommittedOffset | None:
+        """Return the offset, None where none is committed; ``leave`` as ``WordSource.committed`` has it.
+
+        BrokerError: not yet; long waiting ends the transaction.
+        """
         try:
-            committed = self._parts.source.committed([self._partition], self._timeout_s)[self._partition]
+            found = self._parts.source.committed([self._partition], self._timeout_s, leave=leave)
         except UnprovenOffsetError:  # it was answered: no transaction is what it waits for
             self._waiting_since_s = None
             raise
@@ -38,7 +43,7 @@ class StableOffset:
                 self._take_over()
             raise
         self._waiting_since_s = None
-        return committed
+        return found[self._partition]
 
     def _take_over(self) -> None:
         peers = self._parts.peers

@@ -150,6 +150,9 @@ class Staging:
         state = self._state
         replay_offset = state.sessions.replay_offset
         isolated_until_offset, tries = state.isolation.noted(state.position.next_offset)
+        if self._owes_checkpoint and not state.position.has_moved:
+            # No step of the log is done: said like this, it hides no claim that ended before one (``moved_nothing``).
+            isolated_until_offset = max(isolated_until_offset, state.position.next_offset)
         return OffsetMetadata(
             id=checkpoint,
             replay_offset=state.position.next_offset if replay_offset is None else replay_offset,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata
 from worker.adapters.memory.broker import MemoryBroker
 from worker.adapters.memory.word_source import MemoryWordSource
 from worker.runtime.claim_tries import ClaimTries
-from worker.runtime.rebuild_isolation import RebuildTries, announcement
 from worker.runtime.settings import RuntimeSettings
 
 
@@ -34,19 +31,3 @@ def test_a_try_that_was_none_counts_once_less_whether_or_not_that_was_committed(
     tries.uncount()
     tries.uncount_rebuild(2)  # the third was interrupted; nobody may know what became of its withdrawal
     assert tries.of_a_rebuild(_announced(committed), 8).announced == 2
-
-
-def test_where_the_count_of_claims_is_lost_it_is_announced_at_once_and_has_the_tries_that_come_before_else() -> None:
-    first = _tries().of_a_rebuild(None, 8, lost_count=True)
-    assert (first.announced, first.announce) == (0, True)
-    found = [_after(first, tries) for tries in range(9)]
-    assert [one.unlabelled for one in found] == [False] * 5 + [True] * 4
-    assert [one.exhausted for one in found] == [False] * 8 + [True]
-
-
-def _after(first: RebuildTries, tries: int) -> RebuildTries:
-    """Return what a claim finds after so many announcements."""
-    announced = announcement(
-        7, replace(first, announced=tries), replay_offset=0, partitions=1, transactional_id="caesura-0", ledger=None
-    )
-    return _tries().of_a_rebuild(OffsetMetadata.decode(announced.encode()), 8)

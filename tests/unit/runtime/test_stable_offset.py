@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -31,8 +32,8 @@ class _Kafka:
         self.ended: list[str] = []
         self.told: list[Event] = []
 
-    def committed(self, partitions: list[int], timeout_s: float) -> None:
-        del partitions, timeout_s
+    def committed(self, partitions: list[int], timeout_s: float, *, leave: Callable[[str], str]) -> None:
+        del partitions, timeout_s, leave
         raise self.error
 
     def monotonic_s(self) -> float:
@@ -58,7 +59,7 @@ def _offset(kafka: _Kafka) -> StableOffset:
 def _waited(kafka: _Kafka, offset: StableOffset, seconds: int) -> None:
     for _ in range(seconds):
         with pytest.raises(BrokerError):
-            offset.read()
+            offset.read(str)
         kafka.now_s += 1.0
 
 

@@ -6,12 +6,14 @@ before, as stable ones: who believed it would do a committed transaction again. 
 is an offset of a topic that stays empty, with a word of its own in the metadata, and an answer counts only where that
 word stands in it. All offsets of a group lie in one log, so whoever has the witness has what was committed before it;
 and a former coordinator can write nothing, since no replica follows it.
+
+Behind the word stands what a claim leaves for the next one (ADR 0064). Who only reads leaves that as it is.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from uuid import uuid4
 
 from confluent_kafka import Consumer, TopicPartition
@@ -39,8 +41,10 @@ class CurrentOffsets:
         self._writes = 0
         self.refused = ""
 
-    def read(self, partitions: Sequence[int], timeout_s: float) -> list[TopicPartition]:
-        """Return the offsets, none older than the call.
+    def read(
+        self, partitions: Sequence[int], timeout_s: float, leave: Callable[[str], str] | None = None
+    ) -> list[TopicPartition]:
+        """Return the offsets, none older than the call; ``leave`` as ``WordSource.committed`` has it.
 
         BrokerError: nobody answers, or a transaction is open. UnprovenOffsetError: no coordinator shows that it counts,
         or we are no member of the group: poll, and ask again.
@@ -56,18 +60,20 @@ class CurrentOffsets:
             # Asked first: a commit that nobody answers keeps the member from leaving (librdkafka 2.16).
             left_s = max(0.0, ends_at_s - time.monotonic())
             answers = self._consumer.committed([*asked, TopicPartition(self._witnesses, witness)], left_s)
-            if any(one.topic == self._witnesses and one.metadata in words for one in answers):
+            found = next((one.metadata or "" for one in answers if one.topic == self._witnesses), "")
+            if found in words:
                 self.refused = ""
                 return [one for one in answers if one.topic == self._topic]
-            words.add(self._write(witness))
+            _, _, left = found.partition(" ")
+            words.add(self._write(witness, left if leave is None else leave(left)))
         raise UnprovenOffsetError(
             "reading committed offsets: the group's coordinator did not show what had just been committed to "
             f"{self._witnesses} [{witness}]: {self.refused or 'it is one no longer, or this is no member'}"
         )
 
-    def _write(self, witness: int) -> str:
+    def _write(self, witness: int, left: str) -> str:
         """Commit a new word, and return it. It is not waited for: a commit knows no time-out in librdkafka (2.16)."""
         self._writes += 1
-        word = f"{self._name}-{self._writes}"
+        word = f"{self._name}-{self._writes} {left}"
         self._consumer.commit(offsets=[TopicPartition(self._witnesses, witness, 0, metadata=word)], asynchronous=True)
         return word

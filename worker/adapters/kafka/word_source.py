@@ -11,7 +11,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -136,11 +136,13 @@ class KafkaWordSource(WordSource):
                     self._consumer.pause([place])
 
     @override
-    def committed(self, partitions: Sequence[int], timeout_s: float) -> dict[int, CommittedOffset | None]:
+    def committed(
+        self, partitions: Sequence[int], timeout_s: float, *, leave: Callable[[str], str] | None = None
+    ) -> dict[int, CommittedOffset | None]:
         """Read the committed offsets as they are, stable ones: librdkafka asks for them under read_committed."""
         doing = "reading committed offsets"
         with consuming(doing):
-            answers = self._offsets.read(partitions, timeout_s)
+            answers = self._offsets.read(partitions, timeout_s, leave)
         found: dict[int, CommittedOffset | None] = {}
         for answer in answers:
             if answer.error is not None:

@@ -95,6 +95,7 @@ class MemoryBroker:
         self._topics: dict[str, _Topic] = {}
         self._groups: dict[tuple[str, str], MemoryGroup] = {}
         self._offsets: dict[tuple[str, str, int], NextOffset] = {}
+        self._left: dict[tuple[str, str, int], str] = {}
         self._transactions: dict[str, _Transaction] = {}
         self._faults: list[BrokerFault] = []
 
@@ -199,6 +200,11 @@ class MemoryBroker:
         """Return a committed offset, whatever is open on it."""
         found = self._offsets.get((group_id, topic, partition))
         return None if found is None else CommittedOffset(next_offset=found.next_offset, metadata=found.metadata)
+
+    def leave(self, group_id: str, topic: str, partition: int, leave: Callable[[str], str]) -> None:
+        """Keep what a claim leaves for the next one, given what the last one left."""
+        place = (group_id, topic, partition)
+        self._left[place] = leave(self._left.get(place, ""))
 
     def init_producer(self, transactional_id: str) -> Writer:
         """Raise the id's epoch and abort what is open."""

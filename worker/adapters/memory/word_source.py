@@ -102,16 +102,22 @@ class MemoryWordSource(WordSource):
             self._fetched.pop(partition, None)
 
     @override
-    def committed(self, partitions: Sequence[int], timeout_s: float) -> dict[int, CommittedOffset | None]:
+    def committed(
+        self, partitions: Sequence[int], timeout_s: float, *, leave: Callable[[str], str] | None = None
+    ) -> dict[int, CommittedOffset | None]:
         """Read the committed offsets, stable ones; BrokerError while a transaction on one is open."""
         self._fail("committed")
         try:
-            return {
+            found = {
                 partition: self._broker.committed(self._group_id, self._topic, partition) for partition in partitions
             }
         except BrokerError:
             self._broker.wait(timeout_s)
             raise
+        if leave is not None:
+            (partition,) = partitions
+            self._broker.leave(self._group_id, self._topic, partition, leave)
+        return found
 
     @override
     def watermarks(self, partition: int, timeout_s: float) -> tuple[int, int]:
