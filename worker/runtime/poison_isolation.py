@@ -4,8 +4,10 @@ An event that makes a transaction fail, or kills the process that labels it, mus
 must the flush of a session that only fell silent. So a *step* is a record, or the due timers of a session.
 
 1. Three claims without a commit between them: the partition goes on step by step. The tokens tell: every claim raises
-   the token, and a committed id carries its own. Records are isolated up to where the log ended then, timers until
-   so many of them went well as the owners before can have fired.
+   the token above what the last one left with the group, and a committed id carries its own. What a claim or a rebuild
+   commits of its own moves nothing, and says so: where state is behind the log again after it, the next claim goes on
+   step by step at once (ADR 0064). Records are isolated up to where the log ended then, timers until so many of them
+   went well as the owners before can have fired.
 2. In isolation, a step is announced by a commit of its own ("about to try", for the n-th time, in the offset's
    metadata), and only then done and committed, alone. Timers come before the record that makes them due, in the order
    (due, session), so whoever claims the partition next knows which step was meant.

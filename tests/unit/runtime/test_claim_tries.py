@@ -1,6 +1,9 @@
-"""How often a rebuild was tried, as a claim counts it."""
+"""How often a rebuild, or a step, was tried, as a claim counts it."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Iterator
 
 import pytest
 
@@ -8,6 +11,7 @@ from schemas.checkpoint import CheckpointId, OffsetMetadata
 from worker.adapters.memory.broker import MemoryBroker
 from worker.adapters.memory.word_source import MemoryWordSource
 from worker.runtime.claim_tries import ClaimTries
+from worker.runtime.poison_isolation import PoisonIsolation, StepDecision
 from worker.runtime.settings import RuntimeSettings
 
 
@@ -31,3 +35,54 @@ def test_a_try_that_was_none_counts_once_less_whether_or_not_that_was_committed(
     tries.uncount()
     tries.uncount_rebuild(2)  # the third was interrupted; nobody may know what became of its withdrawal
     assert tries.of_a_rebuild(_announced(committed), 8).announced == 2
+
+
+_NEXT = 5
+"""The offset of the record that kills whoever labels it; the log goes on behind it."""
+
+
+def _most_deaths(committed: OffsetMetadata | None, token: int, passed: frozenset[object] = frozenset()) -> float:
+    """Return how many owners it can kill, whatever each claim finds, until it is tried without the engine."""
+    metadata = committed or OffsetMetadata(
+        id=CheckpointId(0, 1, ""), replay_offset=0, partitions=1, transactional_id=""
+    )
+    told = (token - metadata.id.token, metadata.id.n == 0, metadata.isolated_until_offset, metadata.tries)
+    if told in passed:
+        return math.inf
+    followers = [one for lost in (False, True) for one in _killed(committed, token + 1, lost=lost)]
+    return max((1 + _most_deaths(one, token + 1, passed | {told}) for one in followers), default=0)
+
+
+def _killed(committed: OffsetMetadata | None, token: int, *, lost: bool) -> Iterator[OffsetMetadata | None]:
+    """Return what may be committed when the owner with this token is gone; nothing where it is not killed."""
+    broker = MemoryBroker()
+    broker.create_topic("asr.words")
+    for _ in range(2 * _NEXT):
+        broker.append("asr.words", 0, b"")
+    tries = ClaimTries(0, MemoryWordSource(broker, "asr.words"), RuntimeSettings())
+    isolation = PoisonIsolation(tries.of_a_step(committed, token, _NEXT, lost=lost))
+    if isolation.decide(_NEXT) is StepDecision.READ_AGAIN:
+        announced = _commit(token, *isolation.noted(_NEXT))
+        isolation.committed()
+        if isolation.decide(_NEXT) is StepDecision.APPLY:
+            yield announced
+        return
+    yield committed
+    if lost:  # the rebuild's own commit came before it
+        yield _commit(token, _NEXT, 0)
+
+
+def _commit(token: int, until_offset: int, tries: int) -> OffsetMetadata:
+    return OffsetMetadata(
+        id=CheckpointId(token, 1, ""),
+        replay_offset=0,
+        partitions=1,
+        transactional_id="",
+        isolated_until_offset=until_offset,
+        tries=tries,
+    )
+
+
+@pytest.mark.parametrize("committed", [None, _commit(7, 0, 0), _commit(7, _NEXT, 0)])
+def test_a_record_kills_seven_owners_at_most_whatever_their_claims_find(committed: OffsetMetadata | None) -> None:
+    assert _most_deaths(committed, 0 if committed is None else 7) <= 7
