@@ -17,9 +17,13 @@ _MOST_DEATHS = 9
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("words", [("a", DEADLY, "word"), ("a", DEADLY)], ids=["record", "silence flush"])
+@pytest.mark.parametrize(
+    ("words", "redis_is_lost"),
+    [(("a", DEADLY, "word"), False), (("a", DEADLY), False), (("a", DEADLY, "word"), True)],
+    ids=["record", "silence flush", "record, and Redis is lost at each death"],
+)
 def test_what_kills_its_process_again_and_again_goes_out_unlabelled_and_the_rest_labelled(
-    kafka: Kafka, redis_server: RedisServer, deployment: str, words: tuple[str, ...]
+    kafka: Kafka, redis_server: RedisServer, deployment: str, words: tuple[str, ...], *, redis_is_lost: bool
 ) -> None:
     rules: dict[str, object] = {"flush_after_ms": 500, "stall_after_ms": 500}
     world = RealWorld(kafka, redis_server.url, deployment, partitions=1, rules=rules)
@@ -35,6 +39,8 @@ def test_what_kills_its_process_again_and_again_goes_out_unlabelled_and_the_rest
             deaths += not process.lives
             if not process.lives:
                 assert process.wait() == -signal.SIGKILL
+                if redis_is_lost:
+                    redis_server.flush()
     assert deaths >= 3
     found = by_session(world.segments())
     assert {name: said(segments) for name, segments in found.items()} == {
