@@ -78,7 +78,17 @@ setup(
             [f"worker/adapters/onnx/{module}.c"],
             depends=[
                 f"worker/adapters/onnx/row_{part}.h"
-                for part in ("arithmetic", "arrays", "kinds", "pairs", "product_arithmetic", "tiles", "vectors", "vnni")
+                for part in (
+                    "arithmetic",
+                    "arrays",
+                    "kinds",
+                    "lanes",
+                    "pairs",
+                    "product_arithmetic",
+                    "tiles",
+                    "vectors",
+                    "vnni",
+                )
             ],
             extra_compile_args=["-Wno-psabi", *OPTIONS],
             extra_link_args=OPTIONS,

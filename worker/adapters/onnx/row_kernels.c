@@ -79,7 +79,7 @@ INLINE int32_t first_seen(int32_t since, int32_t sight) {
 /* What there is for a kind of processor, the best first. */
 typedef struct {
   const char *name;
-  void (*attend)(const Session *, Py_ssize_t, const float *, const int32_t *, const int32_t *, float *, float *, float *);
+  void (*attend)(const Session *, Py_ssize_t, const float *, const int32_t *, const int32_t *, float *, float *);
   int (*keep_rows)(const Session *, Py_ssize_t, const float *, const int32_t *);
 } Kind;
 
@@ -244,14 +244,13 @@ static PyObject *mix(PyObject *module, PyObject *given) {
       own->most = stop > own->most ? stop : own->most;
       most = stop > most ? stop : most;
     }
-  const size_t shares = (size_t)(most + VECTOR) * TOGETHER, numbers = (size_t)MOST_WIDE * TOGETHER;
-  if ((room = aligned_alloc(64, ((shares + numbers) * sizeof(float) + 63) / 64 * 64)) == NULL) {
+  if ((room = aligned_alloc(64, (size_t)(most + VECTOR + BLOCK) / BLOCK * BLOCK * TOGETHER * sizeof(float))) == NULL) {
     PyErr_NoMemory();
     goto end;
   }
   const Kind *kind = chosen_kind;
   Py_BEGIN_ALLOW_THREADS
-  kind->attend(call.sessions, call.count, asking, since, sight, mixed, room + numbers, room);
+  kind->attend(call.sessions, call.count, asking, since, sight, mixed, room);
   Py_END_ALLOW_THREADS
   done = Py_NewRef(Py_None);
 end:
