@@ -17,6 +17,7 @@
 #define multiply NAMED(multiply)
 #define look_at NAMED(look_at)
 #define ROWS NAMED(ROWS)
+#define follow_row NAMED(follow_row)
 #define follow NAMED(follow)
 #define norm NAMED(norm)
 
@@ -102,8 +103,8 @@ static float as_whole(const float *row, Py_ssize_t width, int8_t *numbers, Py_ss
     /* A division's result without one: a quotient by the inverse, and what it leaves divided once more (Markstein 1990).
        Where what it leaves is too small for a float the quotient may differ, but is nearly 0 then. */
     const floats own = *(const floats *)(row + at), near = own * factor;
-    floats rounded = fused(fused(-near, divisor, own), factor, near) + 12582912.0f;
-    whole number = __builtin_convertvector(rounded - 12582912.0f, whole);
+    const floats rounded = fused(fused(-near, divisor, own), factor, near) + 12582912.0f;
+    const whole number = (whole)rounded - 0x4b400000; /* as 12,582,912 lies in memory: what is more is the rounded number */
     sums += number;
     as_bytes(numbers + at / DEPTH * apart + at % DEPTH, number);
   }
@@ -129,33 +130,55 @@ INLINE floats opened(floats x) {
   return x * (near * over * inverse(under) + 0.5f);
 }
 
-/* Scale so many rows of 64 sums, add the bias, and do what follows, but for the norm, which wants whole rows. */
-static void follow(const Product *product, const int32_t (*made)[COLUMNS], Py_ssize_t first, Py_ssize_t rows, Py_ssize_t column,
-                   const Numbers *numbers) {
-  for (Py_ssize_t row = first; row < first + rows; row++)
-    for (int part = 0; part < COLUMNS; part += LANES) {
-      const Py_ssize_t place = column + part;
-      floats sum = __builtin_convertvector(*(const whole *)(made[row - first] + part) - numbers->offset[row], floats);
-      sum = sum * *(const floats *)(product->scales + place) * numbers->scale[row] + *(const floats *)(product->bias + place);
-      if (product->follows == OPENED) sum = opened(sum);
-      if (product->follows == NORMED) sum += *(const floats *)(product->added.first + row * product->added.apart + place);
-      *(floats *)(product->out.first + row * product->out.apart + place) = sum;
-    }
+/* Scale a row's 64 sums, add the bias, and do what follows, which is known to the compiler; but for the norm, which wants whole
+   rows. */
+INLINE void follow_row(int follows, const Product *product, const int32_t *made, Py_ssize_t row, Py_ssize_t column,
+                       const Numbers *numbers) {
+  const float *scales = product->scales + column, *bias = product->bias + column, scale = numbers->scale[row];
+  const float *added = product->added.first + row * product->added.apart + column;
+  float *out = product->out.first + row * product->out.apart + column;
+  const int32_t offset = numbers->offset[row];
+  for (int part = 0; part < COLUMNS; part += LANES) {
+    floats sum = __builtin_convertvector(*(const whole *)(made + part) - offset, floats);
+    sum = sum * *(const floats *)(scales + part) * scale + *(const floats *)(bias + part);
+    if (follows == OPENED) sum = opened(sum);
+    if (follows == NORMED) sum += *(const floats *)(added + part);
+    *(floats *)(out + part) = sum;
+  }
 }
 
-static void norm(float *row, Py_ssize_t width, const float *gain, const float *shift) {
-  floats sums = all(0.0f), squares = all(0.0f);
-  for (Py_ssize_t at = 0; at < width; at += LANES) sums += *(const floats *)(row + at);
-  const float mean = sum_of(sums) / (float)width;
-  for (Py_ssize_t at = 0; at < width; at += LANES) {
-    floats apart = *(const floats *)(row + at) - mean;
-    squares += apart * apart;
-  }
-  const float factor = 1.0f / sqrtf(sum_of(squares) / (float)width + 1e-12f);
-  for (Py_ssize_t at = 0; at < width; at += LANES) {
-    floats own = (*(const floats *)(row + at) - mean) * factor;
-    *(floats *)(row + at) = own * *(const floats *)(gain + at) + *(const floats *)(shift + at);
-  }
+/* The same for so many rows. */
+static void follow(const Product *product, const int32_t (*made)[COLUMNS], Py_ssize_t first, Py_ssize_t rows, Py_ssize_t column,
+                   const Numbers *numbers) {
+  for (Py_ssize_t row = 0; row < rows; row++)
+    if (product->follows == OPENED)
+      follow_row(OPENED, product, made[row], first + row, column, numbers);
+    else if (product->follows == NORMED)
+      follow_row(NORMED, product, made[row], first + row, column, numbers);
+    else
+      follow_row(PLAIN, product, made[row], first + row, column, numbers);
+}
+
+/* The norm of so many rows, which is known to the compiler: the sums of one row alone wait for one another. */
+INLINE void norm(int rows, const Product *product, Py_ssize_t first) {
+  const Py_ssize_t width = product->out.width, apart = product->out.apart;
+  float *own = product->out.first + first * apart, mean[NORMS], factor[NORMS];
+  floats sums[NORMS] = {{0}}, squares[NORMS] = {{0}};
+  for (Py_ssize_t at = 0; at < width; at += LANES)
+    for (int row = 0; row < rows; row++) sums[row] += *(const floats *)(own + row * apart + at);
+  for (int row = 0; row < rows; row++) mean[row] = sum_of(sums[row]) / (float)width;
+  for (Py_ssize_t at = 0; at < width; at += LANES)
+    for (int row = 0; row < rows; row++) {
+      const floats away = *(const floats *)(own + row * apart + at) - mean[row];
+      squares[row] += away * away;
+    }
+  for (int row = 0; row < rows; row++) factor[row] = 1.0f / sqrtf(sum_of(squares[row]) / (float)width + 1e-12f);
+  for (Py_ssize_t at = 0; at < width; at += LANES)
+    for (int row = 0; row < rows; row++) {
+      floats *numbers = (floats *)(own + row * apart + at);
+      const floats normed = (*numbers - mean[row]) * factor[row];
+      *numbers = normed * *(const floats *)(product->gain + at) + *(const floats *)(product->shift + at);
+    }
 }
 
 /* All rows with all columns. */
@@ -193,7 +216,7 @@ static void NAMED(run)(const Kind *kind, const Product *product, const Numbers *
   }
   look_at(product, numbers);
   kind->multiply_all(product, numbers);
-  if (product->follows == NORMED)
-    for (Py_ssize_t row = 0; row < count; row++)
-      norm(product->out.first + row * product->out.apart, product->out.width, product->gain, product->shift);
+  Py_ssize_t row = product->follows == NORMED ? 0 : count;
+  for (; row + NORMS <= count; row += NORMS) norm(NORMS, product, row);
+  for (; row < count; row++) norm(1, product, row);
 }

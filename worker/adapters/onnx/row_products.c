@@ -27,8 +27,8 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* Columns that are multiplied at a time, and their depth that lies together; what stored weights are more than they
-   are; the widest row; the most rows. */
-enum { COLUMNS = 64, DEPTH = 64, TILE = 16, PART = 32, MORE = 64, MOST_WIDE = 1 << 16, MOST = 1 << 24 };
+   are; rows whose norms are taken together; the widest row; the most rows. */
+enum { COLUMNS = 64, DEPTH = 64, TILE = 16, PART = 32, MORE = 64, NORMS = 4, MOST_WIDE = 1 << 16, MOST = 1 << 24 };
 
 /* What follows a product and its bias: nothing; GELU; the sum with another row, and the norm of that. */
 enum { PLAIN, OPENED, NORMED };

@@ -13,7 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { TILED = 2 * TILE, TILE_BYTES = 4 * TILE * TILE, PALETTE = 1, LEND = 0x1023, TILE_DATA = 18 };
+/* Rows that are multiplied at a time, and before anything follows: the wide vectors of what follows are slow for a while behind
+   products on tiles, so both take turns as seldom as the nearest caches allow. */
+enum { TILED = 2 * TILE, TURN = 6 * TILED, TILE_BYTES = 4 * TILE * TILE, PALETTE = 1, LEND = 0x1023, TILE_DATA = 18 };
 
 /* Ask the system for tiles, for all threads of this process (Linux 5.16; arch_prctl(2), ARCH_REQ_XCOMP_PERM). */
 static int tiles_are_lent(void) { return syscall(SYS_arch_prctl, LEND, TILE_DATA) == 0; }
@@ -43,9 +45,10 @@ static void shape_tiles(int upper, int lower) {
   __asm__ volatile("ldtilecfg {%0|%0}" : : "m"(shape));
 }
 
-/* Multiply the rows that the tiles are shaped for with 64 columns. ahead: ask for the weights of the next ones meanwhile. */
-INLINE void multiply_tiled(int lower, int ahead, Py_ssize_t depth, const uint8_t *weights, const int8_t *numbers,
-                           int32_t (*made)[COLUMNS]) {
+/* Multiply the rows that the tiles are shaped for with 64 columns. from, until: which bytes of the weights of as many columns
+   further on are asked for meanwhile, of each two tiles. */
+INLINE void multiply_tiled(int lower, Py_ssize_t depth, const uint8_t *weights, const int8_t *numbers, int32_t (*made)[COLUMNS],
+                           Py_ssize_t from, Py_ssize_t until) {
   for (int half = 0; half < COLUMNS; half += 2 * TILE) {
     const int8_t *rows = numbers;
     TILE_ZEROED(0);
@@ -65,8 +68,7 @@ INLINE void multiply_tiled(int lower, int ahead, Py_ssize_t depth, const uint8_t
         TILE_ADDED(2, 5, 6);
         TILE_ADDED(3, 5, 7);
       }
-      for (int line = 0; ahead && line < 2 * TILE_BYTES; line += 64)
-        __builtin_prefetch(weights + COLUMNS * depth + line, 0, 2);
+      for (Py_ssize_t byte = from; byte < until; byte += 64) __builtin_prefetch(weights + COLUMNS * depth + byte, 0, 2);
     }
     TILE_STORED(0, made[0] + half);
     TILE_STORED(1, made[0] + half + TILE);
@@ -77,24 +79,27 @@ INLINE void multiply_tiled(int lower, int ahead, Py_ssize_t depth, const uint8_t
   }
 }
 
-/* All rows with all columns, as multiply_all of row_product_arithmetic.h. */
+/* All rows with all columns, as multiply_all of row_product_arithmetic.h. Each block of rows asks for its share of the next
+   columns' weights. */
 static void multiply_all_tiled(const Product *product, const Numbers *rows) {
-  const int8_t *numbers = rows->bytes;
-  const Py_ssize_t depth = product->rows.width, count = product->rows.count, whole_blocks = count / TILED * TILED;
-  const int rest = (int)(count - whole_blocks), upper = rest < TILE ? rest : TILE;
-  int32_t made[TILED][COLUMNS];
+  const Py_ssize_t depth = product->rows.width, count = product->rows.count, blocks = (count + TILED - 1) / TILED;
+  const Py_ssize_t share = blocks ? (2 * TILE_BYTES / 64 + blocks - 1) / blocks * 64 : 0;
+  int32_t made[TURN][COLUMNS] __attribute__((aligned(64)));
+  Py_ssize_t shaped = 0;
   for (Py_ssize_t column = 0; column < product->out.width; column += COLUMNS) {
-    const uint8_t *weights = product->weights + column * depth;
     const int ahead = column + COLUMNS < product->out.width;
-    if (whole_blocks && (column == 0 || rest)) shape_tiles(TILE, TILE);
-    for (Py_ssize_t row = 0; row < whole_blocks; row += TILED) {
-      multiply_tiled(TILE, ahead && row == 0, depth, weights, numbers + row * depth, made);
-      follow(product, made, row, TILED, column, rows);
+    for (Py_ssize_t turn = 0, stop; turn < count; turn = stop) {
+      stop = turn + TURN < count ? turn + TURN : count;
+      for (Py_ssize_t row = turn; row < stop; row += TILED) {
+        const Py_ssize_t many = count - row < TILED ? count - row : TILED, upper = many < TILE ? many : TILE;
+        const Py_ssize_t from = row / TILED * share, until = from + share < 2 * TILE_BYTES ? from + share : 2 * TILE_BYTES;
+        if (many != shaped) shape_tiles((int)upper, (int)(many - upper));
+        shaped = many;
+        multiply_tiled(many > TILE, depth, product->weights + column * depth, rows->bytes + row * depth, made + row - turn, from,
+                       ahead ? until : from);
+      }
+      follow(product, made, turn, stop - turn, column, rows);
     }
-    if (rest == 0) continue;
-    if (whole_blocks || column == 0) shape_tiles(upper, rest - upper);
-    multiply_tiled(rest - upper, ahead && whole_blocks == 0, depth, weights, numbers + whole_blocks * depth, made);
-    follow(product, made, whole_blocks, rest, column, rows);
   }
   __asm__ volatile("tilerelease" ::);
 }
