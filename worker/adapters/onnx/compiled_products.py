@@ -16,13 +16,13 @@ from worker.adapters.onnx.kept_rows import Rows
 from worker.adapters.onnx.row_graphs import Arrays
 
 try:
-    from worker.adapters.onnx.row_products import gelu, kinds, normed, plain
+    from worker.adapters.onnx.row_products import gelu, kinds, normed, plain, rounded
 except ModuleNotFoundError:  # nothing was compiled at installation, or not for such a processor
     KINDS: list[str] = []
 else:
     KINDS = kinds()
 
-__all__ = ["KINDS", "CompiledExit", "CompiledStep", "multiplies"]
+__all__ = ["KINDS", "CompiledEntrance", "CompiledExit", "CompiledStep", "multiplies"]
 
 _COLUMNS, _TOGETHER, _WIDEST, _MORE = 64, 32, 2**16, 64
 _LINE = 64
@@ -78,6 +78,24 @@ class _Behind:
         _normed(opened, self._outer, hidden, middle, self._output_norm)
 
 
+class CompiledEntrance:
+    """The rows that come in by a graph, and what the first layer asks with and sees: the same bits as by one graph."""
+
+    def __init__(self, arrays: Arrays, attention_heads: int, embedding: Any) -> None:  # noqa: ANN401 - as below
+        """Pack the weights. embedding: the opened graph. KeyError where an array is missing."""
+        self._asking, self._embedding = _asking(arrays, 0, attention_heads), embedding
+
+    def run(self, _: Sequence[str], given: Mapping[str, NDArray[Any]]) -> list[Rows]:
+        """Return asking (N, 2 D) and seen (N, 2 D) for pieces (N,) and positions (N, D)."""
+        (hidden,) = self._embedding.run(["hidden"], given)
+        rows, width = hidden.shape
+        asking, seen = _room(rows, 2 * width), _room(rows, 2 * width)
+        own = self._asking
+        rounded(hidden, own.packed, own.most, own.scales, own.bias, asking[:, width:], seen)
+        asking[:, :width] = hidden
+        return [asking, seen]
+
+
 class CompiledExit:
     """The last layer's rows behind its attention, and their scores by a graph."""
 
@@ -98,10 +116,7 @@ class CompiledStep:
 
     def __init__(self, arrays: Arrays, k: int, attention_heads: int) -> None:
         """Pack the weights. KeyError where an array is missing."""
-        self._behind = _Behind(arrays, k)
-        qkv = _weights(arrays, f"layers.{k + 1}.qkv")
-        width = len(qkv.bias) // 3
-        self._queries, self._seen = _cut(qkv, width, (width // attention_heads) ** -0.5)
+        self._behind, self._asking = _Behind(arrays, k), _asking(arrays, k + 1, attention_heads)
 
     def run(self, _: Sequence[str], given: Mapping[str, Rows]) -> list[Rows]:
         """Return asking (N, 2 D) and seen (N, 2 D) for mixed (N, D) and asked (N, 2 D)."""
@@ -109,13 +124,9 @@ class CompiledStep:
         asking, seen = _room(rows, 2 * width), _room(rows, 2 * width)
         hidden = asking[:, :width]
         self._behind.put(given, hidden)
-        _plain(hidden, self._queries, asking[:, width:])
-        _plain(hidden, self._seen, seen)
+        own = self._asking
+        plain(hidden, own.packed, own.most, own.scales, own.bias, asking[:, width:], seen)
         return [asking, seen]
-
-
-def _plain(rows: Rows, weights: _Weights, out: Rows) -> None:
-    plain(rows, weights.packed, weights.most, weights.scales, weights.bias, out)
 
 
 def _normed(rows: Rows, weights: _Weights, out: Rows, added: Rows, norm: tuple[Rows, Rows]) -> None:
@@ -162,11 +173,14 @@ def _most(whole: NDArray[np.generic]) -> NDArray[np.int32]:
     return most
 
 
-def _cut(qkv: _Weights, width: int, scale: float) -> tuple[_Weights, _Weights]:
-    """Return the product that queries come of, scaled, and the one that keys and values do."""
-    first, factor = width // _TOGETHER, np.float32(scale)
-    queries = _Weights(qkv.packed[:first], qkv.most, qkv.scales[:width] * factor, qkv.bias[:width] * factor)
-    return queries, _Weights(qkv.packed[first:], qkv.most, qkv.scales[width:], qkv.bias[width:])
+def _asking(arrays: Arrays, k: int, attention_heads: int) -> _Weights:
+    """Return the product that layer k's queries, which are scaled, keys and values come of."""
+    qkv = _weights(arrays, f"layers.{k}.qkv")
+    width = len(qkv.bias) // 3
+    factor = np.float32((width // attention_heads) ** -0.5)
+    qkv.scales[:width] *= factor
+    qkv.bias[:width] *= factor
+    return qkv
 
 
 def _norm(arrays: Arrays, name: str) -> tuple[Rows, Rows]:

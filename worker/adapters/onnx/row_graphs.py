@@ -55,6 +55,11 @@ class RowGraphs:
         return self._rows().entrance()
 
     @property
+    def embedding(self) -> bytes:
+        """Return the beginning of ``entrance``: ``hidden`` (N, D), what comes into the first layer."""
+        return self._rows().embedding()
+
+    @property
     def steps(self) -> tuple[bytes, ...]:
         """Return the graphs between two attentions."""
         return tuple(self._rows().step(k) for k in range(self.layers - 1))
@@ -130,6 +135,14 @@ class _Rows:
         self._attention_heads = attention_heads
 
     def entrance(self) -> bytes:
+        self._ask(0, self._embedded(output=None))
+        return self._graph.model(self._read(), self._between())
+
+    def embedding(self) -> bytes:
+        self._embedded(output="hidden")
+        return self._graph.model(self._read(), self._hidden())
+
+    def _embedded(self, output: str | None) -> str:
         graph, arrays = self._graph, self._arrays
         if "embedding.int8" in arrays:
             whole = graph.add("Gather", graph.constant("embedding.int8", arrays["embedding.int8"]), "pieces")
@@ -137,10 +150,7 @@ class _Rows:
             rows = graph.add("Mul", graph.add("Cast", whole, to=1), scales)
         else:
             rows = graph.add("Gather", graph.constant("embedding.weight", arrays["embedding.weight"]), "pieces")
-        self._ask(0, self._norm("embedding_norm", graph.add("Add", rows, "positions")))
-        return graph.model(
-            {"pieces": (np.int64, ("N",)), "positions": (np.float32, ("N", self._width))}, self._between()
-        )
+        return self._norm("embedding_norm", graph.add("Add", rows, "positions"), output=output)
 
     def step(self, k: int) -> bytes:
         self._ask(k + 1, self._after_attention(k))
@@ -150,13 +160,19 @@ class _Rows:
         return self._scored(self._after_attention(k), heads, self._attended())
 
     def heads(self, heads: Sequence[str]) -> bytes:
-        return self._scored("hidden", heads, {"hidden": (np.float32, ("N", self._width))})
+        return self._scored("hidden", heads, self._hidden())
 
     def _scored(self, hidden: str, heads: Sequence[str], given: dict[str, Shaped]) -> bytes:
         for head in heads:
             self._dense(head, hidden, output=head)
         classes: dict[str, Shaped] = {head: (np.float32, ("N", len(self._arrays[f"{head}.bias"]))) for head in heads}
         return self._graph.model(given, classes)
+
+    def _read(self) -> dict[str, Shaped]:
+        return {"pieces": (np.int64, ("N",)), "positions": (np.float32, ("N", self._width))}
+
+    def _hidden(self) -> dict[str, Shaped]:
+        return {"hidden": (np.float32, ("N", self._width))}
 
     def _attended(self) -> dict[str, Shaped]:
         return {"mixed": (np.float32, ("N", self._width)), "asked": (np.float32, ("N", 2 * self._width))}
@@ -189,10 +205,10 @@ class _Rows:
         graph = self._graph
         return graph.add("Slice", rows, graph.integers(first), graph.integers(stop), graph.integers(1), output=output)
 
-    def _norm(self, name: str, rows: str) -> str:
+    def _norm(self, name: str, rows: str, output: str | None = None) -> str:
         gain = self._graph.constant(f"{name}.weight", self._float(f"{name}.weight"))
         shift = self._graph.constant(f"{name}.bias", self._float(f"{name}.bias"))
-        return self._graph.add("LayerNormalization", rows, gain, shift, axis=-1, epsilon=_TINY)
+        return self._graph.add("LayerNormalization", rows, gain, shift, output=output, axis=-1, epsilon=_TINY)
 
     def _dense(self, name: str, rows: str, output: str) -> None:
         weight = self._graph.constant(f"{name}.weight", self._float(f"{name}.weight"))

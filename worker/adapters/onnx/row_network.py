@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from worker.adapters.onnx.compiled_attention import CompiledAttention
-from worker.adapters.onnx.compiled_products import CompiledExit, CompiledStep, multiplies
+from worker.adapters.onnx.compiled_products import CompiledEntrance, CompiledExit, CompiledStep, multiplies
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.numpy_attention import NumpyAttention
 from worker.adapters.onnx.row_attention import RowAttention, Sight
@@ -59,14 +59,16 @@ class RowNetwork:
         self.look_ahead = tuple(look_ahead)
         self._heads = list(heads)
         self.compiled_products = compiled and multiplies(arrays, len(look_ahead))
-        self._entrance = open_graph(graphs.entrance)
+        self._entrance: Any
         self._steps: list[Any]
         self._exit: Any
         if self.compiled_products:
             last = len(look_ahead) - 1
+            self._entrance = CompiledEntrance(arrays, graphs.attention_heads, open_graph(graphs.embedding))
             self._steps = [CompiledStep(arrays, k, graphs.attention_heads) for k in range(last)]
             self._exit = CompiledExit(arrays, last, open_graph(graphs.heads))
         else:
+            self._entrance = open_graph(graphs.entrance)
             self._steps = [open_graph(graph) for graph in graphs.steps]
             self._exit = open_graph(graphs.exit)
         self.compiled = compiled and CompiledAttention.knows(graphs.width // graphs.attention_heads)

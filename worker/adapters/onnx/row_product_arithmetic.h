@@ -136,11 +136,14 @@ INLINE void follow_row(int follows, const Product *product, const int32_t *made,
                        const Numbers *numbers) {
   const float *scales = product->scales + column, *bias = product->bias + column, scale = numbers->scale[row];
   const float *added = product->added.first + row * product->added.apart + column;
-  float *out = product->out.first + row * product->out.apart + column;
+  const Matrix *whose = column < product->out.width ? &product->out : &product->further;
+  float *out = whose->first + row * whose->apart + column - (column < product->out.width ? 0 : product->out.width);
   const int32_t offset = numbers->offset[row];
   for (int part = 0; part < COLUMNS; part += LANES) {
     floats sum = __builtin_convertvector(*(const whole *)(made + part) - offset, floats);
-    sum = sum * *(const floats *)(scales + part) * scale + *(const floats *)(bias + part);
+    sum = sum * *(const floats *)(scales + part) * scale;
+    if (follows == ROUNDED) __asm__("" : "+x"(sum)); /* where the compiler could see both it would make one operation of them */
+    sum += *(const floats *)(bias + part);
     if (follows == OPENED) sum = opened(sum);
     if (follows == NORMED) sum += *(const floats *)(added + part);
     *(floats *)(out + part) = sum;
@@ -155,6 +158,8 @@ static void follow(const Product *product, const int32_t (*made)[COLUMNS], Py_ss
       follow_row(OPENED, product, made[row], first + row, column, numbers);
     else if (product->follows == NORMED)
       follow_row(NORMED, product, made[row], first + row, column, numbers);
+    else if (product->follows == ROUNDED)
+      follow_row(ROUNDED, product, made[row], first + row, column, numbers);
     else
       follow_row(PLAIN, product, made[row], first + row, column, numbers);
 }
@@ -185,11 +190,11 @@ INLINE void norm(int rows, const Product *product, Py_ssize_t first) {
 static void NAMED(multiply_all)(const Product *product, const Numbers *numbers) {
   const Py_ssize_t depth = product->rows.width, count = product->rows.count;
   const int more = count > 3 * ROWS ? 1 : count > ROWS ? 2 : 4; /* the next columns' weights are asked for by the first rows */
-  for (Py_ssize_t column = 0; column < product->out.width; column += COLUMNS)
+  for (Py_ssize_t column = 0; column < product->columns; column += COLUMNS)
     for (Py_ssize_t row = 0; row < count; row += ROWS) {
       const uint8_t *weights = product->weights + column * depth;
       const Py_ssize_t rows = count - row < ROWS ? count - row : ROWS, asked = row / ROWS * more * (depth / 4) * 64;
-      const int each = column + COLUMNS < product->out.width && asked < COLUMNS * depth ? more : 0;
+      const int each = column + COLUMNS < product->columns && asked < COLUMNS * depth ? more : 0;
       const uint8_t *ahead = each ? weights + COLUMNS * depth + asked : weights;
       int32_t made[ROWS][COLUMNS];
       switch (rows) {

@@ -30,8 +30,9 @@
    are; rows whose norms are taken together; the widest row; the most rows. */
 enum { COLUMNS = 64, DEPTH = 64, TILE = 16, PART = 32, MORE = 64, NORMS = 4, MOST_WIDE = 1 << 16, MOST = 1 << 24 };
 
-/* What follows a product and its bias: nothing; GELU; the sum with another row, and the norm of that. */
-enum { PLAIN, OPENED, NORMED };
+/* What follows a product and its bias: nothing; GELU; the sum with another row, and the norm of that; nothing, and the bias is
+   added to a product that was rounded, as ONNX Runtime has it. */
+enum { PLAIN, OPENED, NORMED, ROUNDED };
 
 /* Rows of floats, each contiguous. apart: floats from one to the next. */
 typedef struct {
@@ -40,7 +41,8 @@ typedef struct {
 } Matrix;
 
 typedef struct {
-  Matrix rows, out, added; /* added: what NORMED adds */
+  Matrix rows, out, further, added; /* further: where the columns behind those of out go; added: what NORMED adds */
+  Py_ssize_t columns;
   const uint8_t *weights;
   const int32_t *most;
   const float *scales, *bias, *gain, *shift;
@@ -129,14 +131,17 @@ static const void *hold_numbers(Call *call, PyObject *array, const char *number,
 }
 
 static int hold_product(Call *call, Product *product, PyObject *const *given) {
-  if (!hold_rows(call, given[0], &product->rows, 0) || !hold_rows(call, given[5], &product->out, PyBUF_WRITABLE))
+  const int splits = product->follows != NORMED && given[6] != NULL;
+  if (!hold_rows(call, given[0], &product->rows, 0) || !hold_rows(call, given[5], &product->out, PyBUF_WRITABLE) ||
+      (splits && !hold_rows(call, given[6], &product->further, PyBUF_WRITABLE)))
     return 0;
-  const Py_ssize_t columns = product->out.width;
+  const Py_ssize_t columns = product->columns = product->out.width + product->further.width;
   const Py_buffer *weights = hold(call, given[1], "B", 5, PyBUF_C_CONTIGUOUS);
   if (weights == NULL) return 0;
   product->weights = weights->buf;
   if (weights->shape[0] * 2 * TILE != columns || weights->shape[1] * DEPTH != product->rows.width || weights->shape[2] != 2 ||
-      weights->shape[3] != TILE || weights->shape[4] != 4 * TILE || product->out.count != product->rows.count)
+      weights->shape[3] != TILE || weights->shape[4] != 4 * TILE || product->out.count != product->rows.count ||
+      (splits && product->further.count != product->rows.count))
     return refused("rows, weights and what comes out do not fit one another") != NULL;
   if ((product->most = hold_numbers(call, given[2], "i", product->rows.width / PART)) == NULL ||
       (product->scales = hold_numbers(call, given[3], "f", columns)) == NULL ||
@@ -153,15 +158,15 @@ static int hold_product(Call *call, Product *product, PyObject *const *given) {
 static PyObject *computed(PyObject *given, int follows) {
   Call call = {0};
   Product product = {.follows = follows};
-  PyObject *arrays[9], *done = NULL;
+  PyObject *arrays[9] = {NULL}, *done = NULL;
   int8_t *room = NULL;
-  const int count = follows == NORMED ? 9 : 6;
+  const Py_ssize_t count = PyTuple_Size(given);
   const Kind *kind = chosen_kind;
-  if (PyTuple_Size(given) != count) {
+  if (follows == NORMED ? count != 9 : count != 6 && count != 7) {
     PyErr_SetString(PyExc_TypeError, "it takes as many arrays as row_products.pyi says");
     return NULL;
   }
-  for (int number = 0; number < count; number++) arrays[number] = PyTuple_GetItem(given, number);
+  for (Py_ssize_t number = 0; number < count; number++) arrays[number] = PyTuple_GetItem(given, number);
   if (kind == NULL)
     refused("it was not compiled for this kind of processor");
   else if (hold_product(&call, &product, arrays)) {
@@ -190,6 +195,11 @@ static PyObject *plain(PyObject *module, PyObject *given) {
   return computed(given, PLAIN);
 }
 
+static PyObject *rounded(PyObject *module, PyObject *given) {
+  (void)module;
+  return computed(given, ROUNDED);
+}
+
 static PyObject *gelu(PyObject *module, PyObject *given) {
   (void)module;
   return computed(given, OPENED);
@@ -203,6 +213,7 @@ static PyObject *normed(PyObject *module, PyObject *given) {
 #include "row_kinds.h"
 
 static PyMethodDef methods[] = {{"plain", plain, METH_VARARGS, "Multiply and add the bias: see row_products.pyi."},
+                                {"rounded", rounded, METH_VARARGS, "The same, the product rounded first."},
                                 {"gelu", gelu, METH_VARARGS, "The same, then GELU."},
                                 {"normed", normed, METH_VARARGS, "The same, added to other rows, then the norm."},
                                 {"kinds", kinds, METH_NOARGS, "Return the kinds of processor that this one is."},

@@ -5,6 +5,7 @@
 # 32 of a row's numbers, up to what sum of their squares their products with weights fit 16 bits, for AVX2
 # (compiled_products._most); where it, or a weight, is larger than that, sums are wrong. scales (M,): of each column;
 # bias (M,). ValueError where something does not fit.
+# Where further (N, L) is given, weights have M + L columns, and the last ones go there.
 # out may be rows or added, and overlaps nothing else. A row with a number that is not finite gives one that is not.
 
 from typing import TypeAlias
@@ -22,6 +23,19 @@ def plain(
     scales: _Floats,
     bias: _Floats,
     out: _Floats,
+    further: _Floats = ...,
+    /,
+) -> None: ...
+
+# The same, the product rounded before the bias is added to it, as ONNX Runtime does.
+def rounded(
+    rows: _Floats,
+    weights: NDArray[uint8],
+    most: NDArray[int32],
+    scales: _Floats,
+    bias: _Floats,
+    out: _Floats,
+    further: _Floats = ...,
     /,
 ) -> None: ...
 
@@ -33,6 +47,7 @@ def gelu(
     scales: _Floats,
     bias: _Floats,
     out: _Floats,
+    further: _Floats = ...,
     /,
 ) -> None: ...
 
@@ -50,7 +65,7 @@ def normed(
     /,
 ) -> None: ...
 
-# The kinds of processor that this one is, the best first, which is the one that is taken; none: the three raise
+# The kinds of processor that this one is, the best first, which is the one that is taken; none: the four raise
 # ValueError. amx-int8 and avx512-vnni compute the same to the last bit; avx2 has the same sums of whole numbers, but a
 # quotient in GELU, and a sum in the norm, may be rounded otherwise.
 def kinds() -> list[str]: ...

@@ -86,8 +86,8 @@ static void multiply_all_tiled(const Product *product, const Numbers *rows) {
   const Py_ssize_t share = blocks ? (2 * TILE_BYTES / 64 + blocks - 1) / blocks * 64 : 0;
   int32_t made[TURN][COLUMNS] __attribute__((aligned(64)));
   Py_ssize_t shaped = 0;
-  for (Py_ssize_t column = 0; column < product->out.width; column += COLUMNS) {
-    const int ahead = column + COLUMNS < product->out.width;
+  for (Py_ssize_t column = 0; column < product->columns; column += COLUMNS) {
+    const int ahead = column + COLUMNS < product->columns;
     for (Py_ssize_t turn = 0, stop; turn < count; turn = stop) {
       stop = turn + TURN < count ? turn + TURN : count;
       for (Py_ssize_t row = turn; row < stop; row += TILED) {

@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 
 from tests.harness.places import ROOT, SHIPPED
 from tests.unit.adapters.onnx.products import drawn, given_to, needs_processor
-from worker.adapters.onnx.compiled_products import KINDS, CompiledExit, CompiledStep, _most, _packed, multiplies
+from worker.adapters.onnx.compiled_products import (
+    KINDS,
+    CompiledEntrance,
+    CompiledExit,
+    CompiledStep,
+    _most,
+    _packed,
+    multiplies,
+)
 from worker.adapters.onnx.graph_file import stored_arrays
 from worker.adapters.onnx.inference_session import open_graph
 from worker.adapters.onnx.kept_rows import Rows
@@ -57,7 +65,7 @@ def best_kind_afterwards() -> Iterator[None]:
 @every_kind
 @settings(max_examples=80)
 @given(
-    follows=st.sampled_from(["plain", "gelu", "normed"]),
+    follows=st.sampled_from(["plain", "rounded", "gelu", "normed"]),
     seed=st.integers(0, 10_000),
     rows=st.integers(0, 14) | st.integers(15, 70),
     depth=st.integers(1, 5),
@@ -83,7 +91,7 @@ def test_it_is_the_product_and_a_row_is_the_same_to_the_last_bit_alone_and_among
 @needs_processor
 @settings(max_examples=60)
 @given(
-    follows=st.sampled_from(["plain", "gelu", "normed"]),
+    follows=st.sampled_from(["plain", "rounded", "gelu", "normed"]),
     seed=st.integers(0, 10_000),
     rows=st.integers(0, 100),
     depth=st.integers(1, 24),
@@ -101,6 +109,20 @@ def test_every_kind_of_processor_computes_the_same(follows: str, seed: int, rows
             np.testing.assert_allclose(other, made[KINDS[0]], atol=1e-5 * np.abs(other).max(initial=1.0))
         else:
             np.testing.assert_array_equal(other, made[KINDS[0]])
+
+
+@needs_processor
+@every_kind
+@pytest.mark.parametrize("follows", ["plain", "rounded", "gelu"])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 64), (40, 128), (200, 256)])
+def test_the_last_columns_may_go_elsewhere(kind: str, follows: str, rows: int, columns: int) -> None:
+    row_products.choose(kind)
+    rng = np.random.default_rng(rows)
+    taken = given_to(follows, rng, rows, 128, 320)
+    getattr(row_products, follows)(*taken)
+    whole, out, further = taken[5], drawn(rng, rows, columns), drawn(rng, rows, 320 - columns)
+    getattr(row_products, follows)(*taken[:5], out, further)
+    np.testing.assert_array_equal(np.hstack([out, further]), whole)
 
 
 @needs_processor
@@ -169,7 +191,7 @@ def test_a_number_is_rounded_as_a_division_rounds_it(kind: str, seed: int, size:
 
 @needs_processor
 @every_kind
-@pytest.mark.parametrize("follows", ["plain", "gelu", "normed"])
+@pytest.mark.parametrize("follows", ["plain", "rounded", "gelu", "normed"])
 @pytest.mark.parametrize("wrong", [np.nan, -np.nan, np.inf, -np.inf])
 def test_a_row_that_is_not_finite_gives_one_that_is_not_and_the_others_are_as_they_were(
     kind: str, follows: str, wrong: float
@@ -229,6 +251,22 @@ def test_a_shipped_network_computes_what_its_graphs_compute(stored: Any) -> None
             # A number between two whole ones may become either: one of 127 steps of one factor.
             assert np.abs(mine - other).max() < 0.02 * np.abs(other).max()
             assert np.median(np.abs(mine - other)) < 1e-4
+
+
+@needs_processor
+@every_kind
+@pytest.mark.parametrize("stored", MODELS, ids=lambda stored: stored.manifest.name)
+def test_a_shipped_network_begins_with_the_same_bits_as_by_its_graph(stored: Any, kind: str) -> None:  # noqa: ANN401
+    row_products.choose(kind)
+    arrays, layers = stored_arrays(stored.weights), len(stored.manifest.look_ahead)
+    graphs, rng = cut_into_rows(arrays, layers=layers, heads=[]), np.random.default_rng(1)
+    ours = CompiledEntrance(arrays, graphs.attention_heads, open_graph("none", graphs.embedding, 1))
+    theirs = open_graph("none", graphs.entrance, 1)
+    for rows in (0, 1, 200):
+        read: dict[str, Any] = {"pieces": rng.integers(0, 1000, rows), "positions": drawn(rng, rows, graphs.width)}
+        names = ["asking", "seen"]
+        for mine, other in zip(ours.run(names, read), theirs.run(names, read), strict=True):
+            np.testing.assert_array_equal(mine, other)
 
 
 def _widths(arrays: Arrays) -> dict[str, int]:

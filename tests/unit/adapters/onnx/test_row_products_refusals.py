@@ -56,6 +56,18 @@ def test_what_does_not_fit_is_refused_and_never_read(wrong: str) -> None:
         row_products.normed(*taken)
 
 
+@needs_processor
+@pytest.mark.parametrize(
+    "further",
+    [np.zeros((1, 64), np.float32), np.zeros((2, 128), np.float32), np.zeros((2, 32), np.float32), None],
+    ids=["fewer rows", "more columns", "half a vector", "nothing"],
+)
+def test_where_the_last_columns_do_not_fit_they_are_refused(further: Any) -> None:  # noqa: ANN401
+    taken = given_to("plain", np.random.default_rng(0), 2, 64, 128)
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        row_products.plain(*taken[:5], np.zeros((2, 64), np.float32), further)
+
+
 def test_too_few_arrays_are_refused() -> None:
     with pytest.raises(TypeError, match="as many arrays"):
         row_products.plain()
