@@ -51,17 +51,15 @@ class DecidedEngine:
     def __init__(self, models: Path, decided: dict[str, int]) -> None:
         self.engine = OnnxEngine(models, threads=1)
         marks = len(_OUR_MARK) + 1
-        self._added = {
-            word: np.eye(marks, dtype=np.float32)[_OUR_MARK[label]] * np.float32(WEIGHT)
-            for word, label in decided.items()
-        }
+        self._added = np.eye(marks, dtype=np.float32) * np.float32(WEIGHT)
+        self._mark = {word: _OUR_MARK[label] for word, label in decided.items()}
 
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label each request."""
         decided = []
         for request, scores in zip(requests, self.engine.score(requests), strict=True):
-            added = np.stack([self._added[request.words[place]] for place in request.wanted])
-            decided.append([scores[0] + added, *scores[1:]])
+            marks = [self._mark[request.words[place]] for place in request.wanted]
+            decided.append([scores[0] + self._added[marks], *scores[1:]])
         return self.engine.labels(requests, decided)
 
 
