@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
+from worker.adapters.onnx.line_memory import rows_at_a_line
 from worker.adapters.onnx.row_attention import RowAttention, Sight
 from worker.adapters.onnx.row_blocks import OWN_ROWS, BlockPool, Blocks
 from worker.adapters.onnx.slab_bound import SlabBound
@@ -66,6 +67,6 @@ class CompiledAttention(RowAttention):
         if self._seen is not sight:  # layers that see alike are given the same
             gone = np.repeat(self._gone, sight.queries)
             self._seen, self._begins, self._ends = sight, sight.begins - gone, sight.ends - gone
-        mixed = np.empty((len(asking), asking.shape[1] // 2), dtype=np.float32)
+        mixed = rows_at_a_line(len(asking), asking.shape[1] // 2)
         mix(k, self._pool.slabs, self._blocks, self._counts, sight.queries, self._begins, self._ends, asking, mixed)
         return mixed

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.adapters.onnx.kept_rows import Rows
+from worker.adapters.onnx.line_memory import bytes_at_a_line, rows_at_a_line
 from worker.adapters.onnx.row_graphs import Arrays
 
 try:
@@ -25,7 +26,6 @@ else:
 __all__ = ["KINDS", "CompiledEntrance", "CompiledExit", "CompiledStep", "multiplies"]
 
 _COLUMNS, _TOGETHER, _WIDEST, _MORE = 64, 32, 2**16, 64
-_LINE = 64
 _LINEAR = ("qkv", "attended", "inner", "outer")
 
 
@@ -72,7 +72,7 @@ class _Behind:
     def put(self, given: Mapping[str, Rows], hidden: Rows) -> None:
         """Write what comes out of the layer (N, D) for mixed (N, D) and asked (N, 2 D)."""
         rows, width = hidden.shape
-        middle, opened = _room(rows, width), _room(rows, len(self._inner.bias))
+        middle, opened = rows_at_a_line(rows, width), rows_at_a_line(rows, len(self._inner.bias))
         _normed(given["mixed"], self._attended, middle, given["asked"][:, :width], self._middle_norm)
         gelu(middle, self._inner.packed, self._inner.most, self._inner.scales, self._inner.bias, opened)
         _normed(opened, self._outer, hidden, middle, self._output_norm)
@@ -89,7 +89,7 @@ class CompiledEntrance:
         """Return asking (N, 2 D) and seen (N, 2 D) for pieces (N,) and positions (N, D)."""
         (hidden,) = self._embedding.run(["hidden"], given)
         rows, width = hidden.shape
-        asking, seen = _room(rows, 2 * width), _room(rows, 2 * width)
+        asking, seen = rows_at_a_line(rows, 2 * width), rows_at_a_line(rows, 2 * width)
         own = self._asking
         rounded(hidden, own.packed, own.most, own.scales, own.bias, asking[:, width:], seen)
         asking[:, :width] = hidden
@@ -105,7 +105,7 @@ class CompiledExit:
 
     def run(self, names: Sequence[str], given: Mapping[str, Rows]) -> list[Rows]:
         """Return the scores (N, C) of the heads for mixed (N, D) and asked (N, 2 D)."""
-        hidden = np.empty_like(given["mixed"])
+        hidden = rows_at_a_line(*given["mixed"].shape)
         self._behind.put(given, hidden)
         scores: list[Rows] = self._heads.run(names, {"hidden": hidden})
         return scores
@@ -121,7 +121,7 @@ class CompiledStep:
     def run(self, _: Sequence[str], given: Mapping[str, Rows]) -> list[Rows]:
         """Return asking (N, 2 D) and seen (N, 2 D) for mixed (N, D) and asked (N, 2 D)."""
         rows, width = given["mixed"].shape
-        asking, seen = _room(rows, 2 * width), _room(rows, 2 * width)
+        asking, seen = rows_at_a_line(rows, 2 * width), rows_at_a_line(rows, 2 * width)
         hidden = asking[:, :width]
         self._behind.put(given, hidden)
         own = self._asking
@@ -131,10 +131,6 @@ class CompiledStep:
 
 def _normed(rows: Rows, weights: _Weights, out: Rows, added: Rows, norm: tuple[Rows, Rows]) -> None:
     normed(rows, weights.packed, weights.most, weights.scales, weights.bias, out, added, *norm)
-
-
-def _room(rows: int, width: int) -> Rows:
-    return np.empty((rows, width), dtype=np.float32)
 
 
 def _weights(arrays: Arrays, name: str) -> _Weights:
@@ -150,16 +146,9 @@ def _packed(whole: NDArray[np.generic]) -> NDArray[np.uint8]:
     depth, columns = whole.shape
     unsigned = (whole.astype(np.int16) + _MORE).astype(np.uint8)
     parts = unsigned.reshape(depth // 64, 16, 4, columns // _TOGETHER, 2, 16).transpose(3, 0, 4, 1, 5, 2)
-    packed = _at_a_line(columns * depth).reshape(parts.shape)
+    packed = bytes_at_a_line(columns * depth).reshape(parts.shape)
     packed[:] = parts
     return packed.reshape(columns // _TOGETHER, depth // 64, 2, 16, 64)
-
-
-def _at_a_line(size: int) -> NDArray[np.uint8]:
-    """Return so many bytes that begin where a cache line does: a vector of 64 lies in one line then, not in two."""
-    room = np.empty(size + _LINE, dtype=np.uint8)
-    first = -room.ctypes.data % _LINE
-    return room[first : first + size]
 
 
 def _most(whole: NDArray[np.generic]) -> NDArray[np.int32]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.adapters.onnx.kept_rows import Rows
+from worker.adapters.onnx.line_memory import rows_at_a_line
 from worker.adapters.onnx.wavefront import Step
 
 try:
@@ -49,7 +50,7 @@ class WaitingRows:
         picks = self._picks if k == len(self._spans) - 1 else None
         if picks is None and self._look_ahead[k] == 0:  # what the layer takes in it could compute: nothing waits
             return fresh
-        asking = np.empty((int(spans[:, 1].sum()), fresh.shape[1]), dtype=_NUMBER)
+        asking = rows_at_a_line(int(spans[:, 1].sum()), fresh.shape[1])
         if self._compiled:
             join(k, self._kept, fresh, spans, picks, asking)
             return asking
