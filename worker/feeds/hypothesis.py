@@ -12,7 +12,7 @@ from typing import Protocol
 from worker.errors import FatalError
 
 __all__ = [
-    "MAX_HELD_CHARACTERS",
+    "MAX_KEPT_CHARACTERS",
     "MAX_NAME_CHARACTERS",
     "HeardWord",
     "Hypothesis",
@@ -20,7 +20,7 @@ __all__ = [
     "UnreadableMessageError",
 ]
 
-MAX_HELD_CHARACTERS = 1_000_000
+MAX_KEPT_CHARACTERS = 1_000_000
 """So much is kept of what is not final, in all channels of a connection: some hours of one speaker's words."""
 
 MAX_NAME_CHARACTERS = 256

@@ -12,7 +12,7 @@ the words sent are matched with those of the new one by edit distance and what f
 taken back is counted. An utterance that was final is closed: what the recogniser sends of it again, formatted
 perhaps, is a repeat and dropped by its name, never by its text.
 
-What is kept of hypotheses is bounded over all channels together (``MAX_HELD_CHARACTERS``): while there is more, only
+What is kept of hypotheses is bounded over all channels together (``MAX_KEPT_CHARACTERS``): while there is more, only
 finals are taken. Of named utterances ``_OPEN_KEPT`` are open at most: the oldest then waits for its final.
 """
 
@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 from schemas.events import MAX_EVENT_WORDS
 from worker.feeds.hypothesis import (
-    MAX_HELD_CHARACTERS,
+    MAX_KEPT_CHARACTERS,
     MAX_NAME_CHARACTERS,
     HeardWord,
     Hypothesis,
@@ -46,7 +46,7 @@ _Key = tuple[str, str]
 class _Utterance:
     """What was sent of an utterance, and the hypotheses before the one that comes, the newest last.
 
-    held: what it counts for in ``MAX_HELD_CHARACTERS``.
+    held: what it counts for in ``MAX_KEPT_CHARACTERS``.
     """
 
     sent: list[str] = field(default_factory=list)
@@ -84,9 +84,9 @@ class StableWords:
         utterance = self._open.get(_key(hypothesis), _Utterance())
         if len(hypothesis.words) - len(utterance.sent) > MAX_EVENT_WORDS:
             raise UnreadableMessageError(f"oversized: words: expected at most {MAX_EVENT_WORDS} that may still change")
-        if self._held > MAX_HELD_CHARACTERS:
+        if self._held > MAX_KEPT_CHARACTERS:
             raise UnreadableMessageError(
-                f"oversized: words: expected at most {MAX_HELD_CHARACTERS} characters that are not final, "
+                f"oversized: words: expected at most {MAX_KEPT_CHARACTERS} characters that are not final, "
                 "in all channels together"
             )
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from worker.feeds.hypothesis import MAX_HELD_CHARACTERS, HeardWord, Hypothesis, UnreadableMessageError
+from worker.feeds.hypothesis import MAX_KEPT_CHARACTERS, HeardWord, Hypothesis, UnreadableMessageError
 from worker.feeds.message_fields import Message, text, written_list
 from worker.feeds.times import ms
 from worker.feeds.written_words import written_units
@@ -42,9 +42,9 @@ class FunAsr:
         mode = text(message, "mode")
         words = _words(message)
         if mode == "2pass-online":
-            if sum(len(word.text) + 1 for word in (*self._pieces, *words)) > MAX_HELD_CHARACTERS:
+            if sum(len(word.text) + 1 for word in (*self._pieces, *words)) > MAX_KEPT_CHARACTERS:
                 raise UnreadableMessageError(
-                    f"oversized: text: expected at most {MAX_HELD_CHARACTERS} characters without a second pass"
+                    f"oversized: text: expected at most {MAX_KEPT_CHARACTERS} characters without a second pass"
                 )
             self._pieces += words
             yield Hypothesis(words=tuple(self._pieces))

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from worker.feeds.hypothesis import (
-    MAX_HELD_CHARACTERS,
+    MAX_KEPT_CHARACTERS,
     MAX_NAME_CHARACTERS,
     HeardWord,
     Hypothesis,
@@ -99,14 +99,14 @@ class OpenAiRealtime:
     @property
     def _full(self) -> bool:
         held = sum(_ITEM_CHARACTERS + len(name) + len(item.said) for name, item in self._items.items())
-        return held > MAX_HELD_CHARACTERS
+        return held > MAX_KEPT_CHARACTERS
 
     def _check(self, name: str, *, over: bool) -> None:
         if len(name) > MAX_NAME_CHARACTERS:
             raise UnreadableMessageError(f"item_id: expected at most {MAX_NAME_CHARACTERS} characters")
         if not over and self._full:
             raise UnreadableMessageError(
-                f"oversized: delta: expected at most {MAX_HELD_CHARACTERS} characters of items that wait"
+                f"oversized: delta: expected at most {MAX_KEPT_CHARACTERS} characters of items that wait"
             )
 
     def _front(self) -> Iterator[Hypothesis]:
