@@ -54,6 +54,7 @@ class Hypothesis:
 
     stream: the audio channel, where there are several; one session each. utterance: what the recogniser calls it;
     empty where it has no name and a final result simply ends it. final: the recogniser says no more about this one.
+    goes_on: the final is a part of what was told so far, and what was sent beyond it belongs to what follows.
     utterance_end: the speaker paused here, says the recogniser. reconnected: a new connection begins, its times start
     at 0 again.
     """
@@ -62,6 +63,7 @@ class Hypothesis:
     stream: str = ""
     utterance: str = ""
     final: bool = False
+    goes_on: bool = False
     utterance_end: bool = False
     heard_until_ms: int | None = None
     reconnected: bool = False

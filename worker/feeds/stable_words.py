@@ -100,6 +100,8 @@ class StableWords:
             return hypothesis.words[sent:], ()
         utterance = self._open.setdefault(key, _Utterance())
         texts = [_folded(word.text) for word in hypothesis.words]
+        own = after_sent(texts, utterance.sent)[0] if hypothesis.goes_on else len(utterance.sent)
+        beyond, utterance.sent = utterance.sent[own:], utterance.sent[:own]
         begin, otherwise = after_sent(utterance.sent, texts)
         end = len(texts) if hypothesis.final else max(begin, self._settled(utterance, hypothesis.words, texts))
         if end > begin or hypothesis.final:  # else it may be a flicker, and the words sent are matched anew
@@ -107,6 +109,9 @@ class StableWords:
             utterance.sent = texts[:end]
         if hypothesis.final:
             self._close(key, None)
+            if beyond:
+                utterance = self._open[key] = _Utterance(sent=beyond)
+                self._hold(key, utterance)
             return hypothesis.words[begin:end], ()
         if self._agreement and texts not in list(utterance.before)[-1:]:
             utterance.before.append(texts)

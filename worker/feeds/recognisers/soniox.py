@@ -55,7 +55,7 @@ class Soniox:
             yield self._ended(pause=True)
             return
         if sum(len(token.text) + 1 for token in self._final) > _HELD_CHARACTERS:
-            yield self._ended(pause=False, next_word=self._last_begun())
+            yield self._cut(self._last_begun())
         words = words_of_tokens([*self._final, *tentative], closed=False)
         yield Hypothesis(words=words, heard_until_ms=ms(message.get("total_audio_proc_ms")))
 
@@ -64,11 +64,15 @@ class Soniox:
         if self._final:
             yield self._ended(pause=False)
 
-    def _ended(self, *, pause: bool, next_word: int | None = None) -> Hypothesis:
-        """End what is final up to a token; None: all of it."""
+    def _ended(self, *, pause: bool) -> Hypothesis:
+        words, self._final = words_of_tokens(self._final), []
+        return Hypothesis(words=words, final=True, utterance_end=pause)
+
+    def _cut(self, next_word: int | None) -> Hypothesis:
+        """End what is final up to a token; None: all of it. What follows may have been sent already."""
         words = words_of_tokens(self._final[:next_word])
         self._final = [] if next_word is None else self._final[next_word:]
-        return Hypothesis(words=words, final=True, utterance_end=pause)
+        return Hypothesis(words=words, final=True, goes_on=True)
 
     def _last_begun(self) -> int | None:
         """Return the final token that begins the last word, which may go on; None: no token surely begins one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
 from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.soniox import Soniox
@@ -68,3 +70,27 @@ def test_chinese_of_sonioxs_without_spaces_is_cut_between_words() -> None:
     said = [soniox(token("好", final=True), token("hel", final=True), token("lo", final=True)) for _ in range(1000)]
     events = [event for one in said for event in speech.take(one)]
     assert texts([*events, *speech.finish(end=True)]) == ["好", "hello"] * 1000
+
+
+@pytest.mark.parametrize("agreement", [None, 2, 3])
+def test_what_was_sent_beyond_a_cut_of_sonioxs_is_not_sent_again(agreement: int | None) -> None:
+    speech = RecognisedSpeech(Soniox(), SessionEvents(session="s", lang="en"), agreement=agreement)
+    words = [f"word{number}" for number in range(300)]
+    said = [
+        soniox(token(f" {words[at]}", final=True), *(token(f" {one}", final=False) for one in words[at + 1 : at + 5]))
+        for at in range(300)
+    ]
+    events = [event for one in said for event in speech.take(one)]
+    assert texts([*events, *speech.finish(end=True)]) == words
+    assert speech.revised == 0
+
+
+def test_a_mark_behind_a_word_of_sonioxs_that_was_sent_does_not_send_it_again() -> None:
+    speech = RecognisedSpeech(Soniox(), SessionEvents(session="s", lang="en"))
+    said = [
+        soniox(*(token(f" word{number}", final=True) for number in range(120)), token(" next", final=False)),
+        soniox(*(token("!", final=True) for _ in range(50)), token(" next", final=False)),
+        soniox(token(" next", final=True), token("<end>", final=True)),
+    ]
+    events = [event for one in said for event in speech.take(one)]
+    assert texts([*events, *speech.finish(end=True)]) == [*(f"word{number}" for number in range(120)), "next"]
