@@ -130,13 +130,18 @@ class Assignment(RebalanceListener):
         """Return, once, what says of each announced rebuild that it was no try: the worker stops."""
         return self._progress.take_withdrawals(self.claiming)
 
-    def claim_again(self, partition: int, reason: CheckpointOutcome | ClaimWaitReason) -> None:
-        """Throw the memory of a loaded partition away and claim it anew; one that is not loaded is left alone."""
+    def claim_again(
+        self, partition: int, reason: CheckpointOutcome | ClaimWaitReason, *, untried: bool = False
+    ) -> None:
+        """Throw the memory of a loaded partition away and claim it anew; one that is not loaded is left alone.
+
+        untried: what was announced of it had no part in what failed.
+        """
         if partition not in self.loaded or self._refused_too_often(partition, reason):
             return
         # Where somebody newer stands in the way, the group may have news: hear it first, for a claim would fence them.
         attempt = self._claim(partition, PhaseEvent.CLAIM_AGAIN, after_s=_AFTER_FENCE_S if reason.fenced else 0.0)
-        if reason.blames_no_step:
+        if untried or reason.blames_no_step:
             attempt.claim.tries.uncount()
         self._observer.note(ClaimWaits(partition=partition, reason=reason))
 

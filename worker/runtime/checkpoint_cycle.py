@@ -141,6 +141,8 @@ class CheckpointCycle:
                 self._assignment.park(one.parked)
 
     def _lose_producer(self, reason: CheckpointOutcome) -> None:
-        for partition in self._assignment.loaded:  # paused: nothing piles up while there is nobody to publish it
-            self._assignment.claim_again(partition, reason)
+        # Paused: nothing piles up while there is nobody to publish it. A rebuild that waits for its own transaction was
+        # not in the one that failed, whose partitions are claimed again already.
+        for partition, one in self._assignment.loaded.items():
+            self._assignment.claim_again(partition, reason, untried=one.announced)
         self._producer.lose(reason)
