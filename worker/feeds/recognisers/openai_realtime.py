@@ -66,8 +66,8 @@ class OpenAiRealtime:
         """Return what an event says. Raises UnreadableMessageError."""
         kind, name = text(message, "type"), text(message, "item_id")
         if kind == "session.created" and self._items:
+            yield from self.finish()
             yield Hypothesis(reconnected=True)
-            self._items.clear()
         if not name or name in self._done or not kind.startswith((_TRANSCRIPTION, _BUFFER)):
             return
         step = kind.removeprefix(_TRANSCRIPTION).removeprefix(_BUFFER)

@@ -31,6 +31,20 @@ def test_openais_items_go_out_in_the_order_of_their_audio() -> None:
     assert [texts([event]) for event in events] == [["First"], ["one."], ["Second."], []]
 
 
+def test_what_openais_session_had_completed_or_begun_goes_out_before_the_next_session_begins() -> None:
+    said: list[Message] = [
+        {"type": "input_audio_buffer.committed", "item_id": "a"},
+        {"type": f"{_ITEM}delta", "item_id": "a", "delta": "First "},
+        {"type": f"{_ITEM}completed", "item_id": "b", "transcript": "Second."},
+        {"type": "session.created", "session": {}},
+        {"type": f"{_ITEM}completed", "item_id": "c", "transcript": "Third."},
+    ]
+    events = fed("openai-realtime", said)
+    assert texts(events) == ["First", "Second.", "Third."]
+    first, *others = [event.epoch for event in events if event.words]
+    assert others == [first, first + 1]
+
+
 def test_openais_item_that_failed_is_passed_over() -> None:
     said: list[Message] = [
         {"type": "input_audio_buffer.committed", "item_id": "a"},
