@@ -23,11 +23,10 @@ _PARTS = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]+")
 
 @dataclass(slots=True)
 class _Numbering:
-    """A session's next number, what it has told of the audio, and its words' latest end."""
+    """A session's next number, and what it has told of the audio."""
 
     next_seq: int = 0
     told_ms: int = -1
-    latest_ms: int = 0
     spoke: bool = False
 
 
@@ -46,6 +45,7 @@ class SessionEvents:
     targets: tuple[str, ...] | None = None
     refused: Callable[[UnreadableMessageError], None] | None = None
     _numbers: dict[str, _Numbering] = field(default_factory=dict)
+    _latest_ms: int = 0
 
     def check(self) -> None:
         """Raise FatalError where no worker would take any event of such a session: its name, language or routes."""
@@ -63,11 +63,14 @@ class SessionEvents:
 
     def reconnect(self, elapsed_ms: int | None = None) -> None:
         """Begin the next epoch. elapsed_ms: since the session began; never before what was already heard."""
-        latest_ms = max((one.latest_ms for one in self._numbers.values()), default=0)
-        self.offset_ms = max(latest_ms, elapsed_ms or 0)
+        self.offset_ms = max(self._latest_ms, elapsed_ms or 0)
         self.epoch += 1
         for one in self._numbers.values():
             one.next_seq = 0
+
+    def forget(self, session: str) -> None:
+        """Keep nothing of a session: it is over, or nobody took its events. Its next event begins it anew."""
+        self._numbers.pop(session, None)
 
     def events(
         self, words: Sequence[HeardWord], *, stream: str, heard_ms: int | None, utterance_end: bool
@@ -143,7 +146,7 @@ class SessionEvents:
         numbering.spoke = True
         numbering.told_ms = max(numbering.told_ms, until_ms or 0)
         ends = (word.end_ms or word.start_ms or 0 for word in words)
-        numbering.latest_ms = max(numbering.latest_ms, until_ms or 0, *ends, 0)
+        self._latest_ms = max(self._latest_ms, until_ms or 0, *ends)
         yield event
 
     def _published(self, heard: Iterable[HeardWord]) -> Iterator[Word]:

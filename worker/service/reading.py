@@ -99,6 +99,7 @@ class RecogniserReader:
     recogniser: RecogniserName
     failed: ReaderFailed
     _speech: RecognisedSpeech | None = None
+    _events: SessionEvents | None = None
     _unpublishable: list[UnreadableMessageError] = field(default_factory=list)
     _next: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Epoch and next number of the sessions that are open."""
@@ -110,6 +111,8 @@ class RecogniserReader:
         for event in self._heard(fields):
             if event.words or event.session_end or event.session in self._next:  # else it would open an empty session
                 yield event
+            if event.session not in self._next:  # there was no room for it, or it has ended
+                self._forget(event.session)
         if self._unpublishable:
             raise RefusedMessageError(DeadLetterReason.MALFORMED, str(self._unpublishable[0]))
 
@@ -125,13 +128,18 @@ class RecogniserReader:
     def ended(self, session: str) -> None:
         """Take note that a session is over: its name begins anew."""
         self._next.pop(session, None)
+        self._forget(session)
+
+    def _forget(self, session: str) -> None:
+        if self._events is not None:
+            self._events.forget(session)
 
     def _heard(self, fields: dict[str, object]) -> list[WordsEvent]:
         if self._speech is None:
-            events = SessionEvents(
+            self._events = SessionEvents(
                 session=self.opening.session, lang=self.opening.lang, refused=self._unpublishable.append
             )
-            self._speech = RecognisedSpeech(RECOGNISERS[self.recogniser].reader(), events)
+            self._speech = RecognisedSpeech(RECOGNISERS[self.recogniser].reader(), self._events)
         speech = self._speech
         ends = fields.keys() == {"session_end"}
         if ends:
