@@ -50,7 +50,12 @@ class ClaimFence:
         return self._token
 
     def start_over(self) -> None:
-        """Raise another token next time: what was written under this one may have been refused, or land later."""
+        """Raise another token next time: what was written under this one may have been refused, or land later.
+
+        It is another one also where Redis is lost until then.
+        """
+        if self._token is not None:
+            self._left = max(self._left, self._token + 1)
         self._token = None
 
     def raise_above_committed(self) -> CommittedOffset | None:
@@ -123,6 +128,6 @@ class ClaimFence:
             drop=drop,
         )
         if not self._store.write(self._partition, write):
-            self._token = None  # a newer claim was made, perhaps our own late one: start over
+            self.start_over()  # a newer claim was made, perhaps our own late one
             raise StoreError("the claim was overtaken by a newer one")
         self.found = FoundManifest(manifest=manifest, stored_id=to)
