@@ -1,9 +1,9 @@
 """The claim of a partition: fence the former owner, learn which snapshots count, load every session.
 
-1. raise the token to one more than the larger of the stored one and the committed id's: the former owner can write no
-   more;
-2. read the committed offset with stable offsets required (it waits while a transaction on it is open); where its id
-   has a token not below ours, the store was lost meanwhile: raise again;
+1. raise the token to one more than the stored one: the former owner can write no more;
+2. read the committed offset with stable offsets required (it waits while a transaction on it is open), and leave the
+   token with the group; where the committed id's token, or the one that the last claim left, is not below ours, the
+   store was lost meanwhile or went back: raise again, above both;
 3. judge (``verdict``): roll back what is in doubt;
 4. load **all** sessions, because timers of sessions without new words must fire too.
 
