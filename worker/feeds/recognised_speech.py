@@ -32,8 +32,9 @@ class RecognisedSpeech:
     def take(self, message: Mapping[str, object], *, elapsed_ms: int | None = None) -> list[WordsEvent]:
         """Return the events of a message. elapsed_ms: since the session began, for a connection that begins anew.
 
-        Raises UnreadableMessageError, before any event of the message has taken a number. What is too much to be kept
-        is told as refused (``SessionEvents.refuse``), and what is final in the same message goes out.
+        Raises UnreadableMessageError for a message that cannot be read, before any event of it has taken a number. What
+        is too much to be kept is told as refused (``SessionEvents.refuse``, which raises where nobody is told), and
+        what is final in the same message goes out.
         """
         return list(self._taken(list(self._recogniser.read(message)), elapsed_ms))
 
