@@ -41,7 +41,7 @@ $(VENV)/bin/python:
 	echo "Making $(VENV) with $$("$$found" --version)"; \
 	"$$found" -m venv $(VENV)
 
-COMPILED := $(addprefix worker/adapters/onnx/row_,kernels.c products.c waiting.c arithmetic.h arrays.h kinds.h lanes.h pairs.h product_arithmetic.h tiles.h vectors.h vnni.h)
+COMPILED := $(wildcard worker/adapters/onnx/row_*.[ch])
 
 $(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml setup.py $(COMPILED) | $(VENV)/bin/python
 	@echo "Installing what the worker and the demo need (pinned, checked by hash)"

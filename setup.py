@@ -26,6 +26,7 @@ DATA = {
     "schemas": ["json/*.json", "py.typed"],
     "worker": ["adapters/onnx/*.pyi", "adapters/redis/lua/*.lua", "py.typed", "service/page/*.html"],
 }
+HEADERS = sorted(str(path) for path in Path("worker/adapters/onnx").glob("row_*.h"))
 EDITABLE = "editable_wheel" in sys.argv
 
 _IMPORT = re.compile(rf"^(?P<head>\s*(?:from|import) )(?P<package>{'|'.join(INNER)})(?P<tail>[. \n])", re.MULTILINE)
@@ -76,20 +77,7 @@ setup(
         Extension(
             f"{'' if EDITABLE else OWN + '.'}worker.adapters.onnx.{module}",
             [f"worker/adapters/onnx/{module}.c"],
-            depends=[
-                f"worker/adapters/onnx/row_{part}.h"
-                for part in (
-                    "arithmetic",
-                    "arrays",
-                    "kinds",
-                    "lanes",
-                    "pairs",
-                    "product_arithmetic",
-                    "tiles",
-                    "vectors",
-                    "vnni",
-                )
-            ],
+            depends=HEADERS,
             extra_compile_args=["-Wno-psabi", *OPTIONS],
             extra_link_args=OPTIONS,
             py_limited_api=True,

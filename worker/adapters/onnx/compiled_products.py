@@ -6,8 +6,7 @@ The same numbers in fewer passes: each product takes float rows in and gives flo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +28,7 @@ _COLUMNS, _TOGETHER, _WIDEST, _MORE = 64, 32, 2**16, 64
 _LINEAR = ("qkv", "attended", "inner", "outer")
 
 
-@dataclass(frozen=True, slots=True)
-class _Weights:
+class _Weights(NamedTuple):
     """One product's, as ``row_products`` has them.
 
     packed (M / 32, K / 64, 2, 16, 64), most (K / 32,), scales and bias (M,).
@@ -73,9 +71,9 @@ class _Behind:
         """Write what comes out of the layer (N, D) for mixed (N, D) and asked (N, 2 D)."""
         rows, width = hidden.shape
         middle, opened = rows_at_a_line(rows, width), rows_at_a_line(rows, len(self._inner.bias))
-        _normed(given["mixed"], self._attended, middle, given["asked"][:, :width], self._middle_norm)
-        gelu(middle, self._inner.packed, self._inner.most, self._inner.scales, self._inner.bias, opened)
-        _normed(opened, self._outer, hidden, middle, self._output_norm)
+        normed(given["mixed"], *self._attended, middle, given["asked"][:, :width], *self._middle_norm)
+        gelu(middle, *self._inner, opened)
+        normed(opened, *self._outer, hidden, middle, *self._output_norm)
 
 
 class CompiledEntrance:
@@ -90,8 +88,7 @@ class CompiledEntrance:
         (hidden,) = self._embedding.run(["hidden"], given)
         rows, width = hidden.shape
         asking, seen = rows_at_a_line(rows, 2 * width), rows_at_a_line(rows, 2 * width)
-        own = self._asking
-        rounded(hidden, own.packed, own.most, own.scales, own.bias, asking[:, width:], seen)
+        rounded(hidden, *self._asking, asking[:, width:], seen)
         asking[:, :width] = hidden
         return [asking, seen]
 
@@ -124,13 +121,8 @@ class CompiledStep:
         asking, seen = rows_at_a_line(rows, 2 * width), rows_at_a_line(rows, 2 * width)
         hidden = asking[:, :width]
         self._behind.put(given, hidden)
-        own = self._asking
-        plain(hidden, own.packed, own.most, own.scales, own.bias, asking[:, width:], seen)
+        plain(hidden, *self._asking, asking[:, width:], seen)
         return [asking, seen]
-
-
-def _normed(rows: Rows, weights: _Weights, out: Rows, added: Rows, norm: tuple[Rows, Rows]) -> None:
-    normed(rows, weights.packed, weights.most, weights.scales, weights.bias, out, added, *norm)
 
 
 def _weights(arrays: Arrays, name: str) -> _Weights:

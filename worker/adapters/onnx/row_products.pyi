@@ -8,48 +8,34 @@
 # Where further (N, L) is given, weights have M + L columns, and the last ones go there.
 # out may be rows or added, and overlaps nothing else. A row with a number that is not finite gives one that is not.
 
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from numpy import float32, int32, uint8
 from numpy.typing import NDArray
 
 _Floats: TypeAlias = NDArray[float32]
 
+class _Product(Protocol):
+    def __call__(
+        self,
+        rows: _Floats,
+        weights: NDArray[uint8],
+        most: NDArray[int32],
+        scales: _Floats,
+        bias: _Floats,
+        out: _Floats,
+        further: _Floats = ...,
+        /,
+    ) -> None: ...
+
 # out = rows × weights + bias.
-def plain(
-    rows: _Floats,
-    weights: NDArray[uint8],
-    most: NDArray[int32],
-    scales: _Floats,
-    bias: _Floats,
-    out: _Floats,
-    further: _Floats = ...,
-    /,
-) -> None: ...
+plain: _Product
 
 # The same, the product rounded before the bias is added to it, as ONNX Runtime does.
-def rounded(
-    rows: _Floats,
-    weights: NDArray[uint8],
-    most: NDArray[int32],
-    scales: _Floats,
-    bias: _Floats,
-    out: _Floats,
-    further: _Floats = ...,
-    /,
-) -> None: ...
+rounded: _Product
 
 # out = GELU of that.
-def gelu(
-    rows: _Floats,
-    weights: NDArray[uint8],
-    most: NDArray[int32],
-    scales: _Floats,
-    bias: _Floats,
-    out: _Floats,
-    further: _Floats = ...,
-    /,
-) -> None: ...
+gelu: _Product
 
 # out = the layer norm of added (N, M) plus that, with gain and shift (M,).
 def normed(
