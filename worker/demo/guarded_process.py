@@ -20,8 +20,11 @@ from pathlib import Path
 
 __all__ = ["GuardedProcess", "free_port"]
 
+_LOOPBACK = "127.0.0.1"
 _PORTS = range(27_000, 32_768)
-_given: set[int] = set()
+_given: dict[int, socket.socket] = {}
+"""What was given, each with the socket that keeps it from other processes of ours."""
+
 _STOP_S = 10.0
 _ENDED = "ZX"
 _AT_REST: dict[int, str] = {signal.SIGSTOP: "Tt" + _ENDED, signal.SIGKILL: _ENDED}
@@ -42,17 +45,23 @@ exit $code
 
 
 def free_port(ports: range = _PORTS) -> int:
-    """Return a TCP port of the loopback interface that was free just now; within a process, one that was not given yet.
+    """Return a TCP port of the loopback interface that was free just now, and that was given to nobody of ours yet.
 
-    Above 32,767 systems take ports for outgoing connections, and one may sit on it while its owner is restarted.
+    Neither in this process nor in another that runs: a server is seconds from taking its port, so whoever was given
+    one keeps the UDP port of the same number for as long as the process lives. Above 32,767 systems take ports for
+    outgoing connections, and one may sit on it while its owner is restarted.
     """
     while True:
         port = random.choice(ports)  # noqa: S311 - no secret
         if port in _given:
             continue
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            _given.add(port)
+        with contextlib.ExitStack() as on_refusal, contextlib.suppress(OSError):
+            kept = on_refusal.enter_context(socket.socket(type=socket.SOCK_DGRAM))
+            kept.bind((_LOOPBACK, port))
+            with socket.socket() as probe:
+                probe.bind((_LOOPBACK, port))
+            on_refusal.pop_all()
+            _given[port] = kept
             return port
 
 

@@ -133,6 +133,21 @@ def test_no_port_is_given_twice_nor_one_that_outgoing_connections_take() -> None
     assert max(ports) < 32_768
 
 
+def test_a_port_that_another_process_was_given_is_not_given_again_before_its_server_has_it() -> None:
+    ports = range(26_990, 27_000)
+    other = f"from worker.demo.guarded_process import free_port as f; print(f(range({ports.start}, {ports.stop - 1})))"
+    keeps = f"{other}; input()"
+    root = Path(__file__).resolve().parents[3]
+    with subprocess.Popen(
+        [sys.executable, "-c", keeps], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        theirs = int(process.stdout.readline())
+        assert theirs not in {free_port(ports) for _ in range(len(ports) - 1)}
+        process.communicate("\n")
+    assert free_port(range(theirs, theirs + 1)) == theirs
+
+
 def test_nobody_else_gets_the_ports_at_which_the_nodes_of_a_cluster_talk() -> None:
     buses = {port + 10_000 for port in CLUSTER_PORTS}
     assert max(buses) < 32_768
