@@ -57,7 +57,7 @@ def name(package: str) -> str:
     return package if EDITABLE or package.partition(".")[0] == OWN else f"{OWN}.{package}"
 
 
-COMPILED = ("row_kernels", "row_products", "row_waiting")
+COMPILED = ("row_kernels", "row_plan", "row_products", "row_waiting")
 """For the limited interface of Python 3.11: one wheel serves every later version."""
 
 OPTIONS = ["-O3", "-fno-fast-math", "-fno-unsafe-math-optimizations"]

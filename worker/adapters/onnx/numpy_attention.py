@@ -107,7 +107,8 @@ class NumpyAttention(RowAttention):
         sight_of = np.stack((sight.begins, sight.ends), axis=1)
         by_length: dict[int, list[tuple[int, _Arrays, Sequence[int]]]] = {}
         place = 0
-        for kept, sees in zip(self._rooms, sight.visible, strict=True):
+        ends = np.split(sight.ends, np.cumsum(sight.queries)[:-1])
+        for kept, sees in zip(self._rooms, [own.tolist() for own in ends], strict=True):
             if sees:
                 by_length.setdefault(_whole(sees[-1], _PADDED_TO), []).append((place, kept, sees))
                 place += len(sees)

@@ -7,10 +7,15 @@
 
 #define score NAMED(score)
 #define add NAMED(add)
-#define attend_in_head NAMED(attend_in_head)
+#define Group NAMED(Group)
+#define score_in_head NAMED(score_in_head)
+#define share_in_head NAMED(share_in_head)
+#define mix_in_head NAMED(mix_in_head)
+#define attend_in_group NAMED(attend_in_group)
 #define keys_of NAMED(keys_of)
 #define fetch NAMED(fetch)
 #define share_leading NAMED(share_leading)
+#define write_values NAMED(write_values)
 
 /* Vectors of keys that are computed with at a time, so that their sums and what they are added up of fit the registers. */
 #if LANES == 16
@@ -64,29 +69,42 @@ INLINE void add(int rows, int width, half *const *blocks, Py_ssize_t values, int
   }
 }
 
-/* So many rows of a session, TOGETHER at most, in one head. asked: where each row's query stands; from, to: a row sees the places
-   from the one up to the other, and the leading piece's row; least, most: the least and the most of them; shares: room for
-   TOGETHER vectors of LANES places, from the start of a block on. */
-INLINE void attend_in_head(int rows, int width, const Session *own, Py_ssize_t head, const float *const *asked, float *const *mixed,
-                           const int32_t *from, const int32_t *to, int least, int most, floats *shares) {
-  const int start = least / BLOCK * BLOCK, vectors = (most - start + LANES - 1) / LANES, first = start / LANES;
-  floats largest[TOGETHER], sums[TOGETHER] = {{0}};
-  float factor[TOGETHER];
-  for (int row = 0; row < rows; row++) largest[row] = all(-INFINITY);
+/* A group of a session's rows, TOGETHER at most. asking, mixed: where their queries, and what they mix, stand of the first head;
+   from, to: a row sees the places from the one up to the other, and the leading piece's row; least, most: the least and the most
+   of them; start: where least's block does. */
+typedef struct {
+  const Session *own;
+  const float *asking[TOGETHER];
+  float *mixed[TOGETHER];
+  int32_t from[TOGETHER], to[TOGETHER], least, most, start;
+} Group;
+
+/* Write a head's scores, of places from start on, TOGETHER vectors a vector of places. */
+INLINE void score_in_head(int rows, int width, const Group *group, Py_ssize_t head, floats *scores) {
+  const int vectors = (group->most - group->start + LANES - 1) / LANES, first = group->start / LANES;
+  const float *asked[TOGETHER];
+  for (int row = 0; row < rows; row++) asked[row] = group->asking[row] + head * width;
   for (int vector = 0; vector < vectors; vector += KEYS) {
     const half *keys[KEYS];
     const int left = vectors - vector;
-    for (int at = 0; at < KEYS; at++) keys[at] = keys_of(own, head, first + vector + (at < left ? at : 0));
-    if (left == 1) score(rows, 1, width, keys, asked, shares + vector * TOGETHER);
-    else if (left == 2 || KEYS == 2) score(rows, 2, width, keys, asked, shares + vector * TOGETHER);
-    else if (left == 3) score(rows, KEYS - 1, width, keys, asked, shares + vector * TOGETHER);
-    else score(rows, KEYS, width, keys, asked, shares + vector * TOGETHER);
+    for (int at = 0; at < KEYS; at++) keys[at] = keys_of(group->own, head, first + vector + (at < left ? at : 0));
+    if (left == 1) score(rows, 1, width, keys, asked, scores + vector * TOGETHER);
+    else if (left == 2 || KEYS == 2) score(rows, 2, width, keys, asked, scores + vector * TOGETHER);
+    else if (left == 3) score(rows, KEYS - 1, width, keys, asked, scores + vector * TOGETHER);
+    else score(rows, KEYS, width, keys, asked, scores + vector * TOGETHER);
   }
+}
+
+/* Turn a head's scores into shares, which are still to be multiplied by a row's factor. */
+INLINE void share_in_head(int rows, const Group *group, floats *shares, float *factor) {
+  const int vectors = (group->most - group->start + LANES - 1) / LANES;
+  floats largest[TOGETHER], sums[TOGETHER] = {{0}};
+  for (int row = 0; row < rows; row++) largest[row] = all(-INFINITY);
   for (int vector = 0; vector < vectors; vector++)
     for (int row = 0; row < rows; row++) {
-      floats *own_scores = shares + vector * TOGETHER + row;
-      *own_scores = only_seen(*own_scores, (first + vector) * LANES, from[row], to[row], start);
-      largest[row] = larger(*own_scores, largest[row]);
+      floats *own = shares + vector * TOGETHER + row;
+      *own = only_seen(*own, group->start + vector * LANES, group->from[row], group->to[row], group->start);
+      largest[row] = larger(*own, largest[row]);
     }
   for (int row = 0; row < rows; row++) {
     const float top = largest_of(largest[row]);
@@ -99,9 +117,16 @@ INLINE void attend_in_head(int rows, int width, const Session *own, Py_ssize_t h
   }
   in_order(sums, factor);
   for (int row = 0; row < rows; row++) factor[row] = 1.0f / factor[row];
-  const Py_ssize_t values = (own->heads + head) * width * BLOCK;
+}
+
+/* Write what a head's rows mix by their shares. */
+INLINE void mix_in_head(int rows, int width, const Group *group, Py_ssize_t head, const floats *shares, const float *factor) {
+  const Py_ssize_t values = (group->own->heads + head) * width * BLOCK;
+  float *mixed[TOGETHER];
+  for (int row = 0; row < rows; row++) mixed[row] = group->mixed[row] + head * width;
   for (int at = 0; at < width; at += 2 * LANES)
-    add(rows, width, own->blocks, values + at, at + LANES < width ? LANES : 0, least, most, (const float *)shares, factor, mixed, at);
+    add(rows, width, group->own->blocks, values + at, at + LANES < width ? LANES : 0, group->least, group->most, (const float *)shares,
+        factor, mixed, at);
 }
 
 /* Ask for what a head of a session is computed with, while another is computed: of many sessions nothing is in a cache. Of keys
@@ -119,36 +144,44 @@ INLINE void fetch(const Session *own, Py_ssize_t head) {
   }
 }
 
+/* All heads of a group; rows and width are known to the compiler where that halves the time. A head's shares wait for one
+   another: meanwhile the next head's scores are computed. next: the session behind, whose turn comes soon, or NULL. */
+INLINE void attend_in_group(int rows, int width, const Group *group, const Session *next, floats *shares) {
+  const Py_ssize_t heads = group->own->heads, room = (group->most - group->start + LANES - 1) / LANES * TOGETHER;
+  float factor[TOGETHER];
+  score_in_head(rows, width, group, 0, shares);
+  for (Py_ssize_t head = 0; head < heads; head++) {
+    floats *own = shares + head % 2 * room, *other = shares + (head + 1) % 2 * room;
+    if (next != NULL) fetch(next, head);
+    share_in_head(rows, group, own, factor);
+    if (head + 1 < heads) score_in_head(rows, width, group, head + 1, other);
+    mix_in_head(rows, width, group, head, own, factor);
+  }
+}
+
 /* All rows of a pass. asking (rows, 2 D): their inputs, which are not looked at, and their queries; mixed (rows, D). */
 static void NAMED(attend)(const Session *sessions, Py_ssize_t count, const float *asking, const int32_t *since,
-                          const int32_t *sight, float *mixed, float *shares) {
-  for (Py_ssize_t number = 0; number < count; number++) {
-    const Session *own = sessions + number;
+                          const int32_t *sight, float *mixed, float *room) {
+  floats *shares = (floats *)room;
+  for (const Session *own = sessions; own < sessions + count; own++) {
     const Py_ssize_t whole_width = own->heads * own->width;
-    for (int32_t group = 0; group < own->rows; group += TOGETHER)
-      for (Py_ssize_t head = 0; head < own->heads; head++) {
-        const float *asked[TOGETHER];
-        float *out[TOGETHER];
-        int32_t from[TOGETHER], to[TOGETHER], least = MOST, most = 0;
-        for (int row = 0; row < TOGETHER; row++) { /* the last one stands for those that a group lacks */
-          const Py_ssize_t place = own->first + (group + row < own->rows ? group + row : own->rows - 1);
-          asked[row] = asking + place * 2 * whole_width + whole_width + head * own->width;
-          out[row] = mixed + place * whole_width + head * own->width;
-          from[row] = first_seen(since[place], sight[place]), to[row] = last_seen(sight[place]) + 1;
-          least = from[row] < least ? from[row] : least;
-          most = to[row] > most ? to[row] : most;
-        }
-        if (group == 0 && number + 1 < count && head < own[1].heads) fetch(own + 1, head);
-        const int rows = own->rows - group < TOGETHER ? TOGETHER - 1 : TOGETHER;
-        if (own->width == 32 && rows < TOGETHER) /* known to the compiler: half the time */
-          attend_in_head(TOGETHER - 1, 32, own, head, asked, out, from, to, least, most, (floats *)shares);
-        else if (own->width == 32)
-          attend_in_head(TOGETHER, 32, own, head, asked, out, from, to, least, most, (floats *)shares);
-        else if (own->width == 64)
-          attend_in_head(TOGETHER, 64, own, head, asked, out, from, to, least, most, (floats *)shares);
-        else
-          attend_in_head(TOGETHER, (int)own->width, own, head, asked, out, from, to, least, most, (floats *)shares);
+    for (int32_t first = 0; first < own->rows; first += TOGETHER) {
+      Group group = {.own = own, .least = MOST};
+      const Session *next = first == 0 && own + 1 < sessions + count ? own + 1 : NULL;
+      for (int row = 0; row < TOGETHER; row++) { /* the last one stands for those that a group lacks */
+        const Py_ssize_t place = own->first + (first + row < own->rows ? first + row : own->rows - 1);
+        group.asking[row] = asking + place * 2 * whole_width + whole_width;
+        group.mixed[row] = mixed + place * whole_width;
+        group.from[row] = first_seen(since[place], sight[place]), group.to[row] = last_seen(sight[place]) + 1;
+        group.least = group.from[row] < group.least ? group.from[row] : group.least;
+        group.most = group.to[row] > group.most ? group.to[row] : group.most;
       }
+      group.start = group.least / BLOCK * BLOCK;
+      if (own->width == 32 && own->rows - first < TOGETHER) attend_in_group(TOGETHER - 1, 32, &group, next, shares);
+      else if (own->width == 32) attend_in_group(TOGETHER, 32, &group, next, shares);
+      else if (own->width == 64) attend_in_group(TOGETHER, 64, &group, next, shares);
+      else attend_in_group(TOGETHER, (int)own->width, &group, next, shares);
+    }
   }
 }
 
@@ -162,6 +195,14 @@ INLINE void share_leading(const Session *own, Py_ssize_t block) {
     memcpy(to + at, from + at, (size_t)own->width * sizeof(half));
 }
 
+/* Write rows' values, each head's where it stands in a block. */
+INLINE void write_values(const Session *own, half *values, int rows, const float *from) {
+  for (int row = 0; row < rows; row++, values += own->width, from += 2 * own->heads * own->width)
+    for (Py_ssize_t head = 0; head < own->heads; head++)
+      for (Py_ssize_t at = 0; at < own->width; at += LANES)
+        write_halves(values + head * own->width * BLOCK + at, *(const floats *)(from + head * own->width + at));
+}
+
 /* Keep keys and values of rows: seen (rows, 2 D) has a row's keys and values side by side; starts: each session's first row
    among what is kept of it. 0 where a number is not finite, or would not be in half precision. */
 static int NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const float *seen, const int32_t *starts) {
@@ -169,22 +210,14 @@ static int NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const flo
   for (Py_ssize_t number = 0; number < count; number++) {
     const Session *own = sessions + number;
     const Py_ssize_t whole_width = own->heads * own->width;
-    for (int32_t row = 0; row < own->rows; row++) {
-      const Py_ssize_t place = place_of(starts[number] + row), lane_of_row = place % BLOCK;
+    for (int32_t row = 0, rows; row < own->rows; row += rows) {
+      const Py_ssize_t place = place_of(starts[number] + row), block = place / BLOCK;
       const float *from = seen + (own->first + row) * 2 * whole_width;
-      half *keys = own->blocks[place / BLOCK] + lane_of_row;
-      half *values = own->blocks[place / BLOCK] + whole_width * BLOCK + lane_of_row * own->width;
-      if (lane_of_row == 1 && place > BLOCK) share_leading(own, place / BLOCK);
-      for (Py_ssize_t at = 0; at < whole_width; at += LANES) {
-        half turned[LANES];
-        beyond |= is_beyond(from + at) | is_beyond(from + whole_width + at);
-        write_halves(turned, *(const floats *)(from + at));
-        __asm__("" : "+m"(turned)); /* by memory: GCC 12 would take them out of the register one by one */
-        for (int lane = 0; lane < LANES; lane++) keys[(at + lane) * BLOCK] = turned[lane];
-      }
-      for (Py_ssize_t head = 0; head < own->heads; head++)
-        for (Py_ssize_t at = 0; at < own->width; at += LANES)
-          write_halves(values + head * own->width * BLOCK + at, *(const floats *)(from + whole_width + head * own->width + at));
+      rows = BLOCK - (int)(place % BLOCK) < own->rows - row ? BLOCK - (int)(place % BLOCK) : own->rows - row;
+      if (place % BLOCK == 1 && block > 0) share_leading(own, block);
+      write_keys(own->blocks[block], (int)(place % BLOCK), rows, whole_width, from);
+      write_values(own, own->blocks[block] + whole_width * BLOCK + place % BLOCK * own->width, rows, from + whole_width);
+      for (Py_ssize_t at = 0; at < 2 * whole_width * rows; at += LANES) beyond |= is_beyond(from + at);
     }
   }
   int32_t any = 0;
@@ -207,9 +240,16 @@ static int NAMED(keep_rows)(const Session *sessions, Py_ssize_t count, const flo
 #undef KEYS
 #undef score
 #undef add
-#undef attend_in_head
+#undef Group
+#undef score_in_head
+#undef share_in_head
+#undef mix_in_head
+#undef attend_in_group
 #undef keys_of
 #undef fetch
 #undef share_leading
+#undef write_keys
+#undef write_some_keys
+#undef write_values
 #undef LANES
 #undef NAMED

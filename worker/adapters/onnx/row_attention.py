@@ -21,19 +21,22 @@ __all__ = ["RowAttention", "Sight"]
 class Sight:
     """What the queries of a layer see, those of each session one after another.
 
-    visible: of each session, up to which of its keys each of its queries sees, ascending. since: from which one on, at
-    least 1 and ascending; the first key of all, the leading piece's, every query sees. queries: of each session, how
-    many; begins, ends: the same as since and visible, of all queries (M,).
+    queries (S,): of each session, how many. ends (M,): up to which of its session's keys each query sees, ascending in
+    a session. begins (M,): from which one on, at least 1 and ascending; the first key of all, the leading piece's,
+    every query sees.
     """
 
-    __slots__ = ("begins", "ends", "queries", "visible")
+    __slots__ = ("begins", "ends", "queries")
 
-    def __init__(self, visible: Sequence[Sequence[int]], since: Sequence[Sequence[int]]) -> None:
-        self.visible = visible
-        self.queries: NDArray[np.int32] = np.array([len(own) for own in visible], dtype=np.int32)
-        count = int(self.queries.sum())
-        self.begins: NDArray[np.int32] = np.fromiter(chain.from_iterable(since), np.int32, count)
-        self.ends: NDArray[np.int32] = np.fromiter(chain.from_iterable(visible), np.int32, count)
+    def __init__(self, queries: NDArray[np.int32], begins: NDArray[np.int32], ends: NDArray[np.int32]) -> None:
+        self.queries, self.begins, self.ends = queries, begins, ends
+
+    @classmethod
+    def of(cls, visible: Sequence[Sequence[int]], since: Sequence[Sequence[int]]) -> Sight:
+        """Return the sight of queries that see up to ``visible`` and from ``since`` on, a sequence a session."""
+        queries = np.array([len(own) for own in visible], dtype=np.int32)
+        begins = np.fromiter(chain.from_iterable(since), np.int32, int(queries.sum()))
+        return cls(queries, begins, np.fromiter(chain.from_iterable(visible), np.int32, len(begins)))
 
 
 class RowAttention(ABC):

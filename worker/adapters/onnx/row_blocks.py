@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from worker.adapters.onnx.kept_rows import Room
+from worker.adapters.onnx.line_memory import bytes_at_a_line
 from worker.adapters.onnx.slab_bound import SlabBound
 
 __all__ = ["BLOCK_ROWS", "OWN_ROWS", "BlockPool", "Blocks"]
@@ -58,7 +59,7 @@ class BlockPool:
         """Return the number of a block that was nobody's."""
         if not self._free:
             self._bound.make_room(_SLAB_BLOCKS * self.block_bytes)
-            slab = np.empty((_SLAB_BLOCKS, *self._shape), dtype=np.float16)
+            slab = bytes_at_a_line(_SLAB_BLOCKS * self.block_bytes).view(np.float16).reshape(_SLAB_BLOCKS, *self._shape)
             place = min(self._holes, default=len(self.slabs))
             self._holes.discard(place)
             self.slabs[place : place + 1] = [slab]

@@ -244,7 +244,7 @@ static PyObject *mix(PyObject *module, PyObject *given) {
       own->most = stop > own->most ? stop : own->most;
       most = stop > most ? stop : most;
     }
-  if ((room = aligned_alloc(64, (size_t)(most + VECTOR + BLOCK) / BLOCK * BLOCK * TOGETHER * sizeof(float))) == NULL) {
+  if ((room = aligned_alloc(64, (size_t)(most + VECTOR + BLOCK) / BLOCK * BLOCK * 2 * TOGETHER * sizeof(float))) == NULL) {
     PyErr_NoMemory();
     goto end;
   }

@@ -3,6 +3,8 @@
 
 #define read_halves NAMED(read_halves)
 #define write_halves NAMED(write_halves)
+#define write_keys NAMED(write_keys)
+#define write_some_keys NAMED(write_some_keys)
 #define is_beyond NAMED(is_beyond)
 #define largest_of NAMED(largest_of)
 #define larger NAMED(larger)
@@ -37,6 +39,48 @@ INLINE void write_halves(half *to, floats numbers) {
   for (int at = 0; at < LANES; at++) to[at] = (half)numbers[at];
 }
 #endif
+
+#if LANES == 16
+/* Write the keys of so many rows, TOGETHER at most and known to the compiler. A register has two numbers' lanes: of each row
+   both go where they belong at once. */
+INLINE void write_some_keys(half *keys, int lane, int rows, Py_ssize_t whole_width, const float *from) {
+  const __m512i other = _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi16(1), 1);
+  for (Py_ssize_t at = 0; at < whole_width; at += LANES) {
+    __m512i own[TOGETHER];
+    for (int row = 0; row < rows; row++) {
+      const __m512 numbers = _mm512_loadu_ps(from + row * 2 * whole_width + at);
+      own[row] = _mm512_castsi256_si512(_mm512_cvtps_ph(numbers, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    }
+    for (int two = 0; two < LANES; two += 2) {
+      half *to = keys + (at + two) * BLOCK;
+      const __m512i which = _mm512_add_epi16(other, _mm512_set1_epi16((short)two));
+      __m512i lanes = _mm512_loadu_si512(to);
+      for (int row = 0; row < rows; row++)
+        lanes = _mm512_mask_permutexvar_epi16(lanes, (__mmask32)0x10001 << (lane + row), which, own[row]);
+      _mm512_storeu_si512(to, lanes);
+    }
+  }
+}
+#endif
+
+/* Write the keys of rows (rows, 2 D), one behind another, into a block (D, BLOCK), from a lane on. */
+INLINE void write_keys(half *keys, int lane, int rows, Py_ssize_t whole_width, const float *from) {
+#if LANES == 16
+  for (; rows >= TOGETHER; rows -= TOGETHER, lane += TOGETHER, from += TOGETHER * 2 * whole_width)
+    write_some_keys(keys, lane, TOGETHER, whole_width, from);
+  if (rows == 3) write_some_keys(keys, lane, 3, whole_width, from);
+  else if (rows == 2) write_some_keys(keys, lane, 2, whole_width, from);
+  else if (rows == 1) write_some_keys(keys, lane, 1, whole_width, from);
+#else
+  for (int row = 0; row < rows; row++, from += 2 * whole_width)
+    for (Py_ssize_t at = 0; at < whole_width; at += LANES) {
+      half turned[LANES];
+      write_halves(turned, *(const floats *)(from + at));
+      __asm__("" : "+m"(turned)); /* by memory: GCC 12 would take them out of the register one by one */
+      for (int one = 0; one < LANES; one++) keys[(at + one) * BLOCK + lane + row] = turned[one];
+    }
+#endif
+}
 
 /* The largest of a vector's numbers, of which none is NaN. */
 INLINE float largest_of(floats numbers) {

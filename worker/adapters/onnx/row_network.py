@@ -1,7 +1,7 @@
 """One CT-Transformer run row by row: many sessions' steps in, the scores of the wanted words out.
 
 Between two attentions the rows of all sessions lie packed under one another, so that every product is one product.
-Which rows a step computes says ``wavefront``; what stays says ``kept_rows``. The graphs are those of ``row_graphs``.
+Which rows a pass computes says ``pass_plan``; what stays says ``kept_rows``. The graphs are those of ``row_graphs``.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from worker.adapters.onnx.compiled_attention import CompiledAttention
 from worker.adapters.onnx.compiled_products import CompiledEntrance, CompiledExit, CompiledStep, multiplies
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.numpy_attention import NumpyAttention
-from worker.adapters.onnx.row_attention import RowAttention, Sight
+from worker.adapters.onnx.pass_plan import Asked, PassPlan, plan_pass
+from worker.adapters.onnx.row_attention import RowAttention
 from worker.adapters.onnx.row_graphs import Arrays, cut_into_rows
 from worker.adapters.onnx.slab_bound import SlabBound
 from worker.adapters.onnx.waiting_rows import WaitingRows
-from worker.adapters.onnx.wavefront import Step
 
 __all__ = ["RowNetwork", "RowStep"]
 
@@ -29,20 +29,21 @@ _BETWEEN = ["asking", "seen"]
 
 
 class RowStep(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One session's step: its kept rows, what to compute, and the pieces of its new rows."""
+    """One session's step: its kept rows, which have read its words, the wanted ones, and the pieces of its new rows."""
 
     kept: KeptRows
-    step: Step
+    wanted: range
     pieces: list[int]
 
 
 class RowNetwork:
-    """The network. Not thread-safe."""
+    """The network. Not thread-safe. layer_rows: words computed so far, a layer each."""
 
     def __init__(
         self,
         arrays: Arrays,
         look_ahead: Sequence[int],
+        look_back: int | None,
         heads: Sequence[str],
         open_graph: Callable[[bytes], Any],
         bound: SlabBound,
@@ -56,7 +57,8 @@ class RowNetwork:
         """
         graphs = cut_into_rows(arrays, layers=len(look_ahead), heads=heads)
         self.width, self.attention_heads = graphs.width, graphs.attention_heads
-        self.look_ahead = tuple(look_ahead)
+        self.look_ahead, self._look_back = tuple(look_ahead), look_back
+        self.layer_rows = 0
         self._heads = list(heads)
         self.compiled_products = compiled and multiplies(arrays, len(look_ahead))
         self._entrance: Any
@@ -99,37 +101,44 @@ class RowNetwork:
             self._attention.begin(())  # it holds no rows behind a pass: they may go at any time
 
     def _run(self, batch: Sequence[RowStep]) -> list[Rows]:
-        fresh, seen = self._enter(batch)
-        self._attention.begin([one.kept for one in batch])
-        steps, kept = [one.step for one in batch], [one.kept.waiting for one in batch]
-        waiting = WaitingRows(self.look_ahead, steps, kept, compiled=self._joins_compiled)
-        sight: Sight | None = None
+        sessions = [one.kept for one in batch]
+        plan = self._plan(batch)
+        fresh, seen = self._enter(batch, plan)
+        self._attention.begin(sessions)
+        waiting = WaitingRows(self.look_ahead, plan, [kept.waiting for kept in sessions], compiled=self._joins_compiled)
         for k in range(len(self.look_ahead)):
-            self._attention.keep(k, seen, waiting.places[:, k])
+            self._attention.keep(k, seen, plan.places[k])
             asking = waiting.join(k, fresh)
-            if sight is None or not all(one.step.sees_as_before[k + 1] for one in batch):
-                sight = Sight([one.step.visible[k + 1] for one in batch], [one.step.since[k + 1] for one in batch])
-            mixed = self._attention.mix(k, asking, sight)
+            mixed = self._attention.mix(k, asking, plan.sights[k])
             given = {"mixed": mixed, "asked": asking}
             last = k == len(self._steps)
             if (last or not self.compiled_products) and not np.isfinite(mixed).all():
                 raise ArithmeticError  # behind a compiled product it stays one that is not, which nothing keeps
             if not last:
                 fresh, seen = self._steps[k].run(_BETWEEN, given)
-        for one in batch:
-            one.kept.done_words = len(one.kept.words)
-            one.kept.waiting_rows = one.step.final[0] - one.step.final[-1]
-            one.kept.room.let_go(one.step.needed)
+        for kept, waiting_rows, needed in zip(sessions, plan.waiting_rows, plan.needed, strict=True):
+            kept.done_words = len(kept.words)
+            kept.waiting_rows = waiting_rows
+            kept.room.let_go(needed)
         scores: list[Rows] = self._exit.run(self._heads, given)
         return scores
 
-    def _enter(self, batch: Sequence[RowStep]) -> list[Rows]:
+    def _plan(self, batch: Sequence[RowStep]) -> PassPlan:
+        asked = [
+            Asked(one.kept.ends, one.kept.word_of, one.kept.done_words, one.wanted.start, one.wanted.stop)
+            for one in batch
+        ]
+        plan = plan_pass(self.look_ahead, self._look_back, asked, compiled=self._joins_compiled)
+        self.layer_rows += plan.layer_rows
+        return plan
+
+    def _enter(self, batch: Sequence[RowStep], plan: PassPlan) -> list[Rows]:
         pieces = np.array([piece for one in batch for piece in one.pieces], dtype=np.int64)
-        rows = np.concatenate([np.arange(*one.step.computed[0]) for one in batch])
-        farthest = int(rows.max(initial=0))
+        farthest = int(plan.entering.max(initial=0))
         while farthest >= len(self._positions):
             self._positions = np.concatenate([self._positions, self._position_of(len(self._positions))])
-        entered: list[Rows] = self._entrance.run(_BETWEEN, {"pieces": pieces, "positions": self._positions[rows]})
+        positions = self._positions[plan.entering]
+        entered: list[Rows] = self._entrance.run(_BETWEEN, {"pieces": pieces, "positions": positions})
         return entered
 
 

@@ -3,7 +3,8 @@
 Rules:
 
 1. an answer depends on the words and the model alone, whatever is kept, and whoever shares the batch;
-2. one step a session a pass, and none more once there are ``max_rows`` rows of a layer in it, a row being a piece;
+2. one step a session a pass, and none more once there are ``max_rows`` rows in it, a row being a piece: new ones, and
+   those that wait before a layer;
 3. rows of a pass that fails are dropped, all of them: the next step of their sessions begins anew.
 """
 
@@ -21,7 +22,6 @@ from worker.adapters.onnx.model_folder import StoredModel
 from worker.adapters.onnx.pieces import PieceReader
 from worker.adapters.onnx.row_network import RowNetwork, RowStep
 from worker.adapters.onnx.stored_network import require_network
-from worker.adapters.onnx.wavefront import Step, plan
 from worker.core.labelling import LabelRequest
 from worker.errors import EngineError, FatalError
 
@@ -39,7 +39,7 @@ class _Job(msgspec.Struct, frozen=True, gc=False):
 
 
 class StreamedNetwork:
-    """One model. layer_rows: words computed so far, a layer each; begun: buffers computed from their first word."""
+    """One model. begun: buffers computed from their first word."""
 
     def __init__(
         self, stored: StoredModel, heads: Heads, cache: RowCache, threads: int, max_rows: int, *, compiled: bool
@@ -50,7 +50,7 @@ class StreamedNetwork:
         self._cache = cache
         self._reader = PieceReader(stored)
         self._max_rows = max_rows
-        self._look_back = stored.manifest.look_back
+        self._ahead = sum(stored.manifest.look_ahead)
         try:
             arrays = stored_arrays(stored.weights)
             layers = len(stored.manifest.look_ahead)
@@ -58,6 +58,7 @@ class StreamedNetwork:
             self._network = RowNetwork(
                 arrays,
                 stored.manifest.look_ahead,
+                stored.manifest.look_back,
                 heads.names,
                 lambda graph: open_graph(name, graph, threads),
                 cache.slabs,
@@ -66,8 +67,12 @@ class StreamedNetwork:
         except (KeyError, ValueError) as error:
             raise FatalError(f"model {name}: {stored.weights} cannot be loaded: {error}") from error
         self.compiled, self.compiled_products = self._network.compiled, self._network.compiled_products
-        self.layer_rows = 0
         self.begun = 0
+
+    @property
+    def layer_rows(self) -> int:
+        """How many words were computed so far, a layer each."""
+        return self._network.layer_rows
 
     def score(self, requests: _Waiting) -> Iterator[tuple[int, Scores]]:
         """Yield (place, scores) of each request, in any order."""
@@ -87,7 +92,7 @@ class StreamedNetwork:
         answers, start = [], 0
         for job in jobs:
             self._cache.put(job.session, self._name, job.row_step.kept)
-            stop = start + len(job.row_step.step.wanted)
+            stop = start + len(job.row_step.wanted)
             answers.append((job.place, [given[start:stop] for given in scores]))
             start = stop
         return answers, later
@@ -105,36 +110,30 @@ class StreamedNetwork:
             sessions.add(request.session)
             step = self._begin_step(request)
             self._cache.hold(request.session, step.kept)
-            rows += max(len(step.step.wanted), *(end - first for first, end in step.step.computed))
-            self.layer_rows += step.step.layer_rows
+            rows += self._rows_of(step.kept)
             jobs.append(_Job(place, request.session, step))
         return jobs, later
 
     def _begin_step(self, request: LabelRequest) -> RowStep:
         kept = self._cache.take(request.session, self._name) or self._network.keep()
-        words = request.words
-        if kept.is_of(words):
-            pieces = kept.read(words, self._reader.pieces)
-            step = self._plan(kept, request.wanted, done_words=kept.done_words)
-            if step is not None:
-                return RowStep(kept=kept, step=step, pieces=pieces)
+        words, wanted = request.words, request.wanted
+        if kept.is_of(words) and not self._is_gone(kept, wanted):
+            return RowStep(kept=kept, wanted=wanted, pieces=kept.read(words, self._reader.pieces))
         kept.begin()
         self.begun += 1
-        pieces = [self._reader.leading, *kept.read(words, self._reader.pieces)]
-        step = self._plan(kept, request.wanted, done_words=None)
-        assert step is not None, "nothing has been computed that could be gone"
-        return RowStep(kept=kept, step=step, pieces=pieces)
+        return RowStep(kept=kept, wanted=wanted, pieces=[self._reader.leading, *kept.read(words, self._reader.pieces)])
 
-    def _plan(self, kept: KeptRows, wanted: range, *, done_words: int | None) -> Step | None:
-        return plan(
-            self._network.look_ahead,
-            kept.ends,
-            kept.word_of,
-            done_words=done_words,
-            first=wanted.start,
-            end=wanted.stop,
-            look_back=self._look_back,
-        )
+    def _is_gone(self, kept: KeptRows, wanted: range) -> bool:
+        """Tell whether a wanted word's rows were final before the last layer, so that they wait no more."""
+        return bool(wanted) and wanted.start < self._final_words(kept)
+
+    def _final_words(self, kept: KeptRows) -> int:
+        """Return how many words no layer computes again."""
+        return max((kept.done_words or 0) - self._ahead, 0)
+
+    def _rows_of(self, kept: KeptRows) -> int:
+        """Return how many rows of a buffer a layer may compute in its next step."""
+        return len(kept.word_of) - (0 if kept.done_words is None else kept.ends[self._final_words(kept)])
 
     def _run(self, steps: Sequence[RowStep]) -> Scores:
         try:
@@ -143,5 +142,5 @@ class StreamedNetwork:
             raise EngineError(
                 f"model {self._name}: a step of {len(steps)} sessions failed: {type(error).__name__}"
             ) from error
-        self._heads.require(scores, (sum(len(one.step.wanted) for one in steps),))
+        self._heads.require(scores, (sum(len(one.wanted) for one in steps),))
         return scores

@@ -60,7 +60,7 @@ def attentions(heads: int, width: int) -> list[RowAttention]:
 
 def all_before(visible: Sequence[Sequence[int]]) -> Sight:
     """Return the sight of queries that see all keys up to theirs."""
-    return Sight(visible, [[1] * len(own) for own in visible])
+    return Sight.of(visible, [[1] * len(own) for own in visible])
 
 
 def plain(asked: Rows, given: Rows, sight: Sequence[int], heads: int, since: Sequence[int] | None = None) -> Rows:

@@ -55,7 +55,7 @@ def test_it_is_attention_and_a_row_is_the_same_to_the_last_bit_alone_and_among_o
     asked = [drawn(rng, len(sees), 2 * width) for sees in sight]
     for attention in attentions(heads, width):
         sessions = kept_by(attention, seen)
-        together = attention.mix(1, np.concatenate(asked), Sight(sight, since))
+        together = attention.mix(1, np.concatenate(asked), Sight.of(sight, since))
         place = 0
         for kept, own, sees, firsts, rows in zip(sessions, seen, sight, since, asked, strict=True):
             mine = together[place : place + len(sees)]
@@ -63,7 +63,7 @@ def test_it_is_attention_and_a_row_is_the_same_to_the_last_bit_alone_and_among_o
             np.testing.assert_allclose(mine, plain(rows, own, sees, heads, firsts), atol=2e-5)
             attention.begin([kept])
             for row, (first, count) in enumerate(zip(firsts, sees, strict=True)):
-                alone = attention.mix(1, rows[row : row + 1], Sight([[count]], [[first]]))
+                alone = attention.mix(1, rows[row : row + 1], Sight.of([[count]], [[first]]))
                 np.testing.assert_array_equal(alone[0], mine[row])
         if back >= max(lengths):
             attention.begin(sessions)

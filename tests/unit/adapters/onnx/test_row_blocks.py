@@ -118,7 +118,7 @@ def test_sessions_that_come_and_go_see_their_own_rows_alone(
         attention.keep(1, np.concatenate(fresh), np.array(places, dtype=np.int32))
         asked = drawn(rng, len(own), 64)
         since = [[max(1, len(seen) - back)] for _, seen in own]
-        mixed = attention.mix(1, asked, Sight([[len(seen)] for _, seen in own], since))
+        mixed = attention.mix(1, asked, Sight.of([[len(seen)] for _, seen in own], since))
         for row, (kept, seen) in enumerate(own):
             alone = plain(asked[row : row + 1], seen, [len(seen)], 2, since[row])
             np.testing.assert_allclose(mixed[row : row + 1], alone, atol=2e-5)

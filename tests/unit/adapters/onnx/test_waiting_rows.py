@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from worker.adapters.onnx.pass_plan import Asked, plan_pass
 from worker.adapters.onnx.waiting_rows import COMPILED, WaitingRows
 from worker.adapters.onnx.wavefront import Step, plan
 
@@ -23,16 +24,17 @@ class _Session:
         self.ends, self.word_of = [1], [0]
         self.done_words: int | None = None
 
-    def step(self, look_ahead: list[int], words: list[int], behind: int) -> Step:
+    def step(self, look_ahead: list[int], words: list[int], behind: int) -> tuple[Asked, Step]:
         for pieces in words:
             self.word_of += [len(self.ends)] * pieces
             self.ends.append(len(self.word_of))
         first = max(0, (self.done_words or 0) - sum(look_ahead))  # what was in the tail is wanted again
         end = max(first, len(self.ends) - 1 - behind)
+        asked = Asked(self.ends, self.word_of, self.done_words, first, end)
         planned = plan(look_ahead, self.ends, self.word_of, done_words=self.done_words, first=first, end=end)
         assert planned is not None
         self.done_words = len(self.ends) - 1
-        return planned
+        return asked, planned
 
     def rows(self, layer: int, places: range | tuple[int, ...]) -> list[list[float]]:
         return [[float(layer), float(row), float(self.number)] + [0.5] * (_WIDTH - 3) for row in places]
@@ -52,8 +54,9 @@ def test_each_layer_asks_the_rows_that_the_plan_says_whatever_has_waited(
     kept: dict[int, list[bytes]] = {one.number: [b""] * len(look_ahead) for one in sessions}
     for turn in range(max(len(one.turns) for one in sessions)):
         speaking = [one for one in sessions if turn < len(one.turns)]
-        steps = [one.step(look_ahead, *one.turns[turn]) for one in speaking]
-        waiting = WaitingRows(look_ahead, steps, [kept[one.number] for one in speaking], compiled=compiled)
+        asked_for, steps = zip(*[one.step(look_ahead, *one.turns[turn]) for one in speaking], strict=True)
+        planned = plan_pass(tuple(look_ahead), None, asked_for, compiled=compiled)
+        waiting = WaitingRows(look_ahead, planned, [kept[one.number] for one in speaking], compiled=compiled)
         for k in range(len(look_ahead)):
             fresh, asked = [], []
             for one, step in zip(speaking, steps, strict=True):
