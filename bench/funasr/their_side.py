@@ -3,8 +3,8 @@
     FUNASR_PYTHON bench/funasr/their_side.py MODEL_FOLDER TEXTS.json
 
 Each text is a session of its own, delivered some words at a time with the cache handed on, as FunASR's real-time
-service does it. Prints a line of JSON: processor seconds, words, and the segments' lengths, by precision and words a
-time.
+service does it. Says which precisions there are, and then, for each line that names one and how many words a time,
+processor seconds and the segments' lengths: JSON, a line each.
 """
 
 from __future__ import annotations
@@ -35,29 +35,22 @@ def decoded(model: Any, text: list[str], a_time: int) -> list[int]:  # noqa: ANN
 
 
 def main() -> None:
-    """Measure every precision and delivery."""
+    """Measure what each line asks for, a precision and how many words a time, until there are no more."""
     from funasr_onnx import CT_Transformer_VadRealtime  # noqa: PLC0415 - of another environment
 
-    folder, given = sys.argv[1], json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
-    figures = []
-    for precision, quantised in (("fp32", False), ("int8", True)):
-        model = CT_Transformer_VadRealtime(folder, quantize=quantised, intra_op_num_threads=1)
-        decoded(model, given["texts"][0][:60], 3)
-        for a_time in given["a_time"]:
-            texts = given["texts"][: given["sessions"]]
-            began_s = time.process_time()
-            lengths = [decoded(model, text, a_time) for text in texts]
-            spent_s, words = time.process_time() - began_s, sum(map(len, texts))
-            figures.append(
-                {
-                    "precision": precision,
-                    "words_a_time": a_time,
-                    "words": words,
-                    "words_a_cpu_second": round(words / spent_s, 1),
-                    "segment_lengths": lengths,
-                }
-            )
-    print(json.dumps(figures))
+    folder, texts = sys.argv[1], json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
+    models = {
+        precision: CT_Transformer_VadRealtime(folder, quantize=precision == "int8", intra_op_num_threads=1)
+        for precision in ("fp32", "int8")
+    }
+    for model in models.values():
+        decoded(model, texts[0][:60], 3)
+    print(json.dumps(list(models)), flush=True)
+    for line in sys.stdin:
+        precision, a_time = json.loads(line)
+        began_s = time.process_time()
+        lengths = [decoded(models[precision], text, a_time) for text in texts]
+        print(json.dumps([time.process_time() - began_s, lengths]), flush=True)
 
 
 if __name__ == "__main__":

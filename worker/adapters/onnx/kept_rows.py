@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,11 +93,10 @@ class KeptRows:
 
         The leading piece, which every buffer begins with, is not among them.
         """
-        pieces: list[int] = []
-        for number, word in enumerate(words[len(self.words) :], start=len(self.words) + 1):
-            numbers = pieces_of(word)
-            pieces.extend(numbers)
-            self.word_of.extend([number] * len(numbers))
+        of_each = list(map(pieces_of, words[len(self.words) :]))
+        pieces = list(chain.from_iterable(of_each))
+        for number, numbers in enumerate(of_each, start=len(self.words) + 1):
+            self.word_of += [number] * len(numbers)
             self.ends.append(len(self.word_of))
         self.words = words
         self.room.grow(len(self.word_of))
