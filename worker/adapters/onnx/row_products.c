@@ -30,6 +30,9 @@
    are; rows whose norms are taken together; the widest row; the most rows. */
 enum { COLUMNS = 64, DEPTH = 64, TILE = 16, PART = 32, MORE = 64, NORMS = 4, MOST_WIDE = 1 << 16, MOST = 1 << 24 };
 
+/* Floats of a cache line; how many rows before it is written to a row is asked for. */
+enum { LINE = 16, ROWS_AHEAD = 6 };
+
 /* What follows a product and its bias: nothing; GELU; the sum with another row, and the norm of that; nothing, and the bias is
    added to a product that was rounded, as ONNX Runtime has it. */
 enum { PLAIN, OPENED, NORMED, ROUNDED };
