@@ -13,7 +13,8 @@ taken back is counted. An utterance that was final is closed: what the recognise
 perhaps, is a repeat and dropped by its name, never by its text.
 
 What is kept of hypotheses is bounded over all channels together (``MAX_KEPT_CHARACTERS``): while there is more, only
-finals are taken. Of named utterances ``_OPEN_KEPT`` are open at most: the oldest then waits for its final.
+finals are taken. Of named utterances ``_OPEN_KEPT`` are open at most: the oldest is given up then and waits for its
+final, which is matched like any other with what was sent, as far as that is kept (``_Sent``).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from schemas.events import MAX_EVENT_WORDS
 from worker.feeds.hypothesis import (
@@ -36,6 +38,8 @@ __all__ = ["StableWords"]
 
 _OPEN_KEPT, _CLOSED_KEPT = 64, 1024
 _UTTERANCE_CHARACTERS = 64
+_LAST_CHARACTERS = 512
+"""So much is kept of the words that were sent of an utterance that was given up: some ninety words."""
 _MARKS = ".,?!;:\"'()…。，？！；：、“”‘’"
 
 _Key = tuple[str, str]
@@ -54,6 +58,22 @@ class _Utterance:
     held: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What was sent of an utterance that was given up: its last words, and how many there were before them."""
+
+    before: int
+    last: Sequence[str]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Self:
+        """Keep what may be kept of these words."""
+        begin, held = len(texts), 0
+        while begin and (held := held + _held(texts[begin - 1 : begin])) <= _LAST_CHARACTERS:
+            begin -= 1
+        return cls(begin, texts[begin:])
+
+
 class StableWords:
     """The words of one connection. agreement: hypotheses running that must agree, at least 2; 0 where none are enough.
 
@@ -66,7 +86,7 @@ class StableWords:
         self._agreement = agreement
         self._open: dict[_Key, _Utterance] = {}
         self._named: dict[_Key, None] = {}  # those of them that have a name, the oldest first
-        self._closed: dict[_Key, int | None] = {}  # how many words were sent of one whose final has not come
+        self._closed: dict[_Key, _Sent | None] = {}  # what was sent of one whose final has not come
         self._held = 0
         self.revised = 0
 
@@ -95,11 +115,13 @@ class StableWords:
         key = _key(hypothesis)
         if self.repeats(hypothesis):
             return (), ()
+        texts = [_folded(word.text) for word in hypothesis.words]
         if (sent := self._closed.get(key)) is not None:  # the final of one that was given up: its words are not lost
             self._closed[key] = None
-            return hypothesis.words[sent:], ()
+            begin, otherwise = after_sent(sent.last, texts[sent.before :])
+            self.revised += otherwise
+            return hypothesis.words[sent.before + begin :], ()
         utterance = self._open.setdefault(key, _Utterance())
-        texts = [_folded(word.text) for word in hypothesis.words]
         own = after_sent(texts, utterance.sent)[0] if hypothesis.goes_on else len(utterance.sent)
         beyond, utterance.sent = utterance.sent[own:], utterance.sent[:own]
         begin, otherwise = after_sent(utterance.sent, texts)
@@ -151,9 +173,9 @@ class StableWords:
             self._named[key] = None
         if len(self._named) > _OPEN_KEPT:
             oldest = next(iter(self._named))
-            self._close(oldest, len(self._open[oldest].sent))
+            self._close(oldest, _Sent.of(self._open[oldest].sent))
 
-    def _close(self, key: _Key, sent: int | None) -> None:
+    def _close(self, key: _Key, sent: _Sent | None) -> None:
         self._held -= self._open.pop(key).held
         if key[1]:
             self._named.pop(key, None)

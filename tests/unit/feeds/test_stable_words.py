@@ -84,6 +84,32 @@ def test_the_final_of_an_utterance_that_was_given_up_adds_what_was_not_sent() ->
     assert sent(stable, heard("so uh yes", final=True, utterance="first")) == ["uh yes"]
 
 
+@pytest.mark.parametrize(
+    ("said", "final", "rest"),
+    [
+        ("so we go home", "so we all go home now", "now"),  # by their number "home" would go out twice
+        ("so um we go", "so we go there", "there"),  # and "there" not at all
+        ("so we go", "So, we went. There!", "There!"),
+        ("so we go", "so we", ""),
+    ],
+)
+def test_such_a_final_may_have_other_words_than_were_sent(said: str, final: str, rest: str) -> None:
+    stable = StableWords(0)
+    sent(stable, heard(said, utterance="first", stable=9), *(heard("so", utterance=str(at)) for at in range(64)))
+    assert sent(stable, heard(final, final=True, utterance="first")) == [rest]
+    assert stable.revised == 1
+
+
+@pytest.mark.parametrize("long", [["so"] * 5_000, ["so", "x" * 600]], ids=["many words", "a long word"])
+def test_of_more_than_is_kept_of_it_the_last_words_are_matched_and_those_before_counted(long: list[str]) -> None:
+    stable = StableWords(0)
+    sent(stable, heard(" ".join([*long, "go", "home"]), utterance="first", stable=len(long) + 2))
+    sent(stable, *(heard("so", utterance=str(at)) for at in range(64)))
+    final = heard(" ".join(["uh", *long[1:], "all", "go", "home", "now"]), final=True, utterance="first")
+    assert sent(stable, final) == ["now"]
+    assert stable.revised == 1, "the first word is not kept"
+
+
 def test_one_hypothesis_is_no_agreement() -> None:
     with pytest.raises(ValueError, match="at least 2"):
         StableWords(1)
@@ -178,6 +204,20 @@ def test_what_goes_out_differs_from_the_final_by_no_more_than_is_counted(
     stable = StableWords(agreement)
     said = [word for part in sent(stable, *map(heard, partials), heard(final, final=True)) for word in part.split()]
     assert _distance(said, final.split()) <= stable.revised
+
+
+@given(partials=st.lists(_SAID, min_size=1, max_size=8), final=_SAID, agreement=st.integers(2, 3))
+def test_it_makes_no_difference_to_its_final_that_an_utterance_was_given_up(
+    partials: list[str], final: str, agreement: int
+) -> None:
+    kept, given_up = StableWords(agreement), StableWords(agreement)
+    for stable in (kept, given_up):
+        sent(stable, *(heard(text, utterance="first") for text in partials))
+    sent(given_up, *(heard("so", utterance=str(at)) for at in range(64)))
+
+    last = heard(final, final=True, utterance="first")
+    assert sent(given_up, last, last) == sent(kept, last, last)
+    assert given_up.revised == kept.revised
 
 
 def _distance(one: list[str], other: list[str]) -> int:
