@@ -139,6 +139,10 @@ class Admission:
             self.status = SessionStatus.FORGOTTEN
         return which
 
+    def spoke(self, time_ms: int) -> None:
+        """Count its last word, and its last event, as applied at partition time ``time_ms``."""
+        self.activity_ms = self.event_ms = time_ms
+
     def _silence_due_ms(self) -> int | None:
         if not self.listening:
             return None

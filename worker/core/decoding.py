@@ -87,6 +87,11 @@ class Decoder:
             return held.units[0].offset, held.units[0].position, held.given_code_points
         return None
 
+    @property
+    def has_unfrozen(self) -> bool:
+        """Tell whether words wait that are not published, or what may become a word."""
+        return self.buffer.unfrozen > 0 or bool(self.segmenter.held.units)
+
     def apply(self, applied: AppliedEvent) -> Work:
         """Take an event's words, with the steps and the silences among them, and do what it asks for."""
         event, origin = applied.event, applied.origin

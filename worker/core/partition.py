@@ -7,8 +7,8 @@ Rules:
 3. A forgotten session is a tombstone until ``settle``; an event in between begins a new one under the same name, and
    the old one's work is finished before the new one's begins.
 4. A closed session that is as it is stored rests: only its snapshot is kept (``worker.core.resting``).
-5. While records are replayed nobody is forgotten: whom a commit has forgotten the ledger names, and of all others it
-   was known what is a repeat, and what late, when those records were applied.
+5. While records are replayed no timer fires: what one published then, and whom a commit has forgotten, the ledger
+   says; of all others it was known what is a repeat, and what late, when those records were applied.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["PartitionSessions"]
 
 
 class PartitionSessions:
-    """The sessions of one partition, by name. replays: nobody is forgotten until ``replayed``."""
+    """The sessions of one partition, by name. replays: no timer fires until ``replayed``."""
 
     def __init__(self, context: DecodingContext, *, replays: bool = False) -> None:
         self._context = context
@@ -156,12 +156,14 @@ class PartitionSessions:
         most: of how many sessions at most, None: of all; the rest stays due. Returns how many sessions had one fire.
         """
         fired = 0
-        while (most is None or fired < most) and (due := self._timers.next_by(now_ms)) is not None:
+        while (
+            not self._replays and (most is None or fired < most) and (due := self._timers.next_by(now_ms)) is not None
+        ):
             fired += 1
             due_ms, key = due
             session = self._awake(key)
             assert session is not None, "who is due is there"
-            session.fire(due_ms, forgets=not self._replays)
+            session.fire(due_ms)
             if session.status is SessionStatus.FORGOTTEN:
                 self._tombstones.add(key)
             self._note(key, session)
@@ -225,11 +227,11 @@ class PartitionSessions:
         self._touched.difference_update(stored)
         return self._rest(stored)
 
-    def replayed(self) -> None:
-        """Take note that no record is replayed any more: whoever is due to be forgotten is, at the next ``tick``."""
+    def replayed(self, time_ms: int) -> None:
+        """Take note that no record is replayed any more, at that partition time. Nothing is queued."""
         self._replays = False
-        for key in self.names():
-            self._timers.update(key, self._due_of(key))
+        for session in self._sessions.values():
+            session.replayed(time_ms)
 
     def touch_all(self) -> None:
         """Take every session for changed: nothing of it is stored."""
@@ -284,8 +286,6 @@ class PartitionSessions:
 
     def _due_of(self, key: str) -> int | None:
         session = self._sessions.get(key)
-        if self._replays and (session is None or session.status is not SessionStatus.OPEN):
-            return None  # all that it is due for is to be forgotten
         return self._resting.due_ms(key) if session is None else session.due_ms
 
     def _note(self, key: str, session: Session) -> None:

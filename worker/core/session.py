@@ -132,15 +132,10 @@ class Session:
             counts.repeats += 1
         return decision
 
-    def fire(self, now_ms: int, *, forgets: bool = True) -> bool:
-        """Let every timer fire that is due at partition time ``now_ms``; return whether one did.
-
-        forgets: False leaves the one that forgets the session.
-        """
+    def fire(self, now_ms: int) -> bool:
+        """Let every timer fire that is due at partition time ``now_ms``; return whether one did."""
         fired = False
         while (due_ms := self.due_ms) is not None and due_ms <= now_ms:
-            if not forgets and self.status is not SessionStatus.OPEN:
-                break
             silence = arrival_pause(due_ms=due_ms, word_ms=self._admission.activity_ms)
             timer = self._admission.fire()
             fired = True
@@ -149,6 +144,15 @@ class Session:
             if timer is not Timer.FORGET:
                 self._queue.append(silence if timer is Timer.SILENCE else None)
         return fired
+
+    def replayed(self, now_ms: int) -> None:
+        """Take note that its records were replayed up to partition time ``now_ms``. Nothing may be queued.
+
+        A silence of unpublished words that was over by now would have published them: the last one came later than the
+        log can say (``worker.runtime.replayed_time``), at the latest now.
+        """
+        if self._decoder.has_unfrozen and (self.due_ms or 0) <= now_ms:
+            self._admission.spoke(now_ms)
 
     def request(self, now_ms: int) -> LabelRequest | None:
         """Work until labels are wanted, and return for what; the same again until they come. None: all is done.

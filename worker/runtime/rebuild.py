@@ -4,7 +4,7 @@
    compare them with what was committed of them (``ledger_check``);
 2. read the input again from the replay offset, which the committed offset's metadata names, to the committed offset:
    the ledger's sessions get the text of their buffers back, and whatever came after a session's record is applied as if
-   for the first time, but that nobody is forgotten meanwhile (``worker.core.partition``, rule 5);
+   for the first time, but that no timer fires meanwhile (``worker.core.partition``, rule 5);
 3. every session is then to be saved. Until a checkpoint has done so, Redis stays behind the log, and whoever claims the
    partition next rebuilds it again.
 
@@ -155,7 +155,7 @@ class Rebuild:
         self._label(self._rebuilt.sessions)
         # Where no input was read there is no time yet, and nobody would be closed before the next record.
         self._rebuilt.time.catch_up(self._rebuilt.sessions.latest_ms)
-        self._rebuilt.sessions.replayed()
+        self._rebuilt.sessions.replayed(self._rebuilt.time.said_ms)
         self._rebuilt.sessions.touch_all()
         self._context.counts.drain()
 

@@ -8,6 +8,8 @@ applied. Where a broker's clock was ahead once, time has been ahead of the stamp
 2. Where the one below does not explain the first one to come, or where there is none, a clock was set somewhere between
    the two. What is replayed begins by the clock of the first one to come then: a jump of the time after an unpublished
    word would have published it.
+3. Of clocks that were set further up nobody knows where. Time may jump behind an unpublished word then, at which the
+   session counts as speaking still (``worker.core.session``, ``replayed``).
 """
 
 from __future__ import annotations

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schemas.events import WordsEvent
 from schemas.segments import Cause
 from schemas.state import SessionStatus, encode_ledger
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, texts
+from worker.core.partition import PartitionSessions
 from worker.core.replay import ReplayOffsets
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
+from worker.core.segmentation import segmenters
 from worker.core.timers import Timers
 
 
@@ -40,6 +44,48 @@ def test_a_new_owner_begins_at_the_latest_time_that_a_session_knows_of() -> None
     driver.restart()
 
     assert driver.sessions.latest_ms == NOW_MS + 20_000
+
+
+@pytest.mark.parametrize(
+    ("spoken", "silence_ms"),
+    [
+        (event(0, "one"), 800),
+        (event(0, "one", heard_until_ms=100), 5_000),
+        (event(0, "\u4f60", lang="zh"), 800),
+    ],
+    ids=["by arrival", "by its own clock", "held back"],
+)
+def test_words_that_were_replayed_and_never_published_were_no_silence_until_then(
+    spoken: WordsEvent, silence_ms: int
+) -> None:
+    driver = Driver(engine=MARKED, segmenters=segmenters)
+    driver.sessions = PartitionSessions(driver.context, replays=True)
+    driver.give(spoken)
+    driver.give(event(0, session="another", session_end=True), after_ms=60_000)
+    driver.sessions.replayed(driver.time_ms)
+
+    driver.wait(silence_ms - 1)
+    assert [segment.session for segment in driver.segments] == ["another"]
+    driver.wait(1)
+    assert [segment.session for segment in driver.segments] == ["another", "s"]
+
+
+def test_words_that_were_replayed_are_silent_as_they_were_where_they_were_not_for_long_enough_by_then() -> None:
+    driver = Driver(engine=MARKED)
+    driver.sessions = PartitionSessions(driver.context, replays=True)
+    driver.give(event(0, "one"))
+    driver.sessions.replayed(NOW_MS + 799)
+
+    assert driver.sessions.next_due_ms == NOW_MS + 800
+
+
+def test_whose_words_were_published_is_idle_since_the_last_of_them_though_it_was_replayed() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(idle_after_ms=20_000))
+    driver.sessions = PartitionSessions(driver.context, replays=True)
+    driver.give(event(0, "one", utterance_end=True))
+    driver.sessions.replayed(NOW_MS + 30_000)
+
+    assert driver.sessions.next_due_ms == NOW_MS + 20_000
 
 
 def test_only_sessions_whose_state_may_have_changed_are_touched() -> None:

@@ -93,6 +93,6 @@ def test_whoever_is_due_to_be_forgotten_is_once_all_is_replayed(forget_after_ms:
     assert driver.sessions.offer(repeat, origin).outcome.name == "REPEAT"
     assert not driver.sessions.forgotten
 
-    driver.sessions.replayed()
+    driver.sessions.replayed(NOW_MS + 60_000)
     driver.sessions.tick(NOW_MS + 60_000)
     assert set(driver.sessions.forgotten) == {"s"}
