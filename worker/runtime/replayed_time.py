@@ -6,8 +6,8 @@ applied. Where a broker's clock was ahead once, time has been ahead of the stamp
 1. Time goes on from the last such record below what is replayed, and from each that is reached or passed; before one it
    is not later than there.
 2. Where the one below does not explain the first one to come, or where there is none, a clock was set somewhere between
-   the two. What is replayed begins by the clock of the first one to come then: a jump of the time after an unpublished
-   word would have published it.
+   the two. What is replayed before it goes by the clock of the first one to come then, as far as that is not later: a
+   jump of the time after an unpublished word would have published it.
 3. Of clocks that were set further up nobody knows where. Time may jump behind an unpublished word then, at which the
    session counts as speaking still (``worker.core.session``, ``replayed``).
 """
@@ -45,25 +45,26 @@ class ReplayedTime:
         known = sorted(applied)
         self._to_come = deque(one for one in known if one.offset >= replay_offset)
         below = known[: len(known) - len(self._to_come)]
-        self._begin_ahead_ms = self._ahead_of_first(below[-1] if below else None)
+        self._first_ahead_ms = self._ahead_of_first(below[-1] if below else None)
         if below:
             self._go_on_from(below[-1])
 
     def observe(self, record: Record, wall_ms: int) -> int:
         """Take a record's timestamp and return the time at which it is applied."""
         self._pass(record.offset - 1)
+        stamp_ms, by_broker = record.timestamp_ms, record.stamped_by_broker
         most_ms = self._to_come[0].time_ms if self._to_come else None
-        ahead_ms, self._begin_ahead_ms = self._begin_ahead_ms, 0
-        begun_ms = record.timestamp_ms + ahead_ms
-        if ahead_ms and record.stamped_by_broker and most_ms is not None and begun_ms <= most_ms:
-            self._time.go_on_from(record.timestamp_ms, begun_ms)
-        self._time.observe(record.timestamp_ms, wall_ms, by_broker=record.stamped_by_broker, most_ms=most_ms)
+        said_ms = self._time.observe(stamp_ms, wall_ms, by_broker=by_broker, most_ms=most_ms)
+        by_first_ms = stamp_ms + self._first_ahead_ms
+        if self._first_ahead_ms and by_broker and most_ms is not None and said_ms < by_first_ms <= most_ms:
+            self._time.go_on_from(stamp_ms, by_first_ms)
         self._pass(record.offset)
         return self._time.said_ms
 
     def _pass(self, offset: int) -> None:
         while self._to_come and self._to_come[0].offset <= offset:
             self._go_on_from(self._to_come.popleft())
+            self._first_ahead_ms = 0
 
     def _go_on_from(self, applied: AppliedRecord) -> None:
         self._time.go_on_from(applied.stamp_ms, applied.time_ms)

@@ -44,6 +44,20 @@ def test_where_only_those_who_speak_on_are_known_the_first_records_are_applied_b
         assert _again(stamps_ms, known, 3) == times_ms[3:]
 
 
+def test_so_are_all_before_the_first_one_known_that_may_be() -> None:
+    stamps_ms = _stamps(30, -2_090, -2_080, -2_070)  # the leader's answers had brought the time to 810
+    known = [AppliedRecord(3, stamps_ms[3], _START_MS + 830)]
+
+    assert _again(stamps_ms, known, 0) == _stamps(30, 810, 820, 830)
+
+
+def test_time_that_passed_by_the_stamps_has_passed_where_the_first_one_known_is_less_ahead_of_them() -> None:
+    stamps_ms = _stamps(_HOUR_MS, 10, 500, _HOUR_MS + 600, _HOUR_MS - 2_400)
+    times_ms = _first_times(stamps_ms)
+
+    assert _again(stamps_ms, [AppliedRecord(4, stamps_ms[4], times_ms[4])], 0) == times_ms
+
+
 def test_a_clock_that_was_set_within_what_is_replayed_is_seen_in_its_stamps() -> None:
     stamps_ms = _stamps(0, 10, _HOUR_MS, 20, 30, 40)
     times_ms = _first_times(stamps_ms)
