@@ -35,6 +35,7 @@ _WEIGHTS = {
     "offsets {owner} aborted": 1,
 }
 _LOSSES = {"lose": 3, "copy": 3, "fail_over": 2}
+_JUMPS = {"jump 0.9": 2, "jump -0.9": 2, "jump 3": 2, "jump -3": 2, "jump 3600": 1, "jump -3600": 1, "time 0.1": 12}
 _STRIKES = {"strike {session}": 8, "strike {session} older": 4, "lose": 4}
 _VERSIONS: Sequence[Sequence[StateVersion]] = (("1.3",), ("1.4",), ("1.4", "1.3"))
 """What each ordinal writes, by seed: the default, what sums the ledger, and a fleet in the midst of a roll-out."""
@@ -42,11 +43,13 @@ _VERSIONS: Sequence[Sequence[StateVersion]] = (("1.3",), ("1.4",), ("1.4", "1.3"
 _LOSSES_IN_PART = {"spoil {partition} {number}": 8, "miss {session}": 2}
 
 
-def draw(seed: int, length: int, *, losses: bool, in_part: bool = False, strikes: bool = False) -> list[str]:
+def draw(
+    seed: int, length: int, *, losses: bool, in_part: bool = False, strikes: bool = False, jumps: bool = False
+) -> list[str]:
     """Draw a way."""
     drawn = random.Random(seed)
     weights = _WEIGHTS | (_LOSSES if losses else {}) | (_LOSSES_IN_PART if in_part else {})
-    weights |= _STRIKES if strikes else {}
+    weights |= (_STRIKES if strikes else {}) | (_JUMPS if jumps else {})
     lines = drawn.choices(list(weights), list(weights.values()), k=length)
     return [
         line.format(
@@ -60,14 +63,20 @@ def draw(seed: int, length: int, *, losses: bool, in_part: bool = False, strikes
 
 
 def explore(
-    seeds: Iterable[int], *, length: int = 60, losses: bool = False, in_part: bool = False, strikes: bool = False
+    seeds: Iterable[int],
+    *,
+    length: int = 60,
+    losses: bool = False,
+    in_part: bool = False,
+    strikes: bool = False,
+    jumps: bool = False,
 ) -> str | None:
     """Go the ways of these seeds; None where every promise held, else what broke and the shortest way there.
 
     strikes: an operator strikes records from the ledger, which only workers that sum it all notice.
     """
     for seed in seeds:
-        way = draw(seed, length, losses=losses, in_part=in_part, strikes=strikes)
+        way = draw(seed, length, losses=losses, in_part=in_part, strikes=strikes, jumps=jumps)
         ends = partial(broken, partitions=1 + seed % 2, versions=SUMMED if strikes else _VERSIONS[seed % 3])
         if ends(way):
             shortest = shorten(way, ends)

@@ -192,6 +192,10 @@ class Exploration:
     def _time(self, seconds: str) -> None:
         self.world.clock.pass_s(float(seconds))
 
+    def _jump(self, seconds: str) -> None:
+        """Set the wall clock, which stamps the records, so far ahead or back."""
+        self.world.clock.wall_offset_ms += round(float(seconds) * 1000)
+
     def _twin(self, owner: str) -> TwinWorker | None:
         stepped = self._owners.get(int(owner))
         return None if stepped is None or stepped.ended else stepped.twin

@@ -54,6 +54,12 @@ def test_no_drawn_way_breaks_a_promise_where_records_are_struck_from_the_ledger_
     assert explore(range(_WAYS), strikes=True) is None
 
 
+@pytest.mark.timeout(120 + _WAYS)
+@pytest.mark.parametrize("in_part", [False, True], ids=["redis is lost", "redis is lost in part"])
+def test_no_drawn_way_breaks_a_promise_where_clocks_are_set(in_part: bool) -> None:
+    assert explore(range(_WAYS), losses=True, in_part=in_part, jumps=True) is None
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("flaw", [*FLAWS, *LOSS_FLAWS, *PART_FLAWS, *STRIKE_FLAWS])
 def test_a_drawn_way_shows_what_each_rule_prevents(flaw: str, monkeypatch: pytest.MonkeyPatch) -> None:
