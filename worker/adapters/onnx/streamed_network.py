@@ -110,7 +110,7 @@ class StreamedNetwork:
             sessions.add(request.session)
             step = self._begin_step(request)
             self._cache.hold(request.session, step.kept)
-            rows += self._rows_of(step.kept)
+            rows += len(step.pieces) + step.kept.waiting_rows
             jobs.append(_Job(place, request.session, step))
         return jobs, later
 
@@ -125,15 +125,7 @@ class StreamedNetwork:
 
     def _is_gone(self, kept: KeptRows, wanted: range) -> bool:
         """Tell whether a wanted word's rows were final before the last layer, so that they wait no more."""
-        return bool(wanted) and wanted.start < self._final_words(kept)
-
-    def _final_words(self, kept: KeptRows) -> int:
-        """Return how many words no layer computes again."""
-        return max((kept.done_words or 0) - self._ahead, 0)
-
-    def _rows_of(self, kept: KeptRows) -> int:
-        """Return how many rows of a buffer a layer may compute in its next step."""
-        return len(kept.word_of) - (0 if kept.done_words is None else kept.ends[self._final_words(kept)])
+        return bool(wanted) and wanted.start < (kept.done_words or 0) - self._ahead
 
     def _run(self, steps: Sequence[RowStep]) -> Scores:
         try:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -118,6 +119,26 @@ def test_a_pass_takes_no_more_sessions_once_its_pieces_reach_the_bound(monkeypat
     of_one = sum(passes) // 20
     assert of_one > 70, "a word of digits is eight pieces"
     assert max(passes) < 300 + of_one
+
+
+def test_rows_that_wait_count_against_the_bound_on_a_pass_as_new_ones_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = OnnxEngine(SHIPPED, threads=1, max_pass_rows=36)
+    sessions: list[int] = []
+    run = RowNetwork.run
+
+    def counted(network: RowNetwork, batch: Sequence[RowStep]) -> list[Rows]:
+        sessions.append(len(batch))
+        return run(network, batch)
+
+    monkeypatch.setattr(RowNetwork, "run", counted)
+    look_ahead = engine.models[0].look_ahead_words
+    for words in range(1, 2 * look_ahead):
+        sessions.clear()
+        asked = request(engine, ["so"] * words)
+        first = max(words - 1 - look_ahead, 0)
+        engine.label([msgspec.structs.replace(asked, session=f"{name}", first=first) for name in range(40)])
+        rows = min(words + 1, look_ahead + 1)  # the leading piece's waits, too, until a word's is final behind it
+        assert sessions[0] == -(-36 // rows), f"each has {rows} rows of {words} words"
 
 
 def test_runs_stay_within_the_bound_and_pad_little(monkeypatch: pytest.MonkeyPatch) -> None:
