@@ -17,8 +17,8 @@ from worker.adapters.onnx.row_attention import Sight
 from worker.adapters.onnx.wavefront import Step, plan
 
 try:
-    from worker.adapters.onnx import row_plan
-except ImportError:  # nothing was compiled at installation
+    from worker.adapters.onnx.row_plan import plan as plan_compiled
+except ModuleNotFoundError:  # nothing was compiled at installation; what cannot be loaded is an error
     COMPILED = False
 else:
     COMPILED = True
@@ -72,7 +72,7 @@ def plan_pass(
 def _compiled(look_ahead: tuple[int, ...], look_back: int | None, asked: Sequence[Asked]) -> PassPlan:
     layers, sessions = len(look_ahead), len(asked)
     back = -1 if look_back is None else look_back
-    places, spans, entering, picks, left, seen, layer_rows = row_plan.plan(look_ahead, back, list(asked))
+    places, spans, entering, picks, left, seen, layer_rows = plan_compiled(look_ahead, back, list(asked))
     sights: list[Sight] = []
     for own in seen:
         if own is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.harness.places import ROOT
 from worker.adapters.onnx.pass_plan import COMPILED, Asked, PassPlan, plan_pass
 
 _LOOK_AHEADS = st.lists(st.integers(0, 3), min_size=1, max_size=7).map(tuple)
@@ -57,6 +60,23 @@ def test_a_wanted_row_that_is_gone_is_refused(compiled: bool) -> None:
 def test_more_layers_than_the_compiled_plan_takes_are_planned() -> None:
     asked = [Asked([1, 2, 3], [0, 1, 2], None, 0, 2)]
     assert plan_pass((0,) * 65, None, asked, compiled=True).layer_rows == 2 * 65
+
+
+@pytest.mark.parametrize(("there", "told"), [("None", "False"), ("ModuleType('without a plan')", "ImportError")])
+def test_where_nothing_was_compiled_python_plans_and_what_cannot_be_loaded_is_an_error(there: str, told: str) -> None:
+    """In a process of its own, to which the compiled module is not there, or is none."""
+    script = f"""
+import sys
+from types import ModuleType
+sys.modules["worker.adapters.onnx.row_plan"] = {there}
+from worker.adapters.onnx.pass_plan import COMPILED, Asked, plan_pass
+plan_pass((1, 1), None, [Asked([1, 2], [0, 1], None, 0, 1)], compiled=True)
+print(COMPILED)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert told in (done.stdout + done.stderr)
 
 
 def _buffer(**changed: Any) -> tuple[Any, ...]:  # noqa: ANN401 - what no type allows is the point
