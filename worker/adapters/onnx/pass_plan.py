@@ -25,7 +25,8 @@ else:
 
 __all__ = ["COMPILED", "Asked", "PassPlan", "plan_pass"]
 
-_MOST_COMPILED_LAYERS = 64
+_MOST_COMPILED_LAYERS, _MOST_COMPILED_WORDS = 64, 2**18
+"""Of a network, and that a layer of it looks ahead or back."""
 
 _Numbers = NDArray[np.int32]
 
@@ -64,7 +65,8 @@ def plan_pass(
     look_ahead: tuple[int, ...], look_back: int | None, asked: Sequence[Asked], *, compiled: bool
 ) -> PassPlan:
     """Plan a step of each buffer. ValueError where a wanted row is gone."""
-    if compiled and COMPILED and len(look_ahead) <= _MOST_COMPILED_LAYERS:
+    fits = len(look_ahead) <= _MOST_COMPILED_LAYERS and max(*look_ahead, look_back or 0) <= _MOST_COMPILED_WORDS
+    if compiled and COMPILED and fits:
         return _compiled(look_ahead, look_back, asked)
     return _by_steps(look_ahead, look_back, asked)
 

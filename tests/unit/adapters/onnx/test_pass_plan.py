@@ -57,9 +57,13 @@ def test_a_wanted_row_that_is_gone_is_refused(compiled: bool) -> None:
         plan_pass((2, 1), None, [Asked(ends, word_of, 10, 6, 20)], compiled=compiled)
 
 
-def test_more_layers_than_the_compiled_plan_takes_are_planned() -> None:
+@pytest.mark.parametrize(
+    ("look_ahead", "look_back"),
+    [((0,) * 65, None), ((2**18,), 2**18), ((2**18 + 1,), None), ((0, 2**70), None), ((0, 1), 2**70)],
+)
+def test_what_the_compiled_plan_does_not_take_is_planned(look_ahead: tuple[int, ...], look_back: int | None) -> None:
     asked = [Asked([1, 2, 3], [0, 1, 2], None, 0, 2)]
-    assert plan_pass((0,) * 65, None, asked, compiled=True).layer_rows == 2 * 65
+    assert plan_pass(look_ahead, look_back, asked, compiled=True).layer_rows == 2 * len(look_ahead)
 
 
 @pytest.mark.parametrize(("there", "told"), [("None", "False"), ("ModuleType('without a plan')", "ImportError")])
