@@ -145,7 +145,8 @@ INLINE void fetch(const Session *own, Py_ssize_t head) {
 }
 
 /* All heads of a group; rows and width are known to the compiler where that halves the time. A head's shares wait for one
-   another: meanwhile the next head's scores are computed. next: the session behind, whose turn comes soon, or NULL. */
+   another: meanwhile the next head's scores are computed. next: the session behind, whose turn comes soon, or NULL.
+   shares: room for those of two heads. */
 INLINE void attend_in_group(int rows, int width, const Group *group, const Session *next, floats *shares) {
   const Py_ssize_t heads = group->own->heads, room = (group->most - group->start + LANES - 1) / LANES * TOGETHER;
   float factor[TOGETHER];

@@ -1,5 +1,6 @@
-/* What attention asks of vectors for one kind of processor, beside their arithmetic: numbers of half precision, what of several
-   numbers is the largest or the sum, and which a row sees. It is included by row_arithmetic.h, which says for what kind. */
+/* What attention asks of vectors for one kind of processor, beside their arithmetic: numbers of half precision, keys as
+   they are kept, what of several numbers is the largest or the sum, and which a row sees. It is included by row_arithmetic.h,
+   which says for what kind. */
 
 #define read_halves NAMED(read_halves)
 #define write_halves NAMED(write_halves)

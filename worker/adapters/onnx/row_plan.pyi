@@ -5,7 +5,7 @@
 # Returns (places (K, S, 2), spans (K, S, 4), entering (N,), picks (P,), left (S, 2), sights, layer_rows): see
 # `pass_plan.PassPlan`. sights: of each layer queries (S,), begins (M,) and ends (M,), one behind another, or None where
 # its rows see what those of the layer before do.
-# ValueError, TypeError, IndexError where something does not fit, or a wanted row is gone.
+# ValueError, TypeError, IndexError, OverflowError where something does not fit, or a wanted row is gone.
 def plan(
     look_ahead: tuple[int, ...],
     look_back: int,
