@@ -78,8 +78,12 @@ def theirs(python: Path, texts: Sequence[Sequence[str]], decided: dict[str, int]
 
 
 def agree(lengths: _Lengths, others: _Lengths) -> bool:
-    """Tell whether sessions have the same segments; the last of each may be cut by one alone, for want of words."""
-    return all(one[: len(other)] == other[: len(one)] for one, other in zip(lengths, others, strict=False))
+    """Tell whether sessions have the same segments as the first of the others, and each has some.
+
+    The last of each may be cut by one alone, for want of words.
+    """
+    pairs = zip(lengths, others[: len(lengths)], strict=True)
+    return bool(lengths) and all(one and one[: len(other)] == other[: len(one)] for one, other in pairs)
 
 
 def measure(
