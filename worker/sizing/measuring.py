@@ -105,14 +105,15 @@ class Measurement:
             held.append((len(self._worker), resident_bytes()))
         kept = self._engine.work
         base_bytes, session_bytes = _memory(start_bytes, held)
+        row_bytes = kept.kept_bytes // max(1, kept.kept_sessions)
         return Measured(
             words_a_second=round(words / wall_s, 1),
             cpu_s_per_million_words=round(cpu_s / words * 1e6, 1),
             live_sessions=max((one.sessions for one in stages if one.fits), default=0),
             stages=sorted(stages, key=lambda one: one.sessions),
             start_bytes=base_bytes,
-            session_bytes=session_bytes,
-            row_bytes=kept.kept_bytes // max(1, kept.kept_sessions),
+            session_bytes=max(session_bytes, row_bytes),  # of few sessions the rows lie in memory that was there before
+            row_bytes=row_bytes,
             load_average=round(os.getloadavg()[0], 1),
         )
 

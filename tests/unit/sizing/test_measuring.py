@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from typing_extensions import override
+
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
+from worker.ports.engine import EngineWork
 from worker.runtime.settings import RuntimeSettings
 from worker.sizing.measuring import AROUND, Measured, Measurement
 from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND
@@ -30,6 +33,15 @@ class Machine(ScriptedEngine):
 
     def clock_s(self) -> float:
         return self.spent_s
+
+
+class Keeper(Machine):
+    """An engine that keeps rows in memory that was there before, as the first slabs of a network's are."""
+
+    @property
+    @override
+    def work(self) -> EngineWork:
+        return EngineWork(kept_sessions=8, kept_bytes=8 * 2**30)
 
 
 def measured(machine: Machine, *, most: int = 512, seconds: float = 4.0) -> Measured:
@@ -75,3 +87,8 @@ def test_a_backlogs_price_is_what_its_steps_take() -> None:
     found = measured(Machine(step_s=0.009), most=8)
     assert abs(found.cpu_s_per_million_words - 0.009 / STEP_WORDS * 1e6) < 0.05 * 0.009 / STEP_WORDS * 1e6
     assert EVENT_WORDS == 2
+
+
+def test_a_session_takes_no_less_than_the_rows_that_are_kept_of_it() -> None:
+    found = measured(Keeper(step_s=1e-6), most=16)
+    assert found.session_bytes == found.row_bytes == 2**30
