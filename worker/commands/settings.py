@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.errors import FatalError
 from worker.settings.catalogue import Leaf, shown
 from worker.settings.tree import load_settings_to_show, open_settings
 
@@ -60,6 +61,8 @@ def settings(
     write: Annotated[Path | None, typer.Option("--write", help="With --markdown: write it to this file.")] = None,
 ) -> None:
     """List every setting: its value, where it came from, and what it is for."""
+    if write is not None and not markdown:
+        raise FatalError("--write writes what --markdown prints: give both")
     if markdown:
         if write is not None:
             write.write_text(settings_reference(), encoding="utf-8")
