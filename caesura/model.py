@@ -137,6 +137,9 @@ class Model:
 
 
 def _refuse_unserved(lang: str, served: Collection[str]) -> None:
+    given: object = lang
+    if not isinstance(given, str):
+        raise ValueError(f"a language is a text (en), not {type(given).__name__}")  # noqa: TRY004 - one error for all
     if (told := unserved(lang, served, so="")) is not None:
         raise ValueError(told)
 

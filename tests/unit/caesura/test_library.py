@@ -215,6 +215,7 @@ def test_chinese_texts_have_no_spaces_between_their_sentences() -> None:
         (lambda: model().session().feed([b"hello"]), "word 0: a str or a caesura.Word is wanted, not bytes"),  # type: ignore[list-item]
         (lambda: model().punctuate("hello there"), "a list of texts"),
         (lambda: caesura.load(threads=0), "threads is 0"),
+        (lambda: caesura.load(None), "a language is a text (en), not NoneType"),  # type: ignore[arg-type]
         (lambda: caesura.load(threads="two"), "threads is 'two'"),  # type: ignore[arg-type]
     ],
 )
