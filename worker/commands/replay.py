@@ -24,7 +24,7 @@ from worker.feeds.file_format import FileFormat
 from worker.feeds.pacing import paced
 from worker.feeds.recorded_speech import RecordedSpeech
 from worker.feeds.refusal import why_refused
-from worker.feeds.timed_events import Pace, TimedEvent, ended
+from worker.feeds.timed_events import Pace, TimedEvent, ended, routed
 from worker.option_groups import grouped
 from worker.settings.tree import BrokerSettings, load_local_settings
 
@@ -46,6 +46,10 @@ class SpeechOptions:
     """How a file is spoken: its language, its sessions, its pace."""
 
     lang: Annotated[str, typer.Option(help="Language of text, and of events that name none (BCP-47).")] = "en"
+    target: Annotated[
+        list[str] | None,
+        typer.Option(help="A translation route for sessions that name none; may be repeated.", show_default=False),
+    ] = None
     speed: Annotated[float, typer.Option(min=0, help="1 is the pace of speech, 2 twice that; 0 never waits.")] = 1.0
     prefix: Annotated[
         str | None,
@@ -73,6 +77,7 @@ class SpeechOptions:
         """Raise FatalError naming the option whose value no worker would take in any event."""
         for option, changed, expected in (
             ("--lang", {"lang": self.lang}, "a language as BCP-47 writes it, such as en or zh-Hans"),
+            ("--target", {"targets": tuple(self.target or ())}, "names of translation routes, each once"),
             ("--prefix", {"session": f"{self.prefix or ''}1"}, "what may begin a session's name"),
             ("--epoch", {"epoch": self.epoch or 0}, "a number below 2**53"),
         ):
@@ -124,6 +129,8 @@ def replay(
     speech = spoken.recorded(file)
     found, lines = speech.format_of(read_lines(file), given)
     events: Iterable[TimedEvent] = speech.events(lines, found)
+    if spoken.target:
+        events = routed(events, tuple(spoken.target))
     if spoken.end:
         events = ended(events)
     if file != "-":  # a recogniser's live output on standard input is sent as it comes

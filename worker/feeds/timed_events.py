@@ -11,7 +11,7 @@ from schemas.events import MAX_WORD_CHARACTERS, WordsEvent
 from worker.feeds.hypothesis import UnreadableMessageError
 from worker.feeds.refusal import BadLineError, event_as_read, why_refused
 
-__all__ = ["Pace", "TimedEvent", "ended", "timed", "word_event"]
+__all__ = ["Pace", "TimedEvent", "ended", "routed", "timed", "word_event"]
 
 _MS_A_MINUTE = 60_000
 
@@ -58,6 +58,16 @@ def ended(events: Iterable[TimedEvent]) -> Iterator[TimedEvent]:
     for one in order:
         last = last_of[one.event.session] is one
         yield replace(one, event=msgspec.structs.replace(one.event, session_end=True)) if last else one
+
+
+def routed(events: Iterable[TimedEvent], targets: tuple[str, ...]) -> Iterator[TimedEvent]:
+    """Yield the events again, each session's first one with these translation routes where it names none itself."""
+    begun: set[str] = set()
+    for one in events:
+        first = one.event.session not in begun
+        begun.add(one.event.session)
+        bare = first and one.event.targets is None
+        yield replace(one, event=msgspec.structs.replace(one.event, targets=targets)) if bare else one
 
 
 def word_event(fields: dict[str, object], *, where: str) -> WordsEvent:

@@ -23,6 +23,14 @@ def test_a_missing_file_is_one_line(terminal: Terminal) -> None:
     )
 
 
+def test_a_text_is_replayed_into_the_routes_that_are_named(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_text("so yes\n", encoding="utf-8")
+    replay = ("replay", str(tmp_path / "talk.txt"), "--dry-run", "--target", "de", "--target")
+    said = [json.loads(line).get("targets") for line in terminal.run(*replay, "fr").out.splitlines()]
+    assert said == [["de", "fr"], None]
+    assert "--target: expected names of translation routes, each once" in terminal.run(*replay, "de").err
+
+
 def test_what_is_not_utf_8_is_refused(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
     assert "not UTF-8" in terminal.run("punctuate", str(tmp_path / "latin.txt")).err

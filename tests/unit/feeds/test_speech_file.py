@@ -10,7 +10,7 @@ from worker.errors import FatalError
 from worker.feeds.formats.jsonl import events_of_json_lines
 from worker.feeds.formats.text import events_of_text
 from worker.feeds.pacing import paced
-from worker.feeds.timed_events import Pace, TimedEvent, ended
+from worker.feeds.timed_events import Pace, TimedEvent, ended, routed
 
 
 def of_text(*lines: str, at_once: int = 8) -> list[TimedEvent]:
@@ -120,6 +120,11 @@ def test_a_word_that_is_too_long_is_told_with_the_length_that_it_may_have(words:
     told = r"line 1 is no word event: oversized: words\[1\].text: expected at most 64 characters"
     with pytest.raises(FatalError, match=told):
         of_json(f'{{"words": {words}}}')
+
+
+def test_a_session_goes_where_it_is_sent_but_for_one_that_says_where() -> None:
+    events = of_json('{"session": "a"}', '{"session": "b", "targets": []}', '{"session": "a"}', '{"session": "b"}')
+    assert [one.event.targets for one in routed(events, ("de",))] == [("de",), (), None, None]
 
 
 def test_sessions_can_be_ended_after_their_last_event() -> None:
