@@ -37,7 +37,8 @@ class TelemetryServer:
             self._server = _Server((host, port), registry, health)
         except OSError as error:
             shown = f"[{host}]" if ":" in host else host
-            raise FatalError(f"metrics and health cannot be served on {shown}:{port}: {error.strerror}") from error
+            where = f"{shown}:{port} (worker.http_host, worker.http_port)"
+            raise FatalError(f"metrics and health cannot be served on {where}: {error.strerror}") from error
         self.port = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, name="telemetry", daemon=True)
 

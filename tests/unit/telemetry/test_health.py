@@ -178,7 +178,7 @@ def test_a_port_that_is_taken_is_said_by_name(health: Health) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         where = taken.getsockname()[1]
-        with pytest.raises(FatalError, match=f"served on 127.0.0.1:{where}"):
+        with pytest.raises(FatalError, match=rf"served on 127.0.0.1:{where} \(worker.http_host, worker.http_port\)"):
             TelemetryServer("127.0.0.1", where, registry=Metrics().registry, health=health)
 
 
