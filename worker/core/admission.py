@@ -140,15 +140,14 @@ class Admission:
         return which
 
     def spoke(self, time_ms: int) -> None:
-        """Count its last word, and its last event, as applied at partition time ``time_ms``."""
-        self.activity_ms = self.event_ms = time_ms
+        """Count as having spoken at partition time ``time_ms``; its last event's is the time of its record still."""
+        self.activity_ms = time_ms
 
     def _silence_due_ms(self) -> int | None:
         if not self.listening:
             return None
-        return silence_due_ms(
-            self.rules, self.options, word_ms=self.activity_ms, event_ms=self.event_ms, hears=self.hears
-        )
+        event_ms = max(self.event_ms, self.activity_ms)  # a rebuild may have it speak later (``spoke``)
+        return silence_due_ms(self.rules, self.options, word_ms=self.activity_ms, event_ms=event_ms, hears=self.hears)
 
     def _was_missed(self, seq: int) -> bool:
         return seq < self.missed_from or any(first <= seq <= last for first, last in self.missed)

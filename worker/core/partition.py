@@ -51,7 +51,7 @@ class PartitionSessions:
         self._touched: set[str] = set()
         self._moved: set[str] = set()
         self._tombstones: set[str] = set()
-        self._replaced: set[str] = set()
+        self._unrecorded: set[str] = set()
         self._replay = ReplayOffsets()
 
     def __len__(self) -> int:
@@ -89,9 +89,9 @@ class PartitionSessions:
         return self._tombstones
 
     @property
-    def replaced(self) -> Collection[str]:
-        """Return the sessions that were forgotten and began anew since the last ``settle``."""
-        return self._replaced
+    def unrecorded(self) -> Collection[str]:
+        """Return who began anew, or was kept waiting by ``replayed``, since the last ``settle``: no record says so."""
+        return self._unrecorded
 
     @property
     def replay_offset(self) -> int | None:
@@ -141,7 +141,7 @@ class PartitionSessions:
             if not admitted and len(self._open) >= self._context.rules.max_open_sessions:
                 return AdmissionDecision(outcome=OfferOutcome.REFUSED, reason=DeadLetterReason.TOO_MANY_SESSIONS)
             if session is not None:
-                self._replaced.add(event.session)
+                self._unrecorded.add(event.session)
             session = Session.open(event, origin, self._context)
             self._sessions[event.session] = session
             self._tombstones.discard(event.session)
@@ -217,7 +217,7 @@ class PartitionSessions:
             del self._sessions[key]
             self._replay.set(key, None)
         self._tombstones.clear()
-        self._replaced.clear()
+        self._unrecorded.clear()
         self._touched.clear()
         woken, self._woken = self._woken, {}
         return self._rest({**woken, **(stored or {})})
@@ -230,8 +230,7 @@ class PartitionSessions:
     def replayed(self, time_ms: int) -> None:
         """Take note that no record is replayed any more, at that partition time. Nothing is queued."""
         self._replays = False
-        for session in self._sessions.values():
-            session.replayed(time_ms)
+        self._unrecorded.update(key for key, session in self._sessions.items() if session.replayed(time_ms))
 
     def touch_all(self) -> None:
         """Take every session for changed: nothing of it is stored."""
@@ -242,7 +241,7 @@ class PartitionSessions:
         self._work.drop(key)
         self._touched.discard(key)
         self._tombstones.discard(key)
-        self._replaced.discard(key)
+        self._unrecorded.discard(key)
         self._resting.drop(key)
         self._woken.pop(key, None)
         self._moved.add(key)

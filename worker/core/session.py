@@ -107,7 +107,7 @@ class Session:
     @property
     def latest_ms(self) -> int:
         """Return the latest partition time that the session knows of."""
-        return max(self._admission.event_ms, self._admission.closed_ms or 0)
+        return max(self._admission.event_ms, self._admission.activity_ms, self._admission.closed_ms or 0)
 
     @property
     def replay_offset(self) -> int | None:
@@ -145,14 +145,16 @@ class Session:
                 self._queue.append(silence if timer is Timer.SILENCE else None)
         return fired
 
-    def replayed(self, now_ms: int) -> None:
+    def replayed(self, now_ms: int) -> bool:
         """Take note that its records were replayed up to partition time ``now_ms``. Nothing may be queued.
 
         A silence of unpublished words that was over by now would have published them: the last one came later than the
-        log can say (``worker.runtime.replayed_time``), at the latest now.
+        log can say (``worker.runtime.replayed_time``), at the latest now. True: so it is taken to have come now.
         """
-        if self._decoder.has_unfrozen and (self.due_ms or 0) <= now_ms:
+        waits = self._decoder.has_unfrozen and (self.due_ms or 0) <= now_ms
+        if waits:
             self._admission.spoke(now_ms)
+        return waits
 
     def request(self, now_ms: int) -> LabelRequest | None:
         """Work until labels are wanted, and return for what; the same again until they come. None: all is done.

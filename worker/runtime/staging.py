@@ -71,7 +71,7 @@ class Staging:
         out = state.sessions.take_segments()
         spans = [self._parts.tracer.begin(one) for one in out]
         spoken = {one.segment.session for one in out}
-        recorded = sorted(spoken.union(state.sessions.forgotten, state.sessions.replaced))
+        recorded = sorted(spoken.union(state.sessions.forgotten, state.sessions.unrecorded))
         slots = state.stored.new_slots(checkpoint, state.sessions.snapshots(state.sessions.touched), recorded)
         before = [*self._forgotten, *self._refusals.messages()]
         return Staged(

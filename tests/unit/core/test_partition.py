@@ -70,6 +70,19 @@ def test_words_that_were_replayed_and_never_published_were_no_silence_until_then
     assert [segment.session for segment in driver.segments] == ["another", "s"]
 
 
+def test_whoever_a_replay_keeps_waiting_has_a_record_that_says_since_when_beside_its_last_events_own_time() -> None:
+    driver = Driver(engine=MARKED)
+    driver.sessions = PartitionSessions(driver.context, replays=True)
+    driver.give(event(0, "one", heard_until_ms=100))
+    driver.sessions.replayed(NOW_MS + 60_000)
+
+    assert set(driver.sessions.unrecorded) == {"s"}
+    record = driver.sessions.ledger_states(["s"])["s"]
+    assert record is not None
+    assert (record.activity_ms, record.event_ms) == (NOW_MS + 60_000, NOW_MS)
+    assert driver.sessions.latest_ms == NOW_MS + 60_000
+
+
 def test_words_that_were_replayed_are_silent_as_they_were_where_they_were_not_for_long_enough_by_then() -> None:
     driver = Driver(engine=MARKED)
     driver.sessions = PartitionSessions(driver.context, replays=True)

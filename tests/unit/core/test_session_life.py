@@ -159,7 +159,7 @@ def test_a_name_taken_again_before_its_tombstone_is_settled_is_a_living_session(
 
     state = driver.states(["s"])["s"]
     assert state is not None
-    assert (state.since, len(driver.sessions), set(driver.sessions.replaced)) == (1, 1, {"s"})
+    assert (state.since, len(driver.sessions), set(driver.sessions.unrecorded)) == (1, 1, {"s"})
     driver.sessions.settle()
     assert list(driver.sessions.names()) == ["s"]
 

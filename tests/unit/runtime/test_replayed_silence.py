@@ -100,3 +100,13 @@ def test_words_before_and_after_a_rebuild_are_one_segment_where_no_silence_lay_b
     _pass(3_000)(troubled)
     said = [words for session, _, _, words in _bare(troubled.world.segments()) if session == "cat"]
     assert said == [["cat-0", "cat-1", *(["cat-2"] if again else [])]]
+
+
+def test_a_silence_is_noticed_though_redis_is_lost_again_and_again_before_it_is_over() -> None:
+    troubled = _went(*_SET_BACK)
+    for _ in range(2):
+        _lose_redis(troubled)
+        for _ in range(5):
+            _say("ben", 100)(troubled)
+            troubled.turn(2)
+    assert [words for session, _, _, words in _bare(troubled.world.segments()) if session == "cat"] == [["cat-0"]]
