@@ -116,8 +116,8 @@ class StableWords:
         if self.repeats(hypothesis):
             return (), ()
         texts = [_folded(word.text) for word in hypothesis.words]
-        if (sent := self._closed.get(key)) is not None:  # the final of one that was given up: its words are not lost
-            self._closed[key] = None
+        if (sent := self._closed.pop(key, None)) is not None:  # the final of one given up: its words are not lost
+            self._closed[key] = None  # among the names that are kept the newest
             begin, otherwise = after_sent(sent.last, texts[sent.before :])
             self.revised += otherwise
             return hypothesis.words[sent.before + begin :], ()

@@ -110,6 +110,16 @@ def test_of_more_than_is_kept_of_it_the_last_words_are_matched_and_those_before_
     assert stable.revised == 1, "the first word is not kept"
 
 
+def test_its_final_is_a_repeat_from_then_on_however_long_it_had_waited() -> None:
+    stable = StableWords(0)
+    sent(stable, heard("so", utterance="first", stable=1), *(heard("um", utterance=str(at)) for at in range(64)))
+    sent(stable, *(heard("so", final=True, utterance=f"closed {at}") for at in range(1_023)))
+    final = heard("so yes", final=True, utterance="first")
+    assert sent(stable, final) == ["yes"]
+    sent(stable, heard("so", final=True, utterance="another"))
+    assert sent(stable, final) == [""]
+
+
 def test_one_hypothesis_is_no_agreement() -> None:
     with pytest.raises(ValueError, match="at least 2"):
         StableWords(1)
