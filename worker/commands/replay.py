@@ -135,6 +135,8 @@ def replay(
         events = ended(events)
     if file != "-":  # a recogniser's live output on standard input is sent as it comes
         events = list(events)
+        if not events:
+            raise FatalError(f"{file}: nothing in it can be sent, read as {found}")
     if dry_run:
         tell_unserved(spoken.lang, load_local_settings(origin).worker)  # a mistyped setting is said all the same
         _print(events, found)

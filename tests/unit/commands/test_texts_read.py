@@ -31,6 +31,16 @@ def test_a_text_is_replayed_into_the_routes_that_are_named(terminal: Terminal, t
     assert "--target: expected names of translation routes, each once" in terminal.run(*replay, "de").err
 
 
+@pytest.mark.parametrize(("text", "given", "told"), [("so yes\n", "srt", "srt"), ("\n\n", "auto", "text")])
+def test_a_file_of_which_nothing_can_be_sent_is_told(
+    terminal: Terminal, tmp_path: Path, text: str, given: str, told: str
+) -> None:
+    (tmp_path / "talk.txt").write_text(text, encoding="utf-8")
+    said = terminal.run("replay", str(tmp_path / "talk.txt"), "--dry-run", "--format", given)
+    assert said.status != 0
+    assert f"nothing in it can be sent, read as {told}" in said.err
+
+
 def test_what_is_not_utf_8_is_refused(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
     assert "not UTF-8" in terminal.run("punctuate", str(tmp_path / "latin.txt")).err
