@@ -155,10 +155,10 @@ class PartitionSessions:
 
         most: of how many sessions at most, None: of all; the rest stays due. Returns how many sessions had one fire.
         """
+        if self._replays:
+            return 0
         fired = 0
-        while (
-            not self._replays and (most is None or fired < most) and (due := self._timers.next_by(now_ms)) is not None
-        ):
+        while (most is None or fired < most) and (due := self._timers.next_by(now_ms)) is not None:
             fired += 1
             due_ms, key = due
             session = self._awake(key)
