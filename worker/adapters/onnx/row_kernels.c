@@ -112,14 +112,9 @@ typedef struct {
   Py_ssize_t holding;
 } Call;
 
-/* Hold an array's buffer; NULL and an error where it is not of that kind of number, or of so many axes. */
 static Py_buffer *hold(Call *call, PyObject *array, const char *number, int axes, int written) {
-  Py_buffer *view = call->held + call->holding;
-  if (PyObject_GetBuffer(array, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0)) < 0) return NULL;
-  call->holding++;
-  if (!is_of(view, number, *number == 'e' ? 2 : 4, axes))
-    return refused("an array is not of the type and the axes that are asked for");
-  return view;
+  const int flags = PyBUF_C_CONTIGUOUS | (written ? PyBUF_WRITABLE : 0);
+  return hold_array(call->held + call->holding, array, number, axes, flags) ? call->held + call->holding++ : NULL;
 }
 
 /* As hold, of a number each, count of them or, where that is below 0, as many as there are; what is there is copied, so

@@ -106,15 +106,8 @@ typedef struct {
   int held;
 } Call;
 
-/* Hold an array's buffer; NULL and an error where it is not of that kind of number, or of so many axes. */
 static Py_buffer *hold(Call *call, PyObject *array, const char *number, int axes, int flags) {
-  Py_buffer *view = call->views + call->held;
-  if (PyObject_GetBuffer(array, view, PyBUF_FORMAT | flags) < 0) return NULL;
-  call->held++;
-  if (view->format == NULL || strcmp(view->format, number) || view->ndim != axes || view->itemsize < 1 ||
-      (uintptr_t)view->buf % (size_t)view->itemsize)
-    return refused("an array is not of the type and the axes that are asked for");
-  return view;
+  return hold_array(call->views + call->held, array, number, axes, flags) ? call->views + call->held++ : NULL;
 }
 
 static int hold_rows(Call *call, PyObject *array, Matrix *rows, int flags) {

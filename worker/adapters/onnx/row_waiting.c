@@ -19,14 +19,6 @@ typedef struct {
   Py_ssize_t waited, there, size;
 } Rows;
 
-/* Hold an array of so many axes; 0 and an error where it is not of that kind of number. */
-static int hold(PyObject *array, const char *number, int axes, int written, Py_buffer *view) {
-  if (PyObject_GetBuffer(array, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0)) < 0) return 0;
-  if (is_of(view, number, 4, axes)) return 1;
-  PyBuffer_Release(view);
-  return refused("an array is not of the type and the axes that are asked for") != NULL;
-}
-
 /* Copy the rows from one up to another; returns behind what was written. */
 static char *copy(const Rows *rows, Py_ssize_t from, Py_ssize_t until, char *to) {
   if (from < rows->waited) {
@@ -103,8 +95,9 @@ static PyObject *join(PyObject *module, PyObject *given) {
   (void)module;
   if (!PyArg_ParseTuple(given, "nOOOOO", &layer, &sessions, &fresh, &spans, &picks, &asking)) return NULL;
   if (!PyList_Check(sessions)) return refused("sessions are a list");
-  if (hold(fresh, "f", 2, 0, held) && hold(spans, "i", 2, 0, held + 1) && hold(asking, "f", 2, 1, held + 2) &&
-      (picks == Py_None || hold(picks, "i", 1, 0, held + 3)))
+  const int read = PyBUF_C_CONTIGUOUS, written = PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE;
+  if (hold_array(held, fresh, "f", 2, read) && hold_array(held + 1, spans, "i", 2, read) &&
+      hold_array(held + 2, asking, "f", 2, written) && (picks == Py_None || hold_array(held + 3, picks, "i", 1, read)))
     good = join_all(sessions, layer, held);
   for (int number = 0; number < 4; number++)
     if (held[number].obj != NULL) PyBuffer_Release(held + number);
