@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from caesura.segments import Segment, Unfrozen
-from schemas.events import SessionOptions, Word, WordsEvent
+from schemas.events import Emission, SessionOptions, Word, WordsEvent
 from schemas.tentative import Tentative
 from schemas.versions import EVENT_VERSION
 
@@ -111,4 +111,11 @@ def options_of(given: dict[str, object]) -> SessionOptions:
     if unknown:
         there_are = ", ".join(SessionOptions.__struct_fields__)
         raise ValueError(f"there is no option {', '.join(sorted(unknown))}; there are {there_are}")
+    for name, value in given.items():
+        try:
+            msgspec.convert({name: value}, SessionOptions)
+        except msgspec.ValidationError as error:
+            why = str(error).partition(" - at ")[0]
+            choices = f"; there are {', '.join(Emission)}" if name == "emission" else ""
+            raise ValueError(f"option {name} is {value!r}: {why}{choices}") from None
     return msgspec.convert(given, SessionOptions)

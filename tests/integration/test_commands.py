@@ -105,6 +105,8 @@ def test_words_replayed_into_a_running_worker_come_out_labelled_and_a_stop_is_gr
     rendered = operator.run("tail", "--from-start", "--no-follow", "--session", "talk-2", "--style", "verbatim").stdout
     assert "good morning" in rendered
     assert "talk-1" not in rendered
+    mistyped = operator.run("tail", "--from-start", "--no-follow", "--session", "talk-9")
+    assert (mistyped.stdout, mistyped.stderr.count("read, none of session 'talk-9'")) == ("", 1)
 
 
 @pytest.mark.timeout(180)
@@ -134,6 +136,8 @@ def test_a_dead_letter_is_listed_shown_and_sent_again(operator: Operator) -> Non
     with operator.worker():
         operator.send(b"\xc1 no event at all", b"broken")
         listed = operator.until(lambda out: "malformed" in out, "dead-letters", "list")
+        mistyped = operator.run("dead-letters", "replay", "--reason", "malfromed").stderr
+        assert mistyped == "there are no dead letters of reason 'malfromed'; there are some of malformed\n"
         shown = operator.run("dead-letters", "show", "0:0", "--content").stdout
         again = operator.run("dead-letters", "replay", "0:0").stderr
         twice = operator.until(lambda out: out.count("malformed") == 2, "dead-letters", "list")

@@ -43,9 +43,7 @@ def list_letters(
     """List dead letters, oldest first, and count them by reason. No word of an event is shown."""
     settings = reached_brokers(origin_of(config, assignments))
     with _reader(settings) as reader:
-        letters = [letter for letter in _letters(reader, Start()) if reason in (None, letter.reason)]
-    if not letters:
-        typer.echo(_none(reason), err=True)
+        letters = _of_reason(reader, reason)
     by_partition: dict[int, list[Letter]] = {}
     for letter in letters:
         by_partition.setdefault(letter.record.partition, []).append(letter)
@@ -108,12 +106,8 @@ def replay_letters(
         raise FatalError("say which: PARTITION:OFFSET ..., or --all, or --reason")
     settings = reached_brokers(origin_of(config, assignments))
     with _reader(settings) as reader:
-        if places:
-            chosen = [_letter(reader, place) for place in places]
-        else:
-            chosen = [letter for letter in _letters(reader, Start()) if reason in (None, letter.reason)]
+        chosen = [_letter(reader, place) for place in places] if places else _of_reason(reader, reason)
     if not chosen:
-        typer.echo(_none(reason), err=True)
         return
     sent = _send_again(settings, chosen)
     typer.echo(f"sent {sent} of {len(chosen)} again", err=True)
@@ -178,6 +172,21 @@ def _letters(reader: KafkaReader, start: Start) -> Iterator[Letter]:
     return (Letter.of(record) for record in reader.read(start, follow=False))
 
 
+def _of_reason(reader: KafkaReader, reason: str | None) -> list[Letter]:
+    """Return the letters of a reason, all where it is None. Where there are none, say so, and which there are."""
+    letters: list[Letter] = []
+    others: set[str] = set()
+    for letter in _letters(reader, Start()):
+        if reason in (None, letter.reason):
+            letters.append(letter)
+        else:
+            others.add(letter.reason)
+    if not letters:
+        there_are = f"; there are some of {', '.join(sorted(others))}" if others else ""
+        typer.echo(f"there are no dead letters{f' of reason {reason!r}' if reason else ''}{there_are}", err=True)
+    return letters
+
+
 def _letter(reader: KafkaReader, place: str) -> Letter:
     partition, colon, offset = place.partition(":")
     if not (colon and partition.isdigit() and offset.isdigit()):
@@ -187,10 +196,6 @@ def _letter(reader: KafkaReader, place: str) -> Letter:
     if letter is None or letter.record.offset != int(offset):
         raise FatalError(f"there is no dead letter {place} (any more)")
     return letter
-
-
-def _none(reason: str | None) -> str:
-    return f"there are no dead letters{f' of reason {reason!r}' if reason else ''}"
 
 
 def _time(letter: Letter) -> str:

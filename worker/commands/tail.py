@@ -21,6 +21,7 @@ from worker.captions.limits import CaptionLimits
 from worker.commands.brokers import reached_brokers
 from worker.commands.disfluency_counts import DisfluencyCounts
 from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.progress import counted_noun
 from worker.core.rendering import Style, render_segment
 from worker.errors import FatalError
 from worker.option_groups import grouped
@@ -123,17 +124,22 @@ def tail(
     if form is Format.VTT:
         typer.echo(VTT_HEAD, nl=False)
     counts = DisfluencyCounts()
+    came = shown = 0
     try:
         with KafkaReader(settings.kafka, topic_of(settings, read.route)) as reader:
             for record in reader.read(Start(at_end=not read.from_start), follow=read.follow):
+                came += 1
                 segment = segment_of(record, translated=read.route is not None)
                 if read.session not in (None, segment.session):
                     continue
                 if within is not None and not _said_within(segment, *within):
                     continue
+                shown += 1
                 counts.take(segment)
                 for text in write(segment):
                     typer.echo(text, nl=False)
+        if not shown:
+            typer.echo(_nothing_shown(read, came), err=True)
     finally:
         if form is Format.COUNTS:
             typer.echo("\n".join(counts.lines()))
@@ -190,6 +196,18 @@ def _writer(form: Format, style: Style | None, limits: CaptionLimits) -> Callabl
                 return  # they are told at the end
 
     return write
+
+
+def _nothing_shown(read: SegmentsRead, came: int) -> str:
+    """Return what to say where ``came`` segments were read to the topic's end and none of them shown."""
+    if not came:
+        return (
+            "the topic holds no segment" if read.from_start else "nothing new: --from-start shows what the topic holds"
+        )
+    wanted = f" of session {read.session!r}" if read.session is not None else ""
+    if read.stretch is not None:
+        wanted += f" within {read.stretch}"
+    return f"{counted_noun(came, 'segment')} read, none{wanted}"
 
 
 _MOMENT = r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?)"

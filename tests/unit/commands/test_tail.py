@@ -7,7 +7,7 @@ from msgspec import structs
 
 from tests.harness.segments import timed_segment
 from worker.commands.disfluency_counts import DisfluencyCounts
-from worker.commands.tail import Format, _said_within, _stretch, _writer, caption_limits
+from worker.commands.tail import Format, SegmentsRead, _nothing_shown, _said_within, _stretch, _writer, caption_limits
 from worker.core.rendering import Style
 from worker.errors import FatalError
 
@@ -70,3 +70,16 @@ def test_fillers_and_repairs_are_counted_by_session_without_a_word() -> None:
     assert head.split()[:3] == ["session", "words", "fillers"]
     assert one.split() == ["s", "7", "2", "17.1", "1", "1"]
     assert other.split() == ["t", "0", "0", "-", "0", "0"]
+
+
+@pytest.mark.parametrize(
+    ("read", "came", "said"),
+    [
+        (SegmentsRead(), 0, "nothing new: --from-start shows all that there is"),
+        (SegmentsRead(from_start=True), 0, "the topic holds no segment"),
+        (SegmentsRead(session="talk-9"), 1, "1 segment read, none of session 'talk-9'"),
+        (SegmentsRead(session="a", stretch="1-2"), 7, "7 segments read, none of session 'a' within 1-2"),
+    ],
+)
+def test_whoever_sees_nothing_is_told_what_was_read(read: SegmentsRead, came: int, said: str) -> None:
+    assert _nothing_shown(read, came) == said
