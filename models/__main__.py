@@ -15,6 +15,7 @@ from models.commands import (
     packed_figures,
     papers,
     preparation,
+    stop_lines,
     training,
     tuning,
 )
@@ -43,6 +44,7 @@ for commands in (
     capitals,
     decoding_figures,
     packed_figures,
+    stop_lines,
     papers,
 ):
     commands.register(app)

@@ -1,0 +1,98 @@
+"""False stops where as many true ends get a mark: moved by a constant, read between two places, told of a network."""
+
+from __future__ import annotations
+
+import random
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from models.commands import stop_lines
+from models.data.aligned_words import AlignedDocument
+from models.evaluation.false_stops import FlushPoint
+from models.evaluation.stop_line import stop_line
+from schemas.labels import Punctuation
+
+NONE, COMMA, PERIOD, QUESTION = Punctuation.NONE, Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION
+
+
+def scores(*of_period: float) -> np.ndarray:
+    """Return log probabilities in which a period is so much likelier than no mark, and nothing else is likely."""
+    said = np.full((len(of_period), 4), -50.0)
+    said[:, NONE], said[:, PERIOD] = 0.0, of_period
+    return said
+
+
+def test_a_constant_moves_both_shares_and_the_line_is_read_between_its_places() -> None:
+    marks = np.array([PERIOD, PERIOD, PERIOD, PERIOD, NONE, COMMA, NONE, NONE], dtype=np.int8)
+    line = stop_line(scores(1.0, 1.0, -0.5, -1.0, 0.5, -0.75, -2.0, -3.5), marks)
+    assert (line.as_it_is.false, line.as_it_is.ends) == (25.0, 50.0)
+    assert (line.where(75.0).false, line.where(100.0).false) == (25.0, 50.0)
+    assert line.where(75.0).constant == pytest.approx(0.55)
+    assert line.where(90.0).constant == pytest.approx(1.0 + 0.6 * 0.05), "between two places, as on a straight line"
+
+
+def test_a_network_that_knows_more_has_fewer_false_stops_at_as_many_ends_however_careful_it_is() -> None:
+    marks = np.array([PERIOD, NONE] * 400, dtype=np.int8)
+    drawn = np.random.default_rng(3).normal(size=800)
+    told = np.where(marks == PERIOD, 1.0, -1.0)
+    knows, guesses = (stop_line(scores(*(drawn + told * worth - 1)), marks) for worth in (1.5, 0.5))
+    assert knows.where(88).false + 20 < guesses.where(88).false
+    careful = stop_line(scores(*(drawn + told * 1.5 - 2)), marks)
+    assert careful.as_it_is.ends < knows.as_it_is.ends
+    assert careful.where(88).false == pytest.approx(knows.where(88).false, abs=1e-9)
+
+
+def test_what_has_no_line_is_refused() -> None:
+    with pytest.raises(ValueError, match="points at ends of sentences and inside them"):
+        stop_line(scores(1.0, 2.0), np.array([PERIOD, QUESTION], dtype=np.int8))
+    line = stop_line(scores(-30.0, 1.0, 1.0), np.array([PERIOD, PERIOD, NONE], dtype=np.int8))
+    with pytest.raises(ValueError, match=r"the line has 0\.0 to 50\.0 % of the true ends, not 88\.0"):
+        line.where(88.0)
+
+
+@pytest.mark.torch
+def test_a_point_is_scored_as_it_stands_alone_in_the_order_given() -> None:
+    torch = pytest.importorskip("torch")
+    from models.evaluation.flush_scores import flush_scores  # noqa: PLC0415 - it wants torch
+    from tests.harness.models import networks  # noqa: PLC0415
+
+    rng = random.Random(2)
+    points = [
+        FlushPoint(words=tuple(rng.choice(networks.WORDS) for _ in range(rng.randint(1, 30))), mark=NONE)
+        for _ in range(70)
+    ]
+    network, seen = networks.tiny_network().eval(), list[int]()
+    said = flush_scores(network, points, networks.tokenizer(), networks.LEADING, progress=seen.append)
+    assert sum(seen) == 70
+    for point, row in zip(points, said, strict=True):
+        pieces = [[networks.LEADING], *(networks.tokenizer().pieces(word) for word in point.words)]
+        of_words = [number for number, word in enumerate(pieces) for _ in word]
+        with torch.no_grad():
+            alone = network(torch.tensor([list(chain.from_iterable(pieces))]), torch.tensor([of_words]))[0][0, -1]
+        assert row == pytest.approx(alone.log_softmax(-1).numpy(), abs=0.15), "bfloat16 where the processor has it"
+
+
+@pytest.mark.torch
+def test_the_command_tells_each_checkpoint_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from models.__main__ import app  # noqa: PLC0415 - they want torch
+    from models.networks.checkpoints import write_checkpoint  # noqa: PLC0415
+    from tests.harness.models import networks  # noqa: PLC0415
+
+    document = AlignedDocument("made up", "one")
+    for number in range(400):
+        document.add(networks.WORDS[number % 16], PERIOD if number % 8 == 7 else NONE, 0)
+    monkeypatch.setattr(stop_lines, "held_out", lambda *_, **__: [document])
+    (tmp_path / "vocab.txt").write_text("\n".join(networks.VOCABULARY) + "\n")
+    asked = ["stop-line", "--vocabulary", str(tmp_path / "vocab.txt"), "--corpora", str(tmp_path), "--ends", "100"]
+    for seed in (1, 2):
+        write_checkpoint(tmp_path / f"{seed}.pt", networks.tiny_network(seed=seed), {"corpora": []})
+        asked += ["--checkpoint", str(tmp_path / f"{seed}.pt")]
+    told = CliRunner().invoke(app, asked, catch_exceptions=False).stdout.splitlines()[-2:]
+    for seed, line in zip((1, 2), told, strict=True):
+        assert line.startswith(f"{tmp_path / str(seed)}.pt: ")
+        assert " % of the true ends; at 100.0 % " in line
