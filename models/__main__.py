@@ -14,6 +14,7 @@ from models.commands import (
     model_files,
     packed_figures,
     papers,
+    parcels,
     preparation,
     stop_lines,
     training,
@@ -45,6 +46,7 @@ for commands in (
     decoding_figures,
     packed_figures,
     stop_lines,
+    parcels,
     papers,
 ):
     commands.register(app)
