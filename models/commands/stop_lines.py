@@ -14,7 +14,7 @@ from rich.progress import Progress
 from models.commands.options import CORPORA, Corpora, LanguageCode, Vocabulary
 from models.data.preparation import held_out
 from models.evaluation.false_stops import FlushPoint, flush_points
-from models.evaluation.stop_line import stop_line
+from models.evaluation.stop_line import StopLine, stop_line
 from models.languages.registry import LANGUAGES
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from worker.adapters.onnx.wordpiece import WordPiece
@@ -59,10 +59,16 @@ def print_stop_lines(
             count = partial(bar.advance, bar.add_task(str(path), total=len(points)))
             network = load_any_network(path)
             said = flush_scores(network, points, tokenizer, pieces.index(LEADING), device=device, progress=count)
-            line = stop_line(said, marks)
-            place, now = line.where(ends), line.as_it_is
-            lines.append(
-                f"{path}: {now.false:.1f} % false stops at {now.ends:.1f} % of the true ends; at {ends:.1f} % "
-                f"{place.false:.1f} % (constant {place.constant:+.2f})"
-            )
+            try:
+                lines.append(f"{path}: {_told(stop_line(said, marks), ends)}")
+            except ValueError as error:
+                raise SystemExit(f"stop-line: {path}: {error}") from error
     print("\n".join(lines))
+
+
+def _told(line: StopLine, ends: float) -> str:
+    now, place = line.as_it_is, line.where(ends)
+    return (
+        f"{now.false:.1f} % false stops at {now.ends:.1f} % of the true ends; at {ends:.1f} % "
+        f"{place.false:.1f} % (constant {place.constant:+.2f})"
+    )

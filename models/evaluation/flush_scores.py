@@ -48,10 +48,9 @@ def flush_scores(
         batch = resident.batch([samples[k] for k in some])
         with torch.no_grad(), quick_arithmetic(batch.pieces.device.type):
             marks = network(batch.pieces, batch.word_index)[0]
-        last = marks.float().cpu()[
-            torch.arange(len(some)), torch.from_numpy(pieces[some])
-        ]  # the leading piece is the first
-        said.append(last.log_softmax(dim=-1).double().numpy())
+        last = torch.from_numpy(pieces[some])  # the leading piece is the first
+        of_last = marks.float().cpu()[torch.arange(len(some)), last]
+        said.append(of_last.log_softmax(dim=-1).double().numpy())
         progress(len(some))
     return np.concatenate(said)[np.argsort(by_length)]
 
