@@ -18,7 +18,7 @@ _ENDING = ".parcel"
 _TEXT = ".npz"
 _WEIGHTS = (".pt", ".safetensors")
 
-Folder = Annotated[Path, typer.Option(help="Folder to write to.", file_okay=False)]
+WrittenTo = Annotated[Path, typer.Option(help="Folder to write to.", file_okay=False)]
 
 
 def register(app: typer.Typer) -> None:
@@ -37,7 +37,7 @@ def parcel(
             dir_okay=False,
         ),
     ],
-    folder: Folder,
+    folder: WrittenTo,
     bits: Annotated[int, typer.Option(help="Of a weight: 8, or 12 for weights that come home.")] = 12,
 ) -> None:
     """Make packed text and weights small: X.npz becomes X.npz.parcel, a ninth of it, and X.pt a third of its weights.
@@ -65,7 +65,7 @@ def parcel(
 def unparcel(
     *,
     of: Annotated[list[Path], typer.Option(help="A parcel; may be repeated.", exists=True, dir_okay=False)],
-    folder: Folder,
+    folder: WrittenTo,
 ) -> None:
     """Make of X.npz.parcel X.npz again, of X.pt.parcel a checkpoint that training begins at."""
 

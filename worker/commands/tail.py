@@ -201,9 +201,7 @@ def _writer(form: Format, style: Style | None, limits: CaptionLimits) -> Callabl
 def _nothing_shown(read: SegmentsRead, came: int) -> str:
     """Return what to say where ``came`` segments were read to the topic's end and none of them shown."""
     if not came:
-        return (
-            "the topic holds no segment" if read.from_start else "nothing new: --from-start shows what the topic holds"
-        )
+        return "the topic holds no segment" if read.from_start else "nothing new: --from-start shows all that there is"
     wanted = f" of session {read.session!r}" if read.session is not None else ""
     if read.stretch is not None:
         wanted += f" within {read.stretch}"
