@@ -111,11 +111,10 @@ def options_of(given: dict[str, object]) -> SessionOptions:
     if unknown:
         there_are = ", ".join(SessionOptions.__struct_fields__)
         raise ValueError(f"there is no option {', '.join(sorted(unknown))}; there are {there_are}")
-    for name, value in given.items():
-        try:
-            msgspec.convert({name: value}, SessionOptions)
-        except msgspec.ValidationError as error:
-            why = str(error).partition(" - at ")[0]
-            choices = f"; there are {', '.join(Emission)}" if name == "emission" else ""
-            raise ValueError(f"option {name} is {value!r}: {why}{choices}") from None
-    return msgspec.convert(given, SessionOptions)
+    try:
+        return msgspec.convert(given, SessionOptions)
+    except msgspec.ValidationError as error:
+        why, _, place = str(error).partition(" - at `$.")
+        name = place.rstrip("`").partition("[")[0]
+        choices = f"; there are {', '.join(Emission)}" if name == "emission" else ""
+        raise ValueError(f"option {name} is {given[name]!r}: {why}{choices}") from None
