@@ -19,6 +19,7 @@ from models.commands import (
     stop_lines,
     training,
     tuning,
+    unseeing,
 )
 from worker.errors import CaesuraError
 
@@ -48,6 +49,7 @@ for commands in (
     stop_lines,
     parcels,
     papers,
+    unseeing,
 ):
     commands.register(app)
 

@@ -15,6 +15,7 @@ from rich.progress import Progress
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.data.chinese_corpora import CHINESE_TEST
 from models.data.preparation import held_out
+from models.decoding.ways import OFFLINE, STREAMING, Decoding, ahead
 from models.evaluation.false_stops import Stops, stops_on, stops_table
 from models.evaluation.figures import (
     Evaluation,
@@ -61,7 +62,12 @@ class Evaluated:
     benchmark: Annotated[bool, typer.Option(help="Score IWSLT2011 REF and ASR, and the Chinese test sets.")] = True
     switchboard: Annotated[bool, typer.Option(help="Score disfluencies on Switchboard's test part.")] = True
     open_text: Annotated[bool, typer.Option(help="Score held-out documents of the open corpora.")] = True
+    streaming: Annotated[bool, typer.Option(help="Score decoding as a stream, as the worker decodes.")] = True
     offline: Annotated[bool, typer.Option(help="Score offline decoding as well as streaming, and compare.")] = True
+    ahead: Annotated[
+        list[int] | None,
+        typer.Option(min=0, help="Score also with so many words known after each word, no more; may be repeated."),
+    ] = None
     max_words: Annotated[int, typer.Option(help="Held-out words a corpus; Chinese characters likewise.")] = 8_000
     max_test_characters: Annotated[int, typer.Option(help="Characters of the Chinese spoken test.")] = 30_000
     only: Annotated[list[str] | None, typer.Option("--text", help="Score this text alone; may be repeated.")] = None
@@ -70,10 +76,20 @@ class Evaluated:
     threads: Threads = None
     json_file: JsonFile = None
 
+    @property
+    def ways(self) -> list[Decoding]:
+        """The ways to decode that are scored."""
+        asked = ((STREAMING, self.streaming), (OFFLINE, self.offline))
+        return [way for way, wanted in asked if wanted] + [ahead(words) for words in self.ahead or []]
+
 
 @grouped
 def evaluate(asked: Evaluated) -> None:
-    """Print P, R and F1 with 95 % intervals: test sets and held-out open text, streaming (F=3, T=6) and offline."""
+    """Print P, R and F1 with 95 % intervals: test sets and held-out open text, streaming (F=3, T=6) and offline.
+
+    With --ahead a network that sees everything says what a sight of so many words is worth: each word is then
+    labelled in a pass of its own.
+    """
     engine = opened_engine(asked.models, asked.language or "en", asked.checkpoint, asked.vocabulary, asked.threads)
     figures: list[Figure] = []
     limits = {CHINESE_TEST: asked.max_test_characters}
@@ -82,16 +98,16 @@ def evaluate(asked: Evaluated) -> None:
         _texts(_served(engine, asked.language), {name for name, wanted in chosen.items() if wanted}, asked.only)
     )
     with Progress() as bar:
-        for way in (False, True) if asked.offline else (False,):
+        for way in asked.ways:
             for name, language, score in texts:
-                task = bar.add_task(f"{name}, {'offline' if way else 'streaming'}: words", total=None)
+                task = bar.add_task(f"{name}, {way.name}: words", total=None)
                 limit = limits.get(name, asked.max_words)
                 found = score(
                     engine,
                     asked.corpora,
                     name,
                     language=LANGUAGES[language],
-                    offline=way,
+                    decoding=way,
                     limit=limit,
                     progress=partial(bar.advance, task),
                 )

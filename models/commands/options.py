@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ __all__ = [
     "LanguageCode",
     "Models",
     "Vocabulary",
+    "packed_files",
 ]
 
 Vocabulary = Annotated[Path, typer.Option(help="WordPiece vocabulary, a piece a line.", exists=True, dir_okay=False)]
@@ -43,3 +45,13 @@ CORPORA = Path("../shared/corpora")
 SHIPPED = Path(package.__path__[0]) / "shipped"
 DATA = Path("build/data")
 CHECKPOINT = Path("build/en/checkpoint.pt")
+
+
+def packed_files(data: Path, corpora: Sequence[str]) -> dict[str, Path]:
+    """Return the file of each corpus's packed text; refuse with the names of those that have none."""
+    files = {corpus: data / f"{corpus}.npz" for corpus in corpora}
+    if missing := [corpus for corpus, path in files.items() if not path.exists()]:
+        raise typer.BadParameter(
+            f"{data} has no packed text of {', '.join(missing)}: prepare packs it", param_hint="--data"
+        )
+    return files

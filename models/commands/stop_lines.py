@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 from rich.progress import Progress
 
 from models.commands.options import CORPORA, Corpora, LanguageCode, Vocabulary
@@ -18,6 +21,8 @@ from models.evaluation.stop_line import StopLine, stop_line
 from models.languages.registry import LANGUAGES
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from worker.adapters.onnx.wordpiece import WordPiece
+from worker.option_groups import grouped
+from worker.ports.engine import Engine
 
 __all__ = ["register"]
 
@@ -29,41 +34,83 @@ def register(app: typer.Typer) -> None:
     app.command("stop-line")(print_stop_lines)
 
 
-def print_stop_lines(
-    *,
-    vocabulary: Vocabulary,
-    checkpoint: Annotated[list[Path], typer.Option(help="A checkpoint; may be repeated.", exists=True, dir_okay=False)],
-    language: LanguageCode = "en",
-    corpora: Corpora = CORPORA,
-    sentences: Annotated[int, typer.Option(min=1, help="Held-out sentences a corpus.")] = 300,
-    ends: Annotated[float, typer.Option(min=0, max=100, help="The share of true ends to compare at, in %.")] = 88.0,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedLines:
+    """What ``stop-line`` is told: the checkpoints, and which words they are asked of."""
+
+    vocabulary: Vocabulary
+    checkpoint: Annotated[list[Path], typer.Option(help="A checkpoint; may be repeated.", exists=True, dir_okay=False)]
+    language: LanguageCode = "en"
+    corpora: Corpora = CORPORA
+    sentences: Annotated[int, typer.Option(min=1, help="Held-out sentences a corpus.")] = 300
+    ends: Annotated[float, typer.Option(min=0, max=100, help="The share of true ends to compare at, in %.")] = 88.0
+    reader: Annotated[
+        Path | None,
+        typer.Option(
+            help="GGUF weights of a causal language model, to be asked too, with the marks of the first checkpoint.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu"
+
+
+@grouped
+def print_stop_lines(asked: ComparedLines) -> None:
     """Print the false stops that each checkpoint has where that share of true ends gets a mark, by a constant.
 
     Each flush is one pass over the words before it, in PyTorch; `false-stops` has the shares as a stream.
     """
-    from models.evaluation.flush_scores import flush_scores  # noqa: PLC0415 - the other commands run without torch
+    from models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - the other commands run without torch
+    from models.evaluation.flush_scores import flush_scores  # noqa: PLC0415
     from models.networks.checkpoints import load_any_network  # noqa: PLC0415
 
-    pieces = read_vocabulary(vocabulary)
+    pieces = read_vocabulary(asked.vocabulary)
     tokenizer = WordPiece(pieces, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
     points: list[FlushPoint] = []
-    for corpus in LANGUAGES[language].scored["open_text"]:
-        documents = held_out(LANGUAGES[language].recipe, corpora, corpus, max_words=_LONGEST_WORDS * sentences)
-        points += flush_points(documents, random.Random(1), sentences=sentences)
+    for corpus in LANGUAGES[asked.language].scored["open_text"]:
+        documents = held_out(
+            LANGUAGES[asked.language].recipe, asked.corpora, corpus, max_words=_LONGEST_WORDS * asked.sentences
+        )
+        points += flush_points(documents, random.Random(1), sentences=asked.sentences)
     marks = np.array([point.mark for point in points], dtype=np.int8)
     lines: list[str] = []
     with Progress() as bar:
-        for path in checkpoint:
+        for path in asked.checkpoint:
             count = partial(bar.advance, bar.add_task(str(path), total=len(points)))
             network = load_any_network(path)
-            said = flush_scores(network, points, tokenizer, pieces.index(LEADING), device=device, progress=count)
-            try:
-                lines.append(f"{path}: {_told(stop_line(said, marks), ends)}")
-            except ValueError as error:
-                raise SystemExit(f"stop-line: {path}: {error}") from error
+            said = flush_scores(network, points, tokenizer, pieces.index(LEADING), device=asked.device, progress=count)
+            lines.append(_line(path, said, marks, asked.ends))
+        if asked.reader is not None:
+            count = partial(bar.advance, bar.add_task(str(asked.reader), total=len(points)))
+            said = _read(
+                asked.reader,
+                points,
+                CheckpointEngine.of(asked.checkpoint[0], asked.vocabulary, language=asked.language),
+                count,
+            )
+            lines.append(_line(asked.reader, said, marks, asked.ends))
     print("\n".join(lines))
+
+
+def _read(
+    weights: Path, points: Sequence[FlushPoint], engine: Engine, count: Callable[[int], None]
+) -> NDArray[np.float64]:
+    from models.evaluation.reader_scores import reader_scores  # noqa: PLC0415 - without torch, as above
+    from models.training.causal_reader import opened_reader  # noqa: PLC0415
+
+    try:
+        reader = opened_reader(weights, threads=2)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--reader") from error
+    return reader_scores(reader, points, engine, progress=count)
+
+
+def _line(path: Path, said: NDArray[np.float64], marks: NDArray[np.int8], ends: float) -> str:
+    try:
+        return f"{path}: {_told(stop_line(said, marks), ends)}"
+    except ValueError as error:
+        raise SystemExit(f"stop-line: {path}: {error}") from error
 
 
 def _told(line: StopLine, ends: float) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
-from models.commands.options import SHIPPED, LanguageCode, Models
+from models.commands.options import SHIPPED, LanguageCode, Models, packed_files
 from models.commands.training_settings import LearntText, NetworkChoice, SoftLabelling, TrainingCourse
 from models.data.packing import PackedText
 from models.data.soft_labels import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
@@ -37,13 +37,17 @@ def register(app: typer.Typer) -> None:
 
 def train_network(choice: NetworkChoice, learnt: LearntText, course: TrainingCourse) -> None:
     """Train a network on the packed text, with a teacher's labels if there are any; stop and start it as you like."""
-    if learnt.teacher is not None and learnt.taught is not None:
-        raise typer.BadParameter("--teacher is asked at each step in place of the labels of --taught: give one of them")
+    if learnt.teacher is not None and learnt.taught is not None and not learnt.taught_unseeing:
+        raise typer.BadParameter(
+            "--teacher is asked at each step in place of the labels of --taught: give one of them, or --taught-unseeing"
+        )
+    if learnt.taught_unseeing and (learnt.taught is None or not course.unseeing):
+        raise typer.BadParameter("--taught-unseeing is of the labels of --taught in the steps of --unseeing: give both")
     import torch  # noqa: PLC0415 - the other commands run without it
 
     from models.networks.arithmetic import compile_layers  # noqa: PLC0415
     from models.networks.checkpoints import load_any_network  # noqa: PLC0415
-    from models.training.loop import TrainingPlan, train  # noqa: PLC0415
+    from models.training.loop import Told, TrainingPlan, train  # noqa: PLC0415
     from models.training.objective import Objective  # noqa: PLC0415
 
     pieces = read_vocabulary(choice.vocabulary)
@@ -64,6 +68,7 @@ def train_network(choice: NetworkChoice, learnt: LearntText, course: TrainingCou
         shorter_look_ahead=course.shorter_look_ahead,
         unseeing=course.unseeing,
         end_weight=course.end_weight,
+        taught_unseeing=learnt.taught_unseeing,
         left_context=course.left_context,
         tails=course.tails,
         longest=course.longest_words,
@@ -79,7 +84,7 @@ def train_network(choice: NetworkChoice, learnt: LearntText, course: TrainingCou
     for network in (made, teacher):
         if course.compiled and network is not None:
             compile_layers(network)
-    train(made, text, plan, course.checkpoint, taught=said if teacher is None else teacher)
+    train(made, text, plan, course.checkpoint, told=Told(rows=said, teacher=teacher))
 
 
 def _made(choice: NetworkChoice, pieces: Sequence[str]) -> Network:
@@ -187,7 +192,7 @@ def _load(learnt: LearntText, corpora: Sequence[str], language: str, casing: int
     A corpus that is named twice is read twice in each pass.
     """
     taught, pseudo = learnt.taught, learnt.pseudo or []
-    parts = {corpus: PackedText.load(path) for corpus, path in _packed(learnt.data, corpora).items()}
+    parts = {corpus: PackedText.load(path) for corpus, path in packed_files(learnt.data, corpora).items()}
     wrong = [corpus for corpus in pseudo if corpus not in parts or taught is None]
     if wrong:
         raise typer.BadParameter(
@@ -202,16 +207,6 @@ def _load(learnt: LearntText, corpora: Sequence[str], language: str, casing: int
     return with_pseudo_sentences(text, said, marks), said
 
 
-def _packed(data: Path, corpora: Sequence[str]) -> dict[str, Path]:
-    """Return the file of each corpus's packed text; refuse with the names of those that have none."""
-    files = {corpus: data / f"{corpus}.npz" for corpus in corpora}
-    if missing := [corpus for corpus, path in files.items() if not path.exists()]:
-        raise typer.BadParameter(
-            f"{data} has no packed text of {', '.join(missing)}: prepare packs it", param_hint="--data"
-        )
-    return files
-
-
 def label_text(asked: SoftLabelling) -> None:
     """Write a teacher's class probabilities for every word of the packed text; stop and start it as you like."""
     import torch  # noqa: PLC0415 - the other commands run without it
@@ -222,7 +217,7 @@ def label_text(asked: SoftLabelling) -> None:
     chosen = next((heads for heads in HEADS if heads == asked.only), None)
     if chosen is None:
         raise typer.BadParameter(f"{asked.only!r} is none of {', '.join(HEADS)}")
-    packed = _packed(asked.data, asked.corpus or list(LANGUAGES[asked.language].recipe.mix))
+    packed = packed_files(asked.data, asked.corpus or list(LANGUAGES[asked.language].recipe.mix))
     torch.set_num_threads(asked.threads)
     network = load_any_network(asked.teacher)
     config = network.config

@@ -81,6 +81,13 @@ class LearntText:
     taught: Annotated[
         Path | None, typer.Option(help="Folder of a teacher's labels of the same text, as `label` writes them.")
     ] = None
+    taught_unseeing: Annotated[
+        bool,
+        typer.Option(
+            "--taught-unseeing",
+            help="The labels of --taught are a reader's who saw no later word: for --unseeing steps alone.",
+        ),
+    ] = False
     taught_share: Annotated[float, typer.Option(help="Teacher's share (a) of the loss of a word it labelled.")] = 0.5
     pseudo: Annotated[
         list[str] | None,

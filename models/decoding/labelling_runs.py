@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from models.data.recogniser_units import as_units
-from models.decoding.overlapping_chunks import label_chunks
+from models.decoding.overlapping_chunks import Cut, label_chunks
 from schemas.events import Word, WordsEvent
 from schemas.labels import Disfluency, Punctuation
 from schemas.segments import SegmentWord
@@ -18,9 +18,6 @@ from worker.ports.engine import Engine
 
 __all__ = [
     "MARK_NUMBERS",
-    "OFFLINE_STEP_WORDS",
-    "OFFLINE_WORDS",
-    "OFFLINE_WORDS_CUT",
     "TAG_NUMBERS",
     "Labelled",
     "Progress",
@@ -29,7 +26,6 @@ __all__ = [
     "published_words",
 ]
 
-OFFLINE_WORDS, OFFLINE_STEP_WORDS, OFFLINE_WORDS_CUT = 200, 150, 15
 _EVENT_WORDS = 30
 MARK_NUMBERS = {mark.published: int(mark) for mark in Punctuation}
 TAG_NUMBERS = {tag.published: int(tag) for tag in Disfluency}
@@ -125,29 +121,19 @@ def label_offline(
     words: Sequence[str],
     *,
     language: str = "en",
-    windows: tuple[int, int, int] = (OFFLINE_WORDS, OFFLINE_STEP_WORDS, OFFLINE_WORDS_CUT),
+    cut: Cut,
     progress: Progress = lambda _: None,
 ) -> Labelled:
-    """Return the labels of one text cut into windows of 200 words, of which 35 and 15 at the edges are context only.
+    """Return the labels of one text cut into chunks (``models.decoding.ways``).
 
-    windows: other ones: their words, by how many each begins after the one before, how many at its end are context.
     words: the recogniser's, one label pair each. They are cut into the model's words as the worker cuts them; of
     several that make one model word the last has its mark, and each its tag.
     """
     segmenter = segmenters(language, HeldBack())
-    cut = [*segmenter.push(as_units(words)), *segmenter.flush()]
-    chunk, step, words_cut = windows
-    labelled = label_chunks(
-        engine,
-        model_id,
-        [word.view for word in cut],
-        chunk=chunk,
-        window=step,
-        min_words_cut=words_cut,
-        progress=progress,
-    )
+    units = [*segmenter.push(as_units(words)), *segmenter.flush()]
+    labelled = label_chunks(engine, model_id, [word.view for word in units], cut=cut, progress=progress)
     marks, tags = [0] * len(words), [0] * len(words)
-    for word, mark, tag in zip(cut, labelled.marks, labelled.tags, strict=True):
+    for word, mark, tag in zip(units, labelled.marks, labelled.tags, strict=True):
         marks[word.pieces[-1].position] = mark
         for piece in word.pieces:
             tags[piece.position] = tag

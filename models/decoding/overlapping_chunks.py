@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from worker.core.labelling import LabelRequest
 from worker.ports.engine import Engine
 
-__all__ = ["CHUNK_WORDS", "MIN_WORDS_CUT", "WINDOW_WORDS", "Chunk", "Chunked", "label_chunks", "split"]
+__all__ = ["CHUNK_WORDS", "MIN_WORDS_CUT", "WINDOW_WORDS", "Chunk", "Chunked", "Cut", "label_chunks", "split"]
 
 CHUNK_WORDS, WINDOW_WORDS, MIN_WORDS_CUT = 30, 15, 10
 
@@ -35,6 +35,10 @@ class Chunk:
     end: int
     first: int
     last: int
+
+
+Cut = Callable[[int], Sequence[Chunk]]
+"""The chunks of a text of so many words; what they keep covers it once, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,16 +76,14 @@ def label_chunks(
     model_id: str,
     words: Sequence[str],
     *,
-    chunk: int = CHUNK_WORDS,
-    window: int = WINDOW_WORDS,
-    min_words_cut: int = MIN_WORDS_CUT,
+    cut: Cut = split,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Chunked:
     """Return the labels of one text. words: the model's view of each."""
     marks: list[int] = []
     tags: list[int] = []
     labelled_at: list[int] = []
-    for part in split(len(words), chunk=chunk, window=window, min_words_cut=min_words_cut):
+    for part in cut(len(words)):
         if part.start == part.end:
             continue
         request = LabelRequest(

@@ -16,6 +16,7 @@ from models.data.chinese_corpora import CHINESE_TEST, read_chinese_units, read_c
 from models.data.chinese_marks import LabelledUnit, read_chinese_marks
 from models.data.recipes import is_held_out
 from models.decoding.labelling_runs import Progress
+from models.decoding.ways import Decoding
 from models.evaluation.figures import (
     EITHER,
     TAG_CLASSES,
@@ -63,7 +64,7 @@ def evaluate_chinese(
     name: str,
     *,
     language: ScoredLanguage,
-    offline: bool,
+    decoding: Decoding,
     limit: int,
     progress: Progress = lambda _: None,
 ) -> list[Figure]:
@@ -73,16 +74,16 @@ def evaluate_chinese(
     """
     texts = list(_texts(corpora, name, limit))
     labelled = label_texts(
-        engine, [text.units for text in texts], language=language.code, offline=offline, progress=progress
+        engine, [text.units for text in texts], language=language.code, decoding=decoding, progress=progress
     )
     marks = [mark for text in labelled for mark in text[0]]
     tags = [tag for text in labelled for tag in text[1]]
     if name == "cs2w" or name == _PAIRS[0]:
         gold = [tag for text in texts for tag in text.tags]
         counts = count_tags(gold, tags, TAG_CLASSES | EITHER if name == "cs2w" else EITHER)
-        return list(figures_of(name, offline, "disfluency", counts))
+        return list(figures_of(name, decoding, "disfluency", counts))
     gold = [mark for text in texts for mark in text.marks]
-    return list(figures_of(name, offline, "punctuation", count_blocks(gold, marks, language.mark_classes)))
+    return list(figures_of(name, decoding, "punctuation", count_blocks(gold, marks, language.mark_classes)))
 
 
 def _texts(corpora: Path, name: str, max_characters: int) -> Iterator[GoldSession]:

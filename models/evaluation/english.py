@@ -15,6 +15,7 @@ from models.data.dev_talks import dev_half
 from models.data.iwslt import read_iwslt
 from models.data.preparation import held_out
 from models.decoding.labelling_runs import Labelled, Progress
+from models.decoding.ways import Decoding
 from models.evaluation.figures import Figure, ScoredLanguage, count_tags, figures_of, label_texts
 from models.evaluation.scoring import count_blocks
 from worker.ports.engine import Engine
@@ -47,7 +48,7 @@ def evaluate_benchmark(
     name: str,
     *,
     language: ScoredLanguage,
-    offline: bool,
+    decoding: Decoding,
     limit: int = 0,
     progress: Progress = lambda _: None,
 ) -> list[Figure]:
@@ -63,12 +64,12 @@ def evaluate_benchmark(
         before = accumulate((len(talk.words) for talk in talks), initial=0)
         texts = [talk for talk, words in zip(talks, before, strict=False) if words < limit]
     labelled = label_texts(
-        engine, [text.words for text in texts], language=language.code, offline=offline, progress=progress
+        engine, [text.words for text in texts], language=language.code, decoding=decoding, progress=progress
     )
     gold = [mark for text in texts for mark in text.marks]
     marks = [mark for text, (said, _) in zip(texts, labelled, strict=True) for mark in text.spread(said)]
     counts = count_blocks(gold, marks, language.mark_classes)
-    return list(figures_of(name, offline, "punctuation", counts))
+    return list(figures_of(name, decoding, "punctuation", counts))
 
 
 def evaluate_held_out(
@@ -77,7 +78,7 @@ def evaluate_held_out(
     corpus: str,
     *,
     language: ScoredLanguage,
-    offline: bool,
+    decoding: Decoding,
     limit: int,
     progress: Progress = lambda _: None,
 ) -> list[Figure]:
@@ -87,20 +88,20 @@ def evaluate_held_out(
     """
     documents = held_out(language.recipe, corpora, corpus, max_words=limit)
     labelled = label_texts(
-        engine, [document.words for document in documents], language=language.code, offline=offline, progress=progress
+        engine, [document.words for document in documents], language=language.code, decoding=decoding, progress=progress
     )
     figures: list[Figure] = []
     marks = [mark for marks, _ in labelled for mark in marks]
     gold_marks = [mark for document in documents for mark in document.punctuation]
-    figures.extend(figures_of(corpus, offline, "punctuation", count_blocks(gold_marks, marks, language.mark_classes)))
+    figures.extend(figures_of(corpus, decoding, "punctuation", count_blocks(gold_marks, marks, language.mark_classes)))
     if corpus in ("rev16", "disfl_qa"):
-        figures.extend(_tag_figures(corpus, documents, labelled, offline=offline))
+        figures.extend(_tag_figures(corpus, documents, labelled, decoding=decoding))
     return figures
 
 
 def _tag_figures(
-    corpus: str, documents: Sequence[AlignedDocument], labelled: Sequence[Labelled], *, offline: bool
+    corpus: str, documents: Sequence[AlignedDocument], labelled: Sequence[Labelled], *, decoding: Decoding
 ) -> Iterator[Figure]:
     tags = [tag for _, tags in labelled for tag in tags]
     gold = [tag for document in documents for tag in document.disfluency]
-    return figures_of(corpus, offline, "disfluency", count_tags(gold, tags))
+    return figures_of(corpus, decoding, "disfluency", count_tags(gold, tags))

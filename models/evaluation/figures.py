@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from models.data.recipes import Recipe
 from models.decoding.labelled_stream import active_model
 from models.decoding.labelling_runs import Labelled, Progress, label_offline, label_streams
+from models.decoding.ways import OFFLINE, STREAMING, Decoding
 from models.evaluation.scoring import Counts, Difference, Score, count_blocks, difference, scored
 from schemas.labels import Disfluency, Punctuation
 from worker.ports.engine import Engine
@@ -101,7 +102,7 @@ class Evaluation(Protocol):
         /,
         *,
         language: ScoredLanguage,
-        offline: bool,
+        decoding: Decoding,
         limit: int,
         progress: Progress,
     ) -> list[Figure]:
@@ -119,20 +120,19 @@ def count_tags(
 
 
 def label_texts(
-    engine: Engine, texts: Sequence[Sequence[str]], *, language: str, offline: bool, progress: Progress
+    engine: Engine, texts: Sequence[Sequence[str]], *, language: str, decoding: Decoding, progress: Progress
 ) -> list[Labelled]:
-    """Return the labels of each text by the language's active model, as a stream or offline."""
-    if not offline:
+    """Return the labels of each text by the language's active model."""
+    if (cut := decoding.cut) is None:
         return label_streams(engine, texts, language=language, progress=progress)
     model = active_model(engine, language)
-    return [label_offline(engine, model, words, language=language, progress=progress) for words in texts]
+    return [label_offline(engine, model, words, cut=cut, language=language, progress=progress) for words in texts]
 
 
-def figures_of(text: str, offline: bool, kind: str, counts: dict[str, Counts]) -> Iterator[Figure]:
+def figures_of(text: str, decoding: Decoding, kind: str, counts: dict[str, Counts]) -> Iterator[Figure]:
     """Yield one row a class."""
-    decoding = "offline" if offline else "streaming"
     for label, one in counts.items():
-        yield Figure(text=text, decoding=decoding, kind=kind, label=label, score=scored(one), counts=one)
+        yield Figure(text=text, decoding=decoding.name, kind=kind, label=label, score=scored(one), counts=one)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +155,8 @@ def pairs(figures: Sequence[Figure]) -> list[Pair]:
     ways = {(figure.text, figure.kind, figure.label, figure.decoding): figure for figure in figures}
     found: list[Pair] = []
     for figure in figures:
-        offline = ways.get((figure.text, figure.kind, figure.label, "offline"))
-        if figure.decoding == "streaming" and offline is not None:
+        offline = ways.get((figure.text, figure.kind, figure.label, OFFLINE.name))
+        if figure.decoding == STREAMING.name and offline is not None:
             found.append(
                 Pair(
                     text=figure.text,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from models.data.swda import Role, SpeakerSide, read_swda_test
 from models.decoding.labelling_runs import Progress
+from models.decoding.ways import Decoding
 from models.evaluation.figures import Figure, ScoredLanguage, count_tags, figures_of, label_texts
 from models.evaluation.scoring import Counts
 from schemas.labels import Disfluency
@@ -25,7 +26,7 @@ def evaluate_swda(
     name: str,
     *,
     language: ScoredLanguage,
-    offline: bool,
+    decoding: Decoding,
     limit: int = 0,  # noqa: ARG001 - a benchmark is scored whole
     progress: Progress = lambda _: None,
 ) -> list[Figure]:
@@ -34,9 +35,9 @@ def evaluate_swda(
     texts = (
         [side.words for side in sides] if name == _UNSEGMENTED else [unit for side in sides for unit in side.units()]
     )
-    labelled = label_texts(engine, texts, language=language.code, offline=offline, progress=progress)
+    labelled = label_texts(engine, texts, language=language.code, decoding=decoding, progress=progress)
     tags = [tag for _, text_tags in labelled for tag in text_tags]
-    return list(figures_of(name, offline, "disfluency", count_both_ways(sides, tags)))
+    return list(figures_of(name, decoding, "disfluency", count_both_ways(sides, tags)))
 
 
 def count_both_ways(sides: Sequence[SpeakerSide], tags: Sequence[int]) -> dict[str, Counts]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from models.data.ahead import made_ahead
@@ -65,6 +65,7 @@ class TrainingPlan:
     shorter_look_ahead: the share of the steps in which a CT-Transformer sees less far than it can
     (``models.training.shorter_look_ahead``). unseeing: the share of the steps in which no word sees a later one, as the
     last word of a flush; a sentence's end weighs ``end_weight`` words there, as many as false ones come to a true one.
+    taught_unseeing: the labels that a reader without sight of a later word gave are for these steps alone.
     left_context: the share of the samples that begin before their sentence.
     alone: the share of the samples that are one sentence by itself. tails: of the others, the share that end inside a
     sentence. longest: words of a sample. corpora: the names of all
@@ -87,12 +88,27 @@ class TrainingPlan:
     shorter_look_ahead: float = 0.0
     unseeing: float = 0.0
     end_weight: float = 1.0
+    taught_unseeing: bool = False
     left_context: float = 0.0
     alone: float = 0.0
     tails: float = TAIL_SHARE
     longest: int = LONGEST_WORDS
     corpora: tuple[str, ...] = ()
     objective: Objective = _PLAIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What teachers say. rows: of each word of the text, read before. teacher: one who is asked, of the very samples.
+
+    The teacher is asked at each step that has no rows: at all, or the sighted ones where rows are for unseeing steps.
+    """
+
+    rows: Taught | None = None
+    teacher: Network | None = None
+
+
+_NOTHING = Told()
 
 
 @dataclass(slots=True)
@@ -153,15 +169,14 @@ def train(
     plan: TrainingPlan,
     checkpoint: Path,
     *,
-    taught: Taught | Network | None = None,
+    told: Told = _NOTHING,
     watch: Watch[_N] | None = None,
     report: Report = _print_line,
 ) -> None:
     """Train ``network`` in place; write ``checkpoint`` now and then and at the end; go on from one that is there.
 
-    ``taught``: what a teacher says of each word of ``text``; or the teacher itself, who is asked at each step, of the
-    very samples that the network reads, the unfinished ones too. ``watch`` is called after each checkpoint, and may end
-    the training, which the checkpoint then stands for. The network is left on the plan's device.
+    ``watch`` is called after each checkpoint, and may end the training, which the checkpoint then stands for. The
+    network is left on the plan's device.
     """
     if (plan.shorter_look_ahead or plan.unseeing) and (
         not isinstance(network, CTTransformer) or max(network.config.look_ahead) >= UNLIMITED
@@ -169,22 +184,20 @@ def train(
         raise ValueError("only a CT-Transformer has a look-ahead that can be shorter")
     torch.set_num_threads(plan.threads)
     network.to(plan.device)
-    teacher = taught.to(plan.device).eval() if isinstance(taught, nn.Module) else None
-    rows = None if isinstance(taught, nn.Module) else taught
+    if told.teacher is not None:
+        told.teacher.to(plan.device).eval()
     optimisers = Optimisers(network, plan.learning_rate, plan.weight_decay, plan.clip_norm)
     before = _resume(network, optimisers, checkpoint)
     network.train()
     saved = started = time.monotonic()
     saved_words = before.words
     recent: list[Tensor] = []
-    resident = ResidentText(text, plan.leading, rows, device=plan.device)
+    resident = ResidentText(text, plan.leading, told.rows, device=plan.device)
     for progress, batch in _remaining(resident, plan, before):
         progress.seconds = before.seconds + time.monotonic() - started
         share = progress.share(plan)
         torch.manual_seed(plan.seed + progress.step)  # dropout
-        if teacher is not None:
-            batch = replace(batch, taught=said_of(teacher, batch))  # noqa: PLW2901 - the same batch
-        recent.append(_step(network, optimisers, batch, plan, progress))
+        recent.append(_step(network, optimisers, batch, plan, progress, told.teacher))
         if progress.step % _REPORTED_STEPS == 0 or share >= 1:
             report(share, _line(share, progress, before, recent))
             recent.clear()
@@ -240,15 +253,27 @@ def _drawn(text: PackedText, plan: TrainingPlan) -> Iterator[list[Sample]]:
         )
 
 
-def _step(network: Network, optimisers: Optimisers, batch: Batch, plan: TrainingPlan, progress: _Progress) -> Tensor:
+def _step(
+    network: Network,
+    optimisers: Optimisers,
+    batch: Batch,
+    plan: TrainingPlan,
+    progress: _Progress,
+    teacher: Network | None,
+) -> Tensor:
     """Take a step; return the heads' losses, on the device: reading them there would wait for the step's end."""
-    look_ahead, end_weight = None, 1.0
+    look_ahead, end_weight, unseeing = None, 1.0, False
     if (plan.shorter_look_ahead or plan.unseeing) and isinstance(network, CTTransformer):
         seed = plan.seed * 1_000_003 + progress.step
         look_ahead = drawn_look_ahead(
             network.config.look_ahead, seed, share=plan.shorter_look_ahead, unseeing=plan.unseeing
         )
-        end_weight = 1.0 if any(look_ahead) else plan.end_weight
+        unseeing = not any(look_ahead)
+        end_weight = plan.end_weight if unseeing else 1.0
+    if plan.taught_unseeing and not unseeing:
+        batch = replace(batch, taught=None)
+    if teacher is not None and batch.taught is None:
+        batch = replace(batch, taught=said_of(teacher, batch))
     of_heads = torch.stack(losses(network, batch, plan.objective, look_ahead, end_weight=end_weight))
     of_heads.sum().backward()  # type: ignore[no-untyped-call]
     optimisers.step(_rate(plan, progress.share(plan)))

@@ -19,8 +19,8 @@ from torch.nn import functional
 from models.data.packing import PackedText
 from models.data.resident_text import Batch, ResidentText
 from models.data.soft_labels import Taught, TaughtFile
-from models.decoding.labelling_runs import OFFLINE_STEP_WORDS, OFFLINE_WORDS, OFFLINE_WORDS_CUT
-from models.decoding.overlapping_chunks import Chunk, split
+from models.decoding.overlapping_chunks import Chunk
+from models.decoding.ways import offline_chunks
 from models.networks.arithmetic import quick_arithmetic
 from models.networks.ct_transformer import PADDING_WORD
 from models.networks.registry import Network
@@ -70,8 +70,7 @@ def soft_rows(teacher: Teacher, text: PackedText, *, done: int = 0) -> Iterator[
     """Yield each window that keeps words after the ``done`` first, with the rows (words kept, classes) of those."""
     teacher.network.to(teacher.device).eval()
     resident = ResidentText(text, teacher.leading, device=teacher.device)
-    windows_of_all = split(text.words, chunk=OFFLINE_WORDS, window=OFFLINE_STEP_WORDS, min_words_cut=OFFLINE_WORDS_CUT)
-    waiting = [window for window in windows_of_all if window.last > done]
+    waiting = [window for window in offline_chunks(text.words) if window.last > done]
     for start in range(0, len(waiting), teacher.windows):
         windows = waiting[start : start + teacher.windows]
         yield from zip(windows, _probabilities(teacher, resident, windows), strict=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from models.decoding.labelling_runs import Progress, label_streams
+from models.decoding.ways import STREAMING
 from models.evaluation.figures import Figure, GoldSession, figures_of
 from models.evaluation.scoring import count_blocks
 from models.languages.registry import LANGUAGES
@@ -47,7 +48,7 @@ def figures(name: str, sessions: Sequence[GoldSession], labels: Streamed, langua
     """Score marks by class and overall; words whose mark the text leaves open are not scored."""
     gold = [mark for session in sessions for mark in session.marks]
     counts = count_blocks(gold, labels.marks, LANGUAGES[language].mark_classes)
-    return list(figures_of(name, offline=False, kind="punctuation", counts=counts))
+    return list(figures_of(name, decoding=STREAMING, kind="punctuation", counts=counts))
 
 
 def changed_tags(before: Streamed, after: Streamed) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from models.data.packed_tests import PackedTest
@@ -69,7 +70,7 @@ def _figures(
 
 
 def _offline(engine: OnnxEngine, model: EngineModel, words: Sequence[str]) -> Labelled:
-    return label_offline(engine, model.name, words, windows=(_WINDOW.size, _WINDOW.step, _WINDOW.right))
+    return label_offline(engine, model.name, words, cut=partial(_WINDOW.windows, 0))
 
 
 def _f1(test: PackedTest, labelled: Sequence[Labelled]) -> str:

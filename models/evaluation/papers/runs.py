@@ -30,7 +30,7 @@ from models.networks.pretrained import start_from_bert
 from models.networks.registry import Network, build
 from models.networks.task_dependency import TaskDependency
 from models.training.averaging import mix
-from models.training.loop import TrainingPlan, train
+from models.training.loop import Told, TrainingPlan, train
 from models.training.soft_labelling import Teacher, label_softly
 
 __all__ = ["OVERLAPS", "Workplace", "carry_out", "facts_of", "first_words", "read_learnt", "tuning_f1"]
@@ -129,7 +129,7 @@ def _trained(run: PaperRun, place: Workplace, vocabulary_size: int, leading: int
         objective=run.objective,
         corpora=tuple(learnt.corpus for learnt in run.learns),
     )
-    train(network, text, plan, checkpoint, taught=taught, report=lambda *_: None)
+    train(network, text, plan, checkpoint, told=Told(rows=taught), report=lambda *_: None)
     checkpoint.unlink()
     if run.keeps:
         write_checkpoint(checkpoint, network, {"corpora": list(plan.corpora)})

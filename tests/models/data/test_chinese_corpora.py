@@ -14,6 +14,7 @@ from models.data.chinese_corpora import CHINESE_TEST, read_chinese_corpus, read_
 from models.data.chinese_marks import LabelledUnit
 from models.data.packing import PackedText
 from models.data.preparation import held_out, prepare
+from models.decoding.ways import OFFLINE, STREAMING, Decoding, ahead
 from models.evaluation.chinese import by_character, evaluate_chinese
 from models.evaluation.scoring import Score
 from models.languages.chinese import CHINESE
@@ -104,24 +105,24 @@ def knowing(model: str, words: Sequence[str], position: int, look_ahead_words: i
     return ENDS.get(words[position], Punctuation.NONE), SLIPS.get(words[position], Disfluency.O)
 
 
-def scores(folder: Path, name: str, *, offline: bool) -> dict[str, Score]:
+def scores(folder: Path, name: str, *, decoding: Decoding) -> dict[str, Score]:
     engine = ScriptedEngine(script=knowing)
     return {
         row.label: row.score
-        for row in evaluate_chinese(engine, folder, name, language=CHINESE, offline=offline, limit=10**6)
+        for row in evaluate_chinese(engine, folder, name, language=CHINESE, decoding=decoding, limit=10**6)
     }
 
 
-@pytest.mark.parametrize("offline", [False, True])
-def test_an_engine_that_knows_the_marks_scores_all_of_them(offline: bool, tmp_path: Path) -> None:
-    rows = scores(made_up_corpora(tmp_path), "kdconv", offline=offline)
+@pytest.mark.parametrize("decoding", [STREAMING, OFFLINE, ahead(9)])
+def test_an_engine_that_knows_the_marks_scores_all_of_them(decoding: Decoding, tmp_path: Path) -> None:
+    rows = scores(made_up_corpora(tmp_path), "kdconv", decoding=decoding)
     assert rows["overall"].f1 == 100
     assert rows["enumeration comma"].gold == rows["question"].gold > 0
 
 
-@pytest.mark.parametrize("offline", [False, True])
-def test_disfluencies_are_scored_by_character_on_gold_labels_and_on_pairs(offline: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("decoding", [STREAMING, OFFLINE, ahead(9)])
+def test_disfluencies_are_scored_by_character_on_gold_labels_and_on_pairs(decoding: Decoding, tmp_path: Path) -> None:
     folder = made_up_corpora(tmp_path)
-    labelled = scores(folder, "cs2w", offline=offline)
+    labelled = scores(folder, "cs2w", decoding=decoding)
     assert (labelled["reparandum"].f1, labelled["interregnum"].f1, labelled["either"].gold) == (100, 100, 2)
-    assert scores(folder, "zh_disfluency3k", offline=offline)["either"].gold == 1
+    assert scores(folder, "zh_disfluency3k", decoding=decoding)["either"].gold == 1

@@ -11,20 +11,24 @@ import pytest
 
 pytest.importorskip("torch")
 
+import numpy as np
 import torch
+from torch import Tensor
 from typer.testing import CliRunner
 
 from models.__main__ import app
 from models.data.ahead import made_ahead
 from models.data.packing import PackedText, pack
-from models.data.resident_text import IGNORED, ResidentText
+from models.data.resident_text import IGNORED, Batch, ResidentText
 from models.data.soft_labels import forget_labels
 from models.networks.arithmetic import compile_layers
 from models.networks.checkpoints import load_network, write_checkpoint
 from models.networks.ct_transformer import CTTransformer
-from models.training.loop import TrainingPlan, losses, train
+from models.networks.registry import Network
+from models.training.loop import Told, TrainingPlan, losses, train
 from models.training.objective import Objective
 from models.training.soft_labelling import said_of
+from schemas.labels import Punctuation
 from tests.harness.models.networks import LEADING, VOCABULARY, document, tiny_config, tiny_network, tokenizer
 
 pytestmark = pytest.mark.torch
@@ -58,13 +62,54 @@ def test_a_student_learns_what_its_teacher_says_while_it_trains(tmp_path: Path) 
     train(teacher, text, plan, tmp_path / "teacher.pt")
     torch.manual_seed(8)
     student = CTTransformer(replace(tiny_config(), casing_classes=4))  # of capitals the teacher says nothing
-    train(student, forget_labels(text), plan, tmp_path / "student.pt", taught=teacher)
+    train(student, forget_labels(text), plan, tmp_path / "student.pt", told=Told(teacher=teacher))
     batch = ResidentText(text, LEADING).batch([(0, 60)])
     known = batch.punctuation != IGNORED
     with torch.no_grad():
         marks, theirs = (one.eval()(batch.pieces, batch.word_index)[0][known].argmax(-1) for one in (student, teacher))
     assert float((marks == theirs).float().mean()) > 0.9
     assert len(theirs.unique()) > 1  # it says more than one thing
+
+
+def test_what_a_reader_without_sight_said_is_learnt_in_unseeing_steps_alone(tmp_path: Path) -> None:
+    text = packed()
+    contrary = np.zeros((text.words, 4 + 5), dtype=np.float16)
+    contrary[:, Punctuation.COMMA] = 1
+    seeing, unseeing = tiny_network(), tiny_network()
+    plan = TrainingPlan(max_words=6_000, leading=LEADING, threads=1, learning_rate=3e-3, max_pieces=600)
+    plan = replace(plan, taught_unseeing=True, objective=Objective(taught_share=1.0))
+    train(seeing, text, plan, tmp_path / "seeing.pt", told=Told(rows=contrary))
+    train(unseeing, text, replace(plan, unseeing=1.0), tmp_path / "unseeing.pt", told=Told(rows=contrary))
+    assert _commas(unseeing, text) == 1.0
+    assert _commas(seeing, text) < 0.5
+
+
+def test_a_teacher_is_asked_in_the_steps_that_have_no_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def noted(teacher: Network, batch: Batch) -> Tensor:
+        asked.append(batch.words)
+        return said_of(teacher, batch)
+
+    monkeypatch.setattr("models.training.loop.said_of", noted)
+    text = packed()
+    rows = np.zeros((text.words, 4 + 5), dtype=np.float16)
+    plan = TrainingPlan(max_words=500, leading=LEADING, threads=1, max_pieces=300, taught_unseeing=True)
+    told = Told(rows=rows, teacher=tiny_network())
+    train(tiny_network(), text, replace(plan, unseeing=1.0), tmp_path / "unseeing.pt", told=told)
+    assert not asked
+    train(tiny_network(), text, plan, tmp_path / "seeing.pt", told=told)
+    assert asked
+
+
+def _commas(network: CTTransformer, text: PackedText) -> float:
+    """Return the share of words after which a network that sees no later one has a comma."""
+    batch = ResidentText(text, LEADING).batch([(0, 60)])
+    known = batch.punctuation != IGNORED
+    unseeing = (0,) * len(network.config.look_ahead)
+    with torch.no_grad():
+        marks = network.eval()(batch.pieces, batch.word_index, unseeing)[0][known].argmax(-1)
+    return float((marks == int(Punctuation.COMMA)).float().mean())
 
 
 def test_what_a_teacher_without_a_third_head_says_is_no_target_of_capitals() -> None:

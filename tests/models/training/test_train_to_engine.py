@@ -12,6 +12,7 @@ import torch
 
 from models.data.packing import pack
 from models.decoding.labelling_runs import label_offline, label_streams
+from models.decoding.ways import offline_chunks
 from models.export.parity import check_parity
 from models.networks.checkpoints import load_network
 from models.networks.ct_transformer import CTTransformer
@@ -87,7 +88,7 @@ def test_streaming_and_offline_label_every_word_once(tmp_path: Path) -> None:
     engine = OnnxEngine(tmp_path, threads=1)
     words = document(120).words
     streamed = label_streams(engine, [words], language="en")[0]
-    offline = label_offline(engine, engine.models[0].name, words)
+    offline = label_offline(engine, engine.models[0].name, words, cut=offline_chunks)
     assert len(words) > 450
     assert [len(part) for part in (*streamed, *offline)] == [len(words)] * 4
 

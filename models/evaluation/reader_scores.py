@@ -1,0 +1,48 @@
+"""What a causal language model says of a flush's last word, given the marks that a network set before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.evaluation.false_stops import FlushPoint
+from models.training.causal_reader import FOLLOWING, Reader
+from models.training.unseeing_labels import SIGNS
+from schemas.labels import Punctuation
+from worker.core.labelling import LabelRequest
+from worker.ports.engine import Engine
+
+__all__ = ["reader_scores"]
+
+_MARK_OF = {".": Punctuation.PERIOD, "?": Punctuation.QUESTION, ";": Punctuation.PERIOD, "\n": Punctuation.PERIOD}
+_CLASS_OF_GROUP = [_MARK_OF.get(group[0], Punctuation.COMMA) for group in FOLLOWING] + [Punctuation.NONE]
+_ENDS = tuple(mark for mark in Punctuation if mark.ends_sentence)
+
+
+def reader_scores(
+    reader: Reader, points: Sequence[FlushPoint], engine: Engine, *, progress: Callable[[int], None] = lambda _: None
+) -> NDArray[np.float64]:
+    """Return the log probabilities (points, P) of each point's last word, as ``models.evaluation.flush_scores`` does.
+
+    engine: its one model labels the words before, as a session's published words are.
+    """
+    requests = [
+        LabelRequest(session="reader", model_id=engine.models[0].name, buffer_start=0, words=point.words)
+        for point in points
+    ]
+    said: list[NDArray[np.float64]] = []
+    for point, labels in zip(points, engine.label(requests), strict=True):
+        marks = [Punctuation(number) for number in labels.punctuation[:-1]]
+        starts = [True, *(mark in _ENDS for mark in marks)]
+        words = [
+            word[:1].upper() + word[1:] if first else word for word, first in zip(point.words, starts, strict=True)
+        ]
+        groups = reader.said(words, [*(SIGNS.get(mark, "") for mark in marks), ""])[-1]
+        row = np.full(len(Punctuation), -np.inf)
+        for group, mark in zip(groups, _CLASS_OF_GROUP, strict=True):
+            row[mark] = np.logaddexp(row[mark], group)
+        said.append(row)
+        progress(1)
+    return np.stack(said)

@@ -1,0 +1,85 @@
+"""Labels by a reader that sees no later word, for the training steps in which the network sees none either.
+
+The reader is given the text as people wrote it, capitals and marks and all, up to each word; what it expects next is
+turned into the network's classes by a regression on the marks that people set, one for each corpus, because how sure
+a reader is, and what it takes for a comma, is no matter of the network's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from models.data.packing import PackedText
+from models.training.causal_reader import Reader
+from schemas.labels import Casing, Punctuation
+
+__all__ = ["SIGNS", "fitted", "read_packed", "written"]
+
+SIGNS = {Punctuation.COMMA: ",", Punctuation.PERIOD: ".", Punctuation.QUESTION: "?"}
+_READ_AT_ONCE = 800
+_WITHOUT_CONTEXT = 10  # words at the beginning of what is read at once, of which too little is known
+
+
+def written(text: PackedText, vocabulary: Sequence[str], begin: int, end: int) -> tuple[list[str], list[str]]:
+    """Return the words from ``begin`` to ``end`` with their capitals, and the mark after each."""
+    words: list[str] = []
+    for place in range(begin, end):
+        numbers = text.pieces[text.first_piece[place] : text.first_piece[place + 1]]
+        word = "".join(vocabulary[number].removeprefix("##") for number in numbers)
+        if text.casing[place] == Casing.ALL_CAPITALS:
+            word = word.upper()
+        elif text.casing[place] == Casing.CAPITAL_FIRST or text.starts_sentence[place]:
+            word = word[:1].upper() + word[1:]
+        words.append(word)
+    signs = {int(mark): sign for mark, sign in SIGNS.items()}
+    return words, [signs.get(mark, "") for mark in text.punctuation[begin:end].tolist()]
+
+
+def read_packed(
+    reader: Reader,
+    text: PackedText,
+    vocabulary: Sequence[str],
+    *,
+    words: int,
+    progress: Callable[[int], None] = lambda _: None,
+) -> NDArray[np.float32]:
+    """Return what the reader says after each of the first ``words`` words; zeros where it had too little to read."""
+    words = min(words, text.words)
+    said: list[NDArray[np.float32]] = []
+    for begin in range(0, words, _READ_AT_ONCE):
+        rows = reader.said(*written(text, vocabulary, begin, min(begin + _READ_AT_ONCE, words)))
+        rows[:_WITHOUT_CONTEXT] = 0
+        said.append(rows)
+        progress(len(rows))
+    return np.concatenate(said)
+
+
+def fitted(said: NDArray[np.float32], marks: NDArray[np.int8], classes: int) -> NDArray[np.float16]:
+    """Return probabilities (words, classes) fitted to the marks people set; zeros where nothing was said.
+
+    said: log probabilities (words, groups). marks: (words,), negative where nobody knows one.
+    """
+    read: NDArray[np.bool_] = np.any(said != 0, axis=1)
+    known = torch.from_numpy(read & (marks >= 0))
+    rows, wanted = torch.from_numpy(said), torch.from_numpy(marks.astype(np.int64))
+    scaled = (rows - rows[known].mean(dim=0)) / (rows[known].std(dim=0) + 1e-3)
+    weights = torch.zeros(said.shape[1], classes, requires_grad=True)
+    constants = torch.zeros(classes, requires_grad=True)
+    optimiser = torch.optim.LBFGS([weights, constants], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        optimiser.zero_grad()
+        off = functional.cross_entropy(scaled[known] @ weights + constants, wanted[known])
+        off = off + 1e-4 * weights.square().sum()
+        off.backward()  # type: ignore[no-untyped-call]
+        return off
+
+    optimiser.step(loss)  # type: ignore[no-untyped-call]
+    with torch.no_grad():
+        probable = (scaled @ weights + constants).softmax(dim=-1).numpy()
+    return np.asarray(np.where(read[:, None], probable, 0), dtype=np.float16)
