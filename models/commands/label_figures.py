@@ -90,6 +90,8 @@ def evaluate(asked: Evaluated) -> None:
     With --ahead a network that sees everything says what a sight of so many words is worth: each word is then
     labelled in a pass of its own.
     """
+    if not asked.ways:
+        raise typer.BadParameter("nothing is scored with --no-streaming and --no-offline: give --ahead")
     engine = opened_engine(asked.models, asked.language or "en", asked.checkpoint, asked.vocabulary, asked.threads)
     figures: list[Figure] = []
     limits = {CHINESE_TEST: asked.max_test_characters}

@@ -65,6 +65,8 @@ def print_stop_lines(asked: ComparedLines) -> None:
     from models.evaluation.flush_scores import flush_scores  # noqa: PLC0415
     from models.networks.checkpoints import load_any_network  # noqa: PLC0415
 
+    if asked.reader is not None and asked.language != "en":
+        raise typer.BadParameter("a reader reads English", param_hint="--reader")
     pieces = read_vocabulary(asked.vocabulary)
     tokenizer = WordPiece(pieces, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
     points: list[FlushPoint] = []

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from rich.progress import Progress
 
-from models.commands.options import DATA, Corpus, Data, LanguageCode, Vocabulary, packed_files
+from models.commands.options import DATA, Corpus, Data, Vocabulary, packed_files
 from models.data.packing import PackedText
 from models.languages.registry import LANGUAGES
 from models.networks.pieces import read_vocabulary
@@ -31,18 +31,17 @@ def label_unseeing(
     taught: Annotated[Path, typer.Option(help="Folder for the labels, a file a corpus; what is there is kept.")],
     data: Data = DATA,
     corpus: Corpus = None,
-    language: LanguageCode = "en",
     max_words: Annotated[int, typer.Option(min=1, help="Words of each corpus that are read, from its beginning.")] = (
         20_000
     ),
 ) -> None:
-    """Write down what a causal language model expects after each word, for `train --taught-unseeing`."""
+    """Write down what a causal language model expects after each English word, for `train --taught-unseeing`."""
     from models.training.causal_reader import opened_reader  # noqa: PLC0415 - the other commands run without torch
     from models.training.unseeing_labels import fitted, read_packed  # noqa: PLC0415
 
     pieces = read_vocabulary(vocabulary)
-    corpora = corpus or list(LANGUAGES[language].recipe.mix)
-    classes = LANGUAGES[language].model.punctuation_classes
+    corpora = corpus or list(LANGUAGES["en"].recipe.mix)
+    classes = LANGUAGES["en"].model.punctuation_classes
     try:
         opened = opened_reader(reader, threads=2)
     except ValueError as error:

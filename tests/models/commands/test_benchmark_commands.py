@@ -109,6 +109,20 @@ def test_a_checkpoint_is_scored_on_the_texts_asked_for(folder: Path) -> None:
     assert "there is no text 'REFF'; there are REF, ASR" in run(folder, *asked, "--text", "REFF")
 
 
+def test_what_sight_is_worth_is_scored_alone_and_at_least_one_way_is_asked_for(folder: Path) -> None:
+    asked = ["evaluate", "--checkpoint", str(folder / "tiny.pt"), "--corpora", str(folder), "--threads", "1"]
+    asked += ["--text", "REF", "--no-streaming", "--no-offline"]
+    scored = run(folder, *asked, "--ahead", "0", "--ahead", "9")
+    rows = [line.split("|")[2].strip() for line in scored.splitlines() if line.startswith("| REF")]
+    assert rows == ["0 ahead"] * 4 + ["9 ahead"] * 4
+    assert "give --ahead" in run(folder, *asked)
+
+
+def test_labels_for_unseeing_steps_want_such_steps_and_labels(folder: Path) -> None:
+    for asked in (["--taught", str(folder)], ["--unseeing", "0.5"]):
+        assert "give both" in run(folder, "train", "--taught-unseeing", *asked)
+
+
 def test_a_model_folder_becomes_a_checkpoint_that_tells_what_it_learnt_from(folder: Path) -> None:
     exported(tiny_network(), folder / "shipped" / "en", int8=True)
     asked = ["restore", "--models", str(folder / "shipped"), "--checkpoint", str(folder / "back.pt")]

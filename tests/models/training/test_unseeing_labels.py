@@ -153,3 +153,13 @@ def test_a_flush_s_last_word_is_read_after_the_marks_that_the_network_set() -> N
     said = reader_scores(reader, points, ScriptedEngine(script=stops))
     assert reader.given[0] == (["Go", "left", "Now", "left"], ["", ".", "", ""])
     assert said.argmax(axis=1).tolist() == [Punctuation.PERIOD, Punctuation.NONE]
+
+
+def test_a_reader_is_asked_of_english_alone(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    (tmp_path / "weights.gguf").write_bytes(b"")
+    asked = ["stop-line", "--vocabulary", str(tmp_path / "vocab.txt"), "--corpora", str(tmp_path), "--language", "zh"]
+    asked += ["--checkpoint", str(tmp_path / "weights.gguf"), "--reader", str(tmp_path / "weights.gguf")]
+    refused = CliRunner().invoke(app, asked)
+    assert refused.exit_code == 2
+    assert "reads English" in refused.output
