@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import models as package
 from models.languages.registry import LANGUAGES
+
+if TYPE_CHECKING:  # the other commands run without torch
+    from models.training.causal_reader import Reader
 
 __all__ = [
     "CHECKPOINT",
@@ -23,6 +26,7 @@ __all__ = [
     "LanguageCode",
     "Models",
     "Vocabulary",
+    "asked_reader",
     "packed_files",
 ]
 
@@ -55,3 +59,13 @@ def packed_files(data: Path, corpora: Sequence[str]) -> dict[str, Path]:
             f"{data} has no packed text of {', '.join(missing)}: prepare packs it", param_hint="--data"
         )
     return files
+
+
+def asked_reader(weights: Path) -> Reader:
+    """Return the reader of GGUF weights; refuse where what reads them is not installed."""
+    from models.training.causal_reader import opened_reader  # noqa: PLC0415 - the other commands run without torch
+
+    try:
+        return opened_reader(weights, threads=2)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--reader") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ import typer
 from numpy.typing import NDArray
 from rich.progress import Progress
 
-from models.commands.options import CORPORA, Corpora, LanguageCode, Vocabulary
+from models.commands.options import CORPORA, Corpora, LanguageCode, Vocabulary, asked_reader
 from models.data.preparation import held_out
 from models.evaluation.false_stops import FlushPoint, flush_points
 from models.evaluation.stop_line import StopLine, stop_line
@@ -22,7 +21,6 @@ from models.languages.registry import LANGUAGES
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from worker.adapters.onnx.wordpiece import WordPiece
 from worker.option_groups import grouped
-from worker.ports.engine import Engine
 
 __all__ = ["register"]
 
@@ -63,6 +61,7 @@ def print_stop_lines(asked: ComparedLines) -> None:
     """
     from models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - the other commands run without torch
     from models.evaluation.flush_scores import flush_scores  # noqa: PLC0415
+    from models.evaluation.reader_scores import reader_scores  # noqa: PLC0415
     from models.networks.checkpoints import load_any_network  # noqa: PLC0415
 
     if asked.reader is not None and asked.language != "en":
@@ -85,27 +84,10 @@ def print_stop_lines(asked: ComparedLines) -> None:
             lines.append(_line(path, said, marks, asked.ends))
         if asked.reader is not None:
             count = partial(bar.advance, bar.add_task(str(asked.reader), total=len(points)))
-            said = _read(
-                asked.reader,
-                points,
-                CheckpointEngine.of(asked.checkpoint[0], asked.vocabulary, language=asked.language),
-                count,
-            )
+            engine = CheckpointEngine.of(asked.checkpoint[0], asked.vocabulary, language=asked.language)
+            said = reader_scores(asked_reader(asked.reader), points, engine, progress=count)
             lines.append(_line(asked.reader, said, marks, asked.ends))
     print("\n".join(lines))
-
-
-def _read(
-    weights: Path, points: Sequence[FlushPoint], engine: Engine, count: Callable[[int], None]
-) -> NDArray[np.float64]:
-    from models.evaluation.reader_scores import reader_scores  # noqa: PLC0415 - without torch, as above
-    from models.training.causal_reader import opened_reader  # noqa: PLC0415
-
-    try:
-        reader = opened_reader(weights, threads=2)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--reader") from error
-    return reader_scores(reader, points, engine, progress=count)
 
 
 def _line(path: Path, said: NDArray[np.float64], marks: NDArray[np.int8], ends: float) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from rich.progress import Progress
 
-from models.commands.options import DATA, Corpus, Data, Vocabulary, packed_files
+from models.commands.options import DATA, Corpus, Data, Vocabulary, asked_reader, packed_files
 from models.data.packing import PackedText
 from models.languages.registry import LANGUAGES
 from models.networks.pieces import read_vocabulary
@@ -36,19 +36,15 @@ def label_unseeing(
     ),
 ) -> None:
     """Write down what a causal language model expects after each English word, for `train --taught-unseeing`."""
-    from models.training.causal_reader import opened_reader  # noqa: PLC0415 - the other commands run without torch
-    from models.training.unseeing_labels import fitted, read_packed  # noqa: PLC0415
+    from models.training.unseeing_labels import fitted, read_packed  # noqa: PLC0415 - the other commands run without torch
 
     pieces = read_vocabulary(vocabulary)
-    corpora = corpus or list(LANGUAGES["en"].recipe.mix)
+    packed = packed_files(data, corpus or list(LANGUAGES["en"].recipe.mix))
     classes = LANGUAGES["en"].model.punctuation_classes
-    try:
-        opened = opened_reader(reader, threads=2)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--reader") from error
+    opened = asked_reader(reader)
     taught.mkdir(parents=True, exist_ok=True)
     with Progress() as bar:
-        for name, path in packed_files(data, corpora).items():
+        for name, path in packed.items():
             if (taught / f"{name}.npy").exists():
                 continue
             text = PackedText.load(path)

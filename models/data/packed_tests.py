@@ -48,10 +48,7 @@ class PackedTest:
 
     def words(self, vocabulary: Sequence[str]) -> list[str]:
         """Return the words, put together from their pieces. vocabulary: of the pieces that the test was packed with."""
-        return [
-            "".join(vocabulary[piece] for piece in self.text.pieces[first:end]).replace("##", "")
-            for first, end in pairwise(self.text.first_piece.tolist())
-        ]
+        return [self.text.word(place, vocabulary) for place in range(self.text.words)]
 
     def save(self, path: Path) -> None:
         """Write the text beside the cuts: ``path`` and its ``.cuts.npz``."""

@@ -6,7 +6,7 @@ pieces ``pieces[first_piece[k]:first_piece[k + 1]]``. Documents lie one after th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,11 @@ class PackedText:
     def words(self) -> int:
         """How many words there are."""
         return len(self.punctuation)
+
+    def word(self, place: int, vocabulary: Sequence[str]) -> str:
+        """Return a word, put together from its pieces. vocabulary: of the pieces that the text was packed with."""
+        numbers = self.pieces[self.first_piece[place] : self.first_piece[place + 1]]
+        return "".join(vocabulary[number].removeprefix("##") for number in numbers)
 
     def save(self, path: Path) -> None:
         """Write the arrays to one ``.npz`` file, in place of an older one."""

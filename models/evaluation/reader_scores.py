@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from models.evaluation.false_stops import FlushPoint
 from models.training.causal_reader import FOLLOWING, Reader
 from models.training.unseeing_labels import SIGNS
-from schemas.labels import Punctuation
+from schemas.labels import Casing, Punctuation
+from worker.core.casing import cased
 from worker.core.labelling import LabelRequest
 from worker.ports.engine import Engine
 
@@ -37,7 +38,8 @@ def reader_scores(
         marks = [Punctuation(number) for number in labels.punctuation[:-1]]
         starts = [True, *(mark in _ENDS for mark in marks)]
         words = [
-            word[:1].upper() + word[1:] if first else word for word, first in zip(point.words, starts, strict=True)
+            cased(word, Casing.CAPITAL_FIRST) if first else word
+            for word, first in zip(point.words, starts, strict=True)
         ]
         groups = reader.said(words, [*(SIGNS.get(mark, "") for mark in marks), ""])[-1]
         row = np.full(len(Punctuation), -np.inf)

@@ -17,6 +17,7 @@ from torch.nn import functional
 from models.data.packing import PackedText
 from models.training.causal_reader import Reader
 from schemas.labels import Casing, Punctuation
+from worker.core.casing import cased
 
 __all__ = ["SIGNS", "fitted", "read_packed", "written"]
 
@@ -29,13 +30,10 @@ def written(text: PackedText, vocabulary: Sequence[str], begin: int, end: int) -
     """Return the words from ``begin`` to ``end`` with their capitals, and the mark after each."""
     words: list[str] = []
     for place in range(begin, end):
-        numbers = text.pieces[text.first_piece[place] : text.first_piece[place + 1]]
-        word = "".join(vocabulary[number].removeprefix("##") for number in numbers)
-        if text.casing[place] == Casing.ALL_CAPITALS:
-            word = word.upper()
-        elif text.casing[place] == Casing.CAPITAL_FIRST or text.starts_sentence[place]:
-            word = word[:1].upper() + word[1:]
-        words.append(word)
+        casing = Casing(max(text.casing[place], Casing.AS_GIVEN))  # nobody may know it
+        if text.starts_sentence[place] and casing is not Casing.ALL_CAPITALS:
+            casing = Casing.CAPITAL_FIRST
+        words.append(cased(text.word(place, vocabulary), casing))
     signs = {int(mark): sign for mark, sign in SIGNS.items()}
     return words, [signs.get(mark, "") for mark in text.punctuation[begin:end].tolist()]
 
