@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from models.commands import (
     balancing,
     capitals,
+    closing,
     decoding_figures,
     label_figures,
     misheard_figures,
@@ -44,6 +45,7 @@ for commands in (
     label_figures,
     misheard_figures,
     capitals,
+    closing,
     decoding_figures,
     packed_figures,
     stop_lines,

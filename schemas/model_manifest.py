@@ -12,13 +12,18 @@ import msgspec
 
 __all__ = ["MODEL_MANIFEST_VERSION", "ModelFile", "ModelManifest", "WordPieceSettings", "manifest_version"]
 
-MODEL_MANIFEST_VERSION = "2.0"
+MODEL_MANIFEST_VERSION = "3.0"
 """The latest that this release reads, and all before it."""
 
 
-def manifest_version(look_back: int | None) -> str:
-    """Return what a manifest is written as: a worker of before 2.0 would run a network with ``look_back`` wrongly."""
-    return "1.2" if look_back is None else MODEL_MANIFEST_VERSION
+def manifest_version(*, look_back: int | None, closing: bool) -> str:
+    """Return what a manifest is written as: the first version whose workers label with such a network as it was made.
+
+    A worker of before 2.0 does not know ``look_back``, one of before 3.0 would leave ``closing`` aside.
+    """
+    if closing:
+        return "3.0"
+    return "1.2" if look_back is None else "2.0"
 
 
 class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +54,8 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     trained_on: the corpora, all of a licence that allows the weights to be given away. dictionary_sha256: of the word
     list that its language is cut by (since 1.1); none where words are the recogniser's. casing: the classes of the
     third head (since 1.2); empty where the model does not say how words are written. look_back: the words before a
-    word that each layer sees, and the leading piece (since 2.0); none where it sees all of them.
+    word that each layer sees, and the leading piece (since 2.0); none where it sees all of them. closing: whether it
+    has a head of its own for the marks of a word that none follows (since 3.0).
     """
 
     manifest: str
@@ -70,6 +76,7 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     dictionary_sha256: str | None = None
     casing: tuple[str, ...] = ()
     look_back: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    closing: bool = False
 
     @property
     def name(self) -> str:

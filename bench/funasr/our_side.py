@@ -19,6 +19,7 @@ from worker.core.words import whitespace_segmenters
 
 __all__ = ["DecidedEngine", "Delivery", "decoded"]
 
+_LABELS = 3  # of a word: mark, tag and capital, each a head
 _MARK = {NONE: 0, COMMA: 1, PERIOD: 2}
 
 Delivery = list[dict[int, WordsEvent]]
@@ -38,7 +39,9 @@ class DecidedEngine:
         """Label each request."""
         scored = self.engine.score(requests)
         for request, scores in zip(requests, scored, strict=True):
-            scores[0] += self._added[[self._mark[request.words[place]] for place in request.wanted]]
+            added = self._added[[self._mark[request.words[place]] for place in request.wanted]]
+            for marks in (scores[0], *scores[_LABELS:]):  # and those of a word that none follows
+                marks[:] += added
         return self.engine.labels(requests, scored)
 
 

@@ -52,7 +52,7 @@ def export(
     (folder / _VOCABULARY).write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     config = network.config
     manifest = ModelManifest(
-        manifest=manifest_version(config.look_back),
+        manifest=manifest_version(look_back=config.look_back, closing=config.closing),
         id=card.id,
         version=card.version,
         language=card.language,
@@ -72,6 +72,7 @@ def export(
         dictionary_sha256=dictionary_sha256() if card.dictionary else None,
         casing=tuple(Casing(k).published for k in range(config.casing_classes)),
         look_back=config.look_back,
+        closing=config.closing,
     )
     text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
     (folder / "manifest.json").write_bytes(text + b"\n")

@@ -1,7 +1,7 @@
 """A CT-Transformer as an ONNX graph, written node by node: in fp32, or in int8 that does not depend on the batch.
 
 Inputs: ``pieces`` and ``word_index`` (B, S), int64, as the network takes them. Outputs: ``punctuation`` (B, S, P),
-``disfluency`` (B, S, Q) and, where the network has that head, ``casing`` (B, S, C), float.
+``disfluency`` (B, S, Q) and, where the network has these heads, ``casing`` (B, S, C) and ``closing`` (B, S, P), float.
 
 int8 (docs/design.md, *The engine*). ONNX Runtime's own dynamic quantisation takes one activation scale over a whole
 tensor, so a label would depend on the sessions that share the batch. Here every row, that is every piece, has its own:
@@ -89,6 +89,7 @@ def _heads_of(config: CTConfig) -> dict[str, int]:
         "punctuation": config.punctuation_classes,
         "disfluency": config.disfluency_classes,
         "casing": config.casing_classes,
+        "closing": config.punctuation_classes * config.closing,
     }
     return {head: number for head, number in classes.items() if number}
 

@@ -131,4 +131,11 @@ def check_parity(
 
 
 def _run(session: Any, pieces: NDArray[np.int64], word_index: NDArray[np.int64]) -> Scores:  # noqa: ANN401 - untyped
-    return session.run(None, {"pieces": pieces, "word_index": word_index})  # type: ignore[no-any-return]
+    """Return the scores as the network gives them: those of the closing head stand where the rows end."""
+    names = [output.name for output in session.get_outputs()]
+    scores = dict(zip(names, session.run(names, {"pieces": pieces, "word_index": word_index}), strict=True))
+    closing = scores.pop("closing", None)
+    if closing is not None:
+        rows, last = np.arange(len(pieces)), (word_index < PADDING_WORD).sum(axis=1) - 1
+        scores["punctuation"][rows, last] = closing[rows, last]
+    return list(scores.values())

@@ -62,6 +62,7 @@ def _config(manifest: ModelManifest, arrays: Arrays) -> CTConfig:
         punctuation_classes=len(manifest.punctuation),
         disfluency_classes=len(manifest.disfluency),
         casing_classes=len(manifest.casing),
+        closing=manifest.closing,
         **learned,
     )
 

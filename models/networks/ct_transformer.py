@@ -9,7 +9,8 @@ positions, because the network reads sub-words:
    are (ADR 0057);
 3. the leading piece counts as word 0, the words of the buffer are 1, 2, 3 …; padding carries ``PADDING_WORD``,
    larger than any word, and so is visible to padding alone;
-4. a word's labels are read at its last piece.
+4. a word's labels are read at its last piece;
+5. with ``closing``, which the paper has not, the marks of a sample's last word come from another head (ADR 0066).
 
 The layers are BERT's (attention, add and norm, GELU, add and norm), so that a pre-trained BERT may start the weights.
 Shapes: B samples, S pieces, D width, H heads, P and Q classes.
@@ -27,7 +28,7 @@ from torch.nn import functional
 
 from worker.adapters.onnx.full_network import PADDING_WORD
 
-__all__ = ["PADDING_WORD", "UNSEEN", "CTConfig", "CTTransformer", "sinusoids", "start_small"]
+__all__ = ["PADDING_WORD", "UNSEEN", "CTConfig", "CTTransformer", "last_pieces", "sinusoids", "start_small"]
 
 UNSEEN = -30_000.0
 """What is added to the score of a key that must not be seen: the paper's minus infinity."""
@@ -40,7 +41,8 @@ class CTConfig:
     """The shape of a network; ``look_ahead`` is the paper's L_i, one number of words a layer.
 
     look_back: the words before a word that each layer sees; None: all of them.
-    casing_classes: 0 for a network without the third head.
+    casing_classes: 0 for a network without the third head. closing: whether a word that none follows has a head of its
+    own for its mark.
     """
 
     vocabulary_size: int
@@ -54,6 +56,7 @@ class CTConfig:
     punctuation_classes: int = 4
     disfluency_classes: int = 5
     casing_classes: int = 0
+    closing: bool = False
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
@@ -186,6 +189,7 @@ class CTTransformer(nn.Module):
         self.punctuation = nn.Linear(config.width, config.punctuation_classes)
         self.disfluency = nn.Linear(config.width, config.disfluency_classes)
         self.casing = nn.Linear(config.width, config.casing_classes) if config.casing_classes else None
+        self.closing = nn.Linear(config.width, config.punctuation_classes) if config.closing else None
         self.apply(start_small)
 
     def forward(
@@ -196,6 +200,10 @@ class CTTransformer(nn.Module):
         ``word_index`` (B, S) numbers each piece's word: 0 the leading piece, then 1, 2, 3 …, ``PADDING_WORD`` padding.
         ``look_ahead``: another L_i for this pass, one a layer (training draws some; see ``models.training.loop``).
         """
+        return self.scores(self.encode(pieces, word_index, look_ahead), word_index)
+
+    def encode(self, pieces: Tensor, word_index: Tensor, look_ahead: Sequence[int] | None = None) -> Tensor:
+        """Return the last layer's output (B, S, D), of which the heads speak; see ``forward``."""
         hidden = self.embedding(pieces) + self.positions(pieces.shape[1])
         hidden = self.dropout(self.embedding_norm(hidden))
         seen, seer = word_index[:, None, None, :], word_index[:, None, :, None]
@@ -203,16 +211,25 @@ class CTTransformer(nn.Module):
         masks = {words: self.mask(self.config.sees(seer, seen, words)) for words in set(asked)}
         for layer, words in zip(self.layers, asked, strict=True):
             hidden = layer(hidden, masks[words])
-        return self.scores(hidden)
+        return hidden  # type: ignore[no-any-return]
 
-    def scores(self, hidden: Tensor) -> tuple[Tensor, ...]:
-        """Return what the heads say of the last layer's output (…, D)."""
+    def scores(self, hidden: Tensor, word_index: Tensor) -> tuple[Tensor, ...]:
+        """Return what the heads say of the last layer's output (B, S, D)."""
         heads = (self.punctuation, self.disfluency, self.casing)
-        return tuple(head(hidden) for head in heads if head is not None)
+        marks, *others = (head(hidden) for head in heads if head is not None)
+        if self.closing is not None:
+            marks = torch.where(last_pieces(word_index).unsqueeze(-1), self.closing(hidden), marks)
+        return marks, *others
 
     def mask(self, visible: Tensor) -> Tensor:
         """Return what a layer takes for ``visible`` (B, 1, S, S): itself, where positions are in the input alone."""
         return visible
+
+
+def last_pieces(word_index: Tensor) -> Tensor:
+    """Tell which piece of each sample (B, S) is the last one before padding: a leading piece alone is none."""
+    following = torch.cat([word_index[:, 1:], torch.full_like(word_index[:, :1], PADDING_WORD)], dim=1)
+    return (following == PADDING_WORD) & (word_index > 0) & (word_index < PADDING_WORD)
 
 
 def start_small(module: nn.Module) -> None:

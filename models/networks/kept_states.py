@@ -49,7 +49,7 @@ class KeptStates:
             visible = network.config.sees(numbers[first:, None], numbers[None, :], words)
             encoded = self._encoded(k, layer, hidden, visible[None, None])
             hidden = self._grown(k + 1, encoded, settled[k + 1])
-        return network.scores(hidden)
+        return network.scores(hidden, word_index)
 
     def _encoded(self, k: int, layer: CTLayer, hidden: Tensor, visible: Tensor) -> Tensor:
         """Return the layer's output (1, Q, D) of the last Q places of ``hidden`` (1, S, D); keep keys and values."""

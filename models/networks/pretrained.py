@@ -105,12 +105,15 @@ def start_from_checkpoint(network: Network, checkpoint: Path) -> None:
     """Copy the network of an earlier run's checkpoint into ``network``: a new plan, a new optimiser, the same shape.
 
     A Full-Transformer and a CT-Transformer are of the same shape: so a full-context teacher is put under the mask. A
-    third head that the checkpoint lacks begins at random; a smaller network gets the lowest layers, and one that is no
+    third head that the checkpoint lacks begins at random, the marks' second one as the first, and one that the network
+    lacks is left; a smaller network gets the lowest layers, and one that is no
     ``MPNet`` goes without relative positions. ValueError where anything else does not fit.
     """
     state = torch.load(checkpoint, weights_only=True, map_location="cpu")["network"]
+    if getattr(network, "closing", None) is not None:
+        state = {f"closing.{part}": state[f"punctuation.{part}"] for part in ("weight", "bias")} | state
     missing, unexpected = network.load_state_dict(state, strict=False)
-    left_out = {name for name in unexpected if name == "relative" or name.startswith("layers.")}
+    left_out = {name for name in unexpected if name == "relative" or name.startswith(("layers.", "closing."))}
     if set(unexpected) - left_out or any(not name.startswith("casing.") for name in missing):
         raise ValueError(f"{checkpoint} does not fit: missing {missing}, unexpected {unexpected}")
 
@@ -164,7 +167,7 @@ _MPNET_NAMES = {
 }
 _SHAPE = ("width", "heads", "inner_width", "positions", "max_positions")
 _MPNET_SPECIAL = {"[CLS]": "<s>", "[SEP]": "</s>", "[PAD]": "<pad>", "[MASK]": "<mask>"}
-_HEADS = ("punctuation.", "disfluency.", "casing.")
+_HEADS = ("punctuation.", "disfluency.", "casing.", "closing.")
 _BETWEEN_TASKS = ("dependency.", "relative")
 """What a joint network may lack besides: a BERT's relative positions begin at 0, where they make no difference."""
 

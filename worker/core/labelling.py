@@ -33,6 +33,11 @@ class LabelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """The places in ``words`` whose labels are wanted; never none."""
         return range(self.first, len(self.words) if self.end is None else self.end)
 
+    @property
+    def closes(self) -> bool:
+        """Tell whether the last wanted word is the buffer's last, which no word follows."""
+        return self.wanted.stop == len(self.words)
+
 
 class Labels(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The labels of each wanted word of a request, as bytes: one class number a word (``schemas.labels``).

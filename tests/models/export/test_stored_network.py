@@ -37,11 +37,14 @@ def wordpiece(model: StoredModel) -> WordPiece:
     return WordPiece(model.vocabulary(), max_pieces=settings.max_pieces, unknown=settings.unknown)
 
 
-@pytest.mark.parametrize(("positions", "look_back", "version"), [("sinusoidal", None, "1.2"), ("learned", 7, "2.0")])
+@pytest.mark.parametrize(
+    ("positions", "look_back", "closing", "version"),
+    [("sinusoidal", None, False, "1.2"), ("learned", 7, False, "2.0"), ("learned", None, True, "3.0")],
+)
 def test_an_fp32_export_comes_back_as_the_very_weights(
-    positions: str, look_back: int | None, version: str, tmp_path: Path
+    positions: str, look_back: int | None, version: str, tmp_path: Path, *, closing: bool
 ) -> None:
-    network = tiny_network(replace(tiny_config(positions=positions), look_back=look_back))
+    network = tiny_network(replace(tiny_config(positions=positions), look_back=look_back, closing=closing))
     assert exported(network, tmp_path / "en", int8=False).manifest == version, "what older workers would run wrongly"
     back = read_network(stored(tmp_path))
     assert replace(back.config, max_positions=64) == network.config  # waves have no last position to be stored
@@ -64,8 +67,10 @@ def test_an_int8_export_that_comes_back_is_exported_as_the_same_numbers(position
             assert np.array_equal(array, after[name]), name
 
 
-def test_what_comes_back_passes_the_gate_with_the_export_it_came_from(tmp_path: Path) -> None:
-    small = exported(tiny_network(), tmp_path / "int8" / "en", int8=True)
+@pytest.mark.parametrize("closing", [False, True])
+def test_what_comes_back_passes_the_gate_with_the_export_it_came_from(tmp_path: Path, *, closing: bool) -> None:
+    network = tiny_network(replace(tiny_config(), closing=closing))
+    small = exported(network, tmp_path / "int8" / "en", int8=True)
     back = read_network(stored(tmp_path / "int8"))
     large = exported(back, tmp_path / "fp32", int8=False)
     parity = check_parity(

@@ -1,4 +1,9 @@
-"""What a model's scores are called: its heads, their classes, and the labels that the classes stand for."""
+"""What a model's scores are called: its heads, their classes, and the labels that the classes stand for.
+
+A model with ``closing`` has two heads for marks. The one of that name scores the same classes for a word that none
+follows: a flush's last one, and any other that is labelled at the end of its buffer. A pause is no proof of an end, and
+that head alone has learnt what to make of a word whose next one nobody knows (ADR 0066).
+"""
 
 from __future__ import annotations
 
@@ -15,6 +20,8 @@ from worker.core.labelling import Labels
 from worker.errors import EngineError
 
 __all__ = ["Heads", "Scores"]
+
+_MARKS, _CLOSING = "punctuation", "closing"
 
 Scores = list[NDArray[np.float32]]
 """A score tensor a head, in the order of the model's heads; its last axis is the head's classes."""
@@ -35,24 +42,30 @@ class Heads:
         }
         if manifest.casing:
             self._labels["casing"] = _numbers(manifest.casing, {label.published: label for label in Casing})
-        self.names = tuple(self._labels)
         self.classes = {name: len(labels) for name, labels in self._labels.items()}
+        if manifest.closing:
+            self.classes[_CLOSING] = self.classes[_MARKS]
+        self.names = tuple(self.classes)
 
     def require(self, scores: Scores, rows: tuple[int, ...]) -> None:
         """Refuse scores that are not finite, or not of these rows: EngineError, never a label."""
-        for given, classes in zip(scores, self._labels.values(), strict=True):
-            if given.shape != (*rows, len(classes)):
-                raise EngineError(f"model {self._model}: scores have shape {given.shape}, not {(*rows, len(classes))}")
+        for given, classes in zip(scores, self.classes.values(), strict=True):
+            if given.shape != (*rows, classes):
+                raise EngineError(f"model {self._model}: scores have shape {given.shape}, not {(*rows, classes)}")
             if not np.isfinite(given).all():
                 raise EngineError(f"model {self._model}: scores are not finite")
 
-    def labels(self, scored: Sequence[Scores]) -> list[Labels]:
-        """Return the labels of each text's words, from a row of scores (W, C) a word for each head; a text at least."""
+    def labels(self, scored: Sequence[Scores], closes: Sequence[bool]) -> list[Labels]:
+        """Return the labels of each text's words, from a row of scores (W, C) a word for each head; a text at least.
+
+        closes: of each text, whether no word follows its last one.
+        """
         ends = list(accumulate((len(scores[0]) for scores in scored), initial=0))
-        named = {
-            name: classes[np.concatenate(given).argmax(axis=-1)].tobytes()
-            for given, (name, classes) in zip(zip(*scored, strict=True), self._labels.items(), strict=True)
-        }
+        joined = dict(zip(self.names, map(np.concatenate, zip(*scored, strict=True)), strict=True))
+        if _CLOSING in joined:
+            last = [stop - 1 for stop, closed in zip(ends[1:], closes, strict=True) if closed]
+            joined[_MARKS][last] = joined[_CLOSING][last]
+        named = {name: classes[joined[name].argmax(axis=-1)].tobytes() for name, classes in self._labels.items()}
         return [
             Labels(**{name: labels[start:stop] for name, labels in named.items()}) for start, stop in pairwise(ends)
         ]

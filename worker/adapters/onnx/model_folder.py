@@ -16,7 +16,7 @@ from worker.errors import FatalError
 __all__ = ["StoredModel", "languages_of", "read_models_folder"]
 
 _MANIFEST = "manifest.json"
-_READ_MAJORS = ("1", "2")
+_READ_MAJORS = ("1", "2", "3")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +113,8 @@ def _read_model(folder: Path) -> StoredModel:
         )
     if manifest.look_back is not None and manifest.manifest.startswith("1."):
         raise FatalError(f"{path} has look_back, and a version of before it, whose workers would run the model wrongly")
+    if manifest.closing and manifest.manifest.split(".")[0] in ("1", "2"):
+        raise FatalError(f"{path} has closing, and a version of before it, whose workers would run the model wrongly")
     listed = {file.name for file in manifest.files}
     for needed in (manifest.weights, manifest.wordpiece.vocabulary):
         if needed not in listed:

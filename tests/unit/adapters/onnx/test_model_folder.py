@@ -58,11 +58,12 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"manifest": "3.0"}, "manifest version 3.0"),
+        ({"manifest": "4.0"}, "manifest version 4.0"),
         ({"weights": "other.onnx"}, "lists no file other.onnx"),
         ({"look_ahead": "nine"}, "look_ahead"),
         ({"manifest": "2.0", "look_back": 0}, "look_back"),
         ({"manifest": "1.2", "look_back": 24}, "look_back, and a version of before it"),
+        ({"manifest": "2.0", "closing": True}, "closing, and a version of before it"),
         ({"files": [{"name": "../weights.onnx", "bytes": 1, "sha256": ""}]}, "lists no file"),
     ],
 )

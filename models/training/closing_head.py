@@ -1,0 +1,128 @@
+"""The head for the marks of a word that none follows, fitted to flushes in packed text; the rest of the network stays.
+
+A flush decides on a last word whose next one nobody knows. The head that marks all the others has seen few such words,
+and the layers tell more of them than it takes (ADR 0066). So:
+
+1. a sentence gives two flushes: after one of its words but the last, drawn at random, and after its last one, as they
+   are counted (``models.evaluation.false_stops``);
+2. each is one pass over the words before it, from a sentence's start on;
+3. the head is a logistic regression on the last layer's output there. It begins as the other one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from models.data.packing import PackedText
+from models.data.resident_text import ResidentText
+from models.data.samples import LONGEST_WORDS, Sample
+from models.networks.arithmetic import quick_arithmetic
+from models.networks.ct_transformer import CTTransformer, last_pieces
+from schemas.labels import Punctuation
+
+__all__ = ["closing_flushes", "fit_closing", "flush_rows", "with_closing"]
+
+_ENDS = [mark.value for mark in Punctuation if mark.ends_sentence]
+_WORDS_BEFORE = (0, 10, 40)
+"""What stands before a sentence at least, where there is as much: nothing, a sentence or two, a turn."""
+
+_AT_ONCE = 64
+_RIDGE = 1e-4  # times the squared distance to where the head began: more flushes are needed without it
+
+
+def closing_flushes(text: PackedText, rng: random.Random, *, sentences: int) -> list[Sample]:
+    """Return two flushes for each of ``sentences`` sentences at most: the words (first, stop) that each has seen."""
+    starts = np.flatnonzero(text.starts_sentence)
+    ended = np.flatnonzero(np.isin(text.punctuation[starts[1:] - 1], _ENDS)).tolist()
+    flushes: list[Sample] = []
+    for number in rng.sample(ended, min(sentences, len(ended))):
+        start, stop = int(starts[number]), int(starts[number + 1])
+        before = number
+        wanted = rng.choice(_WORDS_BEFORE)
+        while before and start - starts[before] < wanted:
+            before -= 1
+        first = int(starts[before])
+        if stop - first > LONGEST_WORDS:
+            continue
+        inside = [place for place in range(start, stop - 1) if text.punctuation[place] >= 0]
+        flushes += [(first, last + 1) for last in ([rng.choice(inside)] if inside else []) + [stop - 1]]
+    return flushes
+
+
+def flush_rows(
+    network: CTTransformer,
+    text: PackedText,
+    flushes: Sequence[Sample],
+    leading: int,
+    *,
+    device: str = "cpu",
+    progress: Callable[[int], None] = lambda _: None,
+) -> NDArray[np.float32]:
+    """Return the last layer's output (flushes, D) of each flush's last word. leading: the piece before the words.
+
+    progress: told how many are done since it was told last.
+    """
+    resident = ResidentText(text, leading, device=device)
+    rows = np.empty((len(flushes), network.config.width), dtype=np.float32)
+    by_length = sorted(range(len(flushes)), key=lambda place: flushes[place][1] - flushes[place][0])
+    for start in range(0, len(flushes), _AT_ONCE):
+        some = by_length[start : start + _AT_ONCE]
+        batch = resident.batch([flushes[place] for place in some])
+        with torch.no_grad(), quick_arithmetic(batch.pieces.device.type):
+            hidden = network.encode(batch.pieces, batch.word_index)
+        rows[some] = hidden[last_pieces(batch.word_index)].float().cpu().numpy()
+        progress(len(some))
+    return rows
+
+
+def with_closing(network: CTTransformer) -> CTTransformer:
+    """Return a network that has the head, as the one of all other words where there is none yet; the rest is alike."""
+    made = CTTransformer(replace(network.config, closing=True))
+    state = network.state_dict()
+    made.load_state_dict(
+        {f"closing.{part}": state[f"punctuation.{part}"].clone() for part in ("weight", "bias")} | state
+    )
+    return made.eval()
+
+
+def fit_closing(
+    network: CTTransformer, rows: NDArray[np.float32], marks: NDArray[np.int8], *, constant: float = 0.0
+) -> float:
+    """Fit the network's closing head; return the loss of a flush, in nats.
+
+    rows: (flushes, D); marks: what the text has there (flushes,). constant: added to what it says of an end, after the
+    fit. ValueError for a network without that head.
+    """
+    if network.closing is None:
+        raise ValueError("the network has no closing head")
+    head = network.closing.double()
+    begun = head.weight.detach().clone()
+    seen, known = torch.from_numpy(rows).double(), torch.from_numpy(marks).long()
+    optimiser = torch.optim.LBFGS(head.parameters(), max_iter=500, history_size=20, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        return functional.cross_entropy(head(seen), known) + _RIDGE * (head.weight - begun).square().sum()
+
+    def step() -> float:
+        optimiser.zero_grad()
+        now = loss()
+        now.backward()  # type: ignore[no-untyped-call]
+        return float(now.detach())
+
+    network.requires_grad_(requires_grad=False)
+    head.requires_grad_(requires_grad=True)
+    optimiser.step(step)  # type: ignore[no-untyped-call]
+    with torch.no_grad():
+        reached = float(loss())
+        head.bias[_ENDS] += constant
+    network.requires_grad_(requires_grad=True)
+    head.float()
+    return reached

@@ -1,0 +1,137 @@
+"""The closing head is fitted to flushes of packed text, and nothing else of the network changes."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from typer.testing import CliRunner
+
+from models.__main__ import app
+from models.data.packing import PackedText
+from models.networks.checkpoints import learnt_from, load_network, write_checkpoint
+from models.networks.ct_transformer import CTTransformer
+from models.networks.pieces import LEADING
+from models.networks.pretrained import start_from_checkpoint
+from models.training.closing_head import closing_flushes, fit_closing, flush_rows, with_closing
+from tests.harness.models.networks import VOCABULARY, exported, tiny_config, tiny_network
+
+pytestmark = pytest.mark.torch
+
+
+def text(sentences: int = 200, words: int = 8) -> PackedText:
+    """Return sentences of one piece a word; each ends with a period after the piece 7, which stands nowhere else."""
+    rng = np.random.default_rng(5)
+    count = sentences * words
+    pieces = rng.integers(8, 20, count).astype(np.uint16)
+    last = np.arange(count) % words == words - 1
+    pieces[last] = 7
+    return PackedText(
+        pieces=pieces,
+        first_piece=np.arange(count + 1),
+        punctuation=np.where(last, 2, 0).astype(np.int8),
+        disfluency=np.zeros(count, dtype=np.int8),
+        starts_sentence=np.arange(count) % words == 0,
+        casing=np.zeros(count, dtype=np.int8),
+    )
+
+
+def test_a_sentence_gives_a_flush_inside_and_one_at_its_end_each_from_a_sentence_start_on() -> None:
+    packed = text()
+    flushes = closing_flushes(packed, random.Random(1), sentences=50)
+    assert len(flushes) == 100
+    assert all(packed.starts_sentence[first] and stop - first <= 150 for first, stop in flushes)
+    marks = [int(packed.punctuation[stop - 1]) for _, stop in flushes]
+    assert marks == [0, 2] * 50
+    assert {first // 8 == (stop - 1) // 8 for first, stop in flushes} == {True, False}, "with words before, and without"
+    assert len({stop % 8 for _, stop in flushes[::2]}) == 7, "any word but the last"
+    assert flushes == closing_flushes(packed, random.Random(1), sentences=50)
+
+
+def test_a_sentence_whose_end_nobody_gave_or_that_is_too_long_gives_none() -> None:
+    packed = text(sentences=3, words=200)
+    packed.punctuation[packed.punctuation == 2] = -1
+    assert closing_flushes(packed, random.Random(1), sentences=50) == []
+    assert closing_flushes(text(sentences=3, words=200), random.Random(1), sentences=50) == []
+
+
+def test_the_fit_learns_ends_and_leaves_the_rest_of_the_network_as_it_was() -> None:
+    packed, network = text(), tiny_network(tiny_config(look_ahead=(0, 1, 2)), seed=2)
+    made = with_closing(network)
+    flushes = closing_flushes(packed, random.Random(1), sentences=150)
+    marks = packed.punctuation[[stop - 1 for _, stop in flushes]]
+    told: list[int] = []
+    rows = flush_rows(made, packed, flushes, 1, progress=told.append)
+    assert sum(told) == len(flushes)
+    begun = fit_closing(with_closing(network), rows, marks, constant=0.0)
+    assert begun < 0.1
+    fit_closing(made, rows, marks)
+    assert made.closing is not None
+    said = made.closing(torch.from_numpy(rows)).argmax(dim=-1).numpy()
+    assert (said == marks).all()
+    for name, weights in network.state_dict().items():
+        assert torch.equal(made.state_dict()[name], weights), name
+    assert all(one.requires_grad for one in made.parameters())
+
+
+def test_a_constant_moves_ends_alone_and_a_network_without_the_head_is_refused() -> None:
+    packed, network = text(), tiny_network(seed=2)
+    flushes = closing_flushes(packed, random.Random(1), sentences=20)
+    marks = packed.punctuation[[stop - 1 for _, stop in flushes]]
+    heads = []
+    for constant in (0.0, -1.5):
+        made = with_closing(network)
+        fit_closing(made, flush_rows(made, packed, flushes, 1), marks, constant=constant)
+        assert made.closing is not None
+        heads.append(made.closing.bias.detach().numpy())
+    np.testing.assert_allclose(heads[1] - heads[0], [0, 0, -1.5, -1.5], atol=1e-6)
+    with pytest.raises(ValueError, match="no closing head"):
+        fit_closing(network, np.zeros((1, network.config.width), dtype=np.float32), marks[:1])
+
+
+def test_a_training_begins_at_a_network_with_or_without_the_head(tmp_path: Path) -> None:
+    bare = tiny_network(seed=4)
+    headed = with_closing(bare)
+    write_checkpoint(tmp_path / "bare.pt", bare, {})
+    write_checkpoint(tmp_path / "headed.pt", headed, {})
+    start_from_checkpoint(begun := CTTransformer(headed.config), tmp_path / "bare.pt")
+    assert begun.closing is not None
+    assert torch.equal(begun.closing.weight, bare.punctuation.weight)
+    start_from_checkpoint(again := CTTransformer(bare.config), tmp_path / "headed.pt")
+    assert torch.equal(again.punctuation.weight, bare.punctuation.weight)
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_the_command_fits_to_a_checkpoint_or_a_model_folder_and_tells_of_what(tmp_path: Path, *, folder: bool) -> None:
+    network = tiny_network()
+    text(40).save(tmp_path / "data" / "ami.npz")
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    of = tmp_path / "models" / "en" if folder else tmp_path / "begun.pt"
+    if folder:
+        exported(network, of, int8=True)
+    else:
+        write_checkpoint(of, network, {"corpora": ["rev16"]})
+    asked = ["fit-closing", "--vocabulary", str(tmp_path / "vocab.txt"), "--of", str(of), "--corpus", "ami"]
+    asked += ["--data", str(tmp_path / "data"), "--sentences", "10", "--checkpoint", str(tmp_path / "made.pt")]
+    told = CliRunner().invoke(app, asked)
+    assert told.exit_code == 0, told.output
+    assert "20 flushes of 1 corpora" in told.output
+    assert load_network(tmp_path / "made.pt").config.closing
+    assert learnt_from(tmp_path / "made.pt")[-1] == "ami"
+    assert "is there already" in str(CliRunner().invoke(app, asked).exception)
+
+
+def test_a_folder_that_is_no_models_is_refused(tmp_path: Path) -> None:
+    text(40).save(tmp_path / "data" / "ami.npz")
+    (tmp_path / "vocab.txt").write_text(LEADING + "\n", encoding="utf-8")
+    (tmp_path / "models" / "other").mkdir(parents=True)
+    exported(tiny_network(), tmp_path / "models" / "en", int8=True)
+    asked = ["fit-closing", "--vocabulary", str(tmp_path / "vocab.txt"), "--of", str(tmp_path / "models" / "other")]
+    asked += ["--corpus", "ami", "--data", str(tmp_path / "data"), "--checkpoint", str(tmp_path / "made.pt")]
+    assert "is no model's folder" in CliRunner().invoke(app, asked).output
