@@ -59,8 +59,11 @@ def fit_closing_head(asked: FittedClosing) -> None:
     mix = LANGUAGES[asked.language].recipe.mix
     files = packed_files(asked.data, asked.corpus or list(mix))
     torch.set_num_threads(asked.threads)
-    network, learnt = _network_of(asked.of)
-    network = with_closing(network).to(asked.device)
+    begun, learnt = _network_of(asked.of)
+    try:
+        network = with_closing(begun).to(asked.device)
+    except ValueError as error:
+        raise SystemExit(f"fit-closing: {asked.of}: {error}") from error
     leading = read_vocabulary(asked.vocabulary).index(LEADING)
     rows, marks = [], []
     with Progress() as bar:

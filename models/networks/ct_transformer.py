@@ -67,6 +67,8 @@ class CTConfig:
             raise ValueError(f"positions is {self.positions!r}, not 'sinusoidal' or 'learned'")
         if min(self.look_ahead) < 0:
             raise ValueError(f"look_ahead {self.look_ahead} holds a negative number")
+        if self.closing and not any(self.look_ahead):
+            raise ValueError("without look-ahead a word's labels are settled at once: closing would stay in mid-text")
         if self.look_back is not None and self.look_back < 1:
             raise ValueError(f"look_back {self.look_back} is no number of words")
 

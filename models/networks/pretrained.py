@@ -28,14 +28,20 @@ _HEAD_WIDTH = 64
 
 
 def shape_of(start: Path) -> dict[str, Any]:
-    """Return the fields of a ``CTConfig`` that a start dictates, its look-back among them, and ``layers``: how many.
+    """Return the fields of a ``CTConfig`` that a start dictates, and ``layers``: how many.
+
+    Its look-back is among them, and of a checkpoint whether it has the closing head.
 
     start: safetensors of a BERT, whose heads are taken to be 64 wide, as BERT's are (the file does not say); or of an
     MPNet; or a checkpoint of this project.
     """
     if start.suffix == ".pt":
         config = torch.load(start, weights_only=True, map_location="cpu")["config"]
-        layers = {"layers": len(config["look_ahead"]), "look_back": config.get("look_back")}
+        layers = {
+            "layers": len(config["look_ahead"]),
+            "look_back": config.get("look_back"),
+            "closing": config.get("closing", False),
+        }
         return {name: config[name] for name in _SHAPE} | layers
     with safe_open(str(start), framework="pt") as file:
         shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - no mapping

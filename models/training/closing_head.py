@@ -26,6 +26,7 @@ from models.data.resident_text import ResidentText
 from models.data.samples import LONGEST_WORDS, Sample
 from models.networks.arithmetic import quick_arithmetic
 from models.networks.ct_transformer import CTTransformer, last_pieces
+from models.networks.task_dependency import TaskDependency
 from schemas.labels import Punctuation
 
 __all__ = ["closing_flushes", "fit_closing", "flush_rows", "with_closing"]
@@ -84,8 +85,15 @@ def flush_rows(
 
 
 def with_closing(network: CTTransformer) -> CTTransformer:
-    """Return a network that has the head, as the one of all other words where there is none yet; the rest is alike."""
-    made = CTTransformer(replace(network.config, closing=True))
+    """Return such a network that has the head, where there is none yet as that of all other words; the rest is alike.
+
+    ValueError where labels depend on other labels: a fit to the layers' output does not see those.
+    """
+    if isinstance(network, TaskDependency):
+        raise ValueError(  # noqa: TRY004 - of all kinds it is the one that cannot
+            "a joint network's marks are not those of its head alone"
+        )
+    made = type(network)(replace(network.config, closing=True))
     state = network.state_dict()
     made.load_state_dict(
         {f"closing.{part}": state[f"punctuation.{part}"].clone() for part in ("weight", "bias")} | state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,11 @@ from models.__main__ import app
 from models.data.packing import PackedText
 from models.networks.checkpoints import learnt_from, load_network, write_checkpoint
 from models.networks.ct_transformer import CTTransformer
+from models.networks.full_transformer import FullTransformer
+from models.networks.mpnet import MPNet
 from models.networks.pieces import LEADING
-from models.networks.pretrained import start_from_checkpoint
+from models.networks.pretrained import shape_of, start_from_checkpoint
+from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
 from models.training.closing_head import closing_flushes, fit_closing, flush_rows, with_closing
 from tests.harness.models.networks import VOCABULARY, exported, tiny_config, tiny_network
 
@@ -105,6 +109,33 @@ def test_a_training_begins_at_a_network_with_or_without_the_head(tmp_path: Path)
     assert torch.equal(begun.closing.weight, bare.punctuation.weight)
     start_from_checkpoint(again := CTTransformer(bare.config), tmp_path / "headed.pt")
     assert torch.equal(again.punctuation.weight, bare.punctuation.weight)
+    assert [shape_of(tmp_path / name)["closing"] for name in ("bare.pt", "headed.pt")] == [False, True], (
+        "kept by --start-shape"
+    )
+
+
+@pytest.mark.parametrize("kind", [FullTransformer, MPNet])
+def test_a_network_stays_of_its_kind(kind: type[CTTransformer]) -> None:
+    network = kind(tiny_config()).eval()
+    made = with_closing(network)
+    assert type(made) is kind
+    assert made.config == replace(network.config, closing=True)
+
+
+def test_networks_that_cannot_have_the_head_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="settled at once"):
+        with_closing(tiny_network(tiny_config(look_ahead=(0, 0))))
+    write_checkpoint(tmp_path / "none.pt", tiny_network(tiny_config(look_ahead=(0, 0))), {})
+    text(40).save(tmp_path / "data" / "ami.npz")
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    asked = ["fit-closing", "--vocabulary", str(tmp_path / "vocab.txt"), "--of", str(tmp_path / "none.pt")]
+    asked += ["--corpus", "ami", "--data", str(tmp_path / "data"), "--checkpoint", str(tmp_path / "made.pt")]
+    assert "settled at once" in str(CliRunner().invoke(app, asked).exception)
+    joint = TaskDependency(
+        TaskDependencyConfig(**{field.name: getattr(tiny_config(), field.name) for field in fields(tiny_config())})
+    )
+    with pytest.raises(ValueError, match="joint network"):
+        with_closing(joint)
 
 
 @pytest.mark.parametrize("folder", [True, False])

@@ -115,6 +115,8 @@ def _read_model(folder: Path) -> StoredModel:
         raise FatalError(f"{path} has look_back, and a version of before it, whose workers would run the model wrongly")
     if manifest.closing and manifest.manifest.split(".")[0] in ("1", "2"):
         raise FatalError(f"{path} has closing, and a version of before it, whose workers would run the model wrongly")
+    if manifest.closing and not any(manifest.look_ahead):
+        raise FatalError(f"{path} has closing without look-ahead: what it says of a last word would stay in mid-text")
     listed = {file.name for file in manifest.files}
     for needed in (manifest.weights, manifest.wordpiece.vocabulary):
         if needed not in listed:

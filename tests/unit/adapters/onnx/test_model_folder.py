@@ -64,6 +64,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
         ({"manifest": "2.0", "look_back": 0}, "look_back"),
         ({"manifest": "1.2", "look_back": 24}, "look_back, and a version of before it"),
         ({"manifest": "2.0", "closing": True}, "closing, and a version of before it"),
+        ({"manifest": "3.0", "closing": True, "look_ahead": [0, 0]}, "closing without look-ahead"),
         ({"files": [{"name": "../weights.onnx", "bytes": 1, "sha256": ""}]}, "lists no file"),
     ],
 )
