@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
-from models.commands.options import Vocabulary
+from models.commands.options import Vocabulary, mark_constants
 from models.data.aligned_words import UNKNOWN
 from models.data.packing import PackedText
 from models.networks.pieces import LEADING, read_vocabulary
@@ -49,23 +48,12 @@ def balance_checkpoint(
     network = load_network(of)
     leading = read_vocabulary(vocabulary).index(LEADING)
     texts = {name: _labelled(network, leading, data / f"{name}.npz") for name in corpus}
-    chosen = balanced(texts) if constants is None else _given(constants, network.config.punctuation_classes)
+    chosen = balanced(texts) if constants is None else mark_constants(constants, network.config.punctuation_classes)
     before = mean_f1(texts, np.zeros(len(chosen)))
     print(f"{chosen.tolist()}: mean F1 of the marks {before:.2f} -> {mean_f1(texts, chosen):.2f}")
     with torch.no_grad():
         network.punctuation.bias.add_(torch.from_numpy(chosen).float())
     write_checkpoint(checkpoint, network, {"corpora": list(learnt_from(of))})
-
-
-def _given(constants: str, classes: int) -> NDArray[np.float64]:
-    """Return constants as they were given, that of no mark before them."""
-    try:
-        numbers = [0.0, *map(float, constants.split(","))]
-    except ValueError:
-        raise SystemExit(f"balance: constants are numbers between commas, not {constants!r}") from None
-    if len(numbers) != classes:
-        raise SystemExit(f"balance: there are {classes - 1} marks, not {len(numbers) - 1}")
-    return np.array(numbers)
 
 
 def _labelled(network: CTTransformer, leading: int, path: Path) -> ScoredMarks:

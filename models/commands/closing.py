@@ -12,7 +12,7 @@ import numpy as np
 import typer
 from rich.progress import Progress
 
-from models.commands.options import DATA, Corpus, Data, LanguageCode, Vocabulary, packed_files
+from models.commands.options import DATA, Corpus, Data, LanguageCode, Vocabulary, mark_constants, packed_files
 from models.data.packing import PackedText
 from models.languages.registry import LANGUAGES
 from models.networks.pieces import LEADING, read_vocabulary
@@ -40,7 +40,12 @@ class FittedClosing:
     data: Data = DATA
     corpus: Corpus = None
     sentences: Annotated[int, typer.Option(min=1, help="Sentences a corpus, two flushes each.")] = 2000
-    constant: Annotated[float, typer.Option(help="Added to the scores of period and question after the fit.")] = 0.0
+    constants: Annotated[
+        str | None, typer.Option(help="Added to the scores of the marks after the fit: 0,-0.6,-0.1.")
+    ] = None
+    ridge: Annotated[
+        float, typer.Option(min=0, help="How strongly the head is held to where it began; with few flushes, more.")
+    ] = 1e-4
     seed: int = 1
     threads: int = 2
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu"
@@ -64,6 +69,8 @@ def fit_closing_head(asked: FittedClosing) -> None:
         network = with_closing(begun).to(asked.device)
     except ValueError as error:
         raise SystemExit(f"fit-closing: {asked.of}: {error}") from error
+    classes = network.config.punctuation_classes
+    constants = np.zeros(classes) if asked.constants is None else mark_constants(asked.constants, classes)
     leading = read_vocabulary(asked.vocabulary).index(LEADING)
     rows, marks = [], []
     with Progress() as bar:
@@ -75,7 +82,7 @@ def fit_closing_head(asked: FittedClosing) -> None:
             marks.append(text.punctuation[[stop - 1 for _, stop in flushes]])
     seen, known = np.concatenate(rows), np.concatenate(marks)
     network.cpu()
-    loss = fit_closing(network, seen, known, constant=asked.constant)
+    loss = fit_closing(network, seen, known, ridge=asked.ridge, constants=constants)
     write_checkpoint(asked.checkpoint, network, {"corpora": list(dict.fromkeys((*learnt, *files)))})
     print(f"{len(known)} flushes of {len(files)} corpora, {loss:.4f} nats a flush -> {asked.checkpoint}")
 

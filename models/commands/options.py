@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
 import models as package
 from models.languages.registry import LANGUAGES
@@ -27,6 +29,7 @@ __all__ = [
     "Models",
     "Vocabulary",
     "asked_reader",
+    "mark_constants",
     "packed_files",
 ]
 
@@ -59,6 +62,19 @@ def packed_files(data: Path, corpora: Sequence[str]) -> dict[str, Path]:
             f"{data} has no packed text of {', '.join(missing)}: prepare packs it", param_hint="--data"
         )
     return files
+
+
+def mark_constants(given: str, classes: int) -> NDArray[np.float64]:
+    """Return constants of the marks as they were given (0.2,0.2,0.2), that of no mark before them; refuse others."""
+    try:
+        numbers = [0.0, *map(float, given.split(","))]
+    except ValueError:
+        raise typer.BadParameter(
+            f"constants are numbers between commas, not {given!r}", param_hint="--constants"
+        ) from None
+    if len(numbers) != classes:
+        raise typer.BadParameter(f"there are {classes - 1} marks, not {len(numbers) - 1}", param_hint="--constants")
+    return np.array(numbers)
 
 
 def asked_reader(weights: Path) -> Reader:

@@ -36,7 +36,6 @@ _WORDS_BEFORE = (0, 10, 40)
 """What stands before a sentence at least, where there is as much: nothing, a sentence or two, a turn."""
 
 _AT_ONCE = 64
-_RIDGE = 1e-4  # times the squared distance to where the head began: more flushes are needed without it
 
 
 def closing_flushes(text: PackedText, rng: random.Random, *, sentences: int) -> list[Sample]:
@@ -102,12 +101,18 @@ def with_closing(network: CTTransformer) -> CTTransformer:
 
 
 def fit_closing(
-    network: CTTransformer, rows: NDArray[np.float32], marks: NDArray[np.int8], *, constant: float = 0.0
+    network: CTTransformer,
+    rows: NDArray[np.float32],
+    marks: NDArray[np.int8],
+    *,
+    ridge: float,
+    constants: NDArray[np.float64],
 ) -> float:
     """Fit the network's closing head; return the loss of a flush, in nats.
 
-    rows: (flushes, D); marks: what the text has there (flushes,). constant: added to what it says of an end, after the
-    fit. ValueError for a network without that head.
+    rows: (flushes, D); marks: what the text has there (flushes,). ridge: times the squared distance of the weights to
+    where they began, beside the loss. constants: (classes,), added to what it says after the fit. ValueError for a
+    network without that head.
     """
     if network.closing is None:
         raise ValueError("the network has no closing head")
@@ -117,7 +122,7 @@ def fit_closing(
     optimiser = torch.optim.LBFGS(head.parameters(), max_iter=500, history_size=20, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
-        return functional.cross_entropy(head(seen), known) + _RIDGE * (head.weight - begun).square().sum()
+        return functional.cross_entropy(head(seen), known) + ridge * (head.weight - begun).square().sum()
 
     def step() -> float:
         optimiser.zero_grad()
@@ -130,7 +135,7 @@ def fit_closing(
     optimiser.step(step)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         reached = float(loss())
-        head.bias[_ENDS] += constant
+        head.bias.add_(torch.from_numpy(constants))
     network.requires_grad_(requires_grad=True)
     head.float()
     return reached

@@ -95,5 +95,5 @@ def test_constants_that_are_given_are_added_as_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("given", "why"), [("0.1", "marks, not 1"), ("a,b,c", "numbers between commas")])
 def test_constants_that_are_none_are_refused(given: str, why: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, [*asked_of(tmp_path), "--constants", given])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert why in f"{result.output}{result.exception}"

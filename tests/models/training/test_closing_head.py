@@ -28,6 +28,8 @@ from tests.harness.models.networks import VOCABULARY, exported, tiny_config, tin
 
 pytestmark = pytest.mark.torch
 
+NONE = np.zeros(4)
+
 
 def text(sentences: int = 200, words: int = 8) -> PackedText:
     """Return sentences of one piece a word; each ends with a period after the piece 7, which stands nowhere else."""
@@ -73,9 +75,11 @@ def test_the_fit_learns_ends_and_leaves_the_rest_of_the_network_as_it_was() -> N
     told: list[int] = []
     rows = flush_rows(made, packed, flushes, 1, progress=told.append)
     assert sum(told) == len(flushes)
-    begun = fit_closing(with_closing(network), rows, marks, constant=0.0)
-    assert begun < 0.1
-    fit_closing(made, rows, marks)
+    held = fit_closing(with_closing(network), rows, marks, ridge=10.0, constants=NONE)
+    assert fit_closing(with_closing(network), rows, marks, ridge=1e-6, constants=NONE) < 0.1 < held, (
+        "a ridge holds it to where it began"
+    )
+    fit_closing(made, rows, marks, ridge=1e-6, constants=NONE)
     assert made.closing is not None
     said = made.closing(torch.from_numpy(rows)).argmax(dim=-1).numpy()
     assert (said == marks).all()
@@ -84,19 +88,19 @@ def test_the_fit_learns_ends_and_leaves_the_rest_of_the_network_as_it_was() -> N
     assert all(one.requires_grad for one in made.parameters())
 
 
-def test_a_constant_moves_ends_alone_and_a_network_without_the_head_is_refused() -> None:
+def test_constants_are_added_after_the_fit_and_a_network_without_the_head_is_refused() -> None:
     packed, network = text(), tiny_network(seed=2)
     flushes = closing_flushes(packed, random.Random(1), sentences=20)
     marks = packed.punctuation[[stop - 1 for _, stop in flushes]]
     heads = []
-    for constant in (0.0, -1.5):
+    for constants in ([0.0] * 4, [0, 0, -1.5, 0.5]):
         made = with_closing(network)
-        fit_closing(made, flush_rows(made, packed, flushes, 1), marks, constant=constant)
+        fit_closing(made, flush_rows(made, packed, flushes, 1), marks, ridge=1e-6, constants=np.array(constants))
         assert made.closing is not None
         heads.append(made.closing.bias.detach().numpy())
-    np.testing.assert_allclose(heads[1] - heads[0], [0, 0, -1.5, -1.5], atol=1e-6)
+    np.testing.assert_allclose(heads[1] - heads[0], [0, 0, -1.5, 0.5], atol=1e-6)
     with pytest.raises(ValueError, match="no closing head"):
-        fit_closing(network, np.zeros((1, network.config.width), dtype=np.float32), marks[:1])
+        fit_closing(network, np.zeros((1, network.config.width), dtype=np.float32), marks[:1], ridge=0, constants=NONE)
 
 
 def test_a_training_begins_at_a_network_with_or_without_the_head(tmp_path: Path) -> None:
@@ -149,12 +153,23 @@ def test_the_command_fits_to_a_checkpoint_or_a_model_folder_and_tells_of_what(tm
     else:
         write_checkpoint(of, network, {"corpora": ["rev16"]})
     asked = ["fit-closing", "--vocabulary", str(tmp_path / "vocab.txt"), "--of", str(of), "--corpus", "ami"]
-    asked += ["--data", str(tmp_path / "data"), "--sentences", "10", "--checkpoint", str(tmp_path / "made.pt")]
+    asked += [
+        "--data",
+        str(tmp_path / "data"),
+        "--sentences",
+        "10",
+        "--constants",
+        "0,-1,0",
+        "--checkpoint",
+        str(tmp_path / "made.pt"),
+    ]
     told = CliRunner().invoke(app, asked)
     assert told.exit_code == 0, told.output
     assert "20 flushes of 1 corpora" in told.output
     assert load_network(tmp_path / "made.pt").config.closing
     assert learnt_from(tmp_path / "made.pt")[-1] == "ami"
+    few = [*asked[:-1], str(tmp_path / "other.pt"), "--constants", "0,1"]
+    assert "there are 3 marks, not 2" in CliRunner().invoke(app, few).output
     assert "is there already" in str(CliRunner().invoke(app, asked).exception)
 
 

@@ -56,7 +56,7 @@ class _Scores:
         shape = feed["pieces"].shape
         self.shapes.append(shape)
         punctuation = np.full((*shape, self._classes), self._punctuation, dtype=np.float32)
-        return [punctuation, *(np.zeros((*shape, classes), dtype=np.float32) for classes in (5, 4))]
+        return [punctuation, *(np.zeros((*shape, classes), dtype=np.float32) for classes in (5, 4, 4))]
 
 
 def engine_that_scores(scores: _Scores, monkeypatch: pytest.MonkeyPatch, *, max_batch_pieces: int = 4096) -> OnnxEngine:
