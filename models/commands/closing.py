@@ -81,6 +81,8 @@ def fit_closing_head(asked: FittedClosing) -> None:
             rows.append(flush_rows(network, text, flushes, leading, device=asked.device, progress=count))
             marks.append(text.punctuation[[stop - 1 for _, stop in flushes]])
     seen, known = np.concatenate(rows), np.concatenate(marks)
+    if not len(known):
+        raise SystemExit(f"fit-closing: no sentence of {', '.join(files)} ends with a mark that is known")
     network.cpu()
     loss = fit_closing(network, seen, known, ridge=asked.ridge, constants=constants)
     write_checkpoint(asked.checkpoint, network, {"corpora": list(dict.fromkeys((*learnt, *files)))})

@@ -42,10 +42,10 @@ def _is_shallow() -> bool:
 
 
 def _models_for_both(folder: Path) -> Path:
-    """Return a models folder that both releases read: the former one had no model, and knows no look-back."""
+    """Return a models folder that both releases read: the former one had no model, and knows neither look-back nor closing head."""
     copied = shutil.copytree(SHIPPED / "en-small", folder / "models" / "en-small")
     manifest = json.loads((copied / "manifest.json").read_text(encoding="utf-8")) | {"active": True, "manifest": "1.2"}
-    del manifest["look_back"]
+    del manifest["look_back"], manifest["closing"]
     (copied / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     return copied.parent
 

@@ -173,6 +173,17 @@ def test_the_command_fits_to_a_checkpoint_or_a_model_folder_and_tells_of_what(tm
     assert "is there already" in str(CliRunner().invoke(app, asked).exception)
 
 
+def test_text_without_a_known_end_is_refused(tmp_path: Path) -> None:
+    packed = text(40)
+    packed.punctuation[:] = -1
+    packed.save(tmp_path / "data" / "ami.npz")
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    write_checkpoint(tmp_path / "begun.pt", tiny_network(), {})
+    asked = ["fit-closing", "--vocabulary", str(tmp_path / "vocab.txt"), "--of", str(tmp_path / "begun.pt")]
+    asked += ["--corpus", "ami", "--data", str(tmp_path / "data"), "--checkpoint", str(tmp_path / "made.pt")]
+    assert "no sentence of ami ends with a mark" in str(CliRunner().invoke(app, asked).exception)
+
+
 def test_a_folder_that_is_no_models_is_refused(tmp_path: Path) -> None:
     text(40).save(tmp_path / "data" / "ami.npz")
     (tmp_path / "vocab.txt").write_text(LEADING + "\n", encoding="utf-8")
