@@ -42,7 +42,7 @@ def _is_shallow() -> bool:
 
 
 def _models_for_both(folder: Path) -> Path:
-    """Return a models folder that both releases read: the former one had no model, and knows neither look-back nor closing head."""
+    """Return a models folder that both releases read: the former one had none, nor look-back, nor a closing head."""
     copied = shutil.copytree(SHIPPED / "en-small", folder / "models" / "en-small")
     manifest = json.loads((copied / "manifest.json").read_text(encoding="utf-8")) | {"active": True, "manifest": "1.2"}
     del manifest["look_back"], manifest["closing"]
