@@ -56,6 +56,7 @@ def shape_of(start: Path) -> dict[str, Any]:
         "max_positions": positions - (_MPNET_PADDING if _DISTANCES in shapes else 0),
         "layers": sum(name.endswith(".intermediate.dense.weight") for name in shapes),
         "look_back": None,
+        "closing": False,
     }
 
 

@@ -72,6 +72,7 @@ def test_the_shape_of_a_pre_trained_encoder_is_read_off_its_file(tmp_path: Path)
         "max_positions": POSITIONS,
         "layers": LAYERS,
         "look_back": None,
+        "closing": False,
     }
 
 
