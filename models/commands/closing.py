@@ -56,8 +56,9 @@ def fit_closing_head(asked: FittedClosing) -> None:
     """Write a checkpoint with a head of its own for the marks of a word that none follows; nothing else changes."""
     import torch  # noqa: PLC0415 - the other commands run without it
 
+    from models.decoding.last_words import of_last_words  # noqa: PLC0415
     from models.networks.checkpoints import write_checkpoint  # noqa: PLC0415
-    from models.training.closing_head import closing_flushes, fit_closing, flush_rows, with_closing  # noqa: PLC0415
+    from models.training.closing_head import closing_flushes, fit_closing, with_closing  # noqa: PLC0415
 
     if asked.checkpoint.exists():
         raise SystemExit(f"fit-closing: {asked.checkpoint} is there already")
@@ -78,13 +79,15 @@ def fit_closing_head(asked: FittedClosing) -> None:
             text = PackedText.load(path)
             flushes = closing_flushes(text, random.Random(asked.seed), sentences=asked.sentences)
             count = partial(bar.advance, bar.add_task(corpus, total=len(flushes)))
-            rows.append(flush_rows(network, text, flushes, leading, device=asked.device, progress=count))
+            if not flushes:  # marks that nobody knows
+                continue
+            rows.append(of_last_words(network.encode, text, flushes, leading, device=asked.device, progress=count))
             marks.append(text.punctuation[[stop - 1 for _, stop in flushes]])
-    seen, known = np.concatenate(rows), np.concatenate(marks)
-    if not len(known):
+    if not rows:
         raise SystemExit(f"fit-closing: no sentence of {', '.join(files)} ends with a mark that is known")
+    known = np.concatenate(marks)
     network.cpu()
-    loss = fit_closing(network, seen, known, ridge=asked.ridge, constants=constants)
+    loss = fit_closing(network, torch.cat(rows), known, ridge=asked.ridge, constants=constants)
     write_checkpoint(asked.checkpoint, network, {"corpora": list(dict.fromkeys((*learnt, *files)))})
     print(f"{len(known)} flushes of {len(files)} corpora, {loss:.4f} nats a flush -> {asked.checkpoint}")
 

@@ -18,10 +18,9 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from models.data.joint_marks import MAX_RUN
-from models.networks.ct_transformer import PADDING_WORD
+from models.networks.ct_transformer import PADDING_WORD, following_words
 from models.networks.registry import Network
 from models.networks.sapr import SAPR, SAPRConfig
 
@@ -60,7 +59,7 @@ class ConstrainedDecoder:
         memory = self.network.read(pieces, word_index)
         real = (word_index > 0) & (word_index < PADDING_WORD)
         count = real.sum(dim=1)  # pieces to be copied; the first stands at place 1
-        ends_word = _ends_word(word_index)
+        ends_word = word_index != following_words(word_index)
         copied, run = torch.zeros_like(count), torch.zeros_like(count)
         done = torch.zeros_like(count, dtype=torch.bool)
         word = torch.full((len(pieces), 1), config.border_word, device=device)
@@ -104,10 +103,6 @@ def runs_of(written: Tensor, config: SAPRConfig) -> list[dict[int, tuple[int, ..
                 runs[place] += (word - config.vocabulary_size + 1,)
         rows.append(dict(runs))
     return rows
-
-
-def _ends_word(word_index: Tensor) -> Tensor:
-    return word_index != functional.pad(word_index[:, 1:], (0, 1), value=PADDING_WORD)
 
 
 def labeller(network: Network) -> Callable[[Tensor, Tensor], tuple[Tensor, ...]]:

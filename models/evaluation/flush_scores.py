@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.packing import pack
-from models.data.resident_text import ResidentText
+from models.decoding.last_words import of_last_words
 from models.evaluation.false_stops import FlushPoint
-from models.networks.arithmetic import quick_arithmetic
 from models.networks.registry import Network
 from worker.adapters.onnx.wordpiece import WordPiece
 
 __all__ = ["flush_scores"]
-
-_AT_ONCE = 64
 
 
 def flush_scores(
@@ -37,22 +33,10 @@ def flush_scores(
     """
     network.to(device).eval()
     text = pack([_unlabelled(point) for point in points], tokenizer)
-    resident = ResidentText(text, leading, device=device)
-    ends = np.cumsum([len(point.words) for point in points])
-    samples = [(end - len(point.words), end) for point, end in zip(points, ends.tolist(), strict=True)]
-    pieces = np.diff(text.first_piece[np.concatenate([[0], ends])])  # of each point
-    by_length = np.argsort(pieces, kind="stable")
-    said: list[NDArray[np.float64]] = []
-    for first in range(0, len(points), _AT_ONCE):
-        some = by_length[first : first + _AT_ONCE]
-        batch = resident.batch([samples[k] for k in some])
-        with torch.no_grad(), quick_arithmetic(batch.pieces.device.type):
-            marks = network(batch.pieces, batch.word_index)[0]
-        last = torch.from_numpy(pieces[some])  # the leading piece is the first
-        of_last = marks.float().cpu()[torch.arange(len(some)), last]
-        said.append(of_last.log_softmax(dim=-1).double().numpy())
-        progress(len(some))
-    return np.concatenate(said)[np.argsort(by_length)]
+    ends = np.cumsum([len(point.words) for point in points]).tolist()
+    samples = [(end - len(point.words), end) for point, end in zip(points, ends, strict=True)]
+    of_last = of_last_words(lambda *given: network(*given)[0], text, samples, leading, device=device, progress=progress)
+    return of_last.log_softmax(dim=-1).double().numpy()
 
 
 def _unlabelled(point: FlushPoint) -> AlignedDocument:

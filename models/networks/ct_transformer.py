@@ -28,7 +28,16 @@ from torch.nn import functional
 
 from worker.adapters.onnx.full_network import PADDING_WORD
 
-__all__ = ["PADDING_WORD", "UNSEEN", "CTConfig", "CTTransformer", "last_pieces", "sinusoids", "start_small"]
+__all__ = [
+    "PADDING_WORD",
+    "UNSEEN",
+    "CTConfig",
+    "CTTransformer",
+    "following_words",
+    "last_pieces",
+    "sinusoids",
+    "start_small",
+]
 
 UNSEEN = -30_000.0
 """What is added to the score of a key that must not be seen: the paper's minus infinity."""
@@ -230,8 +239,12 @@ class CTTransformer(nn.Module):
 
 def last_pieces(word_index: Tensor) -> Tensor:
     """Tell which piece of each sample (B, S) is the last one before padding: a leading piece alone is none."""
-    following = torch.cat([word_index[:, 1:], torch.full_like(word_index[:, :1], PADDING_WORD)], dim=1)
-    return (following == PADDING_WORD) & (word_index > 0) & (word_index < PADDING_WORD)
+    return (following_words(word_index) == PADDING_WORD) & (word_index > 0) & (word_index < PADDING_WORD)
+
+
+def following_words(word_index: Tensor) -> Tensor:
+    """Return the word number of the piece after each one (B, S), padding's after a row's last."""
+    return functional.pad(word_index[:, 1:], (0, 1), value=PADDING_WORD)
 
 
 def start_small(module: nn.Module) -> None:

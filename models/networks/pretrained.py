@@ -7,7 +7,7 @@ of any size, and its top layers, bent to what it was trained for, may be left at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from models.networks.mpnet import MPNet
 from models.networks.registry import Network
 from models.networks.task_dependency import TaskDependency
 
-__all__ = ["rows_of", "shape_of", "start_from_bert", "start_from_checkpoint"]
+__all__ = ["rows_of", "shape_of", "start_from_bert", "start_from_checkpoint", "with_closing_of_marks"]
 
 _RIDGE = 10.0
 _HEAD_WIDTH = 64
@@ -118,11 +118,16 @@ def start_from_checkpoint(network: Network, checkpoint: Path) -> None:
     """
     state = torch.load(checkpoint, weights_only=True, map_location="cpu")["network"]
     if getattr(network, "closing", None) is not None:
-        state = {f"closing.{part}": state[f"punctuation.{part}"] for part in ("weight", "bias")} | state
+        state = with_closing_of_marks(state)
     missing, unexpected = network.load_state_dict(state, strict=False)
     left_out = {name for name in unexpected if name == "relative" or name.startswith(("layers.", "closing."))}
     if set(unexpected) - left_out or any(not name.startswith("casing.") for name in missing):
         raise ValueError(f"{checkpoint} does not fit: missing {missing}, unexpected {unexpected}")
+
+
+def with_closing_of_marks(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return a network's weights with a closing head: its own, or where it has none one that begins as the marks'."""
+    return {f"closing.{part}": state[f"punctuation.{part}"] for part in ("weight", "bias")} | dict(state)
 
 
 def _as_bert(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:

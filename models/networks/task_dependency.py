@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.networks.ct_transformer import PADDING_WORD, UNSEEN, CTConfig
+from models.networks.ct_transformer import PADDING_WORD, UNSEEN, CTConfig, following_words
 from models.networks.full_transformer import UNLIMITED
 from models.networks.mpnet import MPNet
 
@@ -101,7 +101,6 @@ class TaskDependency(MPNet):
 
     def _visible(self, word_index: Tensor) -> Tensor:
         """Return (B, S, S): last pieces of words are asked, under a mask those of the word itself and before it."""
-        following = torch.cat([word_index[:, 1:], torch.full_like(word_index[:, :1], PADDING_WORD)], dim=1)
-        last = (word_index != following) & (word_index > 0) & (word_index < PADDING_WORD)
+        last = (word_index != following_words(word_index)) & (word_index > 0) & (word_index < PADDING_WORD)
         ahead = UNLIMITED if max(self.config.look_ahead) >= UNLIMITED else 0
         return last[:, None, :] & self.config.sees(word_index[:, :, None], word_index[:, None, :], ahead)

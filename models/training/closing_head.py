@@ -12,30 +12,26 @@ and the layers tell more of them than it takes (ADR 0066). So:
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional
 
 from models.data.packing import PackedText
-from models.data.resident_text import ResidentText
 from models.data.samples import LONGEST_WORDS, Sample
-from models.networks.arithmetic import quick_arithmetic
-from models.networks.ct_transformer import CTTransformer, last_pieces
+from models.networks.ct_transformer import CTTransformer
+from models.networks.pretrained import with_closing_of_marks
 from models.networks.task_dependency import TaskDependency
+from models.training.regression import regress
 from schemas.labels import Punctuation
 
-__all__ = ["closing_flushes", "fit_closing", "flush_rows", "with_closing"]
+__all__ = ["closing_flushes", "fit_closing", "with_closing"]
 
 _ENDS = [mark.value for mark in Punctuation if mark.ends_sentence]
 _WORDS_BEFORE = (0, 10, 40)
 """What stands before a sentence at least, where there is as much: nothing, a sentence or two, a turn."""
-
-_AT_ONCE = 64
 
 
 def closing_flushes(text: PackedText, rng: random.Random, *, sentences: int) -> list[Sample]:
@@ -57,32 +53,6 @@ def closing_flushes(text: PackedText, rng: random.Random, *, sentences: int) -> 
     return flushes
 
 
-def flush_rows(
-    network: CTTransformer,
-    text: PackedText,
-    flushes: Sequence[Sample],
-    leading: int,
-    *,
-    device: str = "cpu",
-    progress: Callable[[int], None] = lambda _: None,
-) -> NDArray[np.float32]:
-    """Return the last layer's output (flushes, D) of each flush's last word. leading: the piece before the words.
-
-    progress: told how many are done since it was told last.
-    """
-    resident = ResidentText(text, leading, device=device)
-    rows = np.empty((len(flushes), network.config.width), dtype=np.float32)
-    by_length = sorted(range(len(flushes)), key=lambda place: flushes[place][1] - flushes[place][0])
-    for start in range(0, len(flushes), _AT_ONCE):
-        some = by_length[start : start + _AT_ONCE]
-        batch = resident.batch([flushes[place] for place in some])
-        with torch.no_grad(), quick_arithmetic(batch.pieces.device.type):
-            hidden = network.encode(batch.pieces, batch.word_index)
-        rows[some] = hidden[last_pieces(batch.word_index)].float().cpu().numpy()
-        progress(len(some))
-    return rows
-
-
 def with_closing(network: CTTransformer) -> CTTransformer:
     """Return such a network that has the head, where there is none yet as that of all other words; the rest is alike.
 
@@ -93,16 +63,13 @@ def with_closing(network: CTTransformer) -> CTTransformer:
             "a joint network's marks are not those of its head alone"
         )
     made = type(network)(replace(network.config, closing=True))
-    state = network.state_dict()
-    made.load_state_dict(
-        {f"closing.{part}": state[f"punctuation.{part}"].clone() for part in ("weight", "bias")} | state
-    )
+    made.load_state_dict(with_closing_of_marks(network.state_dict()))
     return made.eval()
 
 
 def fit_closing(
     network: CTTransformer,
-    rows: NDArray[np.float32],
+    rows: Tensor,
     marks: NDArray[np.int8],
     *,
     ridge: float,
@@ -117,24 +84,10 @@ def fit_closing(
     if network.closing is None:
         raise ValueError("the network has no closing head")
     head = network.closing.double()
-    begun = head.weight.detach().clone()
-    seen, known = torch.from_numpy(rows).double(), torch.from_numpy(marks).long()
-    optimiser = torch.optim.LBFGS(head.parameters(), max_iter=500, history_size=20, line_search_fn="strong_wolfe")
-
-    def loss() -> Tensor:
-        return functional.cross_entropy(head(seen), known) + ridge * (head.weight - begun).square().sum()
-
-    def step() -> float:
-        optimiser.zero_grad()
-        now = loss()
-        now.backward()  # type: ignore[no-untyped-call]
-        return float(now.detach())
-
     network.requires_grad_(requires_grad=False)
     head.requires_grad_(requires_grad=True)
-    optimiser.step(step)  # type: ignore[no-untyped-call]
+    reached = regress(head, rows.double(), torch.from_numpy(marks).long(), ridge=ridge)
     with torch.no_grad():
-        reached = float(loss())
         head.bias.add_(torch.from_numpy(constants))
     network.requires_grad_(requires_grad=True)
     head.float()

@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import functional
+from torch import nn
 
 from models.data.packing import PackedText
 from models.training.causal_reader import Reader
+from models.training.regression import regress
 from schemas.labels import Casing, Punctuation
 from worker.core.casing import cased
 
@@ -66,18 +67,10 @@ def fitted(said: NDArray[np.float32], marks: NDArray[np.int8], classes: int) -> 
     known = torch.from_numpy(read & (marks >= 0))
     rows, wanted = torch.from_numpy(said), torch.from_numpy(marks.astype(np.int64))
     scaled = (rows - rows[known].mean(dim=0)) / (rows[known].std(dim=0) + 1e-3)
-    weights = torch.zeros(said.shape[1], classes, requires_grad=True)
-    constants = torch.zeros(classes, requires_grad=True)
-    optimiser = torch.optim.LBFGS([weights, constants], max_iter=200, line_search_fn="strong_wolfe")
-
-    def loss() -> torch.Tensor:
-        optimiser.zero_grad()
-        off = functional.cross_entropy(scaled[known] @ weights + constants, wanted[known])
-        off = off + 1e-4 * weights.square().sum()
-        off.backward()  # type: ignore[no-untyped-call]
-        return off
-
-    optimiser.step(loss)  # type: ignore[no-untyped-call]
+    head = nn.Linear(said.shape[1], classes)
+    nn.init.zeros_(head.weight)
+    nn.init.zeros_(head.bias)
+    regress(head, scaled[known], wanted[known], ridge=1e-4)
     with torch.no_grad():
-        probable = (scaled @ weights + constants).softmax(dim=-1).numpy()
+        probable = head(scaled).softmax(dim=-1).numpy()
     return np.asarray(np.where(read[:, None], probable, 0), dtype=np.float16)

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from models.__main__ import app
 from models.data.packing import PackedText
+from models.decoding.last_words import of_last_words
 from models.networks.checkpoints import learnt_from, load_network, write_checkpoint
 from models.networks.ct_transformer import CTTransformer
 from models.networks.full_transformer import FullTransformer
@@ -23,7 +24,7 @@ from models.networks.mpnet import MPNet
 from models.networks.pieces import LEADING
 from models.networks.pretrained import shape_of, start_from_checkpoint
 from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
-from models.training.closing_head import closing_flushes, fit_closing, flush_rows, with_closing
+from models.training.closing_head import closing_flushes, fit_closing, with_closing
 from tests.harness.models.networks import VOCABULARY, exported, tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch
@@ -73,7 +74,7 @@ def test_the_fit_learns_ends_and_leaves_the_rest_of_the_network_as_it_was() -> N
     flushes = closing_flushes(packed, random.Random(1), sentences=150)
     marks = packed.punctuation[[stop - 1 for _, stop in flushes]]
     told: list[int] = []
-    rows = flush_rows(made, packed, flushes, 1, progress=told.append)
+    rows = of_last_words(made.encode, packed, flushes, 1, progress=told.append)
     assert sum(told) == len(flushes)
     held = fit_closing(with_closing(network), rows, marks, ridge=10.0, constants=NONE)
     assert fit_closing(with_closing(network), rows, marks, ridge=1e-6, constants=NONE) < 0.1 < held, (
@@ -81,7 +82,7 @@ def test_the_fit_learns_ends_and_leaves_the_rest_of_the_network_as_it_was() -> N
     )
     fit_closing(made, rows, marks, ridge=1e-6, constants=NONE)
     assert made.closing is not None
-    said = made.closing(torch.from_numpy(rows)).argmax(dim=-1).numpy()
+    said = made.closing(rows).argmax(dim=-1).numpy()
     assert (said == marks).all()
     for name, weights in network.state_dict().items():
         assert torch.equal(made.state_dict()[name], weights), name
@@ -95,12 +96,14 @@ def test_constants_are_added_after_the_fit_and_a_network_without_the_head_is_ref
     heads = []
     for constants in ([0.0] * 4, [0, 0, -1.5, 0.5]):
         made = with_closing(network)
-        fit_closing(made, flush_rows(made, packed, flushes, 1), marks, ridge=1e-6, constants=np.array(constants))
+        fit_closing(
+            made, of_last_words(made.encode, packed, flushes, 1), marks, ridge=1e-6, constants=np.array(constants)
+        )
         assert made.closing is not None
         heads.append(made.closing.bias.detach().numpy())
     np.testing.assert_allclose(heads[1] - heads[0], [0, 0, -1.5, 0.5], atol=1e-6)
     with pytest.raises(ValueError, match="no closing head"):
-        fit_closing(network, np.zeros((1, network.config.width), dtype=np.float32), marks[:1], ridge=0, constants=NONE)
+        fit_closing(network, torch.zeros(1, network.config.width), marks[:1], ridge=0, constants=NONE)
 
 
 def test_a_training_begins_at_a_network_with_or_without_the_head(tmp_path: Path) -> None:

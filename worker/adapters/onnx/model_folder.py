@@ -17,6 +17,8 @@ __all__ = ["StoredModel", "languages_of", "read_models_folder"]
 
 _MANIFEST = "manifest.json"
 _READ_MAJORS = ("1", "2", "3")
+_SINCE = {"look_back": 2, "closing": 3}
+"""Majors in which a field was new without which a model would be run wrongly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +109,16 @@ def _read_manifest(path: Path) -> ModelManifest:
 def _read_model(folder: Path) -> StoredModel:
     path = folder / _MANIFEST
     manifest = _read_manifest(path)
-    if manifest.manifest.split(".")[0] not in _READ_MAJORS:
+    major = manifest.manifest.split(".")[0]
+    if major not in _READ_MAJORS:
         raise FatalError(
             f"{path} has manifest version {manifest.manifest}; this worker reads up to {MODEL_MANIFEST_VERSION}"
         )
-    if manifest.look_back is not None and manifest.manifest.startswith("1."):
-        raise FatalError(f"{path} has look_back, and a version of before it, whose workers would run the model wrongly")
-    if manifest.closing and manifest.manifest.split(".")[0] in ("1", "2"):
-        raise FatalError(f"{path} has closing, and a version of before it, whose workers would run the model wrongly")
+    for field, since in _SINCE.items():
+        if getattr(manifest, field) and int(major) < since:
+            raise FatalError(
+                f"{path} has {field}, and a version of before it, whose workers would run the model wrongly"
+            )
     if manifest.closing and not any(manifest.look_ahead):
         raise FatalError(f"{path} has closing without look-ahead: what it says of a last word would stay in mid-text")
     listed = {file.name for file in manifest.files}
