@@ -73,6 +73,9 @@ class Evaluated:
     only: Annotated[list[str] | None, typer.Option("--text", help="Score this text alone; may be repeated.")] = None
     checkpoint: OneCheckpoint = None
     vocabulary: Pieces = Path("build/vocab.txt")
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Compute a checkpoint in bfloat16 where this machine has it.")
+    ] = False
     threads: Threads = None
     json_file: JsonFile = None
 
@@ -92,7 +95,9 @@ def evaluate(asked: Evaluated) -> None:
     """
     if not asked.ways:
         raise typer.BadParameter("nothing is scored with --no-streaming and --no-offline: give --ahead")
-    engine = opened_engine(asked.models, asked.language or "en", asked.checkpoint, asked.vocabulary, asked.threads)
+    engine = opened_engine(
+        asked.models, asked.language or "en", asked.checkpoint, asked.vocabulary, asked.threads, quick=asked.quick
+    )
     figures: list[Figure] = []
     limits = {CHINESE_TEST: asked.max_test_characters}
     chosen = {"benchmark": asked.benchmark, "switchboard": asked.switchboard, "open_text": asked.open_text}
@@ -136,15 +141,21 @@ def _in_brief(figures: Sequence[Figure]) -> str:
 
 
 def opened_engine(
-    models: Path, language: str, checkpoint: Path | None, vocabulary: Path, threads: int | None
+    models: Path,
+    language: str,
+    checkpoint: Path | None,
+    vocabulary: Path,
+    threads: int | None,
+    *,
+    quick: bool = False,
 ) -> Engine:
-    """Return an engine over a checkpoint, or one over a models folder, warmed up."""
+    """Return an engine over a checkpoint, or one over a models folder, warmed up. quick: of a checkpoint's network."""
     if checkpoint is not None:
         if not vocabulary.is_file():
             raise typer.BadParameter(f"File '{vocabulary}' does not exist.", param_hint="'--vocabulary'")
         from models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - a model folder is scored without torch
 
-        return CheckpointEngine.of(checkpoint, vocabulary, language=language, threads=threads)
+        return CheckpointEngine.of(checkpoint, vocabulary, language=language, threads=threads, quick=quick)
     engine = OnnxEngine(models, threads=threads)
     engine.warm_up()
     return engine

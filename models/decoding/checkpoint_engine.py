@@ -1,11 +1,14 @@
 """An engine over a checkpoint: networks that are not shipped, of any kind, through the same decoding as those that are.
 
-It is for comparisons (Full-Transformer, BLSTM, teachers, a network between two trainings): fp32, PyTorch, no export.
+It is for comparisons (Full-Transformer, BLSTM, teachers, a network between two trainings): PyTorch, no export; fp32,
+or bfloat16 where a large network would take hours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -13,6 +16,7 @@ from typing_extensions import override
 
 from models.decoding.constrained_decoder import labeller
 from models.export.parity import encode
+from models.networks.arithmetic import quick_arithmetic
 from models.networks.checkpoints import load_any_network
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from models.networks.registry import Network, describe, look_ahead_words
@@ -37,16 +41,18 @@ class CheckpointEngine(Engine):
         language: str = "en",
         threads: int | None = None,
         device: str = "cpu",
+        quick: bool = False,
     ) -> None:
         """Label with ``network``. vocabulary: its pieces, in order. threads: for the process, PyTorch's if None.
 
-        device: as PyTorch names it, cpu or cuda.
+        device: as PyTorch names it, cpu or cuda. quick: in bfloat16 where the device has it, float32 elsewhere.
         """
         if threads is not None:
             torch.set_num_threads(threads)
         kind, _ = describe(network)
         self._label = labeller(network.to(device).eval())
         self._device = device
+        self._arithmetic = partial(quick_arithmetic, device) if quick else nullcontext
         self._tokenizer = WordPiece(vocabulary, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
         self._leading = self._tokenizer.number(LEADING)
         self._model = EngineModel(
@@ -55,10 +61,17 @@ class CheckpointEngine(Engine):
 
     @classmethod
     def of(
-        cls, checkpoint: Path, vocabulary: Path, *, language: str = "en", threads: int | None = None
+        cls,
+        checkpoint: Path,
+        vocabulary: Path,
+        *,
+        language: str = "en",
+        threads: int | None = None,
+        quick: bool = False,
     ) -> CheckpointEngine:
-        """Load a checkpoint. vocabulary: a file of one piece a line."""
-        return cls(load_any_network(checkpoint), read_vocabulary(vocabulary), language=language, threads=threads)
+        """Load a checkpoint. vocabulary: a file of one piece a line. The others: as above."""
+        network = load_any_network(checkpoint)
+        return cls(network, read_vocabulary(vocabulary), language=language, threads=threads, quick=quick)
 
     @property
     @override
@@ -84,7 +97,7 @@ class CheckpointEngine(Engine):
             pieces, word_index, last = encode(
                 [requests[place].words for place in batch], self._tokenizer, self._leading
             )
-            with torch.inference_mode():
+            with torch.inference_mode(), self._arithmetic():
                 scores = self._label(*(torch.from_numpy(rows).to(self._device) for rows in (pieces, word_index)))
             heads = [head.argmax(dim=-1).to(torch.uint8).cpu().numpy() for head in scores]
             for row, place in enumerate(batch):

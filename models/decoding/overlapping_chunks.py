@@ -25,6 +25,7 @@ from worker.ports.engine import Engine
 __all__ = ["CHUNK_WORDS", "MIN_WORDS_CUT", "WINDOW_WORDS", "Chunk", "Chunked", "Cut", "label_chunks", "split"]
 
 CHUNK_WORDS, WINDOW_WORDS, MIN_WORDS_CUT = 30, 15, 10
+_CHUNKS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,19 +81,25 @@ def label_chunks(
     progress: Callable[[int], None] = lambda _: None,
 ) -> Chunked:
     """Return the labels of one text. words: the model's view of each."""
-    marks: list[int] = []
-    tags: list[int] = []
-    labelled_at: list[int] = []
-    for part in cut(len(words)):
-        if part.start == part.end:
-            continue
-        request = LabelRequest(
-            session="chunks", model_id=model_id, buffer_start=part.start, words=tuple(words[part.start : part.end])
-        )
-        labels = engine.label([request])[0]
-        kept = slice(part.first - part.start, part.last - part.start)
-        marks += labels.punctuation[kept]
-        tags += labels.disfluency[kept]
-        labelled_at += [part.end] * (part.last - part.first)
-        progress(part.last - part.first)
-    return Chunked(marks=marks, tags=tags, labelled_at=labelled_at)
+    chunked = Chunked(marks=[], tags=[], labelled_at=[])
+    parts = [part for part in cut(len(words)) if part.start < part.end]
+    for start in range(0, len(parts), _CHUNKS_AT_ONCE):
+        some = parts[start : start + _CHUNKS_AT_ONCE]
+        requests = [
+            LabelRequest(
+                session=f"chunk-{number}",
+                model_id=model_id,
+                buffer_start=part.start,
+                words=tuple(words[part.start : part.end]),
+                first=part.first - part.start,
+                end=part.last - part.start,
+            )
+            for number, part in enumerate(some)
+        ]
+        for request, part, labels in zip(requests, some, engine.label(requests), strict=True):
+            engine.forget(request.session)
+            chunked.marks.extend(labels.punctuation)
+            chunked.tags.extend(labels.disfluency)
+            chunked.labelled_at.extend([part.end] * len(labels))
+        progress(some[-1].last - some[0].first)
+    return chunked

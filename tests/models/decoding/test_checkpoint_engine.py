@@ -60,3 +60,18 @@ def test_a_checkpoint_file_of_an_lstm_decodes_a_stream(tmp_path: Path) -> None:
 def test_another_model_is_refused() -> None:
     with pytest.raises(FatalError, match="ct@checkpoint"):
         CheckpointEngine(tiny_network(), VOCABULARY).label(requests("other@1"))
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_quick_engine_computes_in_bfloat16_where_this_machine_has_it_and_another_in_float32(quick: bool) -> None:
+    network, computed = tiny_network(), set[torch.dtype]()
+
+    def note(module: torch.nn.Module, given: object, result: torch.Tensor) -> None:  # noqa: ARG001
+        computed.add(result.dtype)
+
+    for part in network.modules():
+        if isinstance(part, torch.nn.Linear):
+            part.register_forward_hook(note)
+    CheckpointEngine(network, VOCABULARY, quick=quick).label(requests("ct@checkpoint"))
+    at_hand = quick and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    assert computed == ({torch.bfloat16} if at_hand else {torch.float32})

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import override
 
 from models.decoding.overlapping_chunks import Chunk, label_chunks, split
+from models.decoding.ways import ahead
 from worker.adapters.memory.engine import ScriptedEngine
+from worker.core.labelling import LabelRequest, Labels
 
 
 def by_place(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int]:  # noqa: ARG001
@@ -75,3 +78,37 @@ def test_a_word_waits_until_its_chunk_is_full() -> None:
 
 def test_a_text_without_words_has_no_labels() -> None:
     assert label_chunks(ENGINE, MODEL, []).marks == []
+
+
+class WrittenDown(ScriptedEngine):
+    """A scripted engine that writes down what it was asked, call by call, and whom it was told to forget."""
+
+    def __init__(self) -> None:
+        super().__init__(script=by_place)
+        self.calls: list[Sequence[LabelRequest]] = []
+        self.forgotten: list[str] = []
+
+    @override
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        self.calls.append(requests)
+        return super().label(requests)
+
+    @override
+    def forget(self, session: str) -> None:
+        self.forgotten.append(session)
+
+
+def test_chunks_are_asked_for_many_at_a_time_as_sessions_of_their_own_each_for_what_it_keeps() -> None:
+    engine = WrittenDown()
+    cut = ahead(9).cut
+    assert cut is not None
+    done: list[int] = []
+    chunked = label_chunks(engine, MODEL, [str(number) for number in range(150)], cut=cut, progress=done.append)
+    assert chunked.marks == [min(place, 64) % 3 for place in range(150)]
+    assert chunked.labelled_at == [min(place + 10, 150) for place in range(150)]
+    assert [len(call) for call in engine.calls] == [64, 64, 22]
+    assert done == [64, 64, 22]
+    for call in engine.calls:
+        assert len({request.session for request in call}) == len(call)
+        assert all(len(request.wanted) == 1 for request in call)
+    assert engine.forgotten == [request.session for call in engine.calls for request in call]
