@@ -118,7 +118,10 @@ def _with_what_the_start_learnt(corpora: Sequence[str], start: Path | None) -> t
 
 
 def _numbers(words: str | None) -> tuple[int, ...] | None:
-    return tuple(int(number) for number in words.split(",")) if words else None
+    try:
+        return tuple(int(number) for number in words.split(",")) if words else None
+    except ValueError as error:
+        raise typer.BadParameter(f"{words!r}: give whole numbers, commas between", param_hint="--look-ahead") from error
 
 
 def _fields(network: str, language: str, shape_from: Path | None, asked: dict[str, Any]) -> dict[str, Any]:
@@ -156,7 +159,10 @@ def _built(kind: str, fields: dict[str, Any]) -> Network:
     if kind == "sapr":
         runs = ((), *((mark,) for mark in range(1, fields["punctuation_classes"])))
         fields = {"vocabulary_size": fields["vocabulary_size"], "dropout": fields["dropout"], "runs": runs}
-    return build(kind, fields)
+    try:
+        return build(kind, fields)
+    except ValueError as error:  # a shape that cannot be
+        raise typer.BadParameter(str(error)) from error
 
 
 def _freeze_all_but_casing(network: Network) -> None:

@@ -261,3 +261,20 @@ def test_the_third_head_alone_leaves_every_other_weight_as_it_was(tmp_path: Path
     assert float(after["casing.bias"].abs().sum()) > 0
     refused = CliRunner().invoke(app, ["train", *named, *plan, asked[0], asked[2]])
     assert refused.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("--heads", "7"), "not a multiple of heads 7"),
+        (("--look-ahead", "1,two"), "whole numbers"),
+        (("--start-shape", "--look-ahead", "0,0,0"), "without look-ahead"),
+    ],
+)
+def test_a_shape_that_cannot_be_is_refused_in_a_line(asked: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    write_checkpoint(tmp_path / "start.pt", CTTransformer(replace(tiny_config(), closing=True)), {"corpora": []})
+    named = [f"--vocabulary={tmp_path / 'vocab.txt'}", f"--data={tmp_path}", f"--start={tmp_path / 'start.pt'}"]
+    refused = CliRunner().invoke(app, ["train", *named, *asked])
+    assert refused.exit_code == 2, refused.output
+    assert said in " ".join(refused.output.replace("│", " ").split())
