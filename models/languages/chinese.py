@@ -17,6 +17,7 @@ from models.data.chinese_corpora import (
 )
 from models.data.chinese_frames import CHINESE_FRAMES
 from models.data.chinese_marks import add_turn, cut_again, read_chinese_marks
+from models.data.chinese_substitutions import chinese_kinds, with_other_words
 from models.data.disfluencies import insert_disfluencies
 from models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
 from models.data.spoken_patterns import add_chinese, pattern_documents
@@ -32,7 +33,10 @@ from schemas.labels import Punctuation
 
 __all__ = ["CHINESE"]
 
-_CS2W_TIMES = 5
+_CS2W_TIMES = 12
+_CS2W_AS_SAID = 2
+_OTHER_WORDS = 0.2, 0.9
+"""Between which shares of a sentence's words are others in a copy that is not as it was said."""
 _MIX = {
     "audreyt_train": 12_000_000,
     "ly_gazette_8": 10_000_000,
@@ -44,7 +48,7 @@ _MIX = {
     "lctt": 1_500_000,
     "cmrc2018": 250_000,
     "vcsum": 300_000,
-    "cs2w": 400_000,
+    "cs2w": 1_000_000,
     "patterns": 200_000,
 }
 """It leans towards speech; two CPU cores read a part of it (``prepare --scale``)."""
@@ -63,11 +67,18 @@ def _patterns(corpora: Path, *, training: bool) -> Iterator[AlignedDocument]:  #
 
 
 def _cs2w(corpora: Path, *, training: bool) -> Iterator[AlignedDocument]:
-    """Yield a document a sentence; in training again and again, for there is little that real people labelled."""
+    """Yield a document a sentence; in training again and again, for there is little that real people labelled.
+
+    A few times as it was said, and with other words after that: the labelled sentences are few enough to be learnt by
+    heart.
+    """
     for time in range(_CS2W_TIMES if training else 1):
         for name, units in read_cs2w(corpora, "train" if training else "test"):
             document = AlignedDocument("cs2w", f"{name}-{time}")
             add_turn(document, units)
+            if time >= _CS2W_AS_SAID:
+                rng = random.Random(document.name)
+                document = with_other_words(document, rng, share=rng.uniform(*_OTHER_WORDS), kinds=chinese_kinds())
             yield document
 
 

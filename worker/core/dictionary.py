@@ -18,7 +18,7 @@ from pathlib import Path
 
 from worker.errors import FatalError
 
-__all__ = ["HAN", "LONGER", "WORD", "Dictionary", "dictionary_sha256", "load_dictionary"]
+__all__ = ["HAN", "LONGER", "WORD", "Dictionary", "dictionary_sha256", "load_dictionary", "word_list"]
 
 HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """The characters that words are made of, as the inside of a regular expression's class."""
@@ -88,8 +88,13 @@ class Dictionary:
 @lru_cache(maxsize=1)
 def load_dictionary() -> Dictionary:
     """Return jieba's dictionary; the first call reads it. FatalError where the package is missing or damaged."""
+    return Dictionary(word_list())
+
+
+def word_list() -> str:
+    """Return jieba's list: a line is a word, how often it occurs, and its kind. FatalError as above."""
     try:
-        return Dictionary(_packaged().decode())
+        return _packaged().decode()
     except UnicodeDecodeError as error:
         raise FatalError("jieba's dictionary is damaged: install the pinned jieba again") from error
 

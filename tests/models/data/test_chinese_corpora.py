@@ -85,6 +85,19 @@ def test_a_sentence_of_gold_labels_is_read_by_its_stretches_and_one_with_too_few
     assert tagged == [("我", "B-RM"), ("我们", "O"), ("嗯", "B-IM"), ("走吧", "O")]
 
 
+def test_in_training_a_labelled_sentence_is_read_as_it_was_said_and_with_other_words(tmp_path: Path) -> None:
+    record = {"id": 1, "content": "我们去医医院嗯看朋友", "disfluency_label": "0002001000"}
+    write_archive(tmp_path, "cs2w", {"data/train.jsonl": json.dumps(record, ensure_ascii=False)})
+    documents = list(CHINESE.recipe.documents(tmp_path, "cs2w", training=True))
+    assert len({document.name for document in documents}) == len(documents) == 12
+    said = ["".join(document.words) for document in documents]
+    assert said[:2] == ["我们去医医院嗯看朋友"] * 2
+    assert len(set(said)) > 4
+    assert all(len(one) == 10 and one[3] == one[4] and one[6] == "嗯" for one in said)
+    again = CHINESE.recipe.documents(tmp_path, "cs2w", training=True)
+    assert list(again) == documents  # whoever packs it, whenever
+
+
 def test_characters_stand_one_by_one_and_the_last_has_the_mark() -> None:
     text = by_character([LabelledUnit("好的", Punctuation.COMMA), LabelledUnit("OK", Punctuation.PERIOD)])
     assert (text.units, text.marks) == (["好", "的", "OK"], [0, Punctuation.COMMA, Punctuation.PERIOD])
