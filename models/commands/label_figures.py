@@ -16,7 +16,7 @@ from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.data.chinese_corpora import CHINESE_TEST
 from models.data.preparation import held_out
 from models.decoding.ways import OFFLINE, STREAMING, Decoding, ahead
-from models.evaluation.false_stops import Stops, stops_on, stops_table
+from models.evaluation.false_stops import WORDS_A_SENTENCE, Stops, stops_on, stops_table
 from models.evaluation.figures import (
     Evaluation,
     Figure,
@@ -206,7 +206,7 @@ def false_stops(
             recipe = LANGUAGES[served].recipe
             for corpus in LANGUAGES[served].scored["open_text"]:
                 count = partial(bar.advance, bar.add_task(f"{corpus}: words", total=None))
-                documents = held_out(recipe, corpora, corpus, max_words=40 * sentences)
+                documents = held_out(recipe, corpora, corpus, max_words=WORDS_A_SENTENCE * sentences)
                 rows.append(
                     stops_on(engine, documents, text=corpus, language=served, sentences=sentences, progress=count)
                 )

@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from models.commands.options import CORPORA, Corpora, LanguageCode, Vocabulary, asked_reader
 from models.data.preparation import held_out
-from models.evaluation.false_stops import FlushPoint, flush_points
+from models.evaluation.false_stops import WORDS_A_SENTENCE, FlushPoint, flush_points
 from models.evaluation.stop_line import StopLine, stop_line
 from models.languages.registry import LANGUAGES
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
@@ -23,8 +23,6 @@ from worker.adapters.onnx.wordpiece import WordPiece
 from worker.option_groups import grouped
 
 __all__ = ["register"]
-
-_LONGEST_WORDS = 40  # a sentence's, by which a corpus's words are counted
 
 
 def register(app: typer.Typer) -> None:
@@ -71,7 +69,7 @@ def print_stop_lines(asked: ComparedLines) -> None:
     points: list[FlushPoint] = []
     for corpus in LANGUAGES[asked.language].scored["open_text"]:
         documents = held_out(
-            LANGUAGES[asked.language].recipe, asked.corpora, corpus, max_words=_LONGEST_WORDS * asked.sentences
+            LANGUAGES[asked.language].recipe, asked.corpora, corpus, max_words=WORDS_A_SENTENCE * asked.sentences
         )
         points += flush_points(documents, random.Random(1), sentences=asked.sentences)
     marks = np.array([point.mark for point in points], dtype=np.int8)

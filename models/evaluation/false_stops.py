@@ -20,7 +20,10 @@ from models.evaluation.shares import Share
 from schemas.labels import Punctuation
 from worker.ports.engine import Engine
 
-__all__ = ["FlushPoint", "Stops", "count_stops", "flush_points", "stops_on", "stops_table"]
+__all__ = ["WORDS_A_SENTENCE", "FlushPoint", "Stops", "count_stops", "flush_points", "stops_on", "stops_table"]
+
+WORDS_A_SENTENCE = 40
+"""How many words of held-out text are read for each sentence that is asked for."""
 
 _SHORTEST_WORDS = 4
 _WORDS_BEFORE = 10
