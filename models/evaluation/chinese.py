@@ -35,12 +35,16 @@ from worker.ports.engine import Engine
 __all__ = [
     "CHINESE_HELD_OUT",
     "CHINESE_TESTS",
+    "CS2W_PARTS",
     "by_character",
     "evaluate_chinese",
 ]
 
 CHINESE_TESTS = (CHINESE_TEST, "cs2w", "zh_disfluency3k")
 CHINESE_HELD_OUT = ("audreyt_train", "kdconv", "crosswoz", "smilechat", "tatoeba", "lctt")
+
+CS2W_PARTS = {"cs2w": "test", "cs2w, validation part": "val", "cs2w, training part": "train"}
+"""Which part of CS2W each text is. The last one says what a network has learnt by heart, not how good it is."""
 
 _PAIRS = ("zh_disfluency3k", "chinese_disfluency/dis.raw.3k", "chinese_disfluency/flu.raw.3k")
 _PAIRS_TEST_LINES = 500
@@ -70,7 +74,8 @@ def evaluate_chinese(
 ) -> list[Figure]:
     """Score marks, or tags where gold ones exist, on a test set or on held-out documents of an open corpus.
 
-    Each document is one session, of CS2W and the pairs each sentence. limit: characters of the documents, about.
+    Each document is one session, of CS2W and the pairs each sentence. limit: characters of the documents, about; CS2W
+    and the pairs are scored whole.
     """
     texts = list(_texts(corpora, name, limit))
     labelled = label_texts(
@@ -78,17 +83,17 @@ def evaluate_chinese(
     )
     marks = [mark for text in labelled for mark in text[0]]
     tags = [tag for text in labelled for tag in text[1]]
-    if name == "cs2w" or name == _PAIRS[0]:
+    if name in CS2W_PARTS or name == _PAIRS[0]:
         gold = [tag for text in texts for tag in text.tags]
-        counts = count_tags(gold, tags, TAG_CLASSES | EITHER if name == "cs2w" else EITHER)
+        counts = count_tags(gold, tags, TAG_CLASSES | EITHER if name in CS2W_PARTS else EITHER)
         return list(figures_of(name, decoding, "disfluency", counts))
     gold = [mark for text in texts for mark in text.marks]
     return list(figures_of(name, decoding, "punctuation", count_blocks(gold, marks, language.mark_classes)))
 
 
 def _texts(corpora: Path, name: str, max_characters: int) -> Iterator[GoldSession]:
-    if name == "cs2w":
-        yield from (by_character(units) for _, units in read_cs2w(corpora, "test"))
+    if part := CS2W_PARTS.get(name):
+        yield from (by_character(units) for _, units in read_cs2w(corpora, part))
     elif name == _PAIRS[0]:
         yield from _pairs(corpora)
     else:

@@ -24,6 +24,7 @@ from models.data.spoken_patterns import add_chinese, pattern_documents
 from models.evaluation.chinese import (
     CHINESE_HELD_OUT,
     CHINESE_TESTS,
+    CS2W_PARTS,
     by_character,
     evaluate_chinese,
 )
@@ -142,5 +143,5 @@ CHINESE = Language(
         "benchmark": dict.fromkeys(CHINESE_TESTS, evaluate_chinese),
         "open_text": dict.fromkeys(CHINESE_HELD_OUT, evaluate_chinese),
     },
-    scored_by_name={},
+    scored_by_name=dict.fromkeys(CS2W_PARTS, evaluate_chinese),
 )

@@ -138,4 +138,5 @@ def test_disfluencies_are_scored_by_character_on_gold_labels_and_on_pairs(decodi
     folder = made_up_corpora(tmp_path)
     labelled = scores(folder, "cs2w", decoding=decoding)
     assert (labelled["reparandum"].f1, labelled["interregnum"].f1, labelled["either"].gold) == (100, 100, 2)
+    assert scores(folder, "cs2w, training part", decoding=decoding)["reparandum"].f1 == 100
     assert scores(folder, "zh_disfluency3k", decoding=decoding)["either"].gold == 1
