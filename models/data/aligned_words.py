@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from schemas.labels import Disfluency, Punctuation
 
-__all__ = ["UNKNOWN", "AlignedDocument", "move_marks", "strongest"]
+__all__ = ["REPARANDUM", "UNKNOWN", "AlignedDocument", "move_marks", "strongest"]
 
 UNKNOWN = -1
 """The label of a word whose label nobody knows: its loss is masked."""
@@ -19,7 +19,8 @@ _STRENGTH = {
     Punctuation.QUESTION: 4,
 }
 _COMMAS = (Punctuation.ENUMERATION_COMMA, Punctuation.COMMA)
-_REPARANDUM = (Disfluency.B_RM, Disfluency.I_RM)
+REPARANDUM = frozenset((Disfluency.B_RM, Disfluency.I_RM))
+"""The tags of what a repair replaces."""
 
 
 @dataclass(slots=True)
@@ -81,7 +82,7 @@ def move_marks(document: AlignedDocument) -> None:
         if tag in (Disfluency.O, UNKNOWN):
             fluent, repaired = i, False
             continue
-        repaired |= tag in _REPARANDUM
+        repaired |= tag in REPARANDUM
         mark = document.punctuation[i]
         document.punctuation[i] = Punctuation.NONE
         if repaired and mark in _COMMAS:

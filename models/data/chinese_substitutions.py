@@ -18,9 +18,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 
-from models.data.aligned_words import AlignedDocument
+from models.data.aligned_words import REPARANDUM, AlignedDocument
 from models.data.chinese_marks import cut_again
-from schemas.labels import Disfluency
 from worker.core.dictionary import HAN, word_list
 
 __all__ = ["Kinds", "chinese_kinds", "with_other_words"]
@@ -31,7 +30,6 @@ _KNOWN_TO_MANY = 200
 """How often a word occurs at least that is put in, of some sixty million."""
 _TOO_FREQUENT = 60_000
 """How often a word occurs that is left as it is: 是, 有, 说 and their like make sentences what they are."""
-_REPARANDA = (Disfluency.B_RM, Disfluency.I_RM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +45,11 @@ class Kinds:
 
     def __init__(self, lines: Iterable[tuple[str, int, str]]) -> None:
         """Build from words, how often each occurs, and its kind."""
-        self._kind: dict[str, tuple[str, int]] = {}
+        self._kind: dict[str, str] = {}
         known: defaultdict[tuple[str, int], list[tuple[str, int]]] = defaultdict(list)
         for word, count, kind in lines:
             if kind in _OPEN_KINDS and count < _TOO_FREQUENT:
-                self._kind[word] = kind, len(word)
+                self._kind[word] = kind
                 if count >= _KNOWN_TO_MANY:
                     known[kind, len(word)].append((word, count))
         self._others = {
@@ -61,7 +59,7 @@ class Kinds:
 
     def another(self, word: str, rng: random.Random) -> str:
         """Draw a word of the same kind and length, by how often each occurs; the word itself where there is none."""
-        others = self._others.get(self._kind.get(word, ("", 0)))
+        others = self._others.get((self._kind.get(word, ""), len(word)))
         return rng.choices(others.words, cum_weights=others.summed)[0] if others else word
 
 
@@ -73,13 +71,10 @@ def chinese_kinds() -> Kinds:
 
 def with_other_words(document: AlignedDocument, rng: random.Random, *, share: float, kinds: Kinds) -> AlignedDocument:
     """Return a copy in which about ``share`` of the different words are others, cut anew; its labels stay."""
-    put = {}
-    for word in dict.fromkeys(document.words):
-        other = kinds.another(word, rng)
-        if rng.random() < share and other != word:
-            put[word] = other
+    drawn = ((word, kinds.another(word, rng)) for word in dict.fromkeys(document.words))
+    put = {word: other for word, other in drawn if rng.random() < share}
     words = [
-        _repaired_as(word, document.words[place + 1 :], put) if tag in _REPARANDA else put.get(word, word)
+        _repaired_as(word, document.words[place + 1 :], put) if tag in REPARANDUM else put.get(word, word)
         for place, (word, tag) in enumerate(zip(document.words, document.disfluency, strict=True))
     ]
     return cut_again(replace(document, words=words))

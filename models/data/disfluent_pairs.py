@@ -13,7 +13,7 @@ import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
+from models.data.aligned_words import REPARANDUM, UNKNOWN, AlignedDocument, move_marks
 from models.data.corpora import read_texts
 from models.data.disfluencies import FILLED_PAUSES
 from models.data.marks import MarkedWord, read_marks
@@ -133,7 +133,7 @@ def _well_formed(tags: Sequence[int]) -> list[int]:
 
 
 def _kind(tag: int) -> str:
-    if tag in (Disfluency.B_RM, Disfluency.I_RM):
+    if tag in REPARANDUM:
         return "RM"
     if tag in (Disfluency.B_IM, Disfluency.I_IM):
         return "IM"

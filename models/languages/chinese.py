@@ -73,8 +73,9 @@ def _cs2w(corpora: Path, *, training: bool) -> Iterator[AlignedDocument]:
     A few times as it was said, and with other words after that: the labelled sentences are few enough to be learnt by
     heart.
     """
+    sentences = list(read_cs2w(corpora, "train" if training else "test"))
     for time in range(_CS2W_TIMES if training else 1):
-        for name, units in read_cs2w(corpora, "train" if training else "test"):
+        for name, units in sentences:
             document = AlignedDocument("cs2w", f"{name}-{time}")
             add_turn(document, units)
             if time >= _CS2W_AS_SAID:

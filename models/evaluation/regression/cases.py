@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from models.data.aligned_words import REPARANDUM
 from models.decoding.labelling_runs import Labelled
 from schemas.labels import Disfluency, Punctuation
 from worker.core.dictionary import HAN
@@ -46,9 +47,8 @@ _TOKENS = re.compile(
     rf"|(?P<unit>[{HAN}]|(?:[^\s{HAN}\[\]{{}}()，、。？,]|,(?=\d))+)"
 )
 _KEPT = frozenset((Disfluency.O,))
-_REPARANDUM = frozenset((Disfluency.B_RM, Disfluency.I_RM))
 _INTERREGNUM = frozenset((Disfluency.B_IM, Disfluency.I_IM))
-_TAGS = {"[": _REPARANDUM, "{": _INTERREGNUM, "(": _REPARANDUM | _INTERREGNUM}
+_TAGS = {"[": REPARANDUM, "{": _INTERREGNUM, "(": REPARANDUM | _INTERREGNUM}
 _STOPS = frozenset(mark for mark in Punctuation if mark.ends_sentence)
 _GOES_ON = frozenset(Punctuation) - _STOPS
 _FREE = frozenset(Punctuation)
