@@ -52,12 +52,14 @@ class TimedEngine(PassingEngine):
         return answers
 
 
-def asked(description: str | None) -> argparse.Namespace:
-    """Return what the command line says: models, rounds, out."""
+def asked(description: str | None, *, names: Sequence[str] = ()) -> argparse.Namespace:
+    """Return what the command line says: models, rounds, out, and which of ``names`` if there are any."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=Path, default=Path("models/shipped"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path)
+    if names:
+        parser.add_argument("--model", action="append", choices=names, help="only this model; may be repeated")
     return parser.parse_args()
 
 

@@ -113,11 +113,11 @@ def _session(paragraphs: Sequence[str]) -> GoldSession:
 CHINESE = Language(
     code="zh",
     model=LanguageModel(
-        id="zh-ct-4x512",
-        width=512,
-        heads=8,
-        inner_width=2048,
-        look_ahead=(2, 2, 2, 3),
+        id="zh-ct-6x768",
+        width=768,
+        heads=12,
+        inner_width=3072,
+        look_ahead=(2, 2, 2, 2, 1, 0),
         positions="learned",
         punctuation_classes=5,
         dictionary=True,

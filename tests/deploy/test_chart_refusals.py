@@ -54,7 +54,7 @@ _BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "more for the engine than there is": (
         {"settings": {"worker": {"engine_memory_mib": 1200}}},
-        "1536 MiB are less than settings.worker.engine_memory_mib (1200 MiB) and about 450 MiB",
+        "1536 MiB are less than settings.worker.engine_memory_mib (1200 MiB) and about 512 MiB",
     ),
     "the engine's default in too little": ({"resources": {"limits": {"memory": "0.9Gi"}}}, "921 MiB are less than"),
     "the same in bytes": ({"resources": {"limits": {"memory": 1_000_000_000}}}, "953 MiB are less than"),
@@ -124,7 +124,7 @@ def test_a_label_made_of_any_images_tag_is_one(tag: str) -> None:
         assert re.fullmatch("[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", label)
 
 
-@pytest.mark.parametrize("limit", ["962Mi", "1Gi", "1009M", 1_009_000_000, "1.5Gi"])
+@pytest.mark.parametrize("limit", ["1024Mi", "1Gi", "1074M", 1_074_000_000, "1.5Gi"])
 def test_the_engines_memory_may_be_all_that_the_process_leaves(limit: str | int) -> None:
-    assert RuntimeSettings().engine_memory_mib + 450 == 962
+    assert RuntimeSettings().engine_memory_mib + 512 == 1024
     assert render({"resources": {"limits": {"memory": limit}}})

@@ -62,7 +62,7 @@
 {{- $why = append $why "resources.limits.memory: set it; a worker that grows must not take the node's memory" -}}
 {{- end -}}
 {{- /* A process with its models before it keeps anything for a session: docs/capacity.md. */ -}}
-{{- $base := 450 -}}
+{{- $base := 512 -}}
 {{- $engine := kindIs "invalid" $worker.engine_memory_mib | ternary 512 $worker.engine_memory_mib | int -}}
 {{- with dig "limits" "memory" "" $values.resources -}}
 {{- with include "caesura.mebibytes" . -}}

@@ -18,6 +18,7 @@ from models.__main__ import app
 from models.data.packing import PackedText
 from models.networks.checkpoints import learnt_from, load_network, write_checkpoint
 from models.networks.pieces import LEADING
+from schemas.labels import Disfluency
 from tests.harness.models.networks import tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch
@@ -90,6 +91,17 @@ def test_constants_that_are_given_are_added_as_they_are(tmp_path: Path) -> None:
     CliRunner().invoke(app, command, catch_exceptions=False)
     before, after = (load_network(tmp_path / name).punctuation.bias for name in ("before.pt", "after.pt"))
     np.testing.assert_allclose((after - before).detach().numpy(), [0.0, *given], atol=1e-6)
+
+
+def test_constants_of_the_tags_are_added_to_theirs_and_to_no_other(tmp_path: Path) -> None:
+    marks = tiny_config().punctuation_classes - 1
+    command = [*asked_of(tmp_path), "--constants", ",".join("0" * marks)]
+    CliRunner().invoke(app, [*command, "--reparandum", "1.0", "--interregnum", "-0.25"], catch_exceptions=False)
+    before, after = (load_network(tmp_path / name) for name in ("before.pt", "after.pt"))
+    moved = (after.disfluency.bias - before.disfluency.bias).detach().numpy()
+    named = {tag.published: float(moved[tag]) for tag in Disfluency}
+    assert named == pytest.approx({"O": 0.0, "B-RM": 1.0, "I-RM": 1.0, "B-IM": -0.25, "I-IM": -0.25}, abs=1e-6)
+    assert torch.equal(before.punctuation.bias, after.punctuation.bias)
 
 
 @pytest.mark.parametrize(("given", "why"), [("0.1", "marks, not 1"), ("a,b,c", "numbers between commas")])

@@ -34,11 +34,11 @@ def test_each_model_is_told_what_computes_it(beside: Path) -> None:
     reasons = told(beside)
     assert "whole buffers by ONNX Runtime" in reasons["en-ct-3x384"]
     if compiled_products.KINDS:
-        assert f"products compiled for {compiled_products.KINDS[0]}" in reasons["zh-ct-4x512"]
+        assert f"products compiled for {compiled_products.KINDS[0]}" in reasons["zh-ct-6x768"]
 
 
 def test_where_nothing_is_compiled_that_is_said(beside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled_products, "KINDS", [])
     reasons = told(beside)
     assert "whole buffers by ONNX Runtime" in reasons["en-ct-3x384"]
-    assert "products by ONNX Runtime, which is slower" in reasons["zh-ct-4x512"]
+    assert "products by ONNX Runtime, which is slower" in reasons["zh-ct-6x768"]

@@ -112,7 +112,7 @@ def test_a_product_of_one_factor_is_left_to_onnx_runtime_to_refuse(tmp_path: Pat
     assert in_halves(path) == path.read_bytes()
 
 
-@pytest.mark.parametrize("name", ["en", "en-small", "zh"])
+@pytest.mark.parametrize("name", ["en", "en-small", "zh", "zh-small"])
 def test_a_stored_networks_keys_and_values_are_rounded_in_every_layer(name: str) -> None:
     path = SHIPPED / name / "weights.int8.onnx"
     stored, rounded = onnx.load(path), onnx.load_from_string(in_halves(path))

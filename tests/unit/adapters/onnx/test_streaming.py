@@ -80,7 +80,7 @@ def test_whatever_happens_to_a_session_its_rows_say_what_a_fresh_engine_says(see
 
 
 @pytest.mark.parametrize("compiled", WAYS)
-@pytest.mark.parametrize("model", [0, 1, 2])
+@pytest.mark.parametrize("model", range(4))
 def test_rows_that_were_kept_and_rows_computed_anew_agree_to_the_last_bit_however_long_the_buffer_is(
     model: int, *, compiled: bool
 ) -> None:
