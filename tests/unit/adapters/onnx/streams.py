@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tests.harness.places import SHIPPED
 from worker.adapters.onnx.compiled_attention import COMPILED
 from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.model_folder import read_models_folder
 from worker.core.labelling import LabelRequest
 
 WORDS = (
@@ -26,6 +27,9 @@ LARGEST_DIFFERENCE = 0.6
 
 NOISE = {"zh-ct-6x768": 2.5}
 """By how much these two bounds are wider for a network that is: both ways are as far from its fp32 (ADR 0067)."""
+
+MODELS = range(len(read_models_folder(SHIPPED)))
+"""The numbers of the shipped models in an engine that has them all."""
 
 WAYS = [COMPILED, False] if COMPILED else [False]
 """Compiled attention where there is one, and NumPy's."""

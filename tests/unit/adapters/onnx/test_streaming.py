@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.unit.adapters.onnx.streams import WAYS, a_request, same_scores, some_words, streaming, whole_buffers
+from tests.unit.adapters.onnx.streams import MODELS, WAYS, a_request, same_scores, some_words, streaming, whole_buffers
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.row_network import RowStep
 from worker.adapters.onnx.streamed_network import StreamedNetwork
@@ -31,7 +31,7 @@ grown_by = st.lists(st.integers(1, 14), min_size=1, max_size=8)
 
 
 @EXAMPLES
-@given(steps=grown_by, seed=seeds, data=st.data(), model=st.integers(0, 3))
+@given(steps=grown_by, seed=seeds, data=st.data(), model=st.sampled_from(MODELS))
 def test_a_buffer_that_grows_is_labelled_as_the_full_run_labels_it(
     steps: list[int], seed: int, data: st.DataObject, model: int
 ) -> None:
@@ -80,7 +80,7 @@ def test_whatever_happens_to_a_session_its_rows_say_what_a_fresh_engine_says(see
 
 
 @pytest.mark.parametrize("compiled", WAYS)
-@pytest.mark.parametrize("model", range(4))
+@pytest.mark.parametrize("model", MODELS)
 def test_rows_that_were_kept_and_rows_computed_anew_agree_to_the_last_bit_however_long_the_buffer_is(
     model: int, *, compiled: bool
 ) -> None:
