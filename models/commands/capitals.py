@@ -12,7 +12,15 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.label_figures import JsonFile, OneCheckpoint, Pieces, Threads, opened_engine
+from models.commands.label_figures import (
+    JsonFile,
+    OneCheckpoint,
+    Pieces,
+    Threads,
+    names_of,
+    opened_engine,
+    scored_models,
+)
 from models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from models.evaluation.capitals import CAPITAL_TEXTS, CapitalFigure, evaluate_capitals
 from models.languages.english import ENGLISH
@@ -62,7 +70,7 @@ def casing(asked: CapitalsScored) -> None:
                 by_document=asked.by_document,
                 progress=told,
             )
-    print(asked.checkpoint or ", ".join(model.name for model in engine.models))
+    print(asked.checkpoint or names_of(scored_models(engine.models, ENGLISH.code)))
     print(capitals_table(figures))
     if asked.json_file is not None:
         asked.json_file.parent.mkdir(parents=True, exist_ok=True)

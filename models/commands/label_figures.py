@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,9 +29,18 @@ from models.evaluation.regression.runs import report, run_list
 from models.languages.registry import LANGUAGES
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.option_groups import grouped
-from worker.ports.engine import Engine
+from worker.ports.engine import Engine, EngineModel
 
-__all__ = ["JsonFile", "OneCheckpoint", "Pieces", "Threads", "opened_engine", "register"]
+__all__ = [
+    "JsonFile",
+    "OneCheckpoint",
+    "Pieces",
+    "Threads",
+    "names_of",
+    "opened_engine",
+    "register",
+    "scored_models",
+]
 
 OneLanguage = Annotated[str | None, typer.Option(help="One language's model only.")]
 OneCheckpoint = Annotated[
@@ -120,7 +129,7 @@ def evaluate(asked: Evaluated) -> None:
                 )
                 bar.print(_in_brief(found))  # a text may take half an hour, and nothing else is seen of it in a log
                 figures += found
-    print(asked.checkpoint or ", ".join(model.name for model in engine.models))
+    print(asked.checkpoint or names_of(scored_models(engine.models, asked.language)))
     print(table(figures))
     if compared := pairs(figures):
         print("\nStreaming less offline, same weights and mask, paired bootstrap over blocks:\n")
@@ -161,9 +170,19 @@ def opened_engine(
     return engine
 
 
+def scored_models(models: Iterable[EngineModel], language: str | None) -> list[EngineModel]:
+    """Return the active ones, by language, or that of the language asked for; those beside them label nothing."""
+    served = (model for model in models if model.active and language in (None, model.language))
+    return sorted(served, key=lambda model: model.language)
+
+
+def names_of(models: Sequence[EngineModel]) -> str:
+    """Return the line that says whose figures follow."""
+    return ", ".join(model.name for model in models)
+
+
 def _served(engine: Engine, language: str | None) -> list[str]:
-    """Return the languages with an active model, or the one that is asked for."""
-    return sorted(model.language for model in engine.models if model.active and language in (None, model.language))
+    return [model.language for model in scored_models(engine.models, language)]
 
 
 def _texts(languages: list[str], chosen: set[str], only: list[str] | None) -> Iterator[tuple[str, str, Evaluation]]:
@@ -210,7 +229,7 @@ def false_stops(
                 rows.append(
                     stops_on(engine, documents, text=corpus, language=served, sentences=sentences, progress=count)
                 )
-    print(f"{checkpoint or ', '.join(model.name for model in engine.models)}\n{stops_table(rows)}")
+    print(f"{checkpoint or names_of(scored_models(engine.models, language))}\n{stops_table(rows)}")
 
 
 def regression(
@@ -224,8 +243,9 @@ def regression(
     After a new model: look at what fails, then run it with --write-known and commit the list of known failures.
     """
     engine = OnnxEngine(models, threads=threads)
-    outcomes = [outcome for language in _served(engine, None) for outcome in run_list(engine, language)]
-    names = [model.name for model in engine.models]
-    print(f"{', '.join(names)}\n{report(outcomes)}")
+    scored = scored_models(engine.models, None)
+    outcomes = [outcome for model in scored for outcome in run_list(engine, model.language)]
+    print(f"{names_of(scored)}\n{report(outcomes)}")
     if write_known:
-        write_known_failures([outcome.case for outcome in outcomes if outcome.faults], names)
+        failing = [outcome.case for outcome in outcomes if outcome.faults]
+        write_known_failures(failing, [model.name for model in scored])

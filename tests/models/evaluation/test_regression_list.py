@@ -8,6 +8,7 @@ import pytest
 
 from models.decoding.labelling_runs import Labelled
 from models.evaluation.regression.cases import (
+    CASES_FOLDER,
     FLUENT,
     judge,
     parse,
@@ -19,6 +20,7 @@ from models.evaluation.regression.runs import run_list
 from models.evaluation.shares import Share
 from tests.harness.places import SHIPPED
 from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.model_folder import read_models_folder
 
 REWRITE = "python -m models regression --write-known"
 
@@ -42,6 +44,12 @@ def test_what_has_been_mended_is_no_longer_on_the_list_of_known_failures(
     failing: dict[tuple[str, str], tuple[str, ...]],
 ) -> None:
     assert not read_known_failures() - set(failing), f"fixed, or no longer on the list: {REWRITE}"
+
+
+def test_the_list_of_known_failures_names_the_models_that_were_asked_and_not_those_beside_them() -> None:
+    asked = [stored.manifest.name for stored in read_models_folder(SHIPPED) if stored.manifest.active]
+    head = (CASES_FOLDER / "known_failures.txt").read_text(encoding="utf-8").partition("\n")[0]
+    assert head.startswith(f"# What {' and '.join(sorted(asked))} do not get right."), f"of other models: {REWRITE}"
 
 
 def test_the_list_has_three_hundred_fluent_sentences_and_no_sentence_twice() -> None:
