@@ -16,6 +16,8 @@ import pytest
 from tests.harness.places import ROOT
 from worker.adapters.onnx.compiled_attention import COMPILED
 
+pytestmark = pytest.mark.timeout(400)  # the wheel packs a hundred megabytes of weights: a slow machine is no failure
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
