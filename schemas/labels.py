@@ -43,6 +43,16 @@ class Disfluency(IntEnum):
         """Return the published name, for example ``B-RM``."""
         return self.name.replace("_", "-")
 
+    @property
+    def kind(self) -> str:
+        """Return what a word is that has this tag: ``RM``, ``IM``, or nothing of either."""
+        return kind_of(self.published)
+
+
+def kind_of(published: str) -> str:
+    """Return what a word is whose tag is published so: ``RM``, ``IM``, or nothing (``O``)."""
+    return published.partition("-")[2]
+
 
 class Casing(IntEnum):
     """How a word is written. It says nothing of a sentence's first word: that capital is rendering's."""

@@ -106,7 +106,7 @@ def _labels(word: ModelWord, units: Sequence[LabelledUnit]) -> tuple[int, int]:
 
 
 def _kind(tag: int) -> str:
-    return "unknown" if tag == UNKNOWN else Disfluency(tag).published.partition("-")[2]
+    return "unknown" if tag == UNKNOWN else Disfluency(tag).kind
 
 
 def cut_again(document: AlignedDocument) -> AlignedDocument:

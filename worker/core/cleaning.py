@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from schemas.labels import kind_of
 from schemas.segments import SegmentWord
 from worker.core.typography import bare
 
@@ -83,7 +84,7 @@ class Cleaning:
         if self.level is CleaningLevel.OFF:
             return [False] * len(words)
         texts = [_compared(word.text) for word in words]
-        kinds = [word.disfluency.partition("-")[2] for word in words]
+        kinds = [kind_of(word.disfluency) for word in words]
         if self.level is CleaningLevel.FULL:
             out = [kind != "" for kind in kinds]
         else:

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from schemas.labels import Casing
+from schemas.labels import Casing, kind_of
 from schemas.segments import PunctuationName, Segment, SegmentWord
 from worker.core.casing import cased, casing_of
 from worker.core.cleaning import Cleaning
@@ -136,7 +136,10 @@ def render(  # noqa: PLR0913 - what a rendering may be told
         typography = ENGLISH_TYPOGRAPHY
     left_in = {"": False, "RM": keep_reparanda, "IM": keep_fillers}
     left_out = cleaning.left_out(words)
-    kept = [style is Style.MARKED or not out or left_in[_kind(word)] for word, out in zip(words, left_out, strict=True)]
+    kept = [
+        style is Style.MARKED or not out or left_in[kind_of(word.disfluency)]
+        for word, out in zip(words, left_out, strict=True)
+    ]
     if replace_marks:
         parts = _punctuated(words, kept, typography, sentence_start=sentence_start)
     else:
@@ -144,10 +147,6 @@ def render(  # noqa: PLR0913 - what a rendering may be told
     if style is Style.MARKED:
         _bracket(parts, words)
     return _written(parts, words, typography)
-
-
-def _kind(word: SegmentWord) -> str:
-    return word.disfluency.partition("-")[2]
 
 
 def _punctuated(
@@ -163,7 +162,7 @@ def _punctuated(
             parts.append(_Part(index=index, text=text, mark=word.punctuation))
             starts_sentence = reparandum_left_out = False
         else:
-            reparandum_left_out |= _kind(word) == "RM" and not kept[index]
+            reparandum_left_out |= kind_of(word.disfluency) == "RM" and not kept[index]
             _move_mark(word.punctuation, parts, across_reparandum=reparandum_left_out)
         starts_sentence |= word.punctuation in _SENTENCE_ENDS
     return parts
@@ -198,7 +197,7 @@ def _bracket(parts: Sequence[_Part], words: Sequence[SegmentWord]) -> None:
     group: _Part | None = None
     for part in parts:
         word = words[part.index]
-        opens, closes = _BRACKETS.get(_kind(word), ("", ""))
+        opens, closes = _BRACKETS.get(kind_of(word.disfluency), ("", ""))
         if group is not None and not word.disfluency.startswith("B") and group.closing == closes:
             group.closing = ""
         else:

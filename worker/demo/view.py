@@ -9,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from schemas.labels import kind_of
 from schemas.segments import Cause, TranslationSegment
 from worker.core.rendering import Style, render_segment
 from worker.core.typography import typography_of
@@ -112,8 +113,7 @@ def _heard(speaker: Speaker) -> Text:
     gap = " " if typography.spaced else ""
     text = Text()
     for word in speaker.published:
-        kind = word.disfluency.partition("-")[2]
-        text.append(word.text, style=_LOOK.get(kind, "bright_white"))
+        text.append(word.text, style=_LOOK.get(kind_of(word.disfluency), "bright_white"))
         if word.punctuation != "none":
             text.append(typography.marks[word.punctuation], style=_MARK)
         text.append(gap)

@@ -105,7 +105,7 @@ def test_of_any_sentence_each_character_keeps_its_tag_or_is_in_a_word_of_two(dat
 def by_character(document: AlignedDocument) -> list[str | int]:
     """Return the kind of each character's tag."""
     return [
-        tag if tag == UNKNOWN else Disfluency(tag).published.partition("-")[2]
+        tag if tag == UNKNOWN else Disfluency(tag).kind
         for word, tag in zip(document.words, document.disfluency, strict=True)
         for _ in word
     ]
