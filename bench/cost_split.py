@@ -24,10 +24,10 @@ import time
 import uuid
 from pathlib import Path
 
-from bench.live_load import Listener, Speakers, causes, own_delays, percentiles
+from bench.live_load import Listener, Said, Speakers, causes, own_delays, percentiles
 from bench.machine import write_result
 from bench.staged_worker import STAGES
-from bench.worker_process import WorkerProcess, choosing
+from bench.worker_process import WorkerProcess, add_spoken_options, as_spoken, choosing
 from tests.harness.parts.kafka_part import find_kafka
 from tests.harness.parts.redis_part import find_redis
 from tests.harness.real_world import RealWorld
@@ -70,14 +70,19 @@ def split(told: dict[str, object], words: int, cpu_s: float) -> dict[str, object
 def backlog(world: RealWorld, options: argparse.Namespace) -> dict[str, object]:
     """Read a backlog as fast as it goes."""
     rng = random.Random(options.seed)  # noqa: S311 - the same speech in every run is wanted
-    talks = [speech(f"s-{number}", talk(options.words, rng), a_time=2) for number in range(options.sessions)]
+    talks = [
+        speech(f"s-{number}", talk(options.words, rng, options.language), a_time=2, lang=options.language)
+        for number in range(options.sessions)
+    ]
     world.send(*(one for turn in zip(*talks, strict=True) for one in turn))
     return _measured(world, options, None)
 
 
 def live(world: RealWorld, options: argparse.Namespace) -> dict[str, object]:
     """Let sessions speak at the pace of speech."""
-    return _measured(world, options, Speakers(world, options.sessions, seed=options.seed))
+    return _measured(
+        world, options, Speakers(world, options.sessions, said=Said(language=options.language, seed=options.seed))
+    )
 
 
 def _measured(world: RealWorld, options: argparse.Namespace, speakers: Speakers | None) -> dict[str, object]:
@@ -115,7 +120,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--engine-memory-mib", type=int, default=8192, help="room for the rows of all sessions")
     parser.add_argument("--stage", choices=STAGES, action="append", default=[], help="timed; all, if none is named")
-    parser.add_argument("--model", help="id of the model that is active, where it is another than the shipped one")
+    add_spoken_options(parser)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     options.sessions = options.sessions or (200 if options.what == "backlog" else 100)
@@ -128,7 +133,7 @@ def main() -> None:
         kafka.close()
     size = f"--words {options.words}" if options.what == "backlog" else f"--seconds {options.seconds:g}"
     command = f"python -m bench.cost_split {options.what} --sessions {options.sessions} {size}"
-    command += f" --model {options.model}" if options.model else ""
+    command += as_spoken(options)
     command += "".join(f" --stage {name}" for name in options.stage)
     write_result("_".join(("cost_split", options.what, *options.stage)), command, measured, out=options.out)
 

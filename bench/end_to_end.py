@@ -24,7 +24,7 @@ import msgspec
 
 from bench.live_load import EVENT_WORDS, STEP_WORDS, WORDS_A_SECOND, percentiles
 from bench.machine import write_result
-from bench.worker_process import ROOT, WorkerProcess, choosing
+from bench.worker_process import ROOT, WorkerProcess, add_spoken_options, as_spoken, choosing
 from schemas.codec import decode_event, decode_segment
 from schemas.events import WordsEvent
 from schemas.segments import Segment
@@ -98,12 +98,18 @@ def delays(world: RealWorld, reader: Reader) -> dict[str, dict[str, float]]:
 
 
 def measure(
-    world: RealWorld, options: argparse.Namespace, *, code: Path = ROOT, model: str | None = None
+    world: RealWorld,
+    options: argparse.Namespace,
+    *,
+    code: Path = ROOT,
+    model: str | None = None,
+    language: str = "en",
 ) -> dict[str, object]:
     """Run one measurement; code: the root of the sources that the worker runs; model: the active one's id."""
     rng = random.Random(options.seed)  # noqa: S311 - the same speech in every run is wanted
     talks = [
-        speech(f"session-{number}", talk(options.words, rng), a_time=EVENT_WORDS) for number in range(options.sessions)
+        speech(f"session-{number}", talk(options.words, rng, language), a_time=EVENT_WORDS, lang=language)
+        for number in range(options.sessions)
     ]
     words = options.words * options.sessions
     reader = Reader(world.kafka.bootstrap, world.segments_topic, options.sessions)
@@ -137,19 +143,18 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=150, help="words a session")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--timeout-s", type=float, default=900.0)
-    parser.add_argument("--model", help="id of the model that is active, where it is another than the shipped one")
+    add_spoken_options(parser)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     kafka, redis = find_kafka(), find_redis()
     try:
         world = RealWorld(kafka, redis.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=4)
-        measured = measure(world, options, model=options.model)
+        measured = measure(world, options, model=options.model, language=options.language)
     finally:
         redis.close()
         kafka.close()
     command = f"python -m bench.end_to_end {options.what} --sessions {options.sessions} --words {options.words}"
-    if options.model:
-        command += f" --model {options.model}"
+    command += as_spoken(options)
     write_result(f"end_to_end_{options.what}", command, measured, out=options.out)
 
 

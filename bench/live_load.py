@@ -39,6 +39,7 @@ __all__ = [
     "WORDS_A_SECOND",
     "Heard",
     "Listener",
+    "Said",
     "Speakers",
     "causes",
     "own_delays",
@@ -61,6 +62,14 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
     }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What sessions say: the same in every run with the same seed."""
+
+    language: str = "en"
+    seed: int = 1
+
+
 class Speakers(threading.Thread):
     """Sessions that speak until ``stop``, then end. appended_ms: when each session's events were appended.
 
@@ -77,7 +86,7 @@ class Speakers(threading.Thread):
         words_a_second: float = WORDS_A_SECOND,
         first_words: int | None = None,
         begin_over_s: float = 0.0,
-        seed: int = 1,
+        said: Said | None = None,
     ) -> None:
         super().__init__(daemon=True)
         self._topic = world.words_topic
@@ -86,7 +95,9 @@ class Speakers(threading.Thread):
         )
         self.names = [f"{name}-{number}" for number in range(sessions)]
         self._places = [world.partition_of(one) for one in self.names]
-        self._talk = talk(_TALK_WORDS, random.Random(seed))  # noqa: S311 - the same speech in every run is wanted
+        said = said or Said()
+        self._language = said.language
+        self._talk = talk(_TALK_WORDS, random.Random(said.seed), said.language)  # noqa: S311 - alike in every run
         self._first_words = first_words or EVENT_WORDS
         self._step_s = EVENT_WORDS / words_a_second
         rounds = max(STEP_WORDS, round(begin_over_s / self._step_s))
@@ -135,7 +146,7 @@ class Speakers(threading.Thread):
     def _event(self, session: int, seq: int, *, end: bool) -> WordsEvent:
         if end:
             return WordsEvent(
-                version="1.0", session=self.names[session], seq=seq, lang="en", words=(), session_end=True
+                version="1.0", session=self.names[session], seq=seq, lang=self._language, words=(), session_end=True
             )
         word_ms = self._step_s * 1000 / EVENT_WORDS
         first = self._first_words + (seq - 1) * EVENT_WORDS if seq else 0
@@ -150,7 +161,12 @@ class Speakers(threading.Thread):
             for number in range(first, first + spoken)
         )
         return WordsEvent(
-            version="1.0", session=self.names[session], seq=seq, lang="en", words=words, heard_until_ms=words[-1].end_ms
+            version="1.0",
+            session=self.names[session],
+            seq=seq,
+            lang=self._language,
+            words=words,
+            heard_until_ms=words[-1].end_ms,
         )
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:

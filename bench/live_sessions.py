@@ -23,9 +23,9 @@ import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.live_load import Listener, Speakers, causes, own_delays, percentiles
+from bench.live_load import Listener, Said, Speakers, causes, own_delays, percentiles
 from bench.machine import write_result
-from bench.worker_process import WorkerProcess, choosing
+from bench.worker_process import WorkerProcess, add_spoken_options, as_spoken, choosing
 from tests.harness.parts.kafka_part import find_kafka
 from tests.harness.parts.redis_part import find_redis
 from tests.harness.real_world import RealWorld
@@ -58,7 +58,7 @@ def stage(
     """Let so many sessions speak, and return what it cost and how late it was."""
     ended = listener.ended
     name = f"of-{sessions}-{uuid.uuid4().hex[:4]}"
-    speakers = Speakers(world, sessions, name=name, begin_over_s=options.warm_s)
+    speakers = Speakers(world, sessions, name=name, begin_over_s=options.warm_s, said=Said(language=options.language))
     speakers.start()
     time.sleep(options.warm_s)
     began_s, began_ms, spent_s = time.monotonic(), time.time() * 1000, sum(one.cpu_s for one in workers)
@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=12.0, help="of a stage that count")
     parser.add_argument("--warm-s", type=float, default=40.0, help="over which the sessions of a stage begin")
     parser.add_argument("--engine-memory-mib", type=int, default=8192, help="room for the rows of all sessions")
-    parser.add_argument("--model", help="id of the model that is active, where it is another than the shipped one")
+    add_spoken_options(parser)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     os.sched_setaffinity(0, set(cores) - set(options.worker_cpus) or set(cores))
@@ -151,8 +151,7 @@ def main() -> None:
     command = (
         f"python -m bench.live_sessions --worker-cpus {cpus} --first {options.first} --seconds {options.seconds:g}"
     )
-    if options.model:
-        command += f" --model {options.model}"
+    command += as_spoken(options)
     write_result("live_sessions", command, measured, out=options.out)
 
 

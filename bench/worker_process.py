@@ -10,18 +10,32 @@ import os
 import signal
 import subprocess
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from tests.harness.real_world import RealWorld
 from worker.sizing.measuring import resident_bytes
+from worker.sizing.speech import SPOKEN
 
-__all__ = ["ROOT", "WorkerProcess", "choosing"]
+__all__ = ["ROOT", "WorkerProcess", "add_spoken_options", "as_spoken", "choosing"]
 
 ROOT = Path(__file__).resolve().parents[1]
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _START = "from worker.cli import main; main()"
+
+
+def add_spoken_options(parser: ArgumentParser) -> None:
+    """Add what is spoken, and by which model it is labelled."""
+    parser.add_argument("--language", choices=SPOKEN, default="en", help="what is spoken")
+    parser.add_argument("--model", help="id of the model that is active, where it is another than the shipped one")
+
+
+def as_spoken(options: Namespace) -> str:
+    """Return what a command says of these options, behind all else."""
+    language = f" --language {options.language}" if options.language != "en" else ""
+    return language + (f" --model {options.model}" if options.model else "")
 
 
 def choosing(model: str | None) -> dict[str, object]:

@@ -14,16 +14,28 @@ from schemas.segments import Segment, Timing
 
 __all__ = ["by_session", "check_every_word_once", "comparable", "event", "said", "speech", "talk", "untimed"]
 
-_SENTENCES = (
-    "so the first thing we did was to ask everybody who had been there what they remembered",
-    "and uh it turned out that nobody agreed on anything at all",
-    "do you know how far it is from here",
-    "it's only three and a half kilometres i mean miles so we could walk",
-    "well the the second box was completely wet and the label had come off",
-    "i called the depot twice but they never answered",
-    "if you want we can meet again on thursday morning before the others arrive",
-    "no that is too early for me could we say eleven",
-)
+_SENTENCES = {
+    "en": (
+        "so the first thing we did was to ask everybody who had been there what they remembered",
+        "and uh it turned out that nobody agreed on anything at all",
+        "do you know how far it is from here",
+        "it's only three and a half kilometres i mean miles so we could walk",
+        "well the the second box was completely wet and the label had come off",
+        "i called the depot twice but they never answered",
+        "if you want we can meet again on thursday morning before the others arrive",
+        "no that is too early for me could we say eleven",
+    ),
+    "zh": (
+        "我们 先 看 一下 上个月 的 情况 然后 再 谈 下一步",
+        "其实 大家 嗯 大家 都 不 太 同意 这个 办法",
+        "你 知道 从 这里 到 车站 要 多久 吗",
+        "大概 半个 小时 不对 二十 分钟 就 够 了",
+        "那个 那个 箱子 已经 湿透 了 标签 也 掉 了",
+        "我 打 了 两次 电话 都 没有 人 接",
+        "如果 方便 的话 星期四 上午 再 见面 吧",
+        "太 早 了 能 不能 改到 十一点",
+    ),
+}
 
 
 class Rest(TypedDict, total=False):
@@ -50,24 +62,25 @@ def speech(
     a_time: int = 4,
     end: bool = True,
     emission: Emission | None = None,
+    lang: str = "en",
 ) -> list[WordsEvent]:
     """Return a session's events, some words at a time. A number of words: each has a name of its own."""
     names = [f"{session}-w{number}" for number in range(words)] if isinstance(words, int) else words
     chunks = [names[start : start + a_time] for start in range(0, len(names), a_time)]
-    events = [event(session, seq, *chunk) for seq, chunk in enumerate(chunks)]
+    events = [event(session, seq, *chunk, lang=lang) for seq, chunk in enumerate(chunks)]
     options = SessionOptions(emission=emission) if emission is not None else None
     if options is not None:
         events[0] = msgspec.structs.replace(events[0], options=options)
     if end:
-        events.append(event(session, len(events), session_end=True))
+        events.append(event(session, len(events), lang=lang, session_end=True))
     return events
 
 
-def talk(words: int, drawn: random.Random) -> list[str]:
-    """Return so many words of plain English sentences: what a network reads at the cost that speech has."""
+def talk(words: int, drawn: random.Random, language: str = "en") -> list[str]:
+    """Return so many words of plain English or Chinese sentences: a network reads them at the cost that speech has."""
     spoken: list[str] = []
     while len(spoken) < words:
-        spoken += drawn.choice(_SENTENCES).split()
+        spoken += drawn.choice(_SENTENCES[language]).split()
     return spoken[:words]
 
 

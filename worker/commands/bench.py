@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
@@ -14,10 +14,12 @@ from worker.adapters.onnx.engine import OnnxEngine
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.core.dictionary import load_dictionary
 from worker.errors import FatalError
+from worker.option_groups import grouped
+from worker.ports.engine import served_languages
 from worker.settings.tree import load_local_settings, models_folder
 from worker.sizing.advice import FULL, Advice, advise
 from worker.sizing.measuring import AROUND, OWN_DELAY_MS, Measured, Measurement
-from worker.sizing.speech import WORDS_A_SECOND
+from worker.sizing.speech import SPOKEN, WORDS_A_SECOND
 
 __all__ = ["bench"]
 
@@ -25,28 +27,45 @@ _ALL_ROWS = 2**40
 _BUSY_MACHINE = 0.5
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpokenLoad:
+    """What is spoken: in which language, for how long in a stage, and by how many."""
+
+    language: Annotated[str, typer.Option(help=f"What is spoken: {' or '.join(SPOKEN)}.")] = "en"
+    seconds: Annotated[float, typer.Option(min=0.5, max=60, help="Speech a stage: more is steadier.")] = 4.0
+    first: Annotated[int, typer.Option(min=1, help="Sessions of the first stage.")] = 64
+    most: Annotated[int, typer.Option(min=1, help="Sessions at which the rise ends.")] = 8192
+
+    def require_speech(self) -> None:
+        """Raise FatalError where nothing could be said, or the rise would have no stage."""
+        if self.language not in SPOKEN:
+            raise FatalError(f"there is no speech in {self.language!r}, only in {' and '.join(SPOKEN)}")
+        if self.first > self.most:
+            raise FatalError(
+                f"--first {self.first} is more than --most {self.most}: the rise would end before it began"
+            )
+
+
+@grouped
 def bench(
+    load: SpokenLoad,
+    *,
     config: ConfigOption = None,
     assignments: SetOption = None,
-    *,
     sessions: Annotated[
         int | None,
         typer.Option(min=1, help="Live sessions to plan for; else as many as one worker is given.", show_default=False),
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0.5, max=60, help="Speech a stage: more is steadier.")] = 4.0,
-    first: Annotated[int, typer.Option(min=1, help="Sessions of the first stage.")] = 64,
-    most: Annotated[int, typer.Option(min=1, help="Sessions at which the rise ends.")] = 8192,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Measure what this machine carries, in about a minute, and print what to set: replicas, threads, CPU, memory.
 
-    Synthetic English speech goes through the worker's decoding and the model, on one core, without Kafka and Redis:
+    Synthetic speech goes through the worker's decoding and the model, on one core, without Kafka and Redis:
     a backlog, then live sessions in rising numbers. What the clients of Kafka and Redis cost beside it is a factor that
     was measured on real ones (docs/capacity.md); the brokers' own machines are not measured at all.
     """
     settings = load_local_settings(origin_of(config, assignments))
-    if first > most:
-        raise FatalError(f"--first {first} is more than --most {most}: the rise would end before it began")
+    load.require_speech()
     if settings.worker.commit_interval_ms >= OWN_DELAY_MS:
         told = f"worker.commit_interval_ms is {settings.worker.commit_interval_ms}"
         raise FatalError(f"{told}: words wait for a checkpoint, and {OWN_DELAY_MS} ms of delay are all that is allowed")
@@ -55,11 +74,11 @@ def bench(
     engine = OnnxEngine(
         models_folder(settings.worker), active=settings.worker.active_models, threads=1, max_kept_bytes=_ALL_ROWS
     )
-    if not any(model.language == "en" and model.active for model in engine.models):
-        raise FatalError("the bench speaks English, and the models folder has no active model for it")
+    if load.language not in served_languages(engine.models):
+        raise FatalError(f"{load.language} is to be spoken (--language), and no model for it is active")
     engine.warm_up()
-    measurement = Measurement(engine, settings.worker, settings.decoding)
-    measured = measurement.run(seconds=seconds, first_sessions=first, most_sessions=most)
+    measurement = Measurement(engine, settings.worker, settings.decoding, language=load.language)
+    measured = measurement.run(seconds=load.seconds, first_sessions=load.first, most_sessions=load.most)
     if measured.live_sessions == 0:
         least = measured.stages[0]
         told = (
@@ -68,7 +87,7 @@ def bench(
         raise FatalError(f"this core carries none: {told}; is it busy with other work?")
     advice = advise(measured, sessions)
     if as_json:
-        figures = {"measured": asdict(measured), "around": AROUND, "advice": asdict(advice)}
+        figures = {"language": load.language, "measured": asdict(measured), "around": AROUND, "advice": asdict(advice)}
         typer.echo(json.dumps(figures, indent=2))
         return
     for line in (*_measured_lines(measured), "", *_advice_lines(advice)):

@@ -72,7 +72,11 @@ class Measured:
 
 
 class Measurement:
-    """One machine's, with one engine of one thread. clock_s: the processor's, of the thread that works."""
+    """One machine's, with one engine of one thread.
+
+    language: of the speech, one of ``speech.SPOKEN`` with an active model. clock_s: the processor's, of the thread that
+    works.
+    """
 
     def __init__(
         self,
@@ -80,9 +84,11 @@ class Measurement:
         settings: RuntimeSettings,
         rules: DecodingRules,
         *,
+        language: str = "en",
         clock_s: Callable[[], float] = time.process_time,
     ) -> None:
         self._engine = engine
+        self._language = language
         self._clock_s = clock_s
         self._time = _OwnTime()
         self._wait_s = (OWN_DELAY_MS - settings.commit_interval_ms) / 1000
@@ -137,7 +143,8 @@ class Measurement:
 
     def _say_first(self, sessions: int) -> None:
         """Have so many sessions, their buffers of different lengths, so that not all step at once."""
-        fresh = [LoadSpeaker(f"session-{n}", place=n * 37) for n in range(len(self._speakers), sessions)]
+        numbers = range(len(self._speakers), sessions)
+        fresh = [LoadSpeaker(f"session-{n}", place=n * 37, language=self._language) for n in numbers]
         self._speakers += fresh
         for number, turns in enumerate(_FIRST_TURNS):
             self._say(fresh[number :: len(_FIRST_TURNS)], turns=turns)

@@ -1,4 +1,4 @@
-"""Synthetic speech: sessions that say plain English sentences at an even pace, as a recogniser would send them."""
+"""Synthetic speech: sessions that say plain sentences at an even pace, as a recogniser would send them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from schemas.codec import encode_event
 from schemas.events import Word, WordsEvent
 from schemas.versions import EVENT_VERSION
 
-__all__ = ["EVENT_WORDS", "WORDS_A_SECOND", "LoadSpeaker"]
+__all__ = ["EVENT_WORDS", "SPOKEN", "WORDS_A_SECOND", "LoadSpeaker"]
 
 EVENT_WORDS = 2
 WORDS_A_SECOND = 2.5
 
-_TEXT = (
+_ENGLISH = (
     "so the first thing we did was to ask everybody who had been there what they remembered and uh it turned out that "
     "nobody agreed on anything at all do you know how far it is from here it's only three and a half kilometres i mean "
     "miles so we could walk well the the second box was completely wet and the label had come off i called the depot "
@@ -19,31 +19,43 @@ _TEXT = (
     "is too early for me could we say eleven the report says that most of the work was done by the end of march and i "
     "think we should uh we should thank the people who stayed late to finish it what happens when the power goes out"
 )
-_SAID = _TEXT.split()
+_CHINESE = (
+    "我们 先 看一下 上个月 的 数字 嗯 其实 比 前年 好 一点 但是 呃 但是 成本 也 涨 了 你 知道 从 这里 到 车站 要 "
+    "多久 吗 大概 半个 小时 不对 二十 分钟 就 够 了 那个 箱子 已经 湿透 了 标签 也 掉 了 我 打 了 两次 电话 没有 "
+    "人 接 如果 方便 的话 星期四 上午 再 谈 吧 太 早 了 能 不能 改到 十一点 报告 里 说 大部分 工作 三月 底 就 "
+    "完成 了 我 觉得 我们 应该 嗯 应该 谢谢 加班 的 同事 还有 停电 的 时候 怎么办 苹果 香蕉 和 梨 都 放 在 门口 "
+    "了 客户 希望 这周 收到 新 的 合同 所以 请 大家 尽快 确认 还有 一件 事 那个 app 更新 以后 打不开 了"
+)
+_SAID = {"en": _ENGLISH.split(), "zh": _CHINESE.split()}
+SPOKEN = tuple(_SAID)
+"""The languages that there is speech in. A Chinese word is one of the dictionary's, about 1.6 characters."""
+
 _WORD_MS = round(1000 / WORDS_A_SECOND)
 
 
 class LoadSpeaker:
-    """One session's speech. place: where in the text it begins, so that sessions say different things."""
+    """One session's speech in one of ``SPOKEN``. place: where in the text it begins, so that sessions differ."""
 
-    def __init__(self, name: str, place: int) -> None:
+    def __init__(self, name: str, place: int, *, language: str = "en") -> None:
         self.name = name
         self._place = place
+        self._language = language
         self._seq = 0
         self._words = 0
 
     def says(self, words: int = EVENT_WORDS) -> bytes:
         """Return the next event, as the bytes that a producer sends."""
+        said = _SAID[self._language]
         first, self._words = self._words, self._words + words
         spoken = tuple(
-            Word(text=_SAID[(self._place + n) % len(_SAID)], start_ms=n * _WORD_MS, end_ms=(n + 1) * _WORD_MS)
+            Word(text=said[(self._place + n) % len(said)], start_ms=n * _WORD_MS, end_ms=(n + 1) * _WORD_MS)
             for n in range(first, self._words)
         )
         event = WordsEvent(
             version=EVENT_VERSION,
             session=self.name,
             seq=self._seq,
-            lang="en",
+            lang=self._language,
             words=spoken,
             heard_until_ms=self._words * _WORD_MS,
         )

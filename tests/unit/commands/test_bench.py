@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from pathlib import Path
 
 import pytest
 
+from tests.harness.places import SHIPPED
 from worker.cli import main
 
 
@@ -41,9 +43,34 @@ def test_its_json_has_what_was_measured_and_what_is_advised(
     assert said["around"] > 1
 
 
+def test_what_is_spoken_may_be_chinese_and_its_model_is_what_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    english, chinese = (
+        json.loads(run(monkeypatch, capsys, "--json", "--language", language)) for language in ("en", "zh")
+    )
+    assert (english["language"], chinese["language"]) == ("en", "zh")
+    assert chinese["measured"]["words_a_second"] > 0
+    assert chinese["measured"]["row_bytes"] != english["measured"]["row_bytes"]
+
+
+def test_a_language_without_an_active_model_is_not_measured_by_another(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "en-small").symlink_to(SHIPPED / "en-small")
+    served = ("--set", f"worker.models_dir={tmp_path}", "--set", 'worker.active_models=["en-ct-3x384"]')
+    monkeypatch.setattr(sys, "argv", ["caesura", "bench", "--language", "zh", *served])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    logging.getLogger("caesura.kafka").setLevel(logging.NOTSET)  # the command silences it for its process
+    assert ended.value.code == 1
+    assert "zh is to be spoken (--language), and no model for it is active" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        (("--language", "de"), "there is no speech in 'de', only in en and zh"),
         (("--first", "10", "--most", "4"), "--first 10 is more than --most 4"),
         (("--set", "worker.commit_interval_ms=300"), "worker.commit_interval_ms is 300: words wait for a checkpoint"),
         (("--set", "worker.commit_interval_ms=249"), "this core carries none"),
