@@ -31,7 +31,7 @@ from schemas.segments import Segment
 from tests.harness.parts.kafka_part import find_kafka
 from tests.harness.parts.redis_part import find_redis
 from tests.harness.real_world import RealWorld
-from tests.harness.speech import speech, talk
+from tests.harness.speech import speech, spoken_words, talk
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 
@@ -127,7 +127,7 @@ def measure(
     reader.join(options.timeout_s)
     wall_s = time.monotonic() - began_s
     cpu_s = worker.finish()
-    published = sum(len(one.words) for one, _ in reader.read)
+    published = sum(spoken_words(one) for one, _ in reader.read)
     assert published == words, f"{published} of {words} words came out"
     result: dict[str, object] = {"sessions": options.sessions, "words": words, "cpu_s": round(cpu_s, 2)}
     result["cpu_s_per_million_words"] = round(cpu_s / words * 1e6, 1)

@@ -65,7 +65,9 @@ def main() -> None:
             for kind, engine in engines.items():
                 run = partial(cost, engine, kind, MODELS[name], texts[MODELS[name]], sessions)
                 runs[f"{name}, {sessions} sessions a pass, {kind}"] = run
-    write_result("engine_kinds", "python -m bench.engine_kinds", best(options.rounds, runs), out=options.out)
+    chosen = "".join(f" --model {name}" for name in options.model or ())
+    command = f"python -m bench.engine_kinds --rounds {options.rounds}{chosen}"
+    write_result("engine_kinds", command, best(options.rounds, runs), out=options.out)
 
 
 if __name__ == "__main__":

@@ -150,7 +150,9 @@ def main() -> None:
             {f"{size}": lambda size=size: at_length(streaming, size, texts[:32]) for size in BUFFERS},  # type: ignore[misc]
         ),
     }
-    write_result("engine_streaming", "python -m bench.engine_streaming", result, out=options.out)
+    write_result(
+        "engine_streaming", f"python -m bench.engine_streaming --rounds {options.rounds}", result, out=options.out
+    )
 
 
 if __name__ == "__main__":

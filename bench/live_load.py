@@ -27,7 +27,7 @@ from schemas.codec import decode_segment, encode_event
 from schemas.events import Word, WordsEvent
 from schemas.segments import Cause, Segment
 from tests.harness.real_world import RealWorld
-from tests.harness.speech import talk
+from tests.harness.speech import spoken_words, talk
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.core.rules import DecodingRules
@@ -177,7 +177,7 @@ class Speakers(threading.Thread):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """A segment as its reader saw it. read_ms: wall clock when it could be read."""
+    """A segment as its reader saw it. words: the recogniser's. read_ms: wall clock when it could be read."""
 
     session: str
     partition: int
@@ -234,7 +234,7 @@ class Listener(threading.Thread):
             Heard(
                 session=segment.session,
                 partition=partition,
-                words=len(segment.words),
+                words=spoken_words(segment),
                 cause=segment.cause,
                 frozen_ms=segment.timing.frozen_ms,
                 read_ms=time.time() * 1000.0,

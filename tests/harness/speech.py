@@ -12,7 +12,17 @@ import msgspec
 from schemas.events import Emission, SessionOptions, Word, WordsEvent
 from schemas.segments import Segment, Timing
 
-__all__ = ["by_session", "check_every_word_once", "comparable", "event", "said", "speech", "talk", "untimed"]
+__all__ = [
+    "by_session",
+    "check_every_word_once",
+    "comparable",
+    "event",
+    "said",
+    "speech",
+    "spoken_words",
+    "talk",
+    "untimed",
+]
 
 _SENTENCES = {
     "en": (
@@ -95,6 +105,11 @@ def by_session(segments: Iterable[Segment]) -> dict[str, list[Segment]]:
 def said(segments: Iterable[Segment]) -> list[str]:
     """Return the words of segments, in order."""
     return [word.text for segment in segments for word in segment.words]
+
+
+def spoken_words(segment: Segment) -> int:
+    """Return how many of the recogniser's words begin in a segment: one that is several of the model's counts once."""
+    return sum(word.piece is None or word.piece.start == 0 for word in segment.words)
 
 
 def untimed(segments: Iterable[Segment]) -> list[Segment]:
