@@ -44,8 +44,9 @@ OWNERS = (0, 1, 2)
 _ORDINALS = 2
 """Owners 0 and 2 have the same ordinal, as a process has that was given up and lives on."""
 
-_FAILURES_BEFORE_ISOLATION = 2
-_FAILURES_A_LETTER = 4
+_ROUNDS, _MOST_ROUNDS = 12, 120  # that the last worker is let work, at least and at most
+
+_FAILURES_BEFORE_ISOLATION, _FAILURES_A_LETTER = 2, 4
 """The third claim without a commit goes on in isolation; then a record must fail four times, the last unlabelled."""
 
 
@@ -134,8 +135,9 @@ class Exploration:
         last = self._world_worker(_ORDINALS, ScriptedEngine(look_ahead_words=1))
         self._go_on(last)
         parked = last.worker.assignment.parked
-        if self._struck and {one.reason for one in parked.values()} == {ParkReason.LEDGER_INCOMPLETE}:
-            write_again(self.world)
+        if parked and {one.reason for one in parked.values()} <= self._parks_for():
+            if self._struck:
+                write_again(self.world)
             for partition in list(parked):
                 last.store.release(partition)
             last.turn(400)
@@ -143,13 +145,25 @@ class Exploration:
         last.turn()
         if last.worker.unready():
             raise Violation(f"the last worker does not work: {last.worker.unready()}")
-        out = Counter(word.text for segment in self.world.segments() for word in segment.words)
-        lost = [word for word in self._places.values() if word not in out and word not in self._given_up()]
-        if lost:
+        if lost := self._lost():
             raise Violation(f"never published: {lost}")
 
+    def _parks_for(self) -> set[ParkReason]:
+        """Return what a partition may be parked for after what has happened: an operator mends it, and releases."""
+        enough = self._failures >= _FAILURES_BEFORE_ISOLATION + _FAILURES_A_LETTER
+        happened = {ParkReason.LEDGER_INCOMPLETE: self._struck, ParkReason.FLUSH_FAILS: enough}
+        return {reason for reason, may_be in happened.items() if may_be}
+
+    def _lost(self) -> list[str]:
+        """Return the words that were neither published nor set aside, so far."""
+        out = {word.text for segment in self.world.segments() for word in segment.words}
+        return [word for word in self._places.values() if word not in out and word not in self._given_up()]
+
     def _go_on(self, last: TwinWorker) -> None:
-        for _ in range(12):
+        """Let it work for a while, and on while words are missing: of a long way it has much to read again."""
+        for done in range(_MOST_ROUNDS):
+            if done >= _ROUNDS and not self._lost():
+                break
             last.turn(4)
             self.world.clock.pass_s(0.4)
         self.check()
@@ -169,7 +183,8 @@ class Exploration:
 
     def _advance(self, owner: str, times: str) -> None:
         number = int(owner)
-        if number not in self._owners or self._owners[number].ended:
+        if (before := self._owners.get(number)) is None or before.ended:
+            self._leave(before)
             self._owners[number] = SteppedWorker(self._worker(number))
         stepped = self._owners[number]
         for _ in range(int(times)):
@@ -203,11 +218,14 @@ class Exploration:
     def _crash(self, owner: str) -> None:
         stepped = self._owners.pop(int(owner), None)
         if stepped is not None:
-            twin = stepped.twin
             self._failures += not stepped.ended
             stepped.crash()
-            if twin is not None:
-                self.world.broker.expel("caesura", "asr.words", twin.source.member_id)
+            self._leave(stepped)
+
+    def _leave(self, stepped: SteppedWorker | None) -> None:
+        """Let the group notice that an owner is no more: what a process held, no later one gets else."""
+        if stepped is not None and stepped.twin is not None:
+            self.world.broker.expel("caesura", "asr.words", stepped.twin.source.member_id)
 
     def _expel(self, owner: str) -> None:
         if (twin := self._twin(owner)) is not None:

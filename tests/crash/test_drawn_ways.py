@@ -15,6 +15,7 @@ from tests.crash.drawn_ways import explore
 from tests.harness.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS, STRIKE_FLAWS
 
 _WAYS = int(os.environ.get("SEAM_WAYS", "500"))
+_LONG = 200
 _MANY = 4000
 _SHOWS = {
     "no_roll_back": 3,
@@ -47,6 +48,16 @@ def test_no_drawn_way_through_crashes_zombies_timers_and_late_saves_breaks_a_pro
 ) -> None:
     known = sorted(seed for seed in _SHOWS.values() if seed >= _WAYS)
     assert explore(chain(range(_WAYS), known), losses=losses, in_part=in_part) is None
+
+
+@pytest.mark.timeout(120 + _WAYS)
+@pytest.mark.parametrize(
+    ("losses", "in_part"),
+    [(False, False), (True, False), (True, True)],
+    ids=["redis stays", "redis is lost", "redis is lost in part"],
+)
+def test_no_long_way_breaks_a_promise_either(losses: bool, in_part: bool) -> None:
+    assert explore(range(_WAYS // 10), length=_LONG, losses=losses, in_part=in_part) is None
 
 
 @pytest.mark.timeout(120 + _WAYS)
