@@ -16,6 +16,11 @@ from tests.harness.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS, STRIKE_FLAWS
 
 _WAYS = int(os.environ.get("SEAM_WAYS", "500"))
 _LONG = 200
+_LOSING = pytest.mark.parametrize(
+    ("losses", "in_part"),
+    [(False, False), (True, False), (True, True)],
+    ids=["redis stays", "redis is lost", "redis is lost in part"],
+)
 _MANY = 4000
 _SHOWS = {
     "no_roll_back": 3,
@@ -38,11 +43,7 @@ _SHOWS = {
 
 
 @pytest.mark.timeout(120 + _WAYS)
-@pytest.mark.parametrize(
-    ("losses", "in_part"),
-    [(False, False), (True, False), (True, True)],
-    ids=["redis stays", "redis is lost", "redis is lost in part"],
-)
+@_LOSING
 def test_no_drawn_way_through_crashes_zombies_timers_and_late_saves_breaks_a_promise(
     losses: bool, in_part: bool
 ) -> None:
@@ -51,11 +52,7 @@ def test_no_drawn_way_through_crashes_zombies_timers_and_late_saves_breaks_a_pro
 
 
 @pytest.mark.timeout(120 + _WAYS)
-@pytest.mark.parametrize(
-    ("losses", "in_part"),
-    [(False, False), (True, False), (True, True)],
-    ids=["redis stays", "redis is lost", "redis is lost in part"],
-)
+@_LOSING
 def test_no_long_way_breaks_a_promise_either(losses: bool, in_part: bool) -> None:
     assert explore(range(_WAYS // 10), length=_LONG, losses=losses, in_part=in_part) is None
 

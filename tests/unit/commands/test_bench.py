@@ -14,12 +14,18 @@ from worker.cli import main
 
 
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    monkeypatch.setattr(sys, "argv", ["caesura", "bench", "--seconds", "1", "--first", "2", "--most", "2", *arguments])
+    code = ended_with(monkeypatch, "--seconds", "1", "--first", "2", "--most", "2", *arguments)
+    assert not code
+    return capsys.readouterr().out
+
+
+def ended_with(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
+    """Run the command; return its exit status."""
+    monkeypatch.setattr(sys, "argv", ["caesura", "bench", *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
     logging.getLogger("caesura.kafka").setLevel(logging.NOTSET)  # the command silences it for its process
-    assert not ended.value.code
-    return capsys.readouterr().out
+    return ended.value.code
 
 
 def test_it_measures_this_machine_and_says_what_to_set(
@@ -59,11 +65,7 @@ def test_a_language_without_an_active_model_is_not_measured_by_another(
 ) -> None:
     (tmp_path / "en-small").symlink_to(SHIPPED / "en-small")
     served = ("--set", f"worker.models_dir={tmp_path}", "--set", 'worker.active_models=["en-ct-3x384"]')
-    monkeypatch.setattr(sys, "argv", ["caesura", "bench", "--language", "zh", *served])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    logging.getLogger("caesura.kafka").setLevel(logging.NOTSET)  # the command silences it for its process
-    assert ended.value.code == 1
+    assert ended_with(monkeypatch, "--language", "zh", *served) == 1
     assert "zh is to be spoken (--language), and no model for it is active" in capsys.readouterr().err
 
 
@@ -79,10 +81,5 @@ def test_a_language_without_an_active_model_is_not_measured_by_another(
 def test_where_nothing_can_be_advised_it_says_why(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
 ) -> None:
-    short = ("--seconds", "0.5", "--first", "2", "--most", "2")
-    monkeypatch.setattr(sys, "argv", ["caesura", "bench", *short, *arguments])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    logging.getLogger("caesura.kafka").setLevel(logging.NOTSET)  # the command silences it for its process
-    assert ended.value.code == 1
+    assert ended_with(monkeypatch, "--seconds", "0.5", "--first", "2", "--most", "2", *arguments) == 1
     assert told in capsys.readouterr().err
