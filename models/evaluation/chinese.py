@@ -35,9 +35,11 @@ from worker.ports.engine import Engine
 __all__ = [
     "CHINESE_HELD_OUT",
     "CHINESE_TESTS",
+    "COPIES_ALIKE",
     "CS2W_PARTS",
     "by_character",
     "evaluate_chinese",
+    "first_copies",
 ]
 
 CHINESE_TESTS = (CHINESE_TEST, "cs2w", "zh_disfluency3k")
@@ -45,6 +47,9 @@ CHINESE_HELD_OUT = ("audreyt_train", "kdconv", "crosswoz", "smilechat", "tatoeba
 
 CS2W_PARTS = {"cs2w": "test", "cs2w, validation part": "val", "cs2w, training part": "train"}
 """Which part of CS2W each text is. The last one says what a network has learnt by heart, not how good it is."""
+
+COPIES_ALIKE = "either, of two copies the first"
+"""CS2W's row in which it is all the same which of two equal copies is marked: what is left of the text is one."""
 
 _PAIRS = ("zh_disfluency3k", "chinese_disfluency/dis.raw.3k", "chinese_disfluency/flu.raw.3k")
 _PAIRS_TEST_LINES = 500
@@ -86,6 +91,12 @@ def evaluate_chinese(
     if name in CS2W_PARTS or name == _PAIRS[0]:
         gold = [tag for text in texts for tag in text.tags]
         counts = count_tags(gold, tags, TAG_CLASSES | EITHER if name in CS2W_PARTS else EITHER)
+        if name in CS2W_PARTS:
+            gold = [tag for text in texts for tag in first_copies(text.units, text.tags)]
+            tags = [
+                tag for text, said in zip(texts, labelled, strict=True) for tag in first_copies(text.units, said[1])
+            ]
+            counts[COPIES_ALIKE] = count_tags(gold, tags, EITHER)["either"]
         return list(figures_of(name, decoding, "disfluency", counts))
     gold = [mark for text in texts for mark in text.marks]
     return list(figures_of(name, decoding, "punctuation", count_blocks(gold, marks, language.mark_classes)))
@@ -136,8 +147,27 @@ def _deleted(said: Sequence[str], meant: Sequence[str]) -> list[int] | None:
         if operation in ("replace", "insert"):
             return None
         if operation == "delete":
-            start, end = first, last
-            while start > 0 and said[start - 1] == said[end - 1] and tags[start - 1] == Disfluency.O:
-                start, end = start - 1, end - 1
-            tags[start:end] = [int(Disfluency.B_RM)] * (end - start)
-    return tags
+            tags[first:last] = [int(Disfluency.B_RM)] * (last - first)
+    return first_copies(said, tags)
+
+
+def first_copies(units: Sequence[str], tags: Sequence[int]) -> list[int]:
+    """Return the tags, one a unit, with each disfluent run at the first of two equal copies.
+
+    What is left without the disfluent units is the same text: 很很 is 很, whichever of the two was taken back.
+    """
+    moved = list(tags)
+    end = 0
+    while end < len(moved):
+        if moved[end] == Disfluency.O:
+            end += 1
+            continue
+        start = end
+        while end < len(moved) and moved[end] != Disfluency.O:
+            end += 1
+        run, first = moved[start:end], start
+        while first > 0 and moved[first - 1] == Disfluency.O and units[first - 1] == units[first + len(run) - 1]:
+            first -= 1
+        moved[start:end] = [int(Disfluency.O)] * len(run)
+        moved[first : first + len(run)] = run
+    return moved

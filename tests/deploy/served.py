@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import urllib.request
+from collections.abc import Sequence
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from worker.telemetry.health import Health
 from worker.telemetry.http_server import TelemetryServer
+from worker.telemetry.metric_table import WORKER_METRICS, Metric
 from worker.telemetry.metrics import Metrics
 
 __all__ = ["families", "families_served"]
@@ -24,9 +26,9 @@ def families_served(port: int) -> dict[str, str]:
     }
 
 
-def families() -> dict[str, str]:
+def families(rows: Sequence[Metric] = WORKER_METRICS) -> dict[str, str]:
     """Return what a worker serves on /metrics; a worker that runs on real parts serves the same (the image's test)."""
-    metrics = Metrics()
+    metrics = Metrics(rows)
     server = TelemetryServer("127.0.0.1", 0, registry=metrics.registry, health=Health(lambda: 0.0))
     server.start()
     try:

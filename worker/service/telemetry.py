@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
 
 from worker.feeds.recognisers.catalogue import RecogniserName
-from worker.telemetry.health import Health
 from worker.telemetry.log import failure_fields, make_log
+from worker.telemetry.metric_table import SERVICE_METRICS
 from worker.telemetry.metrics import Metrics
-from worker.telemetry.observer import TelemetryObserver
+from worker.telemetry.service_observer import ServiceObserver
 
 __all__ = ["ServiceTelemetry"]
 
@@ -18,10 +17,10 @@ class ServiceTelemetry:
     """Metrics, and who moves them. Told from the event loop and from the decoding thread."""
 
     def __init__(self) -> None:
-        self.metrics = Metrics()
+        self.metrics = Metrics(SERVICE_METRICS)
         self._log = make_log(sys.stderr)
         self._failed_readers: set[tuple[RecogniserName, type[Exception]]] = set()
-        self.observer = TelemetryObserver(log=self._log, metrics=self.metrics, health=Health(time.monotonic))
+        self.observer = ServiceObserver(log=self._log, metrics=self.metrics)
 
     def reader_failed(self, recogniser: RecogniserName, error: Exception) -> None:
         """Write once of each recogniser and kind of error where its reader failed, and nothing of the message."""

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from worker.ports.reasons import PhaseName
 
-__all__ = ["METRICS", "Metric", "markdown"]
+__all__ = ["METRICS", "SERVICE_METRICS", "WORKER_METRICS", "Metric", "markdown"]
 
 Kind = Literal["counter", "gauge", "histogram"]
 
@@ -159,11 +159,29 @@ READY: Final = _gauge("caesura_ready", "1 where this worker counts as ready.")
 METRICS: Final = tuple(_ALL)
 """Every row above, in their order."""
 
+_OF_CLIENTS = (SERVE_CONNECTIONS, SERVE_SESSIONS, SERVE_WORDS, SERVE_REFUSED)
+_OF_LABELLING = (
+    *(BATCH_SESSIONS, BATCH_WORDS, INFERENCE_SECONDS, QUEUE_AGE_SECONDS, ENGINE_FAILURES),
+    *(LAYER_ROWS, BEGUN_BUFFERS, EVICTED_SESSIONS, KEPT_BYTES, TENTATIVE_LOOKS),
+)
+
+WORKER_METRICS: Final = tuple(metric for metric in METRICS if metric not in _OF_CLIENTS)
+"""What a worker tells of itself."""
+
+SERVICE_METRICS: Final = tuple(metric for metric in METRICS if metric in _OF_CLIENTS or metric in _OF_LABELLING)
+"""What ``caesura serve`` and ``view`` tell: nothing that alerts and dashboards would take for a worker's."""
+
 
 def markdown() -> str:
     """Return the table for the docs."""
     rows = [
-        f"| `{metric.name}` | {metric.kind} | {', '.join(f'`{label}`' for label in metric.labels)} | {metric.help} |"
+        f"| `{metric.name}` | {metric.kind} | {', '.join(f'`{label}`' for label in metric.labels)} "
+        f"| {_told_by(metric)} | {metric.help} |"
         for metric in METRICS
     ]
-    return "\n".join(["| metric | kind | labels | meaning |", "|---|---|---|---|", *rows]) + "\n"
+    return "\n".join(["| metric | kind | labels | told by | meaning |", "|---|---|---|---|---|", *rows]) + "\n"
+
+
+def _told_by(metric: Metric) -> str:
+    tellers = {"worker": WORKER_METRICS, "`serve`, `view`": SERVICE_METRICS}
+    return ", ".join(teller for teller, rows in tellers.items() if metric in rows)

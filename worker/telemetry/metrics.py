@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import threading
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from worker.telemetry.metric_table import FREEZE_DELAY_WORDS, METRICS, Metric
+from worker.telemetry.metric_table import FREEZE_DELAY_WORDS, WORKER_METRICS, Metric
 
 __all__ = ["Metrics", "WeightedHistogram"]
 
@@ -46,15 +46,18 @@ class WeightedHistogram(Collector):
 
 
 class Metrics:
-    """All metrics of one worker. Thread-safe. A label's value that is no short name is counted as ``other``."""
+    """The metrics of one process, a worker's unless told. Thread-safe.
 
-    def __init__(self) -> None:
+    A label's value that is no short name is counted as ``other``. A metric that is not among the rows is a KeyError.
+    """
+
+    def __init__(self, rows: Sequence[Metric] = WORKER_METRICS) -> None:
         self.registry = CollectorRegistry(auto_describe=False)
         self._counters: dict[str, Counter] = {}
         self._gauges: dict[str, Gauge] = {}
         self._histograms: dict[str, Histogram] = {}
         self._partitioned: dict[int, set[tuple[str, tuple[str, ...]]]] = {}
-        for metric in METRICS:
+        for metric in rows:
             self._make(metric)
 
     def _make(self, metric: Metric) -> None:

@@ -7,7 +7,7 @@ that begins to flood is named.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from typing_extensions import override
 
@@ -15,11 +15,10 @@ from schemas.segments import Segment
 from worker.core.decoding_counts import DecodingCounts
 from worker.ports import observer as told
 from worker.ports import seam_events as seam
-from worker.ports import service_events as served
-from worker.ports.observer import Observer
 from worker.ports.reasons import CalledPart, CheckpointOutcome, PhaseName, RebalanceKind
 from worker.telemetry import metric_table as table
 from worker.telemetry.health import Health
+from worker.telemetry.labelling_observer import LabellingObserver
 from worker.telemetry.log import Log
 from worker.telemetry.metric_table import Metric
 from worker.telemetry.metrics import Metrics
@@ -38,23 +37,21 @@ _COUNTED: tuple[tuple[str, Metric], ...] = (
 _CHANGES = ("opened", "reopened", "closed", "forgotten")
 
 
-class TelemetryObserver(Observer):
-    """Called by the loop's thread alone; never raises."""
+class TelemetryObserver(LabellingObserver):
+    """The worker's: called by the loop's thread alone; never raises."""
 
     def __init__(self, *, log: Log, metrics: Metrics, health: Health) -> None:
-        self._log = log
-        self._metrics = metrics
+        super().__init__(log=log, metrics=metrics)
         self._health = health
         self._unready: tuple[str, ...] | None = None
         self._phases: dict[int, PhaseName] = {}
-        self._flooding: frozenset[str] = frozenset()
         metrics.set(table.READY, 0)
         self._count_phases()
 
     @override
     def note(self, event: told.Event) -> None:  # noqa: C901, PLR0912, PLR0915 - an arm an event, that is the point
         """Write what belongs into a line, count what belongs into a metric."""
-        add, observe = self._metrics.add, self._metrics.observe
+        add = self._metrics.add
         match event:
             case told.LoopMoved():
                 self._health.loop_moved()
@@ -105,38 +102,11 @@ class TelemetryObserver(Observer):
                 add(table.DEAD_LETTERS, reason=reason)
             case told.EventRepeated():
                 add(table.REPEATS)
-            case told.BatchQueued():
-                observe(table.QUEUE_AGE_SECONDS, event.oldest_s)
-            case told.BatchLabelled():
-                observe(table.BATCH_SESSIONS, event.sessions)
-                observe(table.BATCH_WORDS, event.words)
-                observe(table.INFERENCE_SECONDS, event.took_s)
-                add(table.LAYER_ROWS, event.layer_rows)
-                add(table.BEGUN_BUFFERS, event.begun_buffers)
-                add(table.EVICTED_SESSIONS, event.evicted_sessions)
-                self._metrics.set(table.KEPT_BYTES, event.kept_bytes)
-            case told.EngineFailed():
-                self._log.error("engine_failed", sessions=event.sessions)
-                add(table.ENGINE_FAILURES)
-            case served.UnfrozenTold():
-                for outcome in ("offered", "dropped", "passed_over"):
-                    if looks := getattr(event, outcome):
-                        add(table.TENTATIVE_LOOKS, looks, outcome=outcome)
-            case served.ClientsConnected():
-                self._metrics.set(table.SERVE_CONNECTIONS, event.count)
-            case served.SessionsServed():
-                self._metrics.set(table.SERVE_SESSIONS, event.count)
-            case served.ClientWordsTaken():
-                add(table.SERVE_WORDS, event.words)
-            case served.ClientRefused():
-                add(table.SERVE_REFUSED, reason=str(event.reason))
-            case told.SessionsFlooding():
-                self._floods(event.queued_words)
             case told.CallFailed():
                 self._log.warning("fault", kind=str(event.part), call=event.call, error=event.error)
                 add(table.STORE_ERRORS if event.part is CalledPart.STORE else table.BROKER_ERRORS, call=event.call)
-            case _:  # a step of the seam: its time stands in the checkpoint's line
-                pass
+            case _:
+                super().note(event)
 
     def _checkpoint(self, taken: seam.CheckpointTaken) -> None:
         say = self._log.info if not taken.dropped else self._log.warning
@@ -212,13 +182,6 @@ class TelemetryObserver(Observer):
         self._metrics.add(table.REBUILD_LOST_SESSIONS, summary.lost_sessions)
         self._metrics.add(table.REBUILD_LOST_WORDS, summary.lost_words)
         self._metrics.add(table.REBUILD_LOST_RECORDS, summary.lost_records)
-
-    def _floods(self, queued_words: Mapping[str, int]) -> None:
-        """Name a session in a line when it begins to flood, and not again before it has stopped."""
-        for session, words in queued_words.items():
-            if session not in self._flooding:
-                self._log.warning("session_floods", session=session, words=words)
-        self._flooding = frozenset(queued_words)
 
     def _readiness(self, unready: tuple[str, ...]) -> None:
         """Write a line only where readiness has changed."""

@@ -12,7 +12,8 @@ __all__ = ["document", "main"]
 
 _HEAD = """# Metrics
 
-Served on `/metrics` of the worker's HTTP port. Made from `worker/telemetry/metric_table.py` by `make docs`.
+Served on `/metrics` of the worker's HTTP port, and of `caesura serve` and `caesura view`.
+Made from `worker/telemetry/metric_table.py` by `make docs`.
 No label carries a session or a word. Gauges of a partition are reported by the worker that holds it, and by no other.
 
 """

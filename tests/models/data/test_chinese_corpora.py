@@ -15,7 +15,7 @@ from models.data.chinese_marks import LabelledUnit
 from models.data.packing import PackedText
 from models.data.preparation import held_out, prepare
 from models.decoding.ways import OFFLINE, STREAMING, Decoding, ahead
-from models.evaluation.chinese import by_character, evaluate_chinese
+from models.evaluation.chinese import COPIES_ALIKE, by_character, evaluate_chinese, first_copies
 from models.evaluation.scoring import Score
 from models.languages.chinese import CHINESE
 from schemas.labels import Disfluency, Punctuation
@@ -140,3 +140,27 @@ def test_disfluencies_are_scored_by_character_on_gold_labels_and_on_pairs(decodi
     assert (labelled["reparandum"].f1, labelled["interregnum"].f1, labelled["either"].gold) == (100, 100, 2)
     assert scores(folder, "cs2w, training part", decoding=decoding)["reparandum"].f1 == 100
     assert scores(folder, "zh_disfluency3k", decoding=decoding)["either"].gold == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "marked", "wanted"),
+    [
+        ("这个很很好", "00010", "00100"),
+        ("体育舞蹈体育舞蹈包括", "0000222200", "2222000000"),
+        ("就会被就会会被遗弃", "000222200", "022220000"),
+        ("会会会去", "0010", "1000"),
+        ("我我们走", "2000", "2000"),
+    ],
+)
+def test_of_two_equal_copies_the_first_is_taken_back(said: str, marked: str, wanted: str) -> None:
+    moved = first_copies(said, [int(tag) for tag in marked])
+    assert "".join(map(str, moved)) == wanted
+    left = ["".join(unit for unit, tag in zip(said, tags, strict=True) if tag == "0") for tags in (marked, wanted)]
+    assert left[0] == left[1]
+
+
+def test_a_slip_marked_at_the_other_of_two_equal_copies_is_one_where_copies_are_alike(tmp_path: Path) -> None:
+    record = {"id": 1, "content": "我我们走吧", "disfluency_label": "02000"}
+    write_archive(tmp_path, "cs2w", {"data/test.jsonl": json.dumps(record, ensure_ascii=False)})
+    rows = scores(tmp_path, "cs2w", decoding=OFFLINE)
+    assert (rows["either"].f1, rows[COPIES_ALIKE].f1) == (0, 100)

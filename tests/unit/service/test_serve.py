@@ -119,6 +119,15 @@ def test_what_it_does_is_counted_on_a_page_for_prometheus() -> None:
     assert "caesura_serve_sessions[]" not in after
 
 
+def test_nothing_on_its_page_is_taken_for_a_workers() -> None:
+    with serving() as served:
+        status, _, text = fetched(served, "/metrics")
+    assert status == 200
+    told = {family.name for family in text_string_to_metric_families(text)}
+    assert "caesura_serve_connections" in told
+    assert not told & {"caesura_ready", "caesura_loop_turns", "caesura_partitions", "caesura_words"}
+
+
 def test_sessions_of_many_connections_share_batches() -> None:
     held = threading.Event()
     engine = FaultyEngine(lambda _: held.wait(ANSWER_WITHIN_S))

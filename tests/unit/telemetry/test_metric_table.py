@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from schemas.dead_letters import DeadLetterReason
@@ -26,6 +27,7 @@ from worker.ports.observer import (
     Rebalanced,
     RebuildSummary,
     SessionsCounted,
+    SessionsFlooding,
     TookOver,
 )
 from worker.ports.reasons import (
@@ -40,10 +42,24 @@ from worker.ports.reasons import (
 from worker.ports.seam_events import DecodingCounted, ProducerRebuilt, SegmentsPublished
 from worker.ports.service_events import ClientRefused, ClientsConnected, ClientWordsTaken, SessionsServed, UnfrozenTold
 from worker.service.messages import RefusalReason
-from worker.telemetry.metric_table import METRICS
+from worker.service.telemetry import ServiceTelemetry
+from worker.telemetry.metric_table import METRICS, SERVICE_METRICS, WORKER_METRICS, Metric
+from worker.telemetry.metrics import Metrics
+
+LABELLED = BatchLabelled(
+    sessions=8, words=120, took_s=0.5, layer_rows=144, begun_buffers=2, evicted_sessions=1, kept_bytes=10_000
+)
 
 
-def test_every_metric_is_moved_by_something_that_the_runtime_tells() -> None:
+def moved(metrics: Metrics) -> set[str]:
+    return {family.name for family in metrics.registry.collect() if any(one.value for one in family.samples)}
+
+
+def names_of(rows: Sequence[Metric]) -> set[str]:
+    return {metric.name.removesuffix("_total") for metric in rows}
+
+
+def test_every_metric_of_a_worker_is_moved_by_something_that_the_runtime_tells() -> None:
     watched = Watched()
     told = watched.observer
     told.note(LoopMoved())
@@ -63,17 +79,9 @@ def test_every_metric_is_moved_by_something_that_the_runtime_tells() -> None:
     told.note(PartitionParked(partition=1, reason=ParkReason.STATE_UNREADABLE, detail=""))
     told.note(PositionMeasured(partition=0, next_offset=10, end_offset=14, oldest_unread_ms=2500))
     told.note(SessionsCounted(partition=0, by_status={"open": 3}))
-    told.note(
-        BatchLabelled(
-            sessions=8, words=120, took_s=0.5, layer_rows=144, begun_buffers=2, evicted_sessions=1, kept_bytes=10_000
-        )
-    )
+    told.note(LABELLED)
     told.note(BatchQueued(oldest_s=0.5))
     told.note(UnfrozenTold(offered=1))
-    told.note(ClientsConnected(count=1))
-    told.note(SessionsServed(count=1))
-    told.note(ClientWordsTaken(words=1))
-    told.note(ClientRefused(reason=RefusalReason.IDLE))
     told.note(EngineFailed(sessions=8))
     told.note(CallFailed(part=CalledPart.BROKER, call="poll", error="BrokerError"))
     told.note(EventRefused(partition=0, offset=77, reason=DeadLetterReason.MALFORMED))
@@ -92,5 +100,24 @@ def test_every_metric_is_moved_by_something_that_the_runtime_tells() -> None:
     }
     told.note(DecodingCounted(counts=DecodingCounts(**counted, freeze_delay_words=Counter({11: 1}))))  # type: ignore[arg-type]
 
-    moved = {family.name for family in watched.metrics.registry.collect() if any(s.value for s in family.samples)}
-    assert {metric.name.removesuffix("_total") for metric in METRICS} == moved
+    assert moved(watched.metrics) == names_of(WORKER_METRICS)
+
+
+def test_every_metric_of_a_service_is_moved_by_something_that_it_tells() -> None:
+    telemetry = ServiceTelemetry()
+    told = telemetry.observer
+    told.note(ClientsConnected(count=1))
+    told.note(SessionsServed(count=1))
+    told.note(ClientWordsTaken(words=1))
+    told.note(ClientRefused(reason=RefusalReason.IDLE))
+    told.note(LABELLED)
+    told.note(BatchQueued(oldest_s=0.5))
+    told.note(UnfrozenTold(offered=1))
+    told.note(EngineFailed(sessions=8))
+    told.note(SessionsFlooding(queued_words={}))
+
+    assert moved(telemetry.metrics) == names_of(SERVICE_METRICS)
+
+
+def test_a_metric_is_told_by_a_worker_or_by_a_service() -> None:
+    assert {*WORKER_METRICS, *SERVICE_METRICS} == set(METRICS)

@@ -1,0 +1,59 @@
+"""What labelling tells of itself, in the worker and in the service alike, as log lines and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from typing_extensions import override
+
+from worker.ports import observer as told
+from worker.ports import service_events as served
+from worker.ports.observer import Observer
+from worker.telemetry import metric_table as table
+from worker.telemetry.log import Log
+from worker.telemetry.metrics import Metrics
+
+__all__ = ["LabellingObserver"]
+
+
+class LabellingObserver(Observer):
+    """Hears of batches, floods and looks at unfrozen words; told of floods by the thread that labels. Never raises."""
+
+    def __init__(self, *, log: Log, metrics: Metrics) -> None:
+        self._log = log
+        self._metrics = metrics
+        self._flooding: frozenset[str] = frozenset()
+
+    @override
+    def note(self, event: told.Event) -> None:
+        """Count what belongs into a metric; name a session that floods."""
+        add, observe = self._metrics.add, self._metrics.observe
+        match event:
+            case told.BatchQueued():
+                observe(table.QUEUE_AGE_SECONDS, event.oldest_s)
+            case told.BatchLabelled():
+                observe(table.BATCH_SESSIONS, event.sessions)
+                observe(table.BATCH_WORDS, event.words)
+                observe(table.INFERENCE_SECONDS, event.took_s)
+                add(table.LAYER_ROWS, event.layer_rows)
+                add(table.BEGUN_BUFFERS, event.begun_buffers)
+                add(table.EVICTED_SESSIONS, event.evicted_sessions)
+                self._metrics.set(table.KEPT_BYTES, event.kept_bytes)
+            case told.EngineFailed():
+                self._log.error("engine_failed", sessions=event.sessions)
+                add(table.ENGINE_FAILURES)
+            case told.SessionsFlooding():
+                self._floods(event.queued_words)
+            case served.UnfrozenTold():
+                for outcome in ("offered", "dropped", "passed_over"):
+                    if looks := getattr(event, outcome):
+                        add(table.TENTATIVE_LOOKS, looks, outcome=outcome)
+            case _:  # a step of the seam: its time stands in the checkpoint's line
+                pass
+
+    def _floods(self, queued_words: Mapping[str, int]) -> None:
+        """Name a session in a line when it begins to flood, and not again before it has stopped."""
+        for session, words in queued_words.items():
+            if session not in self._flooding:
+                self._log.warning("session_floods", session=session, words=words)
+        self._flooding = frozenset(queued_words)

@@ -1,0 +1,31 @@
+"""What a service tells of itself, as metrics: of clients here, of labelling as in the worker."""
+
+from __future__ import annotations
+
+from typing_extensions import override
+
+from worker.ports import observer as told
+from worker.ports import service_events as served
+from worker.telemetry import metric_table as table
+from worker.telemetry.labelling_observer import LabellingObserver
+
+__all__ = ["ServiceObserver"]
+
+
+class ServiceObserver(LabellingObserver):
+    """Told of clients by the event loop, of labelling by the thread that decodes. Never raises."""
+
+    @override
+    def note(self, event: told.Event) -> None:
+        """Count clients, their words and what was refused."""
+        match event:
+            case served.ClientsConnected():
+                self._metrics.set(table.SERVE_CONNECTIONS, event.count)
+            case served.SessionsServed():
+                self._metrics.set(table.SERVE_SESSIONS, event.count)
+            case served.ClientWordsTaken():
+                self._metrics.add(table.SERVE_WORDS, event.words)
+            case served.ClientRefused():
+                self._metrics.add(table.SERVE_REFUSED, reason=str(event.reason))
+            case _:
+                super().note(event)
