@@ -5,6 +5,7 @@
     │   ├── StoreError          Redis did not answer, or answered with a fault of its own
     │   │   └── ForeignStateError   what is stored under our key is nothing of ours: only an operator can fix it
     │   ├── BrokerError         Kafka did not answer in time, or no leader, or the like
+    │   │   └── UnprovenOffsetError who told a committed offset could not show that it counts
     │   └── EngineError         an inference failed; the batch may be run session by session
     ├── AbortableError          the running transaction must be aborted; its partitions are then claimed again
     ├── OutcomeUnknownError     a commit whose outcome no error can tell: read the committed id back
@@ -31,6 +32,7 @@ __all__ = [
     "OutcomeUnknownError",
     "RetriableError",
     "StoreError",
+    "UnprovenOffsetError",
 ]
 
 

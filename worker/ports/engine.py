@@ -58,7 +58,7 @@ class Engine(Protocol):
         ...
 
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        """Label each request, in their order; each answer has one label pair a wanted word. Blocks; EngineError.
+        """Label each request, in their order; an answer has one label of each kind a wanted word. Blocks; EngineError.
 
         The answer to a request depends on nothing but its words, those that are wanted, and its model.
         """

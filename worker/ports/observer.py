@@ -57,7 +57,11 @@ class Event:
 
 
 class Observer(Protocol):
-    """Told of everything by the loop's thread. Must neither block nor raise, but in tests that crash the worker."""
+    """Must neither block nor raise, but in tests that crash the worker.
+
+    A worker's is told of everything by the loop's thread. A service's is told of clients by the event loop and of
+    labelling by the thread that decodes, at the same time.
+    """
 
     def note(self, event: Event) -> None:
         """Take note of an event; an unknown kind is passed over."""

@@ -20,14 +20,14 @@ class Publisher(Protocol):
         ...
 
     def init_transactions(self, timeout_s: float) -> None:
-        """Fence whoever else uses this id and end what it left open. May block; BrokerError, FatalError.
+        """Fence whoever else uses this id and end what it left open. May block; BrokerError, FencedError, FatalError.
 
         FatalError, too, where a topic that it was made to publish to is missing or has fewer partitions than the input.
         """
         ...
 
     def begin(self) -> None:
-        """Begin a transaction. Does not block."""
+        """Begin a transaction. Does not block; AbortableError, FencedError, FatalError where none can be begun."""
         ...
 
     def publish(self, message: OutMessage) -> None:
@@ -50,7 +50,10 @@ class Publisher(Protocol):
         ...
 
     def abort(self, timeout_s: float) -> None:
-        """Abort the running transaction; what was queued is dropped. BrokerError, OutcomeUnknownError: ``rebuild``."""
+        """Abort the running transaction; what was queued is dropped. May block.
+
+        BrokerError, OutcomeUnknownError, FencedError: ``rebuild``. FatalError: it came out of turn.
+        """
         ...
 
     def rebuild(self, timeout_s: float) -> None:

@@ -20,18 +20,21 @@ class GroupMembership(Protocol):
 
 
 class RebalanceListener(Protocol):
-    """What the runtime does in a rebalance; called inside ``WordSource.poll`` or ``close``; must not raise."""
+    """What the runtime does in a rebalance; called inside ``WordSource.poll`` or ``close``.
+
+    No transaction is open there. FencedError and FatalError alone may come out, through ``poll`` or ``close``.
+    """
 
     def on_assigned(self, partitions: Sequence[int]) -> None:
         """Take note: the partitions are assigned and paused, to be claimed by the loop."""
         ...
 
     def on_revoked(self, partitions: Sequence[int]) -> None:
-        """Commit or abort what must be, within the deadline, then let go: nobody else has the partitions until then."""
+        """Let go, committing first how often a rebuild was tried: nobody else has the partitions before it returns."""
         ...
 
     def on_lost(self, partitions: Sequence[int]) -> None:
-        """Abort; never finish."""
+        """Let go without another write: somebody else may have the partitions already."""
         ...
 
 
@@ -91,7 +94,8 @@ class WordSource(Protocol):
     def ask_ends(self, next_offsets: Mapping[int, int], timeout_s: float) -> None:
         """Ask the leaders of these partitions whether anything lies at or after these offsets. Does not block.
 
-        Asked again, or sought, or lost meanwhile, an earlier question of a partition gets no answer.
+        Asked again, or sought, or lost meanwhile, an earlier question of a partition gets no answer. FatalError where
+        its client is closed.
         """
         ...
 
@@ -103,7 +107,7 @@ class WordSource(Protocol):
         ...
 
     def membership(self) -> GroupMembership:
-        """Return the group's metadata as of now. Does not block."""
+        """Return the group's metadata as of now. Does not block; BrokerError, FencedError, FatalError."""
         ...
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from worker.errors import AbortableError, CaesuraError, FatalError, FencedError, OutcomeUnknownError, RetriableError
 from worker.ports.clock import Clock
@@ -26,12 +27,18 @@ from worker.ports.word_source import GroupMembership, WordSource
 from worker.runtime.deadline import Deadline
 from worker.runtime.staged import Staged, TransactionPart
 
-__all__ = ["Checkpoint", "CheckpointResult"]
+__all__ = ["Checkpoint", "CheckpointResult", "Transacted"]
 
 
-_EMPTY = CheckpointOutcome.EMPTY
 _LEAST_S = 1.0
 """A transaction, and the call that ends it, are given so much time at least: too late, they would be in vain."""
+
+
+class Transacted(NamedTuple):
+    """What became of a transaction. refused: why it did not commit for sure. publisher_lost: as below."""
+
+    refused: CheckpointOutcome | None
+    publisher_lost: CheckpointOutcome | None
 
 
 @dataclass(slots=True)
@@ -82,11 +89,11 @@ class Checkpoint:
         timer.lap("save")
         if saved:
             self._observer.note(SeamReached(step=SeamStep.SAVED))
-            reason, result.publisher_lost = self._transact(saved, timer, deadline)
-            if reason is None:
+            refused, result.publisher_lost = self._transact(saved, timer, deadline)
+            if refused is None:
                 result.committed.extend(saved)
             else:
-                result.dropped.update({one.partition: reason for one in saved})
+                result.dropped.update({one.partition: refused for one in saved})
         self._observer.note(_summary(staged, result, timer.step_ms))
         return result
 
@@ -109,16 +116,12 @@ class Checkpoint:
                 result.dropped[one.partition] = CheckpointOutcome.SAVE_REFUSED
         return saved
 
-    def announce(
-        self, parts: Sequence[TransactionPart], deadline: Deadline | None = None
-    ) -> tuple[CheckpointOutcome | None, CheckpointOutcome | None]:
-        """Commit offsets alone, with nothing saved. Returns as ``_transact`` does. FatalError."""
+    def announce(self, parts: Sequence[TransactionPart], deadline: Deadline | None = None) -> Transacted:
+        """Commit offsets alone, with nothing saved. FatalError; everything else is in the result."""
         return self._transact(parts, _StepTimer(self._clock), deadline)
 
-    def _transact(
-        self, saved: Sequence[TransactionPart], timer: _StepTimer, until: Deadline | None
-    ) -> tuple[CheckpointOutcome | None, CheckpointOutcome | None]:
-        """Publish and commit. Returns why it did not commit for sure, and why the producer is lost; None: it is not."""
+    def _transact(self, saved: Sequence[TransactionPart], timer: _StepTimer, until: Deadline | None) -> Transacted:
+        """Publish and commit."""
         left_s = self._timeout_s if until is None else min(self._timeout_s, max(_LEAST_S, until.left_s))
         deadline = Deadline.after(self._clock, left_s)
         try:
@@ -138,13 +141,14 @@ class Checkpoint:
                 # The group's fence leaves the producer whole; one that cannot even abort was replaced itself.
                 lost = CheckpointOutcome.PUBLISHER_FENCED
             timer.lap("abort")
-            return CheckpointOutcome.of_transaction(error), lost
+            return Transacted(refused=CheckpointOutcome.of_transaction(error), publisher_lost=lost)
         outcome = self._commit(deadline)
         timer.lap("commit")
         if outcome is None:
             self._observer.note(SeamReached(step=SeamStep.COMMITTED))
-            return None, None
-        return outcome, self._abort(deadline) if outcome == CheckpointOutcome.COMMIT_ABORTED else outcome
+            return Transacted(refused=None, publisher_lost=None)
+        lost = self._abort(deadline) if outcome == CheckpointOutcome.COMMIT_ABORTED else outcome
+        return Transacted(refused=outcome, publisher_lost=lost)
 
     def _publish(self, saved: Sequence[TransactionPart]) -> None:
         self._publisher.begin()

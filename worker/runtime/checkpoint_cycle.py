@@ -99,12 +99,12 @@ class CheckpointCycle:
         """Commit how often rebuilds were tried. BrokerError: it did not commit for sure. FatalError, FencedError."""
         if self._producer.lost is not None:
             raise BrokerError(f"how often a rebuild was tried cannot be committed: {self._producer.lost}")
-        reason, lost = self._checkpoint.announce(parts, deadline)
-        if lost is not None:
-            self._lose_producer(lost)
-        if reason is not None:
+        done = self._checkpoint.announce(parts, deadline)
+        if done.publisher_lost is not None:
+            self._lose_producer(done.publisher_lost)
+        if done.refused is not None:
             partitions = [one.partition for one in parts]
-            raise BrokerError(f"tries to rebuild partitions {partitions} could not be committed: {reason}")
+            raise BrokerError(f"tries to rebuild partitions {partitions} could not be committed: {done.refused}")
 
     def _adopt(self, result: CheckpointResult) -> None:
         for one in result.committed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
 from worker.core.partition import PartitionSessions
 from worker.errors import RetriableError
@@ -164,14 +165,26 @@ class Worker:
         self._draining = True
         self._observer.note(ReadinessTold(reasons=self.unready()))
         deadline = Deadline.after(self._clock, self._settings.drain_deadline_s)
-        self._withdraw(deadline)
-        if self._producer.lost is None and self._label(deadline):
-            self._checkpoints.take(deadline)
-        self._parts.source.close()
-        self._parts.publisher.close()
-        self._unfrozen.close()
-        self._parts.store.close()
-        self._parts.reader.close()
+        try:
+            self._withdraw(deadline)
+            if self._producer.lost is None and self._label(deadline):
+                self._checkpoints.take(deadline)
+        except Exception:  # not where a test kills the process: nothing of that runs on
+            self.close()
+            raise
+        self.close()
+
+    def close(self) -> None:
+        """Let go of every client, the group's first, whatever one of them raises. Closing twice is harmless."""
+        with ExitStack() as letting_go:
+            for part in (
+                self._parts.reader,
+                self._parts.store,
+                self._unfrozen,
+                self._parts.publisher,
+                self._parts.source,
+            ):
+                letting_go.callback(part.close)
 
     def _withdraw(self, deadline: Deadline) -> None:
         """Count no try of what was announced and is not done any more: to stop is no failure of it.

@@ -36,7 +36,7 @@ def readable_topics(settings: BrokerSettings) -> WatchedTopics:
     tentative = worker.tentative_topic
     names = [worker.segment_topic, worker.input_topic, *([tentative] if tentative else [])]
     with KafkaReader(settings.kafka, worker.segment_topic) as reader:
-        reader.partitions()  # a topic that there is not is said, with the names of those alike
+        reader.partitions()  # FatalError where there is no such topic
     forbidden = {name: told[0] for name, told in KafkaTopics(settings.kafka).forbidden(names).items()}
     if forbidden.get(worker.segment_topic):
         raise FatalError(f"{worker.segment_topic}: Kafka's ACLs keep this user from reading it")

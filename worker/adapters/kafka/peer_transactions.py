@@ -5,8 +5,9 @@ from __future__ import annotations
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from typing_extensions import override
 
-from worker.adapters.kafka.errors import consuming
+from worker.adapters.kafka.errors import consumer_error, consuming, error_of
 from worker.adapters.kafka.new_client import new_client
+from worker.adapters.kafka.producer_handle import close_within
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.errors import BrokerError
 from worker.ports.peer_transactions import PeerTransactions
@@ -36,14 +37,24 @@ class KafkaPeerTransactions(PeerTransactions):
                 places = consumer.committed(asked, timeout=timeout_s) if asked else []
             finally:
                 consumer.close()
-        return {place.partition: place.metadata or "" for place in places if place.error is None and place.offset >= 0}
+        for place in places:
+            if place.error is not None:
+                raise consumer_error(place.error, f"asking who committed {self._topic}, partition {place.partition}")
+        return {place.partition: place.metadata or "" for place in places if place.offset >= 0}
 
     @override
     def end(self, transactional_id: str, timeout_s: float) -> None:
-        """Become this transactional id for a moment: ``init_transactions`` aborts and fences."""
+        """Become this transactional id for a moment: ``init_transactions`` aborts and fences.
+
+        Every fault is a BrokerError, one of Kafka's ACLs, too: the transaction ends by its own time-out all the same.
+        """
         try:
             producer = new_client(Producer, self._settings.producer_options(transactional_id))
-            producer.init_transactions(timeout_s)
+            try:
+                producer.init_transactions(timeout_s)
+            finally:
+                close_within(producer)
         except KafkaException as exception:
-            error = exception.args[0]
-            raise BrokerError(f"ending the transactions of {transactional_id}: {error.name()}") from exception
+            error = error_of(exception)
+            doing = f"ending the transactions of {transactional_id}"
+            raise BrokerError(f"{doing}: {error.name()}: {error.str()}") from exception

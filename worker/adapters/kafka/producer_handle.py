@@ -16,7 +16,7 @@ from worker.adapters.kafka.overdue_call import returns_within
 from worker.errors import AbortableError, CaesuraError, FatalError
 from worker.ports.records import OutMessage
 
-__all__ = ["ProducerHandle"]
+__all__ = ["ProducerHandle", "close_within"]
 
 _QUEUE_POLL_S = 0.05
 _LET_GO_S = 2.0
@@ -116,14 +116,7 @@ class ProducerHandle:
         """Let go, after ``_LET_GO_S`` at most; closing twice is harmless."""
         producer, self._producer = self._producer, None
         if producer is not None:
-            # close() flushes and aborts without end: there is nothing left to flush, but an abort whose brokers are
-            # away waits for them, and is left to itself (whoever comes next with this id aborts it or fences it).
-            # It warns where the flush failed, and raises once more the fatal error that whoever called this has met
-            # already: it is closed all the same.
-            producer.purge()
-            with suppress(KafkaException), warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)
-                returns_within(_LET_GO_S, producer.close)
+            close_within(producer)
         self._refused = None
 
     def _make(self) -> Producer:
@@ -140,3 +133,14 @@ class ProducerHandle:
         """Take an event about a connection: nothing but a refusal matters, the rest librdkafka fixes by itself."""
         if error.code() in DENIED:
             self._denied = consumer_error(error, "connecting")
+
+
+def close_within(producer: Producer) -> None:
+    """Drop what a producer has queued and close it; after ``_LET_GO_S`` it is left to itself."""
+    # close() flushes and aborts without end: there is nothing left to flush, but an abort whose brokers are away waits
+    # for them, and is left to itself (whoever comes next with this id aborts it or fences it). It warns where the flush
+    # failed, and raises once more the fatal error that whoever called this has met already: it is closed all the same.
+    producer.purge()
+    with suppress(KafkaException), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        returns_within(_LET_GO_S, producer.close)

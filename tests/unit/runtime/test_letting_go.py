@@ -1,0 +1,78 @@
+"""A worker that stops lets go of all its clients, whatever fails on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.harness.engines import Killed
+from tests.harness.speech import check_every_word_once, speech
+from tests.harness.twin_world import TwinWorker, World
+from worker.errors import BrokerError, FatalError
+
+
+def raising(error: BaseException) -> Callable[..., bool]:
+    def fail(*_: object) -> bool:
+        raise error
+
+    return fail
+
+
+def closed_by(worker: TwinWorker, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that each client is noted in when it is closed."""
+    closed: list[str] = []
+    for name, client in (("source", worker.source), ("publisher", worker.publisher), ("store", worker.store)):
+        close = client.close
+
+        def noted(name: str = name, close: object = close) -> None:
+            closed.append(name)
+            assert callable(close)
+            close()
+
+        monkeypatch.setattr(client, "close", noted)
+    return closed
+
+
+def test_a_client_that_cannot_be_closed_keeps_no_other_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = World().worker()
+    worker.settle()
+    closed = closed_by(worker, monkeypatch)
+    leave = worker.source.close
+
+    def refuse() -> None:
+        leave()
+        raise BrokerError("leaving the group: nobody answers")
+
+    monkeypatch.setattr(worker.source, "close", refuse)
+    with pytest.raises(BrokerError, match="leaving the group"):
+        worker.worker.drain()
+    assert closed == ["source", "publisher", "store"]
+
+
+def test_a_worker_that_fails_while_it_drains_leaves_the_group_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, events = World(), speech("ann", 60)
+    world.send(*events[:7])
+    first = world.worker(0)
+    first.settle()
+    world.send(*events[7:30])
+    first.turn()
+    closed = closed_by(first, monkeypatch)
+    monkeypatch.setattr(first.worker, "_label", raising(FatalError("the model's file is gone")))
+    with pytest.raises(FatalError, match="file is gone"):
+        first.worker.drain()
+    assert closed == ["source", "publisher", "store"]
+    world.send(*events[30:])
+    second = world.worker(1)
+    second.settle()
+    check_every_word_once(events, world.segments())
+
+
+def test_a_process_that_is_killed_while_it_drains_closes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = World().worker()
+    worker.settle()
+    closed = closed_by(worker, monkeypatch)
+    monkeypatch.setattr(worker.worker, "_label", raising(Killed()))
+    with pytest.raises(Killed):
+        worker.worker.drain()
+    assert closed == []
