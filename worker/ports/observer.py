@@ -13,6 +13,7 @@ from typing import Protocol
 from typing_extensions import override
 
 from schemas.dead_letters import DeadLetterReason
+from worker.errors import RetriableError, StoreError
 from worker.ports.reasons import (
     CalledPart,
     CheckpointOutcome,
@@ -106,10 +107,11 @@ class PhaseEntered(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimWaits(Event):
-    """A partition that cannot be claimed yet, or must be claimed again."""
+    """A partition that cannot be claimed yet, or must be claimed again. detail: the text of the error, if any."""
 
     partition: int
     reason: CheckpointOutcome | ClaimWaitReason
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,8 +253,15 @@ class SessionsFlooding(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFailed(Event):
-    """A call that failed and is tried again: ``part`` is whom it went to, ``error`` the kind of error."""
+    """A call that failed and is tried again. part: whom it went to. error: the kind of error, and detail its text."""
 
     part: CalledPart
     call: str
     error: str
+    detail: str = ""
+
+    @classmethod
+    def of(cls, call: str, error: RetriableError) -> CallFailed:
+        """Return what is told of a call that raised this. Its text is ours and names nothing that was said."""
+        part = CalledPart.STORE if isinstance(error, StoreError) else CalledPart.BROKER
+        return cls(part=part, call=call, error=type(error).__name__, detail=str(error))

@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from worker.errors import RetriableError
 from worker.ports.observer import CallFailed, ClaimWaits, PartitionLetGo, PartitionParked, Rebalanced
-from worker.ports.reasons import CalledPart, CheckpointOutcome, ClaimWaitReason, ParkReason, RebalanceKind
+from worker.ports.reasons import CheckpointOutcome, ClaimWaitReason, ParkReason, RebalanceKind
 from worker.ports.word_source import RebalanceListener
 from worker.runtime.adoption import Adoption
 from worker.runtime.claim import Claim
@@ -220,4 +220,4 @@ class Assignment(RebalanceListener):
         try:
             self._source.pause([partition])
         except RetriableError as error:
-            self._observer.note(CallFailed(part=CalledPart.BROKER, call="pause", error=type(error).__name__))
+            self._observer.note(CallFailed.of("pause", error))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 
 from worker.errors import RetriableError
 from worker.ports.observer import CallFailed, ClaimWaits, PartitionClaimed
-from worker.ports.reasons import CalledPart, ClaimWaitReason
+from worker.ports.reasons import ClaimWaitReason
 from worker.runtime.adoption import Adoption
 from worker.runtime.claimed_state import ClaimedState
 from worker.runtime.load_run import LoadRun
@@ -142,7 +142,7 @@ class ClaimProgress:
         attempt.loading = None
         attempt.not_before_s = self._clock.monotonic_s() + attempt.wait_s
         attempt.wait_s = min(attempt.wait_s * 2.0, _LONGEST_WAIT_S)
-        self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.of_fault(error)))
+        self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.of_fault(error), detail=str(error)))
 
     def _withdraw(self, attempt: ClaimAttempt, run: RebuildRun) -> None:
         """Count no try: for whoever owns the partition next by a commit, for this one even where that fails."""
@@ -152,7 +152,7 @@ class ClaimProgress:
         try:
             run.withdraw()
         except RetriableError as error:
-            self._observer.note(CallFailed(part=CalledPart.BROKER, call="withdraw", error=type(error).__name__))
+            self._observer.note(CallFailed.of("withdraw", error))
 
     def _go_live(self, partition: int, attempt: ClaimAttempt, reached: LoadedPartition) -> None:
         """Read on and take records. BrokerError where it cannot be read: it is not loaded then, and claimed again."""

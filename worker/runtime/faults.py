@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from worker.errors import RetriableError, StoreError
+from worker.errors import RetriableError
 from worker.ports.observer import CallFailed, Observer
-from worker.ports.reasons import CalledPart, CheckpointOutcome
+from worker.ports.reasons import CheckpointOutcome
 
 __all__ = ["Faults"]
 
@@ -24,8 +24,7 @@ class Faults:
     def failed(self, what: str, error: RetriableError) -> None:
         """Note a call that failed and is tried again."""
         self._faults[what] = type(error).__name__
-        part = CalledPart.STORE if isinstance(error, StoreError) else CalledPart.BROKER
-        self._observer.note(CallFailed(part=part, call=what, error=type(error).__name__))
+        self._observer.note(CallFailed.of(what, error))
 
     def dropped(self, reason: CheckpointOutcome) -> None:
         """Note a partition that was left out of a checkpoint."""

@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from worker.core.partition import PartitionSessions
 from worker.errors import RetriableError
 from worker.ports.observer import CallFailed, LoopMoved, ReadinessTold
-from worker.ports.reasons import CalledPart
 from worker.runtime.adoption import Adoption
 from worker.runtime.assignment import Assignment
 from worker.runtime.checkpoint_cycle import CheckpointCycle
@@ -208,7 +207,7 @@ class Worker:
             try:
                 self._checkpoints.announce(*withdrawals, deadline=deadline)
             except RetriableError as error:
-                self._observer.note(CallFailed(part=CalledPart.BROKER, call="withdraw", error=type(error).__name__))
+                self._observer.note(CallFailed.of("withdraw", error))
 
     def unready(self) -> tuple[str, ...]:
         """Name every reason why this worker should not count as ready; none: it is."""

@@ -20,6 +20,7 @@ import structlog
 
 from worker.errors import CaesuraError
 from worker.telemetry.log_fields import EventName, withhold_unknown
+from worker.telemetry.said_lately import SaidLately
 
 __all__ = ["Log", "failure_fields", "forward_library_logs", "log_uncaught", "make_log"]
 
@@ -27,7 +28,6 @@ _KAFKA_LOGGER = "caesura.kafka"
 _MAX_FRAMES = 12
 _STATE_AND_COUNT = re.compile(r" \(after .*\)$")
 _ALIKE_S = 60.0
-_MAX_ALIKE = 200
 
 
 class Log(Protocol):
@@ -95,23 +95,14 @@ class _Forward(logging.Handler):
     def __init__(self, log: Log) -> None:
         super().__init__()
         self._log = log
-        self._said_s: dict[str, float] = {}
+        self._said = SaidLately(within_s=_ALIKE_S)
 
     def emit(self, record: logging.LogRecord) -> None:
         say = self._log.error if record.levelno >= logging.ERROR else self._log.warning
         if record.name != _KAFKA_LOGGER:
             say("foreign_log", logger=record.name, error=_kind(record))
-        elif not self._said_lately(text := record.getMessage()[:1000], record.created):
+        elif not self._said.asked(_STATE_AND_COUNT.sub("", text := record.getMessage()[:1000]), record.created):
             say("kafka_log", kafka=text)
-
-    def _said_lately(self, text: str, now_s: float) -> bool:
-        alike = _STATE_AND_COUNT.sub("", text)
-        if 0 <= now_s - self._said_s.get(alike, float("-inf")) < _ALIKE_S:
-            return True
-        if len(self._said_s) >= _MAX_ALIKE:
-            self._said_s.clear()
-        self._said_s[alike] = now_s
-        return False
 
 
 def _kind(record: logging.LogRecord) -> str:

@@ -6,6 +6,7 @@ that begins to flood is named.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 
@@ -22,6 +23,7 @@ from worker.telemetry.labelling_observer import LabellingObserver
 from worker.telemetry.log import Log
 from worker.telemetry.metric_table import Metric
 from worker.telemetry.metrics import Metrics
+from worker.telemetry.said_lately import SaidLately
 
 __all__ = ["TelemetryObserver"]
 
@@ -34,6 +36,8 @@ _COUNTED: tuple[tuple[str, Metric], ...] = (
     ("unmodelled_words", table.UNMODELLED_WORDS),
     ("fallbacks", table.FALLBACKS),
 )
+_ALIKE_S = 10.0
+"""How long a fault that goes on stands in the log with one line."""
 _CHANGES = ("opened", "reopened", "closed", "forgotten")
 
 
@@ -43,6 +47,7 @@ class TelemetryObserver(LabellingObserver):
     def __init__(self, *, log: Log, metrics: Metrics, health: Health) -> None:
         super().__init__(log=log, metrics=metrics)
         self._health = health
+        self._said = SaidLately(within_s=_ALIKE_S, most=1000)
         self._unready: tuple[str, ...] | None = None
         self._phases: dict[int, PhaseName] = {}
         metrics.set(table.READY, 0)
@@ -70,7 +75,7 @@ class TelemetryObserver(LabellingObserver):
             case told.Rebalanced():
                 self._rebalanced(event.kind, event.partitions)
             case told.ClaimWaits():
-                self._log.warning("claim_waits", partition=event.partition, reason=str(event.reason))
+                self._claim_waits(event)
                 add(table.CLAIMS_WAITING, reason=str(event.reason))
             case told.PhaseEntered():
                 self._enter(event.partition, event.phase)
@@ -103,10 +108,22 @@ class TelemetryObserver(LabellingObserver):
             case told.EventRepeated():
                 add(table.REPEATS)
             case told.CallFailed():
-                self._log.warning("fault", kind=str(event.part), call=event.call, error=event.error)
+                self._fault(event)
                 add(table.STORE_ERRORS if event.part is CalledPart.STORE else table.BROKER_ERRORS, call=event.call)
             case _:
                 super().note(event)
+
+    def _claim_waits(self, told_of: told.ClaimWaits) -> None:
+        """Write why a partition waits; the same of the same partition once in ``_ALIKE_S``."""
+        if not self._said.asked(told_of, time.monotonic()):
+            detail = {"detail": told_of.detail} if told_of.detail else {}
+            self._log.warning("claim_waits", partition=told_of.partition, reason=str(told_of.reason), **detail)
+
+    def _fault(self, failed: told.CallFailed) -> None:
+        """Write what failed and why; the same once in ``_ALIKE_S``, for a call is tried several times a second."""
+        if not self._said.asked(failed, time.monotonic()):
+            detail = {"detail": failed.detail} if failed.detail else {}
+            self._log.warning("fault", kind=str(failed.part), call=failed.call, error=failed.error, **detail)
 
     def _checkpoint(self, taken: seam.CheckpointTaken) -> None:
         say = self._log.info if not taken.dropped else self._log.warning

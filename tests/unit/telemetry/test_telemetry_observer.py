@@ -10,6 +10,7 @@ from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Cause
 from tests.harness.watched_telemetry import CANARY, COMMITTED, Watched, secret
 from worker.core.decoding_counts import DecodingCounts
+from worker.errors import StoreError
 from worker.ports.observer import (
     BatchLabelled,
     BatchQueued,
@@ -41,6 +42,7 @@ from worker.ports.reasons import (
     RebalanceKind,
 )
 from worker.ports.seam_events import DecodingCounted, ProducerRebuilt, SeamReached, SeamStep, SegmentsPublished
+from worker.telemetry.said_lately import SaidLately
 
 
 @pytest.fixture
@@ -187,6 +189,28 @@ def test_faults_and_refusals_are_counted_by_their_names(watched: Watched) -> Non
     assert watched.value("caesura_dead_letters_total", reason="malformed") == 1
     assert watched.value("caesura_repeats_total") == 1
     assert watched.value("caesura_producer_rebuilds_total", reason="commit_unknown") == 1
+
+
+def test_a_fault_that_lasts_is_said_with_its_reason_and_not_at_every_try(watched: Watched) -> None:
+    refused = StoreError("asking Redis for a sign of life at redis:6379: connection refused: nothing listens there")
+    for _ in range(50):
+        watched.observer.note(CallFailed.of("ping", refused))
+        for partition in (0, 1):
+            waits = ClaimWaits(partition=partition, reason=ClaimWaitReason.STORE_FAILED, detail=str(refused))
+            watched.observer.note(waits)
+    watched.observer.note(CallFailed.of("ping", StoreError("no answer in time")))
+    lines = watched.lines()
+    assert [line["event"] for line in lines] == ["fault", "claim_waits", "claim_waits", "fault"]
+    assert [line["detail"] for line in lines] == [*[str(refused)] * 3, "no answer in time"]
+    assert (lines[0]["kind"], lines[0]["call"], lines[0]["error"]) == ("store", "ping", "StoreError")
+    assert watched.value("caesura_store_errors_total", call="ping") == 51
+    assert watched.value("caesura_claims_waiting_total", reason=str(ClaimWaitReason.STORE_FAILED)) == 100
+
+
+def test_what_was_said_lately_is_said_again_when_the_time_has_passed() -> None:
+    said = SaidLately(within_s=10.0, most=2)
+    assert [said.asked("a", now_s) for now_s in (0.0, 9.9, 10.0, 19.0, 20.0)] == [False, True, False, True, False]
+    assert [said.asked(what, 21.0) for what in ("b", "c", "a")] == [False, False, False]  # no room for three
 
 
 def test_what_a_rebuild_missed_is_an_error_with_its_offsets_and_counted(watched: Watched) -> None:

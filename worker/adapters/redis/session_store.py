@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import cast
 
@@ -76,12 +77,15 @@ class RedisSessionStore(SessionStore):
             self._made = make_client(self._settings)
         return self._made
 
+    def _storing(self, doing: str) -> AbstractContextManager[None]:
+        return storing(f"{doing} at {', '.join(self._settings.addresses)}")
+
     def _key(self, partition: int) -> str:
         return partition_key(self._deployment, self._topic, partition)
 
     @override
     def claim(self, partition: int, above: int) -> Claimed:
-        with storing(f"claiming partition {partition}"):
+        with self._storing(f"claiming partition {partition}"):
             answer = _CLAIM.run(self._client(), self._key(partition), [above])
         token, manifest, stored_id = cast("tuple[int, bytes | None, bytes | None]", answer)
         return Claimed(token=int(token), manifest=manifest, id=stored_id)
@@ -91,7 +95,7 @@ class RedisSessionStore(SessionStore):
         seen: set[bytes] = set()
         cursor = 0
         while True:
-            with storing(f"loading partition {partition}"):
+            with self._storing(f"loading partition {partition}"):
                 answer = self._client().execute_command("HSCAN", self._key(partition), cursor, "COUNT", _FIELDS_A_SCAN)
             cursor, fields = cast("tuple[int, dict[bytes, bytes]]", answer)
             for name, value in fields.items():
@@ -114,27 +118,27 @@ class RedisSessionStore(SessionStore):
         for session, value in write.put.items():
             arguments += (_field(session), value)
         arguments += (_field(session) for session in write.drop)
-        with storing(f"writing partition {partition}"):
+        with self._storing(f"writing partition {partition}"):
             return _WRITE.run(self._client(), self._key(partition), arguments) == 1
 
     @override
     def release(self, partition: int) -> None:
-        with storing(f"releasing partition {partition}"):
+        with self._storing(f"releasing partition {partition}"):
             self._client().execute_command("HSET", self._key(partition), _RELEASE, 1)
 
     @override
     def take_release(self, partition: int) -> bool:
-        with storing(f"asking whether partition {partition} was released"):
+        with self._storing(f"asking whether partition {partition} was released"):
             return self._client().execute_command("HDEL", self._key(partition), _RELEASE) == 1
 
     @override
     def ping(self) -> None:
-        with storing("asking Redis for a sign of life"):
+        with self._storing("asking Redis for a sign of life"):
             ping(self._client(), self._settings)
 
     @override
     def close(self) -> None:
         if self._made is not None:
             made, self._made = self._made, None
-            with storing("closing the connections to Redis"):
+            with self._storing("closing the connections to Redis"):
                 made.close()

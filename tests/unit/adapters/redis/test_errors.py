@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from redis import exceptions
 
 from worker.adapters.redis.errors import FOREIGN, OUR_FAULT, code_of, store_error, storing
+from worker.adapters.redis.session_store import connect
+from worker.adapters.redis.settings import RedisSettings
 from worker.errors import FatalError, StoreError
 
 CANARY = "zwieselhausen"
@@ -81,6 +83,16 @@ def test_where_nothing_listens_it_is_said() -> None:
         client = redis.Redis(port=unused.getsockname()[1])
         with client, pytest.raises(StoreError, match="connection refused: nothing listens there"), storing("asking"):
             client.ping()
+
+
+def test_a_store_that_nobody_serves_says_where_it_looked() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        store = connect(RedisSettings(addresses=(address,)), deployment="blue", topic="words")
+        with pytest.raises(StoreError, match=f"claiming partition 3 at {address}: connection refused"):
+            store.claim(3, 0)
+        store.close()
 
 
 def test_what_is_not_foreign_passes_through() -> None:
