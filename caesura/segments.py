@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from schemas import segments as published
 from schemas.segments import Cause, SegmentWord
 from schemas.tentative import Tentative
-from worker.core.rendering import Style, render, render_segment
+from worker.core.rendering import Style, render_segment, render_tentative
 
 __all__ = ["Segment", "Unfrozen"]
 
@@ -81,11 +81,4 @@ class Unfrozen:
     @property
     def marked(self) -> str:
         """Every word as it would be written now."""
-        told = self.published
-        return render(
-            told.words,
-            told.lang,
-            Style.MARKED,
-            sentence_start=told.sentence_start,
-            replace_marks=told.model is not None and told.punctuated,
-        ).text
+        return render_tentative(self.published).text

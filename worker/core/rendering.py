@@ -29,6 +29,7 @@ from enum import StrEnum
 
 from schemas.labels import Casing, kind_of
 from schemas.segments import PunctuationName, Segment, SegmentWord
+from schemas.tentative import Tentative
 from worker.core.casing import cased, casing_of
 from worker.core.cleaning import Cleaning
 from worker.core.typography import (
@@ -42,7 +43,7 @@ from worker.core.typography import (
     written_in_latin,
 )
 
-__all__ = ["Rendered", "Style", "render", "render_segment"]
+__all__ = ["Rendered", "Style", "render", "render_segment", "render_tentative"]
 
 _SENTENCE_ENDS: frozenset[PunctuationName] = frozenset({"period", "question"})
 _BRACKETS = {"RM": ("[", "]"), "IM": ("{", "}")}
@@ -103,6 +104,17 @@ def render_segment(
         keep_reparanda=keep_reparanda,
         cleaning=cleaning.joined(segment.own_fillers, segment.kept_phrases),
         replace_marks=segment.model is not None and segment.punctuated,
+    )
+
+
+def render_tentative(tentative: Tentative) -> Rendered:
+    """Render words that are not frozen as they would be written now, ``marked``: nothing of them is left out yet."""
+    return render(
+        tentative.words,
+        tentative.lang,
+        Style.MARKED,
+        sentence_start=tentative.sentence_start,
+        replace_marks=tentative.model is not None and tentative.punctuated,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from schemas.segments import Segment
 from schemas.tentative import Tentative
 from worker.core.cleaning import Cleaning
-from worker.core.rendering import Style, render, render_segment
+from worker.core.rendering import Style, render_segment, render_tentative
 from worker.service.messages import SegmentMessage, TentativeMessage
 
 __all__ = ["segment_message", "tentative_message"]
@@ -20,11 +20,5 @@ def segment_message(segment: Segment, cleaning: Cleaning) -> SegmentMessage:
 
 def tentative_message(tentative: Tentative) -> TentativeMessage:
     """Return unfrozen words with their rendering of now."""
-    marked = render(
-        tentative.words,
-        tentative.lang,
-        Style.MARKED,
-        sentence_start=tentative.sentence_start,
-        replace_marks=tentative.model is not None and tentative.punctuated,
-    )
+    marked = render_tentative(tentative)
     return TentativeMessage(marked=marked.text, spans=marked.spans, tentative=tentative)
