@@ -6,14 +6,12 @@ from schemas.codec import decode_event
 from schemas.dead_letters import DeadLetterReason
 from schemas.errors import InvalidEventError
 from schemas.events import WordsEvent
-from worker.core.partitioning import crc32_partition, murmur2_partition
 from worker.errors import BadEventError
 from worker.ports.records import Record
 from worker.runtime.settings import Partitioner
 
 __all__ = ["read_event"]
 
-_PARTITION_OF = {Partitioner.MURMUR2: murmur2_partition, Partitioner.CRC32: crc32_partition}
 _PRODUCER_OPTION = {
     Partitioner.MURMUR2: "Java's default or librdkafka's partitioner=murmur2_random",
     Partitioner.CRC32: "librdkafka's partitioner=consistent_random",
@@ -33,8 +31,7 @@ def read_event(record: Record, *, partitions: int, partitioner: Partitioner) -> 
         raise BadEventError(error.reason, error.detail) from None
     if record.key is None or record.key != event.session.encode():
         raise BadEventError(DeadLetterReason.KEY_MISMATCH, "the record's key is not the event's session in UTF-8")
-    partition_of = _PARTITION_OF.get(partitioner)
-    if partition_of is not None and partition_of(record.key, partitions) != record.partition:
+    if partitioner is not Partitioner.UNCHECKED and partitioner.place(record.key, partitions) != record.partition:
         raise BadEventError(
             DeadLetterReason.WRONG_PARTITION,
             f"the setting partitioner={partitioner} expects {_PRODUCER_OPTION[partitioner]}",
