@@ -16,7 +16,9 @@ __all__ = [
     "MAX_OWN_PHRASES",
     "MAX_TARGETS",
     "MAX_WORD_CHARACTERS",
+    "TARGET_PATTERN",
     "Emission",
+    "LanguageTag",
     "SessionOptions",
     "Target",
     "Word",
@@ -34,7 +36,11 @@ _Name = Annotated[str, Meta(max_length=128)]
 Phrase = Annotated[str, Meta(min_length=1, max_length=64)]
 """A word or some words, as a session wants them left out or kept."""
 
-Target = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+LanguageTag = Annotated[str, Meta(max_length=35, pattern=r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$")]
+"""A language as BCP-47 writes it, ``_`` for ``-`` allowed; which of them is served is not said by it."""
+
+TARGET_PATTERN = r"^[A-Za-z0-9._-]{1,64}$"
+Target = Annotated[str, Meta(pattern=TARGET_PATTERN)]
 """What a translation route may be called, by producers and by the operator."""
 
 
@@ -87,7 +93,7 @@ class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     version: str
     session: Annotated[str, Meta(min_length=1, max_length=128)]
     seq: _Count
-    lang: Annotated[str, Meta(max_length=35, pattern=r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$")]
+    lang: LanguageTag
     epoch: _Count = 0
     words: Annotated[tuple[Word, ...], Meta(max_length=MAX_EVENT_WORDS)] = ()
     heard_until_ms: _Count | None = None

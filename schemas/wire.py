@@ -1,4 +1,4 @@
-"""How a record's value is written: MessagePack, or JSON where its readers have nothing else.
+"""How a record's value, or a WebSocket's message, is written: MessagePack, or JSON where its readers have no other.
 
 Both are read, whatever is written: a map in MessagePack never begins with a brace, an object in JSON always does.
 """
@@ -13,7 +13,7 @@ _WHITE_SPACE = b" \t\r\n"
 
 
 class WireFormat(StrEnum):
-    """The forms of a value."""
+    """The forms of a value or a message."""
 
     MSGPACK = "msgpack"
     JSON = "json"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from schemas.events import Target
+from schemas.events import TARGET_PATTERN, Target
 from worker.core.cleaning import CleaningLevel
 from worker.core.rendering import Style
 
 __all__ = ["Route", "require_topic"]
 
-_TARGET = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_TARGET = re.compile(TARGET_PATTERN)
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 

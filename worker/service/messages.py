@@ -13,9 +13,10 @@ import msgspec
 from msgspec import Meta
 
 from schemas.dead_letters import DeadLetterReason
-from schemas.events import SessionOptions
+from schemas.events import LanguageTag, SessionOptions
 from schemas.segments import Segment
 from schemas.tentative import Tentative
+from schemas.wire import WireFormat
 from worker.feeds.recognisers.catalogue import RecogniserName
 
 __all__ = [
@@ -33,17 +34,9 @@ __all__ = [
     "ServeReason",
     "ServerMessage",
     "TentativeMessage",
-    "Wire",
 ]
 
 PROTOCOL_VERSION = "1.0"
-
-
-class Wire(StrEnum):
-    """How the server writes: JSON as text frames, or MessagePack as binary ones. A client may send either, always."""
-
-    JSON = "json"
-    MSGPACK = "msgpack"
 
 
 class RefusalReason(StrEnum):
@@ -91,15 +84,16 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
 
     format: the recogniser whose own messages follow; left out: word events follow. lang, session: of events that name
     none. options: of every session, unless its first event has its own. tentative: whether words are told before they
-    are frozen. token: what the operator asks for, where no header can carry it.
+    are frozen. wire: how the server writes, JSON as text frames or MessagePack as binary ones; a client may send
+    either, always. token: what the operator asks for, where no header can carry it.
     """
 
     format: RecogniserName | None = None
-    lang: Annotated[str, Meta(max_length=35, pattern=r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$")] = "en"
+    lang: LanguageTag = "en"
     session: Annotated[str, Meta(min_length=1, max_length=100)] = "1"
     options: SessionOptions | None = None
     tentative: bool = False
-    wire: Wire = Wire.JSON
+    wire: WireFormat = WireFormat.JSON
     token: Annotated[str, Meta(max_length=1024)] = ""
 
 

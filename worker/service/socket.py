@@ -8,6 +8,7 @@ import msgspec
 from starlette.datastructures import Headers
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from schemas.wire import WireFormat
 from worker.ports.observer import Observer
 from worker.ports.service_events import ClientRefused, UnfrozenTold
 from worker.service.admittance import admits_host, admits_origin, admits_token
@@ -19,7 +20,6 @@ from worker.service.messages import (
     Refused,
     ServeReason,
     ServerMessage,
-    Wire,
 )
 from worker.service.outbox import Outbox
 from worker.service.reading import RefusedMessageError, read_opening
@@ -48,7 +48,7 @@ class ClientSocket:
     def __init__(self, socket: WebSocket, settings: ServeSettings, observer: Observer) -> None:
         self._socket = socket
         self._settings = settings
-        self._wire = Wire.JSON
+        self._wire = WireFormat.JSON
         self.observer = observer
         self.outbox = Outbox(settings.max_unsent_messages, lambda looks: observer.note(UnfrozenTold(dropped=looks)))
 
@@ -111,7 +111,7 @@ class ClientSocket:
             raise ClientGoneError
         try:
             async with asyncio.timeout(self._settings.send_timeout_s):
-                if self._wire is Wire.MSGPACK:
+                if self._wire is WireFormat.MSGPACK:
                     await self._socket.send_bytes(msgspec.msgpack.encode(message))
                 else:
                     await self._socket.send_text(msgspec.json.encode(message).decode())
