@@ -9,7 +9,7 @@ from worker.adapters.onnx.shipped import shipped_models
 from worker.core.rules import primary_language
 from worker.errors import FatalError
 
-__all__ = ["installed_models", "languages", "models_folder"]
+__all__ = ["chosen_folder", "installed_models", "languages", "models_folder"]
 
 
 def models_folder() -> Path:
@@ -20,9 +20,14 @@ def models_folder() -> Path:
     return folder
 
 
+def chosen_folder(models: str | Path | None) -> Path:
+    """Return a folder of models as a caller names it; None is the one of this installation. CaesuraError: none."""
+    return models_folder() if models is None else Path(models)
+
+
 def installed_models(models: str | Path | None = None) -> list[StoredModel]:
     """Return the models of a folder, each verified. CaesuraError where one is not what it should be."""
-    return read_models_folder(models_folder() if models is None else Path(models))
+    return read_models_folder(chosen_folder(models))
 
 
 def languages(models: str | Path | None = None) -> list[str]:

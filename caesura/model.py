@@ -12,7 +12,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from caesura.installed import languages, models_folder
+from caesura.installed import chosen_folder, languages
 from caesura.segments import Segment
 from caesura.sessions import Session, Spoken, options_of
 from schemas.events import WordsEvent
@@ -41,7 +41,7 @@ def load(lang: str = "en", *, models: str | Path | None = None, threads: int | N
     given: object = threads
     if given is not None and (not isinstance(given, int) or given < 1):
         raise ValueError(f"threads is {given!r}: 1 or more of one inference, or None")
-    folder = models_folder() if models is None else Path(models)
+    folder = chosen_folder(models)
     _refuse_unserved(lang, languages(folder))
     engine = OnnxEngine(folder, threads=threads)
     for model, doubt in engine.doubts.items():

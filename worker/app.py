@@ -49,6 +49,7 @@ __all__ = [
     "StopSignals",
     "build_worker",
     "health_of",
+    "log_doubts",
     "opened_tracer",
     "refuse_denied",
     "run_worker",
@@ -157,7 +158,8 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
     """
     runtime = settings.worker
     load_dictionary()  # where it is missing, the worker must say so now
-    engine = warm_engine(runtime, log)
+    engine = warm_engine(runtime)
+    log_doubts(engine, log)
     source = KafkaWordSource(settings.kafka, runtime.input_topic, runtime.claims)
     parts = RuntimeParts(
         source=source,
@@ -182,15 +184,19 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
     return worker, watchdog
 
 
-def warm_engine(runtime: RuntimeSettings, log: Log) -> OnnxEngine:
-    """Return the engine over the folder's models, each run once; what is doubtful of one is logged. FatalError."""
+def warm_engine(runtime: RuntimeSettings) -> OnnxEngine:
+    """Return the engine that settings ask for, each of its models run once. FatalError where one cannot be used."""
     engine = OnnxEngine(
         models_folder(runtime), active=runtime.active_models, max_kept_bytes=runtime.engine_memory_mib * 2**20
     )
     engine.warm_up()
+    return engine
+
+
+def log_doubts(engine: OnnxEngine, log: Log) -> None:
+    """Log what is doubtful of each model: its labels are wrong on this processor."""
     for model, doubt in engine.doubts.items():
         log.warning("model_doubted", model=model, detail=doubt)
-    return engine
 
 
 @contextmanager

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
 
 import typer
 
 from worker.adapters.onnx.model_folder import languages_of
-from worker.adapters.onnx.shipped import shipped_models
 from worker.core.rules import primary_language
 from worker.core.served_languages import unserved
 from worker.runtime.settings import RuntimeSettings
+from worker.settings.tree import models_folder_if_any
 
 __all__ = ["LanguageOfText", "tell_unserved"]
 
@@ -26,7 +25,7 @@ _ENOUGH_HAN = 2
 
 def tell_unserved(lang: str, worker: RuntimeSettings) -> None:
     """Say on stderr where none of the models here is for a language; nothing where no models are here."""
-    folder = Path(worker.models_dir) if worker.models_dir else shipped_models()
+    folder = models_folder_if_any(worker)
     served = languages_of(folder, active=worker.active_models) if folder is not None else []
     if served and (told := unserved(lang, served)) is not None:
         typer.echo(told, err=True)

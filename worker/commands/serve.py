@@ -8,13 +8,12 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.system_clock import SystemClock
 from worker.commands.doubted_models import tell_doubts
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.core.dictionary import load_dictionary
 from worker.errors import FatalError
-from worker.settings.tree import load_local_settings, models_folder
+from worker.settings.tree import load_local_settings
 
 __all__ = ["needs_web", "serve", "serve_assignments"]
 
@@ -32,17 +31,14 @@ def serve(
     they end with their connection. Open the address in a browser to try it; docs/serve.md has clients of ten lines.
     """
     settings = load_local_settings(origin_of(config, serve_assignments(assignments, host, port)))
+    from worker.app import warm_engine  # noqa: PLC0415 - a second of imports: a wrong setting is told without
+
     with needs_web():
         from worker.service.server import listening  # noqa: PLC0415 - an extra
         from worker.service.word_service import WordService  # noqa: PLC0415
     listener = listening(settings.serve)
     load_dictionary()
-    engine = OnnxEngine(
-        models_folder(settings.worker),
-        active=settings.worker.active_models,
-        max_kept_bytes=settings.worker.engine_memory_mib * 2**20,
-    )
-    engine.warm_up()
+    engine = warm_engine(settings.worker)
     tell_doubts(engine)
     typer.echo(f"caesura serves {listener.url} (WebSocket: {listener.url.replace('http', 'ws', 1)}v1/words)", err=True)
     raise typer.Exit(WordService(settings=settings, engine=engine, clock=SystemClock()).run(listener))

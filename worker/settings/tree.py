@@ -34,6 +34,7 @@ __all__ = [
     "load_settings",
     "load_settings_to_show",
     "models_folder",
+    "models_folder_if_any",
     "open_settings",
     "settings_shown",
 ]
@@ -129,11 +130,14 @@ def load_local_settings(origin: SettingSources) -> LocalSettings:
 
 def models_folder(worker: RuntimeSettings) -> Path:
     """Return the folder of the models: the one set, else the ones shipped with the package (FatalError: none)."""
-    if worker.models_dir:
-        return Path(worker.models_dir)
-    if (folder := shipped_models()) is not None:
+    if (folder := models_folder_if_any(worker)) is not None:
         return folder
     raise FatalError("no models are shipped with this installation: set worker.models_dir")
+
+
+def models_folder_if_any(worker: RuntimeSettings) -> Path | None:
+    """Return the folder of the models as ``models_folder`` does; None where there is none."""
+    return Path(worker.models_dir) if worker.models_dir else shipped_models()
 
 
 def open_settings() -> list[Leaf]:
