@@ -18,11 +18,12 @@ from schemas.codec import encode_event
 from schemas.events import WordsEvent
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.commands.brokers import reached_brokers
-from worker.commands.language import LanguageOfText, tell_unserved
+from worker.commands.language import tell_unserved
 from worker.commands.lines import read_lines, readable_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
 from worker.commands.replay import AgreeOption
+from worker.commands.speech_count import SpeechCount
 from worker.errors import FatalError
 from worker.feeds.hypothesis import UnreadableMessageError
 from worker.feeds.messages import json_messages
@@ -161,10 +162,9 @@ class _Feed:
         self._speech = speech
         self._deliver = deliver
         self._began_s = time.monotonic()
-        self._messages = self._unread = self._words = 0
-        self._sessions: set[str] = set()
+        self._messages = self._unread = 0
         self._whose = WhoseMessages(name)
-        self._languages: dict[str, LanguageOfText] = {}
+        self._count = SpeechCount()
 
     def read(self, lines: Iterable[str | None]) -> None:
         """Take all messages of lines as they come; None is a line that is not UTF-8."""
@@ -197,14 +197,13 @@ class _Feed:
 
     def tell(self) -> None:
         """Say on stderr what went by."""
-        parts = ((self._messages, "message"), (self._words, "word"), (len(self._sessions), "session"))
-        told = [counted_noun(count, noun) for count, noun in parts]
+        told = [self._count.told(self._messages, "message")]
         if self._unread:
             told.append(f"{counted_noun(self._unread, 'message')} passed over")
         if self._speech.revised:
             told.append(f"{counted_noun(self._speech.revised, 'word')} sent and heard otherwise later (--agree)")
         typer.echo(", ".join(told), err=True)
-        if (doubt := self._whose.doubt(self._words)) is not None:
+        if (doubt := self._whose.doubt(self._count.words)) is not None:
             raise FatalError(doubt)
         if self._unread:
             raise typer.Exit(1)
@@ -212,11 +211,7 @@ class _Feed:
     def _take(self, events: list[WordsEvent]) -> None:
         for event in events:
             self._deliver(event)
-            language = self._languages.setdefault(event.lang, LanguageOfText(event.lang))
-            if (told := language.notice(word.text for word in event.words)) is not None:
-                typer.echo(told, err=True)
-            self._sessions.add(event.session)
-            self._words += len(event.words)
+            self._count.take(event)
 
     @property
     def _elapsed_ms(self) -> int:

@@ -15,10 +15,11 @@ from schemas.events import WordsEvent
 from schemas.versions import EVENT_VERSION
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.commands.brokers import reached_brokers
-from worker.commands.language import LanguageOfText, tell_unserved
+from worker.commands.language import tell_unserved
 from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.progress import counted, counted_noun
+from worker.commands.progress import counted
+from worker.commands.speech_count import SpeechCount
 from worker.errors import FatalError
 from worker.feeds.file_format import FileFormat
 from worker.feeds.pacing import paced
@@ -148,45 +149,23 @@ def replay(
 
 def _print(events: Iterable[TimedEvent], format_name: str) -> None:
     """Print events as ``replay`` would read them again; the count goes to stderr."""
-    count = _Count()
+    count, last_ms = SpeechCount(), 0
     for one in events:
         fields = {"at_ms": one.at_ms} | msgspec.to_builtins(one.event)
         typer.echo(msgspec.json.encode(fields).decode())
-        count.take(one)
-    typer.echo(f"{format_name}: {count.told} would be sent over {count.last_ms / 1000:.1f} s; nothing was", err=True)
+        count.take(one.event)
+        last_ms = one.at_ms
+    told = count.told(count.events, "event")
+    typer.echo(f"{format_name}: {told} would be sent over {last_ms / 1000:.1f} s; nothing was", err=True)
 
 
 def _send(events: Iterable[TimedEvent], settings: BrokerSettings, *, speed: float) -> None:
     began_s = time.monotonic()
-    worker, count = settings.worker, _Count()
+    worker, count = settings.worker, SpeechCount()
     total = len(events) if isinstance(events, list) else None
     with KafkaSender(settings.kafka, worker.input_topic, worker.partitioner.place) as sender:
         timed = paced(events, speed=speed, now_s=time.monotonic, sleep=time.sleep)
         for one in counted(timed, doing="replaying", total=total):
             sender.send(one.event.session.encode(), encode_event(one.event))
-            count.take(one)
-    typer.echo(f"{count.told} in {time.monotonic() - began_s:.1f} s", err=True)
-
-
-class _Count:
-    """What went by; says where its script is not its language's."""
-
-    def __init__(self) -> None:
-        self._languages: dict[str, LanguageOfText] = {}
-        self._sessions: set[str] = set()
-        self._events = self._words = self.last_ms = 0
-
-    def take(self, one: TimedEvent) -> None:
-        """Count an event."""
-        self._sessions.add(one.event.session)
-        self._events, self._words = self._events + 1, self._words + len(one.event.words)
-        self.last_ms = one.at_ms
-        language = self._languages.setdefault(one.event.lang, LanguageOfText(one.event.lang))
-        if (told := language.notice(word.text for word in one.event.words)) is not None:
-            typer.echo(told, err=True)
-
-    @property
-    def told(self) -> str:
-        """The counts for people."""
-        parts = ((self._events, "event"), (self._words, "word"), (len(self._sessions), "session"))
-        return ", ".join(counted_noun(count, noun) for count, noun in parts)
+            count.take(one.event)
+    typer.echo(f"{count.told(count.events, 'event')} in {time.monotonic() - began_s:.1f} s", err=True)

@@ -1,0 +1,34 @@
+"""Counts the word events that a command sends, and says once where their script is not their language's."""
+
+from __future__ import annotations
+
+import typer
+
+from schemas.events import WordsEvent
+from worker.commands.language import LanguageOfText
+from worker.commands.progress import counted_noun
+
+__all__ = ["SpeechCount"]
+
+
+class SpeechCount:
+    """What went by. events, words: how many so far."""
+
+    def __init__(self) -> None:
+        self._languages: dict[str, LanguageOfText] = {}
+        self._sessions: set[str] = set()
+        self.events = self.words = 0
+
+    def take(self, event: WordsEvent) -> None:
+        """Count an event; what is to be noticed of its script goes to stderr."""
+        self.events += 1
+        self.words += len(event.words)
+        self._sessions.add(event.session)
+        language = self._languages.setdefault(event.lang, LanguageOfText(event.lang))
+        if (told := language.notice(word.text for word in event.words)) is not None:
+            typer.echo(told, err=True)
+
+    def told(self, count: int, noun: str) -> str:
+        """Return the counts for people: of what came (``3 messages``), of words and of sessions."""
+        parts = ((count, noun), (self.words, "word"), (len(self._sessions), "session"))
+        return ", ".join(counted_noun(number, name) for number, name in parts)
