@@ -5,7 +5,22 @@ from __future__ import annotations
 
 from confluent_kafka import KafkaError
 
-__all__ = ["DENIED", "FENCING", "FORBIDDEN", "GROUP_MOVED_ON", "INFORMATIONAL", "PASSING"]
+__all__ = [
+    "DENIED",
+    "FENCING",
+    "FORBIDDEN",
+    "GROUP_MOVED_ON",
+    "INFORMATIONAL",
+    "OUT_OF_RANGE",
+    "PARTITION_END",
+    "PASSING",
+]
+
+PARTITION_END = KafkaError._PARTITION_EOF
+"""No error: a consumer with ``enable.partition.eof`` has read all that is there."""
+
+OUT_OF_RANGE = KafkaError._AUTO_OFFSET_RESET
+"""A consumer with ``auto.offset.reset=error`` asked for an offset that the partition does not have."""
 
 FENCING = frozenset(
     {

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, KafkaError, Message
+from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
+from worker.adapters.kafka.error_codes import OUT_OF_RANGE
 from worker.errors import BrokerError
 from worker.ports.records import PartitionEnd, PartitionStalled, Record
 
 __all__ = ["FetchPositions", "Reading", "record_of"]
-
-PARTITION_END = KafkaError._PARTITION_EOF  # noqa: SLF001 (librdkafka's own codes begin with an underscore)
-OUT_OF_RANGE = KafkaError._AUTO_OFFSET_RESET  # noqa: SLF001
 
 
 @dataclass(slots=True, kw_only=True)

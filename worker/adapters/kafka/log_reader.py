@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 from typing_extensions import override
 
 from worker.adapters.kafka.end_witness import EndWitness
+from worker.adapters.kafka.error_codes import PARTITION_END
 from worker.adapters.kafka.errors import consumer_error, consuming
 from worker.adapters.kafka.fetch_positions import record_of
 from worker.adapters.kafka.new_client import new_client
@@ -20,7 +21,6 @@ from worker.ports.records import OutMessage, Record
 
 __all__ = ["KafkaLogReader"]
 
-_EOF = KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's own code
 _POLL_S = 0.2
 _MAX_MESSAGES = 1000
 
@@ -75,7 +75,7 @@ class KafkaLogReader(LogReader):
                 messages = [] if first is None else [first, *consumer.consume(_MAX_MESSAGES - 1, 0)]
             for message in messages:
                 offset, error = message.offset(), message.error()
-                if error is not None and error.code() != _EOF:
+                if error is not None and error.code() != PARTITION_END:
                     raise consumer_error(error, doing)
                 if offset is None:
                     continue

@@ -37,6 +37,8 @@ from worker.ports.word_source import GroupMembership
 __all__ = ["KafkaPublisher"]
 
 _NEWS_TRAVEL_S = 5.0
+"""So long a broker may not have heard of a topic that was just made."""
+
 _OVERDUE_S = 1.0
 
 

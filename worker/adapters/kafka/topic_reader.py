@@ -12,6 +12,7 @@ from typing import Self
 
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, TopicPartition
 
+from worker.adapters.kafka.error_codes import PARTITION_END
 from worker.adapters.kafka.errors import consumer_error, consuming
 from worker.adapters.kafka.fetch_positions import record_of
 from worker.adapters.kafka.new_client import new_client
@@ -22,7 +23,6 @@ from worker.ports.records import PartitionEnd, Record
 
 __all__ = ["KafkaReader", "Start"]
 
-_EOF = KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's own code
 _NO_GROUP = KafkaError.GROUP_AUTHORIZATION_FAILED
 """librdkafka looks for a group's coordinator whether the group is used or not; a reader needs no right to any."""
 
@@ -76,7 +76,7 @@ class KafkaReader:
         error, partition, offset = message.error(), message.partition(), message.offset()
         if error is not None and error.code() == _NO_GROUP:
             return None
-        if error is not None and error.code() != _EOF:
+        if error is not None and error.code() != PARTITION_END:
             raise consumer_error(error, f"reading {self._topic}")
         if partition is None or offset is None:
             return None

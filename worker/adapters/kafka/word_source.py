@@ -19,9 +19,9 @@ from typing_extensions import override
 
 from worker.adapters.kafka.current_offsets import CurrentOffsets
 from worker.adapters.kafka.end_questions import EndQuestions
-from worker.adapters.kafka.error_codes import FORBIDDEN, INFORMATIONAL
+from worker.adapters.kafka.error_codes import FORBIDDEN, INFORMATIONAL, OUT_OF_RANGE, PARTITION_END
 from worker.adapters.kafka.errors import consumer_error, consuming, error_of
-from worker.adapters.kafka.fetch_positions import OUT_OF_RANGE, PARTITION_END, FetchPositions
+from worker.adapters.kafka.fetch_positions import FetchPositions
 from worker.adapters.kafka.membership import KafkaMembership
 from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.range_questions import RangeQuestions

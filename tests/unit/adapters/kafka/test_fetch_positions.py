@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, Message
 
-from worker.adapters.kafka.fetch_positions import OUT_OF_RANGE, PARTITION_END, FetchPositions
+from worker.adapters.kafka.error_codes import OUT_OF_RANGE, PARTITION_END
+from worker.adapters.kafka.fetch_positions import FetchPositions
 from worker.errors import BrokerError
 from worker.ports.records import PartitionEnd, PartitionStalled, Record
 
