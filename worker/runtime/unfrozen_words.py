@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from schemas.codec import encode_tentative
 from schemas.wire import WireFormat
+from worker.core.paced_looks import PacedLooks
 from worker.core.partition import PartitionSessions
 from worker.ports.clock import Clock
 from worker.ports.observer import Observer
@@ -35,22 +36,23 @@ class UnfrozenWords:
     interval_ms: int
     wire: WireFormat
     observer: Observer
-    _told_at_s: dict[_Key, float] = field(default_factory=dict)
-    _news: dict[_Key, None] = field(default_factory=dict)
+    _looks: PacedLooks[_Key] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with nothing told."""
+        self._looks = PacedLooks(self.interval_ms / 1000)
 
     def tell(self, partitions: Mapping[int, PartitionSessions], *, behind: bool) -> None:
         """Tell of what has changed since the last checkpoint. behind: there is more to read than was taken."""
         if self.publisher is None:
             return
-        self._news.update(((number, name), None) for number, one in partitions.items() for name in one.touched)
+        for number, sessions in partitions.items():
+            for name in sessions.touched:
+                self._looks.changed((number, name))
         began_s = self.clock.monotonic_s()
-        self._told_at_s = {key: at_s for key, at_s in self._told_at_s.items() if self._is_recent(at_s, began_s)}
-        offered, passed_over = 0, 0
-        if behind:
-            passed_over = len(self._news)
-            self._news.clear()
-        for key in [key for key in self._news if key not in self._told_at_s]:
-            del self._news[key]
+        passed_over = self._looks.pass_over() if behind else 0
+        offered = 0
+        for key in self._looks.due(began_s):
             offered += self._look(self.publisher, key, partitions)
             if self.clock.monotonic_s() - began_s > _BUDGET_S:
                 break
@@ -62,14 +64,12 @@ class UnfrozenWords:
         if self.publisher is not None:
             self.publisher.close()
 
-    def _is_recent(self, at_s: float, now_s: float) -> bool:
-        return now_s - at_s < self.interval_ms / 1000
-
     def _look(self, publisher: TentativePublisher, key: _Key, partitions: Mapping[int, PartitionSessions]) -> bool:
         number, name = key
         sessions = partitions.get(number)
         tentative = None if sessions is None else sessions.tentative(name, self.clock.wall_ms())
         if tentative is not None and tentative.words:
-            self._told_at_s[key] = self.clock.monotonic_s()
+            self._looks.told(key, self.clock.monotonic_s())
             return publisher.offer(number, name.encode(), encode_tentative(tentative, self.wire))
+        self._looks.forget(key)
         return False

@@ -19,6 +19,7 @@ from schemas.events import WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
 from worker.core.admission import OfferOutcome
+from worker.core.paced_looks import PacedLooks
 from worker.ports.clock import Clock
 from worker.service.messages import RefusalReason, ServeReason
 from worker.service.session_pool import PoolTurn, SessionPool
@@ -36,7 +37,10 @@ class Outlet(Protocol):
 
     @property
     def tentative_interval_ms(self) -> int | None:
-        """Return the least time between two looks at a session's unfrozen words; None: none are wanted."""
+        """Return the least time between two looks at a session's unfrozen words; None: none are wanted.
+
+        It is the same for as long as the connection lasts.
+        """
         ...
 
     def frozen(self, segment: Segment) -> None:
@@ -83,8 +87,7 @@ class DecodingThread:
         self._outlets: dict[int, Outlet] = {}
         self._stopping = False
         self._sessions: dict[int, dict[str, WordsEvent]] = {}
-        self._news: set[tuple[int, str]] = set()
-        self._told_at_s: dict[tuple[int, str], float] = {}
+        self._looks: dict[int, PacedLooks[str]] = {}
         self._thread = threading.Thread(target=self._run, name="decoding", daemon=True)
 
     def start(self) -> None:
@@ -149,7 +152,7 @@ class DecodingThread:
         if (silence_s := self._pool.due_in_s) is not None:
             due.append(silence_s)
         now_s = self._clock.monotonic_s()
-        due += [max(0.0, self._look_at_s(key, now_s) - now_s) for key in self._news]
+        due += [looks.due_in_s(now_s) for looks in self._looks.values()]
         return min(due)
 
     def _offer(self, offered: _Offered) -> None:
@@ -161,7 +164,7 @@ class DecodingThread:
         admission = self._pool.offer(msgspec.structs.replace(offered.event, session=key))
         if admission.reason is not DeadLetterReason.TOO_MANY_SESSIONS:  # else there is no such session
             self._sessions.setdefault(offered.connection, {})[name] = offered.event
-            self._news.add((offered.connection, name))
+            self._changed_for(offered.connection, name, outlet)
         if admission.reason is not None:
             outlet.refused(offered.number, offered.event, admission.reason)
         elif admission.outcome is OfferOutcome.REPEAT:
@@ -172,7 +175,7 @@ class DecodingThread:
             self._outlets.pop(connection, None)
         for name in self._sessions.pop(connection, {}):
             self._pool.drop(f"{connection}:{name}")
-            self._forget_news(connection, name)
+        self._looks.pop(connection, None)
 
     def _give(self, turn: PoolTurn) -> None:
         for segment in turn.segments:
@@ -181,14 +184,15 @@ class DecodingThread:
             if outlet is None:
                 continue
             outlet.frozen(msgspec.structs.replace(segment, session=name))
-            self._news.add((connection, name))
+            self._changed_for(connection, name, outlet)
         for key in turn.at_rest:
             connection, name = _whose(key)
             if (outlet := self._outlets.get(connection)) is not None:
                 outlet.at_rest(name)
         for key in turn.ended:
             connection, name = _whose(key)
-            self._forget_news(connection, name)
+            if connection in self._looks:
+                self._looks[connection].forget(name)
             last = self._sessions.get(connection, {}).pop(name, None)
             if last is not None and (outlet := self._outlets.get(connection)) is not None:
                 outlet.ended(last)
@@ -196,26 +200,18 @@ class DecodingThread:
 
     def _show_unfrozen(self) -> None:
         now_s = self._clock.monotonic_s()
-        for connection, name in list(self._news):
-            outlet = self._outlets.get(connection)
-            interval_ms = None if outlet is None else outlet.tentative_interval_ms
-            if outlet is None or interval_ms is None:
-                self._forget_news(connection, name)
-            elif self._look_at_s((connection, name), now_s) <= now_s:
-                self._news.discard((connection, name))
-                self._told_at_s[connection, name] = now_s
+        for connection, looks in self._looks.items():
+            for name in looks.due(now_s):
+                looks.told(name, now_s)
                 tentative = self._pool.tentative(f"{connection}:{name}")
                 if tentative is not None:
-                    outlet.revisable(msgspec.structs.replace(tentative, session=name))
+                    self._outlets[connection].revisable(msgspec.structs.replace(tentative, session=name))
 
-    def _look_at_s(self, key: tuple[int, str], now_s: float) -> float:
-        outlet = self._outlets.get(key[0])
-        interval_ms = None if outlet is None else outlet.tentative_interval_ms
-        return self._told_at_s.get(key, now_s - 1e6) + (interval_ms or 0) / 1000
-
-    def _forget_news(self, connection: int, name: str) -> None:
-        self._news.discard((connection, name))
-        self._told_at_s.pop((connection, name), None)
+    def _changed_for(self, connection: int, name: str, outlet: Outlet) -> None:
+        """Take note that a session has changed, if its unfrozen words are wanted."""
+        interval_ms = outlet.tentative_interval_ms
+        if interval_ms is not None:
+            self._looks.setdefault(connection, PacedLooks(interval_ms / 1000)).changed(name)
 
 
 def _whose(key: str) -> tuple[int, str]:

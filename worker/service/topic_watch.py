@@ -12,6 +12,7 @@ from schemas.errors import InvalidEventError, NewerVersionError
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.core.cleaning import Cleaning
+from worker.core.paced_looks import PacedLooks
 from worker.errors import BrokerError
 from worker.ports.clock import Clock
 from worker.ports.records import Record
@@ -55,13 +56,11 @@ class TopicWatch:
         self._reader = reader
         self._start = start
         self._clock = clock
-        self._interval_s = interval_ms / 1000
         self._cleaning = cleaning
         self._tell = tell
         self._on_fault = on_fault
         self._words = WatchedWords()
-        self._news: set[str] = set()
-        self._told_at_s: dict[str, float] = {}
+        self._looks = PacedLooks[str](interval_ms / 1000)
         self._takers: dict[str, Callable[[Record], None]] = {topics.segments: self._take_segment}
         if topics.words is not None:
             self._takers[topics.words] = self._take_words
@@ -120,29 +119,24 @@ class TopicWatch:
         segment = decode_segment(record.value or b"")
         self._words.freeze(segment)
         self._tell(segment_message(segment, self._cleaning))
-        self._news.add(segment.session)
+        self._looks.changed(segment.session)
 
     def _take_words(self, record: Record) -> None:
         event = decode_event(record.value or b"")
         self._words.hear(event, record.offset)
-        self._news.add(event.session)
+        self._looks.changed(event.session)
 
     def _take_tentative(self, record: Record) -> None:
         tentative = decode_tentative(record.value or b"")
         self._words.label(tentative)
-        self._news.add(tentative.session)
+        self._looks.changed(tentative.session)
 
     def _show_unfrozen(self) -> None:
         now_s = self._clock.monotonic_s()
-        for name in list(self._news):
-            if now_s - self._told_at_s.get(name, now_s - 1e6) < self._interval_s:
-                continue
-            self._news.discard(name)
-            self._told_at_s[name] = now_s
+        for name in self._looks.due(now_s):
             tentative = self._words.unfrozen(name, self._clock.wall_ms())
             if tentative is None:
-                self._told_at_s.pop(name)
+                self._looks.forget(name)
             else:
+                self._looks.told(name, now_s)
                 self._tell(tentative_message(tentative))
-        if len(self._told_at_s) > 2 * len(self._words) + 64:
-            self._told_at_s = {name: at_s for name, at_s in self._told_at_s.items() if now_s - at_s < self._interval_s}
