@@ -16,7 +16,13 @@ import msgspec
 
 from worker.core.labelling import LabelRequest
 
-__all__ = ["BatchLimits", "PendingLabels", "form_batches"]
+__all__ = ["FLOOD_WORDS", "BatchLimits", "PendingLabels", "form_batches"]
+
+FLOOD_WORDS = 300
+"""A session floods with more words than this behind its running step: two minutes of speech at 2.5 words a second.
+
+Whoever speaks is never so far ahead of a worker that keeps up; a backlog or a file that is sent at once is.
+"""
 
 
 class PendingLabels(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -27,28 +33,25 @@ class PendingLabels(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     waiting_since_ms: int
     queued_words: int = 0
 
+    @property
+    def is_flood(self) -> bool:
+        """Tell whether the session floods: it is served after all others."""
+        return self.queued_words > FLOOD_WORDS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchLimits:
-    """Bounds of a batch. max_words: of all buffers; one buffer alone may exceed it.
-
-    flood_words: a session with more queued words than this floods.
-    """
+    """Bounds of a batch. max_words: of all buffers; one buffer alone may exceed it."""
 
     max_sessions: int = 64
     max_words: int = 4_096
-    flood_words: int = 300
-
-    def is_flood(self, one: PendingLabels) -> bool:
-        """Tell whether a session floods: it is served after all others."""
-        return one.queued_words > self.flood_words
 
 
 def form_batches(pending: Sequence[PendingLabels], limits: BatchLimits) -> list[list[PendingLabels]]:
     """Return every pending session in one batch each, in the order in which the batches are to be run."""
     batches: list[list[PendingLabels]] = []
     words = 0
-    for one in sorted(pending, key=lambda one: (limits.is_flood(one), one.waiting_since_ms)):
+    for one in sorted(pending, key=lambda one: (one.is_flood, one.waiting_since_ms)):
         words += len(one.request.words)
         if not batches or words > limits.max_words or len(batches[-1]) == limits.max_sessions:
             batches.append([])

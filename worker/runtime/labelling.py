@@ -37,9 +37,7 @@ class Labelling:
         """
         pending = self._pending(partitions)
         self.observer.note(
-            SessionsFlooding(
-                queued_words={one.request.session: one.queued_words for one in pending if self.limits.is_flood(one)}
-            )
+            SessionsFlooding(queued_words={one.request.session: one.queued_words for one in pending if one.is_flood})
         )
         while pending:
             for batch in form_batches(pending, self.limits):

@@ -7,10 +7,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.core.batching import BatchLimits, PendingLabels, form_batches
+from worker.core.batching import FLOOD_WORDS, BatchLimits, PendingLabels, form_batches
 from worker.core.labelling import LabelRequest
 
-LIMITS = BatchLimits(max_sessions=4, max_words=150, flood_words=100)
+LIMITS = BatchLimits(max_sessions=4, max_words=150)
 
 
 def _pending(name: int, words: int, since_ms: int, queued_words: int = 0) -> PendingLabels:
@@ -19,7 +19,8 @@ def _pending(name: int, words: int, since_ms: int, queued_words: int = 0) -> Pen
 
 
 waiting = st.lists(
-    st.tuples(st.integers(1, 120), st.integers(0, 50), st.sampled_from([0, 0, 0, 500])), max_size=40
+    st.tuples(st.integers(1, 120), st.integers(0, 50), st.sampled_from([0, 0, FLOOD_WORDS, FLOOD_WORDS + 1])),
+    max_size=40,
 ).map(lambda drawn: [_pending(name, *one) for name, one in enumerate(drawn)])
 
 
@@ -50,9 +51,9 @@ def test_each_batch_begins_with_the_one_that_has_waited_longest_and_floods_come_
     batches = form_batches(pending, LIMITS)
     left = list(pending)
     for batch in batches:
-        first = min(left, key=lambda one: (one.queued_words > LIMITS.flood_words, one.waiting_since_ms))
-        key = (batch[0].queued_words > LIMITS.flood_words, batch[0].waiting_since_ms)
-        assert key == (first.queued_words > LIMITS.flood_words, first.waiting_since_ms)
+        first = min(left, key=lambda one: (one.queued_words > FLOOD_WORDS, one.waiting_since_ms))
+        key = (batch[0].queued_words > FLOOD_WORDS, batch[0].waiting_since_ms)
+        assert key == (first.queued_words > FLOOD_WORDS, first.waiting_since_ms)
         left = [one for one in left if one not in batch]
 
 
