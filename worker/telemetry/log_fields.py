@@ -76,12 +76,9 @@ def _names_by_number(value: object) -> bool:
 _ALLOWED: Mapping[str, Callable[[object], bool]] = {
     "event": _name,
     "level": _name,
-    "timestamp": _name,
     "deployment": _name,
     "worker": _name,
-    "version": _name,
     "logger": _name,
-    "topic": _name,
     "kind": _name,
     "outcome": _name,
     "reason": _name,
@@ -89,7 +86,6 @@ _ALLOWED: Mapping[str, Callable[[object], bool]] = {
     "call": _name,
     "error": _name,
     "model": _name,
-    "models": _own_texts,
     "session": _session,
     "peer": _name,
     "partition": _number,
@@ -107,7 +103,6 @@ _ALLOWED: Mapping[str, Callable[[object], bool]] = {
     "lost_records": _number,
     "lost_offsets": _numbers,
     "took_ms": _number,
-    "port": _number,
     "step_ms": _counts,
     "dropped": _names_by_number,
     # Written by our own code alone: the text of a CaesuraError, readiness reasons, frames of a traceback, and what

@@ -42,16 +42,10 @@ def lines(stream: io.StringIO) -> list[dict[str, object]]:
 
 def test_a_line_is_json_with_level_and_time() -> None:
     stream = io.StringIO()
-    make_log(stream, deployment="blue").info("started", version="0.1.0", models=["ct-en@1"])
+    make_log(stream, deployment="blue").warning("not_ready", reasons=["no leader"])
     (line,) = lines(stream)
     assert line.pop("timestamp")
-    assert line == {
-        "event": "started",
-        "level": "info",
-        "deployment": "blue",
-        "version": "0.1.0",
-        "models": ["ct-en@1"],
-    }
+    assert line == {"event": "not_ready", "level": "warning", "deployment": "blue", "reasons": ["no leader"]}
 
 
 def test_an_unknown_field_is_withheld_and_named() -> None:
@@ -64,7 +58,7 @@ def test_an_unknown_field_is_withheld_and_named() -> None:
 
 @given(spoken, st.text())
 def test_running_text_gets_through_no_field_of_names_or_numbers(said: str, key: str) -> None:
-    names = ("event", "reason", "outcome", "partition", "which", "step_ms", "dropped", "offset", "topic", "error")
+    names = ("event", "reason", "outcome", "partition", "which", "step_ms", "dropped", "offset", "peer", "error")
     line: dict[str, object] = dict.fromkeys(names, said)
     line |= {f"unknown {key}": said, "sessions": [said], "took_ms": {said: 1}}
     kept = withhold_unknown(None, "info", line)
