@@ -23,14 +23,13 @@ from models.data.english_corpora import ENGLISH_CORPORA
 from schemas.labels import Punctuation
 from worker.core.normalisation import model_view
 
-__all__ = ["ATOMS", "JOINT_CORPORA", "MAX_RUN", "MarkedText", "Run", "as_documents", "read_joint_text", "run_table"]
+__all__ = ["ATOMS", "MAX_RUN", "MarkedText", "Run", "as_documents", "read_joint_text", "run_table"]
 
 ATOMS = ("", ",", ".", "?", "!", ";", ":", '"', "--", "(", ")", "...")
 """The marks by number; 0 is none, and the first three are those of ``schemas.labels``."""
 
 MAX_RUN = 4
 """How many marks may stand in a row: the paper has combinations of two to four."""
-JOINT_CORPORA = ("eltec_novels_fifth", "crd3")
 
 Run = tuple[int, ...]
 MarkedText = tuple[str, list[str], list[Run]]

@@ -53,7 +53,7 @@ def punctuated(pieces: Tensor, word_index: Tensor, classes: Tensor, config: SAPR
     for k in range(runs.shape[1]):
         has = marks > k
         atoms = runs[known[has], k]
-        next_words[rows[has], places[has] + 1 + k] = config.vocabulary_size + atoms - 1
+        next_words[rows[has], places[has] + 1 + k] = config.mark_word(atoms)
         next_labels[rows[has], places[has] + 1 + k] = atoms
     words = torch.cat([torch.full_like(next_words[:, :1], config.border_word), next_words[:, :-1]], dim=1)
     labels = torch.cat([torch.full_like(next_labels[:, :1], config.border_label), next_labels[:, :-1]], dim=1)

@@ -78,7 +78,7 @@ class ConstrainedDecoder:
             done = chosen == config.border_label
             copies = chosen == 0
             source = pieces.gather(1, (copied + 1).clamp(max=pieces.shape[1] - 1).unsqueeze(1))[:, 0]
-            said = torch.where(copies, source, config.vocabulary_size + chosen - 1)  # the border is the last of them
+            said = torch.where(copies, source, config.mark_word(chosen))
             copied, run = copied + copies, torch.where(copies, 0, run + 1)
             word, label = said.unsqueeze(1), chosen.unsqueeze(1)
             written.append(said)

@@ -19,6 +19,7 @@ constant of 10,000 (its equation has 1,000). Shapes: B samples, S pieces of the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -32,6 +33,8 @@ _PLACES = 1024
 
 KeysValues = tuple[Tensor, Tensor]
 """Keys and values, each (B, heads, places, D / heads)."""
+
+Atoms = TypeVar("Atoms", int, Tensor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +78,8 @@ class SAPRConfig:
         """The word of begin and end."""
         return self.vocabulary_size + self.atoms
 
-    def mark_word(self, atom: int) -> int:
-        """Return the word that a mark is written as."""
+    def mark_word(self, atom: Atoms) -> Atoms:
+        """Return the word that a mark is written as, of one or of many; of the border's label it is the border."""
         return self.vocabulary_size + atom - 1
 
 

@@ -74,11 +74,6 @@ class Session:
         return cls(context, *restored(state, context))
 
     @property
-    def key(self) -> str:
-        """Return the session's name."""
-        return self._writer.session
-
-    @property
     def status(self) -> SessionStatus:
         """Return where the session is in its life, as of the last event offered or timer fired."""
         return self._admission.status

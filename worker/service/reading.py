@@ -60,7 +60,7 @@ def read_opening(frame: str | bytes) -> Opening:
     try:
         return msgspec.convert(fields, Opening)
     except msgspec.ValidationError as error:
-        place, _, expected = _place_and_expectation(error)
+        place, expected = _place_and_expectation(error)
         raise RefusedMessageError(RefusalReason.BAD_OPENING, f"{place}: {expected}") from None
 
 
@@ -238,10 +238,10 @@ def _refuse_slips(fields: dict[str, object], known: tuple[str, ...], what: str) 
             raise RefusedMessageError(RefusalReason.UNKNOWN_FIELD, f"a field that {what} does not have; {meant}")
 
 
-def _place_and_expectation(error: msgspec.ValidationError) -> tuple[str, str, str]:
+def _place_and_expectation(error: msgspec.ValidationError) -> tuple[str, str]:
     """Return a message of msgspec's as place and expectation, without the value that was found."""
     told, at, place = str(error).partition(" - at `$.")
     expected = told.partition(", got")[0].replace("`", "")
     if expected.startswith("Invalid enum value"):
         expected = "Expected one of the names that docs/serve.md lists"
-    return place.rstrip("`") if at else "the opening", at, expected[:1].lower() + expected[1:]
+    return place.rstrip("`") if at else "the opening", expected[:1].lower() + expected[1:]
