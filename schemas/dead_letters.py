@@ -40,7 +40,7 @@ class DeadLetterReason(StrEnum):
     @property
     def counts_against_producer(self) -> bool:
         """Tell whether the limit on dead letters counts it: what says something against the producer's bytes."""
-        return self not in _TIMELY
+        return self not in _OF_THE_READING
 
     @property
     def outlives_rebuild(self) -> bool:
@@ -52,7 +52,7 @@ class DeadLetterReason(StrEnum):
         return self not in _OF_THE_SESSION
 
 
-_TIMELY: Final = frozenset(
+_OF_THE_READING: Final = frozenset(
     {
         DeadLetterReason.LATE,
         DeadLetterReason.STALE_EPOCH,
@@ -61,6 +61,7 @@ _TIMELY: Final = frozenset(
         DeadLetterReason.POISON,
     }
 )
+"""The reasons that depend on when or where an event was read: at another time the same bytes might have been taken."""
 
 _OF_THE_SESSION: Final = frozenset(
     {DeadLetterReason.LATE, DeadLetterReason.STALE_EPOCH, DeadLetterReason.SESSION_ENDED}

@@ -17,8 +17,8 @@ from worker.errors import FatalError
 from worker.option_groups import grouped
 from worker.ports.engine import served_languages
 from worker.settings.tree import load_local_settings, models_folder
-from worker.sizing.advice import FULL, Advice, advise
-from worker.sizing.measuring import AROUND, OWN_DELAY_MS, Measured, Measurement
+from worker.sizing.advice import SHARE_GIVEN, Advice, advise
+from worker.sizing.measuring import OVERHEAD, OWN_DELAY_MS, Measured, Measurement
 from worker.sizing.speech import SPOKEN, WORDS_A_SECOND
 
 __all__ = ["bench"]
@@ -87,7 +87,12 @@ def bench(
         raise FatalError(f"this core carries none: {told}; is it busy with other work?")
     advice = advise(measured, sessions)
     if as_json:
-        figures = {"language": load.language, "measured": asdict(measured), "around": AROUND, "advice": asdict(advice)}
+        figures = {
+            "language": load.language,
+            "measured": asdict(measured),
+            "around": OVERHEAD,
+            "advice": asdict(advice),
+        }
         typer.echo(json.dumps(figures, indent=2))
         return
     for line in (*_measured_lines(measured), "", *_advice_lines(advice)):
@@ -109,7 +114,7 @@ def _measured_lines(measured: Measured) -> list[str]:
         f"  memory with the models           {start_mib:,.0f} MiB",
         f"  memory a session                 {session_kib:,.0f} KiB, of them {rows_kib:,.0f} KiB rows of the engine",
         "",
-        f"Live, at {WORDS_A_SECOND} words a second, with a factor of {AROUND} for the clients of Kafka and Redis:",
+        f"Live, at {WORDS_A_SECOND} words a second, with a factor of {OVERHEAD} for the clients of Kafka and Redis:",
         "  sessions  of a core  p99 until labelled  CPU s a million words",
     ]
     for one in measured.stages:
@@ -127,7 +132,7 @@ def _measured_lines(measured: Measured) -> list[str]:
 
 def _advice_lines(advice: Advice) -> list[str]:
     """Return what to set, for people."""
-    given = f"{advice.sessions_a_worker:,} a worker ({FULL:.0%} of what fits), one worker to spare"
+    given = f"{advice.sessions_a_worker:,} a worker ({SHARE_GIVEN:.0%} of what fits), one worker to spare"
     return [
         f"For {advice.sessions:,} live sessions: {given}, at least {advice.partitions} partitions.",
         "The chart's values (deploy/chart):",

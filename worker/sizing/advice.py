@@ -4,8 +4,8 @@ Rules:
 
 1. A worker has one core: its loop is one thread, and what a second thread of the engine gains it pays for in processor
    time. Sessions are spread over workers.
-2. A worker is given ``FULL`` of the sessions that fit: the rest is for speech that is not even, and for what comes from
-   a worker that stops.
+2. A worker is given ``SHARE_GIVEN`` of the sessions that fit: the rest is for speech that is not even, and for what
+   comes from a worker that stops.
 3. One worker more than the sessions need: any of them may stop, and its partitions go to the others.
 4. The engine's memory (``worker.engine_memory_mib``) holds the rows of the sessions that a worker is given: where it
    does not, they are dropped and computed anew, at several times the price.
@@ -21,9 +21,11 @@ from math import ceil
 
 from worker.sizing.measuring import Measured
 
-__all__ = ["FULL", "Advice", "advise"]
+__all__ = ["SHARE_GIVEN", "Advice", "advise"]
 
-FULL = 0.7
+SHARE_GIVEN = 0.7
+"""The share of a core, in the sessions that fit there, that a worker is planned to use (docs/capacity.md, ADR 0037)."""
+
 _PARTITIONS_A_WORKER = 3
 _STEP_MIB = 256
 _MARGIN = 1.25
@@ -59,7 +61,7 @@ class Advice:
 
 def advise(measured: Measured, sessions: int | None) -> Advice:
     """Return what to set for so many live sessions; None: for as many as one worker is given."""
-    a_worker = max(1, int(measured.live_sessions * FULL))
+    a_worker = max(1, int(measured.live_sessions * SHARE_GIVEN))
     wanted = a_worker if sessions is None else sessions
     needed = ceil(wanted / a_worker)
     rows = measured.row_bytes / _MIB

@@ -12,7 +12,7 @@ from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
 from worker.ports.engine import EngineWork
 from worker.runtime.settings import RuntimeSettings
-from worker.sizing.measuring import AROUND, Measured, Measurement
+from worker.sizing.measuring import OVERHEAD, Measured, Measurement
 from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND
 
 STEP_WORDS = DecodingRules().step_words
@@ -51,7 +51,7 @@ def measured(machine: Machine, *, most: int = 512, seconds: float = 4.0) -> Meas
 
 def test_as_many_sessions_fit_as_the_engines_steps_leave_room_for() -> None:
     step_s = 0.02
-    one_core = 1 / (WORDS_A_SECOND / STEP_WORDS * step_s * AROUND)
+    one_core = 1 / (WORDS_A_SECOND / STEP_WORDS * step_s * OVERHEAD)
     assert one_core > 40
     found = measured(Machine(step_s=step_s)).live_sessions
     assert 0.75 * one_core < found <= 1.05 * one_core
