@@ -91,7 +91,7 @@ def _infos(client: RedisClient, settings: RedisSettings) -> dict[str, Mapping[st
     if settings.topology is not RedisTopology.CLUSTER:
         return {"": _info(client.execute_command("INFO"))}
     nodes: dict[str, Mapping[str, object]] = {}
-    for node in client.get_primaries():  # type: ignore[attr-defined]
+    for node in client.get_primaries():  # type: ignore[attr-defined]  # a cluster's client alone has it
         nodes[node.name] = _info(node.redis_connection.execute_command("INFO"))
     return nodes
 

@@ -25,7 +25,20 @@ from msgspec.structs import replace
 
 from schemas.events import WordsEvent
 from schemas.labels import Casing, Disfluency, Punctuation
-from schemas.segments import CasingName, Cause, Gap, ModelRef, Pause, Piece, Segment, SegmentWord, Source, Timing
+from schemas.segments import (
+    CasingName,
+    Cause,
+    DisfluencyTag,
+    Gap,
+    ModelRef,
+    Pause,
+    Piece,
+    PunctuationName,
+    Segment,
+    SegmentWord,
+    Source,
+    Timing,
+)
 from schemas.state import ChosenOptions, ModelWord
 from schemas.versions import SEGMENT_VERSION
 from worker.core.admission import PassedGap
@@ -33,8 +46,8 @@ from worker.core.context import DecodingContext, Origin
 
 __all__ = ["FrozenWords", "OutSegment", "SegmentWriter", "model_ref", "published_words"]
 
-_MARK_NAMES = tuple(mark.published for mark in Punctuation)
-_TAG_NAMES = tuple(tag.published for tag in Disfluency)
+_MARK_NAMES: tuple[PunctuationName, ...] = get_args(PunctuationName)
+_TAG_NAMES: tuple[DisfluencyTag, ...] = get_args(DisfluencyTag)
 _CASING_NAMES: tuple[CasingName, ...] = get_args(CasingName)  # the very texts: a default is left out by identity
 _SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
 _MAX_GAPS = 64
@@ -239,8 +252,8 @@ def published_words(
         [
             SegmentWord(
                 text=piece.text,
-                punctuation=_MARK_NAMES[mark],  # type: ignore[arg-type]
-                disfluency=_TAG_NAMES[tag],  # type: ignore[arg-type]
+                punctuation=_MARK_NAMES[mark],
+                disfluency=_TAG_NAMES[tag],
                 start_ms=piece.start_ms,
                 end_ms=piece.end_ms,
                 confidence=piece.confidence,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.labels import Casing
-from schemas.segments import CasingName
+from schemas.labels import Casing, Disfluency, Punctuation
+from schemas.segments import CasingName, DisfluencyTag, PunctuationName
 from worker.core.casing import cased, casing_of
 
 TEXTS = st.text(max_size=10) | st.sampled_from(["ß", "ŉ", "ǆ", "İ", "ﬁ", "o'brien", "U.S.", "3d", "x-ray", "北京a"])
@@ -17,6 +17,8 @@ TEXTS = st.text(max_size=10) | st.sampled_from(["ß", "ŉ", "ǆ", "İ", "ﬁ", "
 
 def test_the_published_names_are_the_labels_in_their_order() -> None:
     assert get_args(CasingName) == tuple(casing.published for casing in Casing)
+    assert get_args(PunctuationName) == tuple(mark.published for mark in Punctuation)
+    assert get_args(DisfluencyTag) == tuple(tag.published for tag in Disfluency)
 
 
 @pytest.mark.parametrize(

@@ -68,11 +68,11 @@ def _cluster(settings: RedisSettings) -> RedisClient:
 
 def _node(address: str) -> ClusterNode:
     host, port = split_address(address)
-    return ClusterNode(host, port)  # type: ignore[no-untyped-call]
+    return ClusterNode(host, port)  # type: ignore[no-untyped-call]  # as the sentinels': redis-py has no types for it
 
 
 def _sentinel_master(settings: RedisSettings) -> RedisClient:
-    sentinel = Sentinel(  # type: ignore[no-untyped-call]
+    sentinel = Sentinel(  # type: ignore[no-untyped-call]  # redis-py has no types for it
         [split_address(address) for address in settings.addresses],
         sentinel_kwargs={
             **_connection(settings),
@@ -81,7 +81,7 @@ def _sentinel_master(settings: RedisSettings) -> RedisClient:
             "password": settings.sentinel_password,
         },
     )
-    made = sentinel.master_for(  # type: ignore[no-untyped-call]
+    made = sentinel.master_for(  # type: ignore[no-untyped-call]  # nor for this
         settings.sentinel_service,
         db=settings.database,
         retry=no_retry(),
