@@ -186,7 +186,7 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, visible: Tensor) -> Tenso
 
 
 class CTTransformer(nn.Module):
-    """The network: pieces and their word numbers in, two rows of class scores a piece out."""
+    """The network: pieces and their word numbers in, a row of class scores of each head a piece out."""
 
     def __init__(self, config: CTConfig) -> None:
         """Build the network with small random weights."""

@@ -174,7 +174,7 @@ class PartitionSessions:
         return self._work.waiting(now_ms)
 
     def resolve(self, key: str, labels: Labels, now_ms: int) -> None:
-        """Give a session the labels it wants. ValueError where they are not one pair a word. now_ms: wall clock."""
+        """Give a session the labels it wants. now_ms: wall clock. ValueError: they are not one of each kind a word."""
         self._work.resolve(key, labels, now_ms)
 
     def fall_back(self, key: str, now_ms: int) -> None:

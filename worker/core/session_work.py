@@ -62,7 +62,7 @@ class SessionWork:
         return list(self._wanted.values())
 
     def resolve(self, key: str, labels: Labels, now_ms: int) -> None:
-        """Give a session the labels it wants. ValueError where they are not one pair a word. now_ms: wall clock."""
+        """Give a session the labels it wants. now_ms: wall clock. ValueError: they are not one of each kind a word."""
         self._answered(key).resolve(labels, now_ms)
         self._advance(key, now_ms)
 

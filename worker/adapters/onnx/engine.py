@@ -1,4 +1,4 @@
-"""The engine on ONNX Runtime: buffers of many sessions in, a label pair a wanted word out.
+"""The engine on ONNX Runtime: buffers of many sessions in, a label of each kind a wanted word out.
 
 A CT-Transformer runs as a stream (``streamed_network``), another network over whole buffers (``full_network``).
 Threads come from the cgroup's quota. Scores that are not finite, or of the wrong shape, are an error, never a label.
