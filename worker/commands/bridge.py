@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -89,8 +90,8 @@ class AddressOptions:
         float, typer.Option(min=0, help="With an address: seconds to try to restore a lost connection.")
     ] = 60.0
 
-    def client(self, url: str, sound: BinaryIO | None) -> RecogniserClient:
-        """Return a client of the recogniser at ``url``. sound: the opened audio."""
+    def client(self, url: str, sound: int | None) -> RecogniserClient:
+        """Return a client of the recogniser at ``url``. sound: the file descriptor of the opened audio."""
         from worker.adapters.websocket.recogniser_client import Audio, RecogniserClient  # noqa: PLC0415 - an extra
 
         return RecogniserClient(
@@ -177,13 +178,14 @@ class _Feed:
 
     def listen(self, client: RecogniserClient) -> None:
         """Take all messages of an address, over as many connections as it needs."""
-        for message in client.messages():
-            if isinstance(message, str):
-                self.read([message])
-            else:
-                typer.echo("the connection broke off and is there again", err=True)
-                reader = RECOGNISERS[self._name].reader()
-                self._take(self._speech.reconnect(reader, elapsed_ms=self._elapsed_ms))
+        with contextlib.closing(client.messages()) as messages:
+            for message in messages:
+                if isinstance(message, str):
+                    self.read([message])
+                else:
+                    typer.echo("the connection broke off and is there again", err=True)
+                    reader = RECOGNISERS[self._name].reader()
+                    self._take(self._speech.reconnect(reader, elapsed_ms=self._elapsed_ms))
 
     def pass_over(self, error: UnreadableMessageError) -> None:
         """Tell of a message that could not be read, or sent; count it."""
@@ -236,12 +238,16 @@ def _headers(file: Path) -> Iterator[tuple[str, str]]:
 
 
 @contextlib.contextmanager
-def _opened(file: str) -> Iterator[BinaryIO]:
+def _opened(file: str) -> Iterator[int]:
+    """Yield the file descriptor of a file, or of standard input for ``-``: no buffer of ours stands before it."""
     if file == "-":
-        yield sys.stdin.buffer
+        yield sys.stdin.fileno()
         return
     try:
-        with Path(file).open("rb") as audio:
-            yield audio
+        descriptor = os.open(file, os.O_RDONLY)
     except OSError as error:
         raise FatalError(f"{file} cannot be read: {error.strerror}") from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

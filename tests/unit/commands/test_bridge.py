@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 
@@ -14,10 +12,10 @@ import pytest
 
 pytest.importorskip("websockets")
 from websockets.http11 import Request, Response
-from websockets.sync.server import ServerConnection, serve
+from websockets.sync.server import ServerConnection
 
-from tests.harness.background import in_background
 from tests.harness.command import CAESURA, caesura, outside, started
+from tests.harness.recogniser import serving
 
 
 def spoken(out: str) -> list[tuple[int, int, list[str]]]:
@@ -106,15 +104,6 @@ def test_a_wrong_recognisers_name_is_said_and_is_a_failure() -> None:
     assert "no message is one of deepgram's: they look like vosk's" in done.stderr
     silent = caesura("bridge", "--from", "vosk", "--dry-run", given='{"text": ""}\n')
     assert (silent.returncode, silent.stderr) == (0, "1 message, 0 words, 0 sessions\n")
-
-
-@contextmanager
-def serving(
-    handler: Callable[[ServerConnection], None],
-    process_request: Callable[[ServerConnection, Request], Response | None] | None = None,
-) -> Iterator[str]:
-    with serve(handler, "127.0.0.1", 0, process_request=process_request) as server, in_background(server):
-        yield f"ws://127.0.0.1:{server.socket.getsockname()[1]}/?key=secret"
 
 
 def test_a_connection_that_breaks_off_is_sought_again_as_a_new_epoch(tmp_path: Path) -> None:

@@ -1,18 +1,19 @@
 """A recogniser's WebSocket: opening messages and audio out, its messages in, connected anew when it breaks off.
 
-A closed connection is the end of speech where the server says that all is well (close code 1000), or once the audio has
-ended; anything else is a break, and the next connection is a new one to whoever reads the messages.
+A closed connection is the end of speech where the server says that all is well (close code 1000), or once all of the
+audio has arrived; anything else is a break, and the next connection is a new one to whoever reads the messages. What of
+the audio is not known to have arrived then is sent again over it (``audio_sender``). What the recogniser had heard and
+not yet told of is lost with the connection.
 """
 
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
 
+from worker.adapters.websocket.audio_sender import Audio, AudioSender
 from worker.errors import FatalError, RetriableError
 
 try:
@@ -33,34 +34,28 @@ class Reconnected:
     """A new connection begins; what comes is of a new stream."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audio:
-    """Raw audio to send, in chunks, at most as fast as it was spoken (``bytes_a_second``; 0: as fast as it comes).
-
-    finish: the text message that tells the recogniser that the audio is over; none where it is empty.
-    """
-
-    source: BinaryIO
-    chunk_bytes: int = 3200
-    bytes_a_second: int = 0
-    finish: str = ""
-
-
 @dataclass(slots=True, kw_only=True)
 class RecogniserClient:
-    """Speaks to one address. reconnect_for_s: how long a connection is sought before it is given up."""
+    """Speaks to one address. reconnect_for_s: how long a connection is sought before it is given up.
+
+    audio: is read by this client alone, and by no thread of it once ``messages`` has ended, or was closed.
+    """
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
     opening: Sequence[str] = ()
     audio: Audio | None = None
     reconnect_for_s: float = 60.0
-    _audio_over: threading.Event = field(default_factory=threading.Event)
+    _sender: AudioSender | None = field(init=False)
 
-    def messages(self) -> Iterator[str | Reconnected]:
+    def __post_init__(self) -> None:
+        """Begin with all of the audio unsent."""
+        self._sender = AudioSender(self.audio) if self.audio is not None else None
+
+    def messages(self) -> Generator[str | Reconnected, None, None]:
         """Yield text messages as they come, and where a new connection begins; ends with the speech.
 
-        Raises FatalError: refused, or no address of a WebSocket. RetriableError: given up.
+        Raises FatalError: refused, no address of a WebSocket, or audio that cannot be read. RetriableError: given up.
         """
         wait_s, lost_s, connected = _FIRST_WAIT_S, time.monotonic(), False
         while True:
@@ -73,6 +68,7 @@ class RecogniserClient:
                     wait_s, connected = _FIRST_WAIT_S, True
                     with self._sending(connection):
                         yield from (message for message in connection if isinstance(message, str))
+                    self._check_audio()
                     return
             except InvalidStatus as error:
                 status = error.response.status_code
@@ -81,7 +77,8 @@ class RecogniserClient:
             except InvalidURI:
                 raise FatalError(f"{self.shown} is no address of a WebSocket, such as wss://host/path") from None
             except (WebSocketException, OSError):
-                if self._audio_over.is_set():
+                self._check_audio()
+                if self._sender is not None and self._sender.over:
                     return
                 lost_s = lost_s if wait_s > _FIRST_WAIT_S else time.monotonic()
             if time.monotonic() - lost_s + wait_s > self.reconnect_for_s:
@@ -103,26 +100,9 @@ class RecogniserClient:
         """Send the opening messages, and audio beside what is read."""
         for text in self.opening:
             connection.send(text)
-        if self.audio is None:
+        with self._sender.sending(connection) if self._sender is not None else contextlib.nullcontext():
             yield
-            return
-        stopping = threading.Event()
-        thread = threading.Thread(target=self._send, args=(connection, self.audio, stopping), daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            stopping.set()
 
-    def _send(self, connection: ClientConnection, audio: Audio, stopping: threading.Event) -> None:
-        began_s, sent = time.monotonic(), 0
-        with contextlib.suppress(WebSocketException, OSError):  # whoever reads the messages sees the same and says it
-            while not stopping.is_set() and (chunk := audio.source.read(audio.chunk_bytes)):
-                connection.send(chunk)
-                sent += len(chunk)
-                if audio.bytes_a_second:
-                    stopping.wait(max(0.0, began_s + sent / audio.bytes_a_second - time.monotonic()))
-            if not stopping.is_set():
-                self._audio_over.set()
-                if audio.finish:
-                    connection.send(audio.finish)
+    def _check_audio(self) -> None:
+        if self._sender is not None:
+            self._sender.check()
