@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from websockets.exceptions import ConnectionClosed
@@ -19,13 +20,18 @@ SALT, CHALLENGE, PASSWORD = "salt", "challenge", "open-sesame"
 
 
 class Obs:
-    """OBS as its protocol describes it. streaming: whether captions can be taken."""
+    """OBS as its protocol describes it. streaming: whether captions can be taken.
+
+    says: messages sent in place of an answer to a caption, one every ``every_s`` seconds.
+    """
 
     def __init__(self) -> None:
         self.shown: list[str] = []
         self.connections = 0
         self.streaming = True
         self.hangs_up_after = 1000
+        self.says: Iterable[str | bytes] = ()
+        self.every_s = 0.0
 
     def speak(self, connection: ServerConnection) -> None:
         self.connections += 1
@@ -47,6 +53,11 @@ class Obs:
 
     def _take(self, connection: ServerConnection, request: dict[str, object]) -> None:
         assert request["requestType"] == "SendStreamCaption"
+        for said in self.says:
+            connection.send(said)
+            time.sleep(self.every_s)
+        if self.says:
+            return
         data = request["requestData"]
         assert isinstance(data, dict)
         status = {"result": True, "code": 100} if self.streaming else {"result": False, "code": 501}

@@ -13,6 +13,7 @@ class CaptionSink(Protocol):
     def post(self, text: str) -> None:
         r"""Show a caption, its lines separated by ``\n``; may block for as long as it is tried.
 
-        RetriableError: it was given up, and the next one may be taken. FatalError: nobody will ever take one.
+        RetriableError: it was given up, and the next one may be taken. FatalError: none will be taken any more, until
+        somebody mends what the message names; what a service refuses at times and takes a moment later is none of it.
         """
         ...

@@ -12,6 +12,7 @@ import base64
 import contextlib
 import hashlib
 import json
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 
@@ -34,7 +35,10 @@ _NO_STREAM = 501
 
 
 class ObsStream(CaptionSink):
-    """One OBS. A connection that was lost is made again with the next caption. timeout_s: for each answer."""
+    """One OBS. A connection that was lost is made again with the next caption.
+
+    timeout_s: for the opening, and for each answer, whatever other messages come before it.
+    """
 
     def __init__(self, address: str, *, password: str = "", timeout_s: float = 3.0) -> None:
         self._address = address
@@ -46,16 +50,23 @@ class ObsStream(CaptionSink):
 
     @override
     def post(self, text: str) -> None:
-        r"""Show a caption, its lines separated by ``\n``. RetriableError: not taken. FatalError: wrong password."""
+        r"""Show a caption, its lines separated by ``\n``. RetriableError: not taken.
+
+        FatalError: a wrong password, or none where OBS wants one; an address that is none of a WebSocket.
+        """
         try:
             connection = self._connected()
             self._count += 1
             name = str(self._count)
             data = {"requestType": "SendStreamCaption", "requestId": name, "requestData": {"captionText": text}}
             connection.send(json.dumps({"op": _REQUEST, "d": data}))
-            status = _answer(connection, _RESPONSE, self._timeout_s, requestId=name).get("requestStatus")
-        except InvalidURI:
-            raise FatalError("OBS is reached at an address such as ws://localhost:4455") from None
+            answer = _answer(connection, _RESPONSE, self._timeout_s, requestId=name)
+            status = _mapping(answer.get("requestStatus", {}))
+        except _UnreadableAnswerError:
+            self.close()
+            raise RetriableError(
+                "OBS answers with what is none of its protocol: is it OBS that listens there?"
+            ) from None
         except ConnectionClosed as closed:
             self.close()
             if closed.rcvd is not None and closed.rcvd.code == _WRONG_PASSWORD:
@@ -64,7 +75,7 @@ class ObsStream(CaptionSink):
         except (WebSocketException, OSError):
             self.close()
             raise RetriableError("OBS does not answer: is it running, and its WebSocket server on?") from None
-        if isinstance(status, Mapping) and status.get("result") is not True:
+        if status.get("result") is not True:
             why = "no stream is running" if status.get("code") == _NO_STREAM else f"status {status.get('code')}"
             raise RetriableError(f"OBS took no caption: {why}")
 
@@ -76,7 +87,7 @@ class ObsStream(CaptionSink):
 
     def _connected(self) -> ClientConnection:
         if self._connection is None:
-            connection = self._open.enter_context(connect(self._address, open_timeout=self._timeout_s))
+            connection = self._opened()
             hello = _answer(connection, _HELLO, self._timeout_s)
             identify: dict[str, object] = {"rpcVersion": 1, "eventSubscriptions": 0}
             challenge = hello.get("authentication")
@@ -87,14 +98,40 @@ class ObsStream(CaptionSink):
             self._connection = connection
         return self._connection
 
+    def _opened(self) -> ClientConnection:
+        try:
+            return self._open.enter_context(
+                connect(self._address, open_timeout=self._timeout_s, close_timeout=self._timeout_s)
+            )
+        except (InvalidURI, ValueError):  # a ValueError: of a port that is no number
+            raise FatalError("OBS is reached at an address such as ws://localhost:4455") from None
+
+
+class _UnreadableAnswerError(Exception):
+    """What came is none of the protocol."""
+
 
 def _answer(connection: ClientConnection, op: int, timeout_s: float, **fields: object) -> Mapping[str, object]:
-    """Return the data of the next message of that kind; others are passed over. TimeoutError is an OSError."""
+    """Return the data of the next message of that kind, within the time-out; others are passed over.
+
+    TimeoutError is an OSError.
+    """
+    ends_at_s = time.monotonic() + timeout_s
     while True:
-        message = json.loads(connection.recv(timeout=timeout_s))
-        data = message.get("d", {})
+        received = connection.recv(timeout=max(0.0, ends_at_s - time.monotonic()))
+        try:
+            message = _mapping(json.loads(received))
+        except (ValueError, RecursionError):
+            raise _UnreadableAnswerError from None
+        data = _mapping(message.get("d", {}))
         if message.get("op") == op and all(data.get(name) == value for name, value in fields.items()):
-            return dict(data)
+            return data
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise _UnreadableAnswerError
+    return value
 
 
 def _proof(password: str, challenge: Mapping[str, object]) -> str:

@@ -5,6 +5,10 @@ Source: https://support.zoom.us/hc/en-us/articles/115002212983
 Every post bears a number, ``seq``: one higher than the last one's for a new caption, and **the same for a retry**, so
 that a post whose answer was lost is shown once. Where to begin after a restart, and where a caption was given up, the
 service itself says (``/closedcaption/seq``).
+
+**403 is "unauthorized"**: the address's own parameters are missing or not good (any more); a meeting that has not begun
+is 400. Zoom asks for retries after every status, 403 among them, so it is retried as any other; but where a caption has
+met with nothing else for as long as it is tried, the address will not become good by itself.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ __all__ = ["ZoomMeeting"]
 _PATH = "/closedcaption"
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.25, 2.0
 _ANSWER_BYTES = 4096
+_UNAUTHORIZED = (401, 403)
 
 
 class ZoomMeeting(CaptionSink):
@@ -54,7 +59,11 @@ class ZoomMeeting(CaptionSink):
 
     @override
     def post(self, text: str) -> None:
-        began_s, wait_s = time.monotonic(), _FIRST_WAIT_S
+        r"""Show a caption, its lines separated by ``\n``, tried for ``give_up_after_s``.
+
+        RetriableError: it was given up. FatalError: the address was refused each time (HTTP 401 or 403).
+        """
+        began_s, wait_s, only_refused = time.monotonic(), _FIRST_WAIT_S, True
         while True:
             try:
                 if self._next_seq is None:
@@ -63,9 +72,11 @@ class ZoomMeeting(CaptionSink):
             except (OSError, http.client.HTTPException) as error:
                 if isinstance(error, urllib.error.HTTPError):
                     error.close()  # it holds the connection
+                only_refused = only_refused and _is_refusal(error)
                 if time.monotonic() - began_s + wait_s > self._give_up_after_s:
                     self._next_seq = None  # it may have been taken after all: the service says how far it is
-                    raise RetriableError(f"{self._parts.hostname} took no caption: {_told(error)}") from None
+                    told = f"{self._parts.hostname} took no caption: {_told(error)}"
+                    raise (FatalError if only_refused else RetriableError)(told) from None
                 self._sleep(wait_s)
                 wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
             else:
@@ -81,7 +92,7 @@ class ZoomMeeting(CaptionSink):
             if error.code not in (404, 405):
                 raise
             return 0  # a service that is not asked this way begins at the beginning
-        return int(answer) if answer.isdigit() else 0
+        return int(answer) if answer.isdecimal() else 0
 
     def _url(self, path: str, **more: str) -> str:
         query = urlencode([*parse_qsl(self._parts.query), *more.items()])
@@ -95,9 +106,15 @@ class ZoomMeeting(CaptionSink):
             return read
 
 
+def _is_refusal(error: Exception) -> bool:
+    return isinstance(error, urllib.error.HTTPError) and error.code in _UNAUTHORIZED
+
+
 def _told(error: Exception) -> str:
     """Return what went wrong without the address."""
     if isinstance(error, urllib.error.HTTPError):
-        why = {400: "the meeting has not started", 403: "the address is not valid (any more)"}.get(error.code, "")
+        why = "the meeting has not started" if error.code == http.HTTPStatus.BAD_REQUEST else ""
+        if _is_refusal(error):
+            why = "the address is not valid (any more): copy it anew in the running meeting"
         return f"HTTP {error.code}" + (f", {why}" if why else "")
     return "no answer"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -55,6 +56,55 @@ def test_without_a_stream_it_is_said(obs: Obs, address: str) -> None:
     with pytest.raises(RetriableError, match="no stream is running"):
         stream.post("one")
     stream.close()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "So we begin.",
+        "[]",
+        "3",
+        '{"op": 7, "d": [1]}',
+        '{"op": 7, "d": {"requestId": "1", "requestStatus": 3}}',
+        "[" * 100_000,
+        b"\xff",
+    ],
+    ids=["text", "list", "number", "data", "status", "depth", "bytes"],
+)
+def test_an_answer_that_is_none_of_the_protocol_is_no_caption_taken_and_the_next_one_is(
+    obs: Obs, address: str, said: str | bytes
+) -> None:
+    obs.says = [said]
+    stream = ObsStream(address, password=PASSWORD)
+    with pytest.raises(RetriableError, match="none of its protocol"):
+        stream.post("one")
+    obs.says = []
+    stream.post("two")
+    assert (obs.shown, obs.connections) == (["two"], 2)
+    stream.close()
+
+
+def test_an_answer_without_a_status_is_no_caption_taken(obs: Obs, address: str) -> None:
+    obs.says = ['{"op": 7, "d": {"requestId": "1"}}']
+    stream = ObsStream(address, password=PASSWORD)
+    with pytest.raises(RetriableError, match="OBS took no caption"):
+        stream.post("one")
+    stream.close()
+
+
+def test_other_messages_do_not_put_off_the_time_by_which_it_must_have_answered(obs: Obs, address: str) -> None:
+    obs.says, obs.every_s = ['{"op": 5, "d": {}}'] * 40, 0.1
+    stream = ObsStream(address, password=PASSWORD, timeout_s=0.5)
+    began_s = time.monotonic()
+    with pytest.raises(RetriableError, match="OBS does not answer"):
+        stream.post("one")
+    assert time.monotonic() - began_s < 3
+
+
+@pytest.mark.parametrize("address", ["http://localhost:4455", "ws://localhost:port", "localhost"])
+def test_what_is_no_address_of_a_websocket_is_fatal(address: str) -> None:
+    with pytest.raises(FatalError, match="an address such as ws://localhost:4455"):
+        ObsStream(address).post("one")
 
 
 def test_where_no_obs_is_running_it_is_said() -> None:
