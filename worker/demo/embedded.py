@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from typing_extensions import override
@@ -35,13 +35,30 @@ class Cast:
     def __init__(self, settings: Settings, parts: str) -> None:
         self.settings = settings
         self.parts = parts
-        self.fault: Exception | None = None
         self.joined = threading.Event()
+        self._lock = threading.Lock()
+        self._fault: Exception | None = None
+        self._stop: Callable[[], None] = lambda: None
 
     def check(self) -> None:
-        """Raise what ended the worker, if anything did."""
-        if self.fault is not None:
-            raise self.fault
+        """Raise what ended the worker, or another part, if anything did."""
+        if self._fault is not None:
+            raise self._fault
+
+    def fail(self, error: Exception) -> None:
+        """Say what ended a part, from any thread; of several faults the first one counts."""
+        with self._lock:
+            self._fault = self._fault or error
+            stop = self._stop
+        stop()
+
+    def stop_on_fault(self, stop: Callable[[], None]) -> None:
+        """Have ``stop`` called once a part has failed, from any thread; at once where one has failed before."""
+        with self._lock:
+            self._stop = stop
+            failed = self._fault is not None
+        if failed:
+            stop()
 
 
 class _Observer(SilentObserver):
@@ -113,7 +130,7 @@ def _run(worker: Worker, stopping: threading.Event, cast: Cast) -> None:
     try:
         worker.run(stopping.is_set)
     except Exception as error:  # noqa: BLE001 - whatever ends this thread is raised again by ``Cast.check``
-        cast.fault = error
+        cast.fail(error)
 
 
 def _plain(settings: Settings, source: KafkaWordSource) -> Publisher:

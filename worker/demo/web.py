@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import msgspec
 
@@ -24,9 +25,18 @@ __all__ = ["run_web_demo"]
 _BREAK_S = 4.0
 
 
-def run_web_demo(*, speed: float, port: int, tell: Callable[[str], None]) -> None:
-    """Show the demo on a page until Ctrl-C. FatalError where the port cannot be had."""
-    with embedded_parts() as cast:
+def run_web_demo(
+    *,
+    speed: float,
+    port: int,
+    tell: Callable[[str], None],
+    parts: Callable[[], AbstractContextManager[Cast]] = embedded_parts,
+) -> None:
+    """Show the demo on a page until Ctrl-C. FatalError where the port cannot be had.
+
+    Where the worker or the speakers fail it ends, too, and raises what they raised.
+    """
+    with parts() as cast:
         await_worker(cast)
         serve = dataclasses.replace(cast.settings.serve, port=port)
         settings = dataclasses.replace(cast.settings, serve=serve)
@@ -43,7 +53,7 @@ def run_web_demo(*, speed: float, port: int, tell: Callable[[str], None]) -> Non
         tell(f"{cast.parts}\nopen {listener.url} in a browser; Ctrl-C ends it")
         speaking.start()
         try:
-            service.run(listener)
+            service.run(listener, stop=cast.stop_on_fault)
         finally:
             stopping.set()
             speaking.join()
@@ -51,6 +61,13 @@ def run_web_demo(*, speed: float, port: int, tell: Callable[[str], None]) -> Non
 
 
 def _speak(cast: Cast, speed: float, stopping: threading.Event) -> None:
+    try:
+        _send_script(cast, speed, stopping)
+    except Exception as error:  # noqa: BLE001 - whatever ends this thread ends the demo, which says it
+        cast.fail(error)
+
+
+def _send_script(cast: Cast, speed: float, stopping: threading.Event) -> None:
     """Send the script again and again, each time by others of the same name."""
     worker = cast.settings.worker
     rounds = 0

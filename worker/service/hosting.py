@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -19,7 +20,7 @@ from worker.settings.serving import ServeSettings
 __all__ = ["Hosted", "ServiceThread", "StopTaker", "host"]
 
 StopTaker = Callable[[Callable[[], None]], None]
-"""Is given a function that stops the service, from any thread."""
+"""Is given a function that stops the service, from any thread, and does nothing once it has ended."""
 
 
 class ServiceThread(Protocol):
@@ -55,7 +56,8 @@ async def host(hosted: Hosted, listener: Listener, stop: StopTaker | None) -> in
     faults: list[Exception] = []
 
     def stop_from_anywhere() -> None:
-        loop.call_soon_threadsafe(stopping.set)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the service has ended before
+            loop.call_soon_threadsafe(stopping.set)
 
     def fault(error: Exception) -> None:
         faults.append(error)
