@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from bench.machine import write_result
-from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata, SessionField, Slot
+from schemas.checkpoint import CheckpointId, OffsetMetadata, SessionField, Slot
 from schemas.codec import encode_event
 from schemas.digests import digest_sum
 from schemas.state import SessionState, decode_state, encode_state
@@ -39,10 +39,12 @@ from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.ports.observer import SilentObserver
 from worker.runtime.assembly import assemble
+from worker.runtime.found_state import settled_manifest
 from worker.runtime.loop import Worker
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import Partitioner, RuntimeSettings
 from worker.runtime.watchdog import InferenceWatchdog
+from worker.sizing.resident_memory import resident_bytes
 
 TOPIC = "asr.words"
 RULES = DecodingRules(flush_after_ms=600_000, stall_after_ms=600_000, idle_after_ms=3_600_000)
@@ -82,7 +84,7 @@ def measure(redis: RedisServer, sessions: int) -> dict[str, object]:
     first.drain()
     _fill(redis, broker, sessions)
 
-    before_mib = _resident_mib()
+    before_mib = resident_bytes() / 2**20
     second = _worker(broker, redis, 1)
     speakers = [name for name in (f"s{number}" for number in range(99)) if murmur2_partition(name.encode(), 2) == 1]
     turns_ms: list[float] = []
@@ -109,7 +111,7 @@ def measure(redis: RedisServer, sessions: int) -> dict[str, object]:
         "claim_cpu_s": round(sum(turns_cpu_ms) / 1000.0, 1),
         "cpu_us_a_session": round(sum(turns_cpu_ms) * 1000.0 / sessions, 1),
         "segments_of_the_other_partition_meanwhile": spoken,
-        "memory_mib": round(_resident_mib() - before_mib),
+        "memory_mib": round(resident_bytes() / 2**20 - before_mib),
         "peak_memory_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0 - before_mib),
         "redis_mib": round(_redis_mib(redis)),
         "load_average": round(os.getloadavg()[0], 1),
@@ -165,7 +167,8 @@ def _fill(redis: RedisServer, broker: MemoryBroker, sessions: int) -> None:
                 digests.append(slot.digest(name))
                 fields[f"s:{name}"] = msgspec.msgpack.encode(SessionField((slot,)))
             client.hset(key, mapping=fields)
-        client.hset(key, "m", msgspec.msgpack.encode(_manifest(metadata.id, sessions, digest_sum(digests))))
+        manifest = settled_manifest(metadata.id, metadata.id, sessions=sessions, digest=digest_sum(digests))
+        client.hset(key, "m", msgspec.msgpack.encode(manifest))
 
 
 def _newest(stored: bytes) -> SessionState:
@@ -173,24 +176,6 @@ def _newest(stored: bytes) -> SessionState:
     state = max(slots, key=lambda slot: CheckpointId.parse(slot.id)[:2]).state
     assert state is not None
     return decode_state(state)
-
-
-def _manifest(checkpoint: CheckpointId, sessions: int, digest: int) -> Manifest:
-    return Manifest(
-        version="1.1",
-        id=str(checkpoint),
-        follows=str(checkpoint),
-        touched=(),
-        sessions=sessions,
-        sessions_before=sessions,
-        digest=digest,
-        digest_before=digest,
-    )
-
-
-def _resident_mib() -> float:
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * resource.getpagesize() / 2**20
 
 
 def _redis_mib(redis: RedisServer) -> float:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from tests.harness.real_world import RealWorld
-from worker.sizing.measuring import resident_bytes
+from worker.sizing.resident_memory import resident_bytes
 from worker.sizing.speech import SPOKEN
 
 __all__ = ["ROOT", "WorkerProcess", "add_spoken_options", "as_spoken", "choosing"]

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import redis
 
+from worker.sizing.resident_memory import resident_bytes
+
 __all__ = ["Samples"]
 
 _EVERY_S = 5.0
-_KIB_A_PAGE = 4
 
 
 class Samples:
@@ -65,8 +66,8 @@ def _growth(values: list[int]) -> float:
 
 
 def _resident_kib(pid: int) -> int:
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _KIB_A_PAGE
+    with contextlib.suppress(OSError):  # it may be gone by now
+        return resident_bytes(pid) // 1024
     return 0
 
 

@@ -11,12 +11,10 @@ word of the worker's own, ``OWN_DELAY_MS``, less the checkpoint's interval.
 from __future__ import annotations
 
 import os
-import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 
 from typing_extensions import override
 
@@ -24,10 +22,12 @@ from worker.core.rules import DecodingRules
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
 from worker.runtime.settings import RuntimeSettings
+from worker.sizing.resident_memory import resident_bytes
+from worker.sizing.rising import rising
 from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND, LoadSpeaker
 from worker.sizing.unconnected_worker import UnconnectedWorker
 
-__all__ = ["OVERHEAD", "OWN_DELAY_MS", "LiveStage", "Measured", "Measurement", "resident_bytes"]
+__all__ = ["OVERHEAD", "OWN_DELAY_MS", "LiveStage", "Measured", "Measurement"]
 
 OVERHEAD = 1.1
 """A worker's processor time to that of what is measured here: the clients of Kafka and Redis, the loop, telemetry.
@@ -45,6 +45,7 @@ IN_TIME_SHARE = 0.99
 _FIRST_TURNS = (3, 4, 5, 6, 7, 8, 9, 10)
 _BACKLOG_TURNS = 6
 _BACKLOG_WORDS = 5
+_BETWEEN = 3
 _STEP_S = EVENT_WORDS / WORDS_A_SECOND
 
 
@@ -111,9 +112,11 @@ class Measurement:
         wall_s, cpu_s = self._say(self._speakers, turns=_BACKLOG_TURNS)
         words = first_sessions * _BACKLOG_TURNS * _BACKLOG_WORDS
         stages: list[LiveStage] = []
-        for sessions in self._rise(first_sessions, most_sessions, stages):
+        fits: dict[int, bool] = {}
+        for sessions in rising(first_sessions, most_sessions, fits, between=_BETWEEN):
             self._say_first(sessions)
             stages.append(self._live(sessions, seconds))
+            fits[sessions] = stages[-1].fits
             held.append((len(self._worker), resident_bytes()))
         kept = self._engine.work
         base_bytes, session_bytes = _memory(start_bytes, held)
@@ -128,24 +131,6 @@ class Measurement:
             row_bytes=row_bytes,
             load_average=round(os.getloadavg()[0], 1),
         )
-
-    def _rise(self, first: int, most: int, stages: list[LiveStage]) -> Iterator[int]:
-        """Yield how many sessions next: twice as many while they fit, then three times the middle."""
-        sessions = first
-        while sessions <= most:
-            yield sessions
-            if not stages[-1].fits:
-                break
-            sessions *= 2
-        least = max((one.sessions for one in stages if one.fits), default=0)
-        beyond = min((one.sessions for one in stages if not one.fits), default=None)
-        for _ in range(3 if beyond is not None else 0):
-            assert beyond is not None
-            middle = (least + beyond) // 2
-            if middle == least:
-                return
-            yield middle
-            least, beyond = (middle, beyond) if stages[-1].fits else (least, middle)
 
     def _say_first(self, sessions: int) -> None:
         """Have so many sessions, their buffers of different lengths, so that not all step at once."""
@@ -230,10 +215,3 @@ class _OwnTime(Clock):
     @override
     def sleep_s(self, seconds: float) -> None:
         self.now_s += seconds
-
-
-def resident_bytes(process: int | str = "self") -> int:
-    """Return the memory of a process that is resident now; 0 where the kernel does not say."""
-    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
-    found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
-    return int(found[1]) * 1024 if found else 0
