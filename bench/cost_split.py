@@ -27,14 +27,12 @@ from pathlib import Path
 from bench.live_load import Listener, Said, Speakers, causes, own_delays, percentiles
 from bench.machine import write_result
 from bench.staged_worker import STAGES
-from bench.worker_process import WorkerProcess, add_spoken_options, as_spoken, choosing
-from tests.harness.parts.kafka_part import find_kafka
-from tests.harness.parts.redis_part import find_redis
+from bench.worker_process import WorkerProcess, add_spoken_options, as_spoken, choosing, wait_until_joined
+from tests.harness.parts.real_parts import real_parts
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import speech, talk
 
 _MEASURED_BY_BENCH = ("decode", "core", "network", "snapshots")
-_JOIN_S = 6.0
 _TIMEOUT_S = 600.0
 
 
@@ -90,16 +88,16 @@ def _measured(world: RealWorld, options: argparse.Namespace, speakers: Speakers 
         file = Path(folder) / "stages.json"
         settings = {"worker.engine_memory_mib": options.engine_memory_mib, **choosing(options.model)}
         program = ("-m", "bench.staged_worker", str(file), ",".join(options.stage or STAGES))
-        worker = WorkerProcess(world, cpus={options.cpu}, program=program, settings=settings)
         listener = Listener(world)
-        listener.start()
-        if speakers is not None:
-            time.sleep(_JOIN_S)  # the model is warm and the group joined before anybody speaks
-            speakers.start()
-            time.sleep(options.seconds)
-            speakers.stop()
-        listener.wait_for_ended(options.sessions, _TIMEOUT_S, [worker])
-        cpu_s = worker.finish()
+        with WorkerProcess(world, cpus={options.cpu}, program=program, settings=settings) as worker:
+            listener.start()
+            if speakers is not None:
+                wait_until_joined(world, [worker])
+                speakers.start()
+                time.sleep(options.seconds)
+                speakers.stop()
+            listener.wait_for_ended(options.sessions, _TIMEOUT_S, [worker])
+            cpu_s = worker.finish()
         listener.stop()
         told = json.loads(file.read_text(encoding="utf-8"))
     words = sum(one.words for one in listener.heard)
@@ -124,13 +122,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     options.sessions = options.sessions or (200 if options.what == "backlog" else 100)
-    kafka, redis = find_kafka(), find_redis()
-    try:
+    with real_parts() as (kafka, redis):
         world = RealWorld(kafka, redis.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=4)
         measured = (backlog if options.what == "backlog" else live)(world, options)
-    finally:
-        redis.close()
-        kafka.close()
     size = f"--words {options.words}" if options.what == "backlog" else f"--seconds {options.seconds:g}"
     command = f"python -m bench.cost_split {options.what} --sessions {options.sessions} {size}"
     command += as_spoken(options)

@@ -13,48 +13,23 @@ from __future__ import annotations
 
 import argparse
 import random
-import threading
 import time
 import uuid
-from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from bench.live_load import EVENT_WORDS, STEP_WORDS, WORDS_A_SECOND, percentiles
+from bench.live_load import STEP_WORDS, Heard, Listener, causes, own_delays, percentiles
 from bench.machine import write_result
-from bench.worker_process import ROOT, WorkerProcess, add_spoken_options, as_spoken, choosing
-from schemas.codec import decode_event, decode_segment
+from bench.worker_process import ROOT, WorkerProcess, add_spoken_options, as_spoken, choosing, wait_until_joined
+from schemas.codec import decode_event
 from schemas.events import WordsEvent
-from schemas.segments import Segment
-from tests.harness.parts.kafka_part import find_kafka
-from tests.harness.parts.redis_part import find_redis
+from tests.harness.parts.real_parts import real_parts
 from tests.harness.real_world import RealWorld
-from tests.harness.speech import speech, spoken_words, talk
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-
-
-class Reader(threading.Thread):
-    """Reads segments as a consumer would, and notes when each could be read."""
-
-    def __init__(self, bootstrap: str, topic: str, sessions: int) -> None:
-        super().__init__(daemon=True)
-        self._settings = KafkaSettings(bootstrap_servers=bootstrap, group_id="bench", fetch_wait_ms=5)
-        self._topic = topic
-        self._left = sessions
-        self.read: list[tuple[Segment, float]] = []
-
-    def run(self) -> None:
-        """Read until every session has ended."""
-        with KafkaReader(self._settings, self._topic) as reader:
-            for record in reader.read(Start(), follow=True):
-                segment = decode_segment(record.value or b"")
-                self.read.append((segment, time.time() * 1000.0))
-                self._left -= segment.session_end
-                if self._left == 0:
-                    return
+from tests.harness.speech import speech, talk
+from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND
 
 
 def heard_in_time(spoken: list[WordsEvent]) -> list[WordsEvent]:
@@ -83,18 +58,13 @@ def send_at_the_pace_of_speech(world: RealWorld, talks: list[list[WordsEvent]]) 
         world.send(talks[index][number])
 
 
-def delays(world: RealWorld, reader: Reader) -> dict[str, dict[str, float]]:
+def delays(world: RealWorld, heard: Sequence[Heard]) -> dict[str, dict[str, float]]:
     """Return both delays' percentiles."""
     appended: dict[str, list[int]] = defaultdict(list)
     for record in world.records(world.words_topic):
         appended[decode_event(record.value or b"").session].append(record.timestamp_ms)
-    spoken = [(one, at_ms) for one, at_ms in reader.read if one.words]
-    word = [at_ms - one.timing.appended_ms for one, at_ms in spoken]
-    system = []
-    for one, at_ms in spoken:
-        times = appended[one.session]
-        system.append(at_ms - times[bisect_right(times, one.timing.frozen_ms) - 1])
-    return {"word_ms": percentiles(word), "system_ms": percentiles(system)}
+    word = [one.read_ms - one.appended_ms for one in heard if one.words]
+    return {"word_ms": percentiles(word), "system_ms": percentiles(own_delays(heard, appended))}
 
 
 def measure(
@@ -112,27 +82,28 @@ def measure(
         for number in range(options.sessions)
     ]
     words = options.words * options.sessions
-    reader = Reader(world.kafka.bootstrap, world.segments_topic, options.sessions)
+    listener = Listener(world)
     live = options.what == "delay"
     if live:
         talks = [heard_in_time(one) for one in talks]
     else:
         world.send(*(one for turn in zip(*talks, strict=True) for one in turn))
-    worker = WorkerProcess(world, code=code, settings=choosing(model))
-    began_s = time.monotonic()
-    reader.start()
-    if live:
-        time.sleep(8.0)  # the model is warm and the group joined before anybody speaks
-        send_at_the_pace_of_speech(world, talks)
-    reader.join(options.timeout_s)
-    wall_s = time.monotonic() - began_s
-    cpu_s = worker.finish()
-    published = sum(spoken_words(one) for one, _ in reader.read)
+    with WorkerProcess(world, code=code, settings=choosing(model)) as worker:
+        began_s = time.monotonic()
+        listener.start()
+        if live:
+            wait_until_joined(world, [worker])
+            send_at_the_pace_of_speech(world, talks)
+        listener.wait_for_ended(options.sessions, options.timeout_s, [worker])
+        wall_s = time.monotonic() - began_s
+        cpu_s = worker.finish()
+    listener.stop()
+    published = sum(one.words for one in listener.heard)
     assert published == words, f"{published} of {words} words came out"
     result: dict[str, object] = {"sessions": options.sessions, "words": words, "cpu_s": round(cpu_s, 2)}
     result["cpu_s_per_million_words"] = round(cpu_s / words * 1e6, 1)
-    result["segments_by_cause"] = dict(Counter(str(one.cause) for one, _ in reader.read if one.words).most_common())
-    return result | (delays(world, reader) if live else {"words_per_second": round(words / wall_s, 1)})
+    result["segments_by_cause"] = causes(listener.heard)
+    return result | (delays(world, listener.heard) if live else {"words_per_second": round(words / wall_s, 1)})
 
 
 def main() -> None:
@@ -146,13 +117,9 @@ def main() -> None:
     add_spoken_options(parser)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    kafka, redis = find_kafka(), find_redis()
-    try:
+    with real_parts() as (kafka, redis):
         world = RealWorld(kafka, redis.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=4)
         measured = measure(world, options, model=options.model, language=options.language)
-    finally:
-        redis.close()
-        kafka.close()
     command = f"python -m bench.end_to_end {options.what} --sessions {options.sessions} --words {options.words}"
     command += as_spoken(options)
     write_result(f"end_to_end_{options.what}", command, measured, out=options.out)

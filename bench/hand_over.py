@@ -19,7 +19,8 @@ import argparse
 import os
 import time
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -27,9 +28,9 @@ import redis as redis_client
 
 from bench.live_load import Heard, Listener, Speakers, own_delays, percentiles
 from bench.machine import write_result
-from bench.worker_process import WorkerProcess
-from tests.harness.parts.kafka_part import find_kafka
-from tests.harness.parts.redis_part import RedisServer, find_redis
+from bench.worker_process import WorkerProcess, wait_until_joined
+from tests.harness.parts.real_parts import real_parts
+from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import RealWorld
 
 _PARTITIONS = 8
@@ -94,11 +95,11 @@ def kafka_bytes_a_word(world: RealWorld, words: int) -> dict[str, float]:
     return {name: round(size / words, 1) for name, size in sizes.items()}
 
 
-def measure(world: RealWorld, server: RedisServer, options: argparse.Namespace) -> dict[str, object]:
-    """Run two workers, stop one, and watch."""
+def two_workers(world: RealWorld, options: argparse.Namespace) -> Iterator[WorkerProcess]:
+    """Start them one after the other, each with a core of its own where there are two."""
     cores = sorted(os.sched_getaffinity(0))
-    workers = [
-        WorkerProcess(
+    for n in range(2):
+        yield WorkerProcess(
             world,
             ordinal=n,
             cpus={cores[n % len(cores)]},
@@ -108,9 +109,19 @@ def measure(world: RealWorld, server: RedisServer, options: argparse.Namespace) 
                 "decoding.context_words": min(10, options.max_context_words),
             },
         )
-        for n in range(2)
-    ]
-    world.wait_for_members(2)
+
+
+def measure(world: RealWorld, server: RedisServer, options: argparse.Namespace) -> dict[str, object]:
+    """Run two workers, stop one, and watch."""
+    with ExitStack() as running:
+        workers = [running.enter_context(one) for one in two_workers(world, options)]
+        wait_until_joined(world, workers)
+        return _watched(world, server, workers, options)
+
+
+def _watched(
+    world: RealWorld, server: RedisServer, workers: Sequence[WorkerProcess], options: argparse.Namespace
+) -> dict[str, object]:
     listener = Listener(world)
     listener.start()
     empty_bytes, empty_redis = sum(one.resident_bytes for one in workers), RedisUse.of(server)
@@ -180,13 +191,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=12.0, help="before the stop, and after it")
     parser.add_argument("--max-context-words", type=int, default=64, help="decoding.max_context_words")
     options = parser.parse_args()
-    kafka, server = find_kafka(), find_redis()
-    try:
+    with real_parts() as (kafka, server):
         world = RealWorld(kafka, server.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=_PARTITIONS)
         measured = measure(world, server, options)
-    finally:
-        server.close()
-        kafka.close()
     command = (
         f"python -m bench.hand_over --sessions {options.sessions} --words-a-second {options.words_a_second:g} "
         f"--first-words {options.first_words} --seconds {options.seconds:g} "

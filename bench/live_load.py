@@ -16,13 +16,13 @@ import threading
 import time
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from bench.worker_process import WorkerProcess
+from bench.worker_process import WorkerProcess, require_all_running
 from schemas.codec import decode_segment, encode_event
 from schemas.events import Word, WordsEvent
 from schemas.segments import Cause, Segment
@@ -32,11 +32,10 @@ from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.core.rules import DecodingRules
 from worker.ports.records import Record
+from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND
 
 __all__ = [
-    "EVENT_WORDS",
     "STEP_WORDS",
-    "WORDS_A_SECOND",
     "Heard",
     "Listener",
     "Said",
@@ -46,8 +45,6 @@ __all__ = [
     "percentiles",
 ]
 
-EVENT_WORDS = 2
-WORDS_A_SECOND = 2.5
 STEP_WORDS = DecodingRules().step_words
 _TALK_WORDS = 4_000
 _LINGER_MS = 2
@@ -177,12 +174,16 @@ class Speakers(threading.Thread):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """A segment as its reader saw it. words: the recogniser's. read_ms: wall clock when it could be read."""
+    """A segment as its reader saw it. words: the recogniser's. read_ms: wall clock when it could be read.
+
+    appended_ms, frozen_ms: when its last word was appended, and when it froze.
+    """
 
     session: str
     partition: int
     words: int
     cause: Cause
+    appended_ms: int
     frozen_ms: int
     read_ms: float
 
@@ -197,6 +198,7 @@ class Listener(threading.Thread):
         )
         self._topic = world.segments_topic
         self._stopping = threading.Event()
+        self._session_ended = threading.Event()
         self.ended = 0
         self.heard: list[Heard] = []
 
@@ -214,32 +216,36 @@ class Listener(threading.Thread):
         self._stopping.set()
         self.join()
 
-    def wait_for_ended(self, sessions: int, timeout_s: float, workers: Iterable[WorkerProcess] = ()) -> None:
+    def wait_for_ended(self, sessions: int, timeout_s: float, workers: Collection[WorkerProcess] = ()) -> None:
         """Wait until so many sessions have ended since the beginning. TimeoutError, RuntimeError: a worker fell."""
         until_s = time.monotonic() + timeout_s
         while self.ended < sessions:
-            for worker in workers:
-                worker.require_running()
+            require_all_running(workers)
             if time.monotonic() > until_s:
                 raise TimeoutError(f"{self.ended} of {sessions} sessions have ended after {timeout_s} s")
-            time.sleep(0.1)
+            self._session_ended.wait(0.1)
+            self._session_ended.clear()  # before the next look at how many: none is missed
 
     def since(self, start_ms: float, end_ms: float) -> list[Heard]:
         """Return what could be read in this time, wall clock."""
         return [one for one in self.heard if start_ms <= one.read_ms < end_ms]
 
     def _take(self, segment: Segment, partition: int) -> None:
-        self.ended += segment.session_end
+        read_ms = time.time() * 1000.0
         self.heard.append(
             Heard(
                 session=segment.session,
                 partition=partition,
                 words=spoken_words(segment),
                 cause=segment.cause,
+                appended_ms=segment.timing.appended_ms,
                 frozen_ms=segment.timing.frozen_ms,
-                read_ms=time.time() * 1000.0,
+                read_ms=read_ms,
             )
         )
+        if segment.session_end:
+            self.ended += 1
+            self._session_ended.set()
 
 
 def own_delays(heard: Sequence[Heard], appended_ms: Mapping[str, Sequence[int]]) -> list[float]:

@@ -20,36 +20,22 @@ import argparse
 import os
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from bench.live_load import Listener, Said, Speakers, causes, own_delays, percentiles
 from bench.machine import write_result
-from bench.worker_process import WorkerProcess, add_spoken_options, as_spoken, choosing
+from bench.worker_process import WorkerProcess, add_spoken_options, as_spoken, choosing, wait_until_joined
 from tests.harness.parts.kafka_part import find_kafka
-from tests.harness.parts.redis_part import find_redis
+from tests.harness.parts.real_parts import real_parts
 from tests.harness.real_world import RealWorld
+from worker.sizing.rising import rising
 
 LIMIT_MS = 250.0
 _ENDED_S = 120.0
 _BETWEEN = 2
-
-
-def rise(first: int, most: int, passed: dict[int, bool]) -> Iterator[int]:
-    """Yield how many sessions next: doubled while they pass, then the middle twice. passed: filled by the caller."""
-    sessions = first
-    while sessions <= most:
-        yield sessions
-        if not passed[sessions]:
-            break
-        sessions *= 2
-    else:
-        return
-    least, beyond = sessions // 2, sessions
-    for _ in range(_BETWEEN):
-        middle = (least + beyond) // 2
-        yield middle
-        least, beyond = (middle, beyond) if passed[middle] else (least, middle)
 
 
 def stage(
@@ -97,24 +83,25 @@ def passes(measured: dict[str, object]) -> bool:
 def measure(world: RealWorld, options: argparse.Namespace) -> dict[str, object]:
     """Rise."""
     settings = {"worker.engine_memory_mib": options.engine_memory_mib, **choosing(options.model)}
-    workers = [
-        WorkerProcess(world, ordinal=ordinal, cpus={cpu}, settings=settings)
-        for ordinal, cpu in enumerate(options.worker_cpus)
-    ]
-    listener = Listener(world)
-    listener.start()
-    world.wait_for_members(len(workers))
-    stage(world, workers, listener, options.first, options)  # brokers that just began are slower
     passed: dict[int, bool] = {}
     stages: list[dict[str, object]] = []
-    for sessions in rise(options.first, options.most, passed):
-        stages.append(stage(world, workers, listener, sessions, options))
-        passed[sessions] = passes(stages[-1])
-        print(f"{sessions} sessions: {stages[-1]}", flush=True)
-        if not stages[-1]["caught_up"]:
-            break  # the next stage would begin with what this one left
-    for one in workers:
-        one.finish()
+    listener = Listener(world)
+    with ExitStack() as running:
+        workers = [
+            running.enter_context(WorkerProcess(world, ordinal=ordinal, cpus={cpu}, settings=settings))
+            for ordinal, cpu in enumerate(options.worker_cpus)
+        ]
+        listener.start()
+        wait_until_joined(world, workers)
+        stage(world, workers, listener, options.first, options)  # brokers that just began are slower
+        for sessions in rising(options.first, options.most, passed, between=_BETWEEN):
+            stages.append(stage(world, workers, listener, sessions, options))
+            passed[sessions] = passes(stages[-1])
+            print(f"{sessions} sessions: {stages[-1]}", flush=True)
+            if not stages[-1]["caught_up"]:
+                break  # the next stage would begin with what this one left
+        for one in workers:
+            one.finish()
     listener.stop()
     most = max((sessions for sessions, well in passed.items() if well), default=0)
     return {
@@ -140,13 +127,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     os.sched_setaffinity(0, set(cores) - set(options.worker_cpus) or set(cores))
-    kafka, redis = find_kafka(long_lived=True), find_redis()
-    try:
+    with real_parts(partial(find_kafka, long_lived=True)) as (kafka, redis):
         world = RealWorld(kafka, redis.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=4)
         measured = measure(world, options)
-    finally:
-        redis.close()
-        kafka.close()
     cpus = " ".join(map(str, options.worker_cpus))
     command = (
         f"python -m bench.live_sessions --worker-cpus {cpus} --first {options.first} --seconds {options.seconds:g}"

@@ -19,8 +19,9 @@ import uuid
 from typing_extensions import override
 
 from bench.machine import write_result
-from tests.harness.parts.kafka_part import Kafka, find_kafka
-from tests.harness.parts.redis_part import RedisServer, find_redis
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.real_parts import real_parts
+from tests.harness.parts.redis_part import RedisServer
 from tests.harness.pipeline import build
 from tests.harness.real_world import RealWorker, RealWorld
 from tests.harness.speech import event, speech
@@ -127,12 +128,8 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--old-words", type=int, default=20_000)
     options = parser.parse_args()
-    kafka, redis = find_kafka(), find_redis()
-    try:
+    with real_parts() as (kafka, redis):
         rows = [measure(kafka, redis, sessions, options.old_words) for sessions in options.sessions]
-    finally:
-        redis.close()
-        kafka.close()
     sizes = " ".join(map(str, options.sessions))
     command = f"python -m bench.rebuild_time --sessions {sizes} --old-words {options.old_words}"
     write_result("rebuild_time", command, {"rows": rows})

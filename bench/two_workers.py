@@ -14,12 +14,14 @@ import argparse
 import os
 import random
 import uuid
+from contextlib import ExitStack
 
 from bench.live_load import Listener
 from bench.machine import write_result
-from bench.worker_process import WorkerProcess
-from tests.harness.parts.kafka_part import Kafka, find_kafka
-from tests.harness.parts.redis_part import RedisServer, find_redis
+from bench.worker_process import WorkerProcess, wait_until_joined
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.real_parts import real_parts
+from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import speech, talk
 
@@ -33,16 +35,19 @@ def price(kafka: Kafka, redis: RedisServer, workers: int, options: argparse.Name
     cores = sorted(os.sched_getaffinity(0))
     rng = random.Random(options.seed)  # noqa: S311 - the same speech in every run is wanted
     talks = [speech(f"s-{number}", talk(options.words, rng), a_time=2) for number in range(options.sessions)]
-    running = [WorkerProcess(world, ordinal=n, cpus={cores[n % len(cores)]}) for n in range(workers)]
-    world.wait_for_members(workers)
-    before_s = [one.cpu_s for one in running]
-    listener = Listener(world)
-    listener.start()
-    world.send(*(one for turn in zip(*talks, strict=True) for one in turn))
-    listener.wait_for_ended(options.sessions, _TIMEOUT_S, running)
-    spent_s = [one.cpu_s - before for one, before in zip(running, before_s, strict=True)]
-    for one in running:
-        one.finish()
+    with ExitStack() as stack:
+        running = [
+            stack.enter_context(WorkerProcess(world, ordinal=n, cpus={cores[n % len(cores)]})) for n in range(workers)
+        ]
+        wait_until_joined(world, running)
+        before_s = [one.cpu_s for one in running]
+        listener = Listener(world)
+        listener.start()
+        world.send(*(one for turn in zip(*talks, strict=True) for one in turn))
+        listener.wait_for_ended(options.sessions, _TIMEOUT_S, running)
+        spent_s = [one.cpu_s - before for one, before in zip(running, before_s, strict=True)]
+        for one in running:
+            one.finish()
     listener.stop()
     words = sum(one.words for one in listener.heard)
     return {
@@ -60,15 +65,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    kafka, redis = find_kafka(), find_redis()
     runs: dict[str, list[dict[str, float]]] = {"one": [], "two": []}
-    try:
+    with real_parts() as (kafka, redis):
         for _ in range(options.rounds):
             runs["one"].append(price(kafka, redis, 1, options))
             runs["two"].append(price(kafka, redis, 2, options))
-    finally:
-        redis.close()
-        kafka.close()
     best = {name: min(run["cpu_s_per_million_words"] for run in made) for name, made in runs.items()}
     command = (
         f"python -m bench.two_workers --sessions {options.sessions} --words {options.words} --rounds {options.rounds}"

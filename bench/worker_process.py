@@ -11,15 +11,24 @@ import signal
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from types import TracebackType
+from typing import IO, Self
 
 from tests.harness.real_world import RealWorld
 from worker.sizing.resident_memory import resident_bytes
 from worker.sizing.speech import SPOKEN
 
-__all__ = ["ROOT", "WorkerProcess", "add_spoken_options", "as_spoken", "choosing"]
+__all__ = [
+    "ROOT",
+    "WorkerProcess",
+    "add_spoken_options",
+    "as_spoken",
+    "choosing",
+    "require_all_running",
+    "wait_until_joined",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
@@ -44,9 +53,10 @@ def choosing(model: str | None) -> dict[str, object]:
 
 
 class WorkerProcess:
-    """A worker. code: the root of the sources that it runs, another commit's perhaps. cpus: those it may run on.
+    """A worker, and a context manager: one that still runs in the end is killed.
 
-    program: what Python runs in place of the command line ``caesura``, its arguments behind it.
+    code: the root of the sources that it runs, another commit's perhaps. cpus: those it may run on. program: what
+    Python runs in place of the command line ``caesura``, its arguments behind it.
     """
 
     def __init__(
@@ -79,8 +89,21 @@ class WorkerProcess:
             env=clean | {"PYTHONPATH": str(code)},
             stdout=subprocess.DEVNULL if log is None else log,
         )
-        if cpus:
-            os.sched_setaffinity(self._process.pid, cpus)  # at once: threads made later inherit it
+        try:
+            if cpus:
+                os.sched_setaffinity(self._process.pid, cpus)  # at once: threads made later inherit it
+        except OSError:
+            self.kill()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process.poll() is None:
+            self.kill()
 
     def require_running(self) -> None:
         """Raise RuntimeError where it has ended by itself: nobody need wait for what it would have said."""
@@ -112,6 +135,17 @@ class WorkerProcess:
         spent_s = _children_s()
         self._process.wait(timeout_s)
         return _children_s() - spent_s
+
+
+def require_all_running(workers: Iterable[WorkerProcess]) -> None:
+    """Raise RuntimeError where one of them has ended by itself."""
+    for one in workers:
+        one.require_running()
+
+
+def wait_until_joined(world: RealWorld, workers: Sequence[WorkerProcess]) -> None:
+    """Wait until all hold partitions, their models warm. RuntimeError: one has ended; AssertionError: they never do."""
+    world.wait_for_members(len(workers), turning=lambda: require_all_running(workers))
 
 
 def _children_s() -> float:

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from tests.fuzz.decoding import Decoding
 from tests.fuzz.live import Live
 from tests.fuzz.message import ACCEPTED, NEWER
-from tests.harness.parts.kafka_part import find_kafka, unique
-from tests.harness.parts.redis_part import find_redis
+from tests.harness.parts.kafka_part import unique
+from tests.harness.parts.real_parts import real_parts
 
 _MESSAGES = {"decode": 1_000_000, "live": 100_000}
 _SHOWN = 20
@@ -67,15 +67,11 @@ def _decode(seed: int, messages: int, say: Say) -> tuple[dict[str, object], list
 
 
 def _live(seed: int, messages: int, say: Say) -> tuple[dict[str, object], list[str]]:
-    kafka, redis = find_kafka(), find_redis()
     told = io.StringIO()  # the worker tells every checkpoint
-    try:
+    with real_parts() as (kafka, redis):
         run = Live(kafka, redis.url, unique("fuzz"), seed=seed)
         with contextlib.redirect_stderr(told):
             run.run(messages, say)
-    finally:
-        kafka.close()
-        redis.close()
     return {"messages": messages, **run.summary(), "violations": len(run.violations)}, run.violations
 
 
