@@ -4,7 +4,7 @@
     python -m bench.against --baseline d077453 delay --sessions 100
 
 The load, the brokers, Redis and the reader are today's in every run; only the worker's process runs the baseline's
-sources, from a git worktree of it in a temporary folder. Both have the network of their own commit: ``same_network``
+sources, unpacked into a temporary folder. Both have the network of their own commit: ``same_network``
 says whether its weights are the same file. What a process spends before its first word (``start_cpu_s``, an idle
 worker's whole life) is measured once a commit and taken off. Of the rounds the cheapest counts: others only add.
 """
@@ -13,54 +13,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
-import tempfile
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from bench.end_to_end import measure
 from bench.machine import write_result
-from bench.worker_process import ROOT, WorkerProcess
-from tests.harness.parts.kafka_part import Kafka, find_kafka
-from tests.harness.parts.redis_part import RedisServer, find_redis
+from bench.worker_process import ROOT, WorkerProcess, wait_until_joined
+from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.real_parts import real_parts
+from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import RealWorld
+from tests.harness.release import release
 
 _PRICE = "cpu_s_per_million_words"
 _WEIGHTS = Path("models/shipped/en/manifest.json")
-
-
-@contextmanager
-def sources(commit: str) -> Iterator[Path]:
-    """Give a worktree of a commit, for as long as it is wanted."""
-    with tempfile.TemporaryDirectory(prefix="caesura-baseline-") as folder:
-        place = Path(folder) / "sources"
-        _git("worktree", "add", "--detach", str(place), commit)
-        try:
-            if (place / "setup.py").exists():
-                _compile(place)
-            yield place
-        finally:
-            _git("worktree", "remove", "--force", str(place))
-
-
-def _compile(place: Path) -> None:
-    """Compile what an installation of those sources would have compiled (ADR 0050)."""
-    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
-    subprocess.run(command, cwd=place, check=True, capture_output=True)  # noqa: S603 - our own command
-
-
-def _git(*arguments: str) -> str:
-    return subprocess.run(  # noqa: S603 - our own command
-        ["git", *arguments],  # noqa: S607
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
 
 
 def fresh_world(kafka: Kafka, redis: RedisServer) -> RealWorld:
@@ -70,10 +37,10 @@ def fresh_world(kafka: Kafka, redis: RedisServer) -> RealWorld:
 
 def start_cpu_s(world: RealWorld, code: Path) -> float:
     """Return what a worker spends that joins its group and stops without a word."""
-    worker = WorkerProcess(world, code=code)
-    world.wait_for_members(1)
-    time.sleep(1.0)
-    return worker.finish()
+    with WorkerProcess(world, code=code) as worker:
+        wait_until_joined(world, [worker])
+        time.sleep(1.0)
+        return worker.finish()
 
 
 def weights(code: Path) -> object:
@@ -117,13 +84,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--timeout-s", type=float, default=900.0)
     options = parser.parse_args()
-    kafka, redis = find_kafka(), find_redis()
-    try:
-        with sources(options.baseline) as baseline:
-            measured = compare(kafka, redis, options, baseline)
-    finally:
-        redis.close()
-        kafka.close()
+    with real_parts() as (kafka, redis), release(options.baseline, compiled=True) as baseline:
+        measured = compare(kafka, redis, options, baseline)
     command = (
         f"python -m bench.against --baseline {options.baseline} {options.what} --sessions {options.sessions} "
         f"--words {options.words} --rounds {options.rounds}"
