@@ -1,6 +1,7 @@
 """``python -m tests.soak --minutes 10``: words without end through two workers; memory and Redis must stay flat.
 
-Writes the samples as CSV; ``tests.soak.plot`` draws them. The last line is one JSON object.
+Says each sample, and with ``--samples`` writes them as CSV; ``tests.soak.plot`` draws that. The last line is one JSON
+object.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.chaos.fleet import Fleet
-from tests.harness.parts.kafka_part import Kafka, find_kafka, unique
-from tests.harness.parts.redis_part import RedisServer, find_redis
+from tests.harness.parts.kafka_part import Kafka, unique
+from tests.harness.parts.real_parts import real_parts
+from tests.harness.parts.redis_part import RedisServer
 from tests.harness.pipeline import Pipeline
 from tests.harness.speech import talk
 from tests.soak.listener import Listener
-from tests.soak.samples import Sample, outlived, resident_mib, sessions_stored, write_samples
+from tests.soak.samples import Sample, outlived, sessions_stored, write_samples
 from tests.soak.speakers import Speakers
 from tests.soak.vocabulary import VOCABULARY
+from worker.sizing.resident_memory import resident_bytes
 
 _PARTITIONS = 4
 _WORKERS = 2
@@ -126,12 +129,13 @@ class Soak:
         stored = self._stored()
         self.outlived.update(outlived(stored, self.listener.ended_s, time.monotonic(), _FORGET_AFTER_S + _SLACK_S))
         pids = [member.pid for member in self.fleet.members]
+        resident = max((resident_bytes(pid) for pid in pids if pid is not None), default=0)
         with self._redis.client() as client:
             redis_mib = int(client.info("memory")["used_memory"]) / 2**20
         sample = Sample(
             at_s=round(time.monotonic() - began_s, 1),
             words=self.speakers.words_out,
-            resident_mib=round(max((resident_mib(pid) for pid in pids if pid is not None), default=0.0), 1),
+            resident_mib=round(resident / 2**20, 1),
             sessions=len(stored),
             redis_mib=round(redis_mib, 2),
         )
@@ -158,23 +162,22 @@ def growth(values: Sequence[float]) -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--samples", type=Path, default=Path("docs/soak.csv"))
+    parser.add_argument("--samples", type=Path, help="where to write the samples as CSV; nowhere, if not given")
     parser.add_argument("--engine", choices=tuple(_MEMBERS), default="look-up", help="what labels the words")
     given = parser.parse_args()
-    kafka, redis = find_kafka(), find_redis()
-    soak = Soak(kafka, redis, given.engine)
 
     def say(line: str) -> None:
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
 
-    try:
-        wrong = soak.run(given.minutes, say)
-    finally:
-        soak.close()
-        kafka.close()
-        redis.close()
-    write_samples(soak.samples, given.samples)
+    with real_parts() as (kafka, redis):
+        soak = Soak(kafka, redis, given.engine)
+        try:
+            wrong = soak.run(given.minutes, say)
+        finally:
+            soak.close()
+    if given.samples is not None:
+        write_samples(soak.samples, given.samples)
     for line in wrong[:20]:
         say(f"WRONG {line}")
     summary = {

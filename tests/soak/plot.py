@@ -1,4 +1,4 @@
-"""``python -m tests.soak.plot docs/soak.csv docs/soak.svg``: draws a soak's samples, one panel a quantity."""
+"""``python -m tests.soak.plot docs/soak-model.csv docs/soak-model.svg``: draws a soak's samples, a panel a quantity."""
 
 from __future__ import annotations
 

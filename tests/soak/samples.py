@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -13,7 +12,7 @@ import redis
 
 from worker.adapters.redis.session_store import partition_key
 
-__all__ = ["Sample", "outlived", "read_samples", "resident_mib", "sessions_stored", "write_samples"]
+__all__ = ["Sample", "outlived", "read_samples", "sessions_stored", "write_samples"]
 
 _SESSION = b"s:"
 
@@ -27,12 +26,6 @@ class Sample:
     resident_mib: float
     sessions: int
     redis_mib: float
-
-
-def resident_mib(pid: int) -> float:
-    """Return a process's resident memory (Linux)."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def sessions_stored(client: redis.Redis, deployment: str, topic: str, partitions: int) -> list[str]:
