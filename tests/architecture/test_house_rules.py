@@ -50,10 +50,11 @@ def test_a_module_leaves_nothing_to_do() -> None:
     assert [name_of(file) for file in sources() if LEFT_BEHIND.search(file.read_text(encoding="utf-8"))] == []
 
 
-def test_no_test_uses_mocks() -> None:
+def test_no_test_and_no_benchmark_uses_mocks() -> None:
     using = [
         name_of(file)
-        for file in (ROOT / "tests").rglob("*.py")
+        for folder in ("tests", "bench")
+        for file in (ROOT / folder).rglob("*.py")
         if file != Path(__file__)
         and re.search(r"unittest(?:\.| import )mock|MagicMock|mocker\b", file.read_text(encoding="utf-8"))
     ]

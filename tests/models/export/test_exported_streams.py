@@ -17,6 +17,7 @@ from models.decoding.labelling_runs import published_words
 from schemas.labels import Casing
 from tests.harness.models.networks import WORDS, exported, tiny_config, tiny_network
 from worker.adapters.onnx.compiled_attention import COMPILED
+from worker.adapters.onnx.compiled_parts import CompiledParts
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest
 
@@ -40,8 +41,8 @@ def test_a_network_streams_as_its_full_run_labels_past_the_positions_that_it_lea
         look_back=look_back,
     )
     name = exported(tiny_network(config), tmp_path / "en", int8=int8).name
-    streamed = OnnxEngine(tmp_path, threads=1, compiled=compiled)
-    whole = OnnxEngine(tmp_path, threads=1, streams=False, compiled=compiled)
+    streamed = OnnxEngine(tmp_path, threads=1, compiled=CompiledParts.ALL if compiled else CompiledParts.NONE)
+    whole = OnnxEngine(tmp_path, threads=1, streams=False)
     rng = random.Random(1)
     words = tuple(rng.choice((*WORDS, "abba", "zzz", "", "cab'")) for _ in range(config.max_positions + 30))
     settled = 0

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from worker.adapters.onnx.compiled_attention import COMPILED
+from worker.adapters.onnx.compiled_parts import CompiledParts
 from worker.adapters.onnx.cpu_quota import threads_allowed
 from worker.adapters.onnx.full_network import FullNetwork
 from worker.adapters.onnx.heads import Heads, Scores
@@ -29,6 +30,7 @@ _STREAMED = "ct_transformer"
 _MAX_BATCH_PIECES = 4096
 _MAX_PASS_ROWS = 1024
 _MAX_KEPT_BYTES = 512 * 2**20
+_COMPILED = CompiledParts.ALL if COMPILED else CompiledParts.NONE
 _WARM_UP_WORDS = ("so", "this", "is", "a", "warm", "up")
 
 
@@ -42,7 +44,7 @@ class OnnxEngine(Engine):
         active: Sequence[str] = (),
         threads: int | None = None,
         streams: bool = True,
-        compiled: bool = COMPILED,
+        compiled: CompiledParts = _COMPILED,
         max_kept_bytes: int = _MAX_KEPT_BYTES,
         max_batch_pieces: int = _MAX_BATCH_PIECES,
         max_pass_rows: int = _MAX_PASS_ROWS,
@@ -51,7 +53,7 @@ class OnnxEngine(Engine):
 
         active: models that take new buffers of their language, whatever the manifests say, by id or name. threads: for
         one inference; None takes what the cgroup's quota allows. streams: False runs every model over whole buffers.
-        compiled: False attends by NumPy and multiplies by ONNX Runtime, whatever was compiled at installation.
+        compiled: what may be computed by what was compiled at installation, where it was.
         max_kept_bytes: of rows kept between steps. max_batch_pieces, max_pass_rows: bounds of one run over whole
         buffers, and of one pass of steps.
         """

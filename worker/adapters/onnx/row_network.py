@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from worker.adapters.onnx.compiled_attention import CompiledAttention
+from worker.adapters.onnx.compiled_parts import CompiledParts
 from worker.adapters.onnx.compiled_products import CompiledEntrance, CompiledExit, CompiledStep, multiplies
 from worker.adapters.onnx.kept_rows import KeptRows, Rows
 from worker.adapters.onnx.numpy_attention import NumpyAttention
@@ -48,19 +49,19 @@ class RowNetwork:
         open_graph: Callable[[bytes], Any],
         bound: SlabBound,
         *,
-        compiled: bool,
+        compiled: CompiledParts,
     ) -> None:
         """Cut stored arrays into graphs and open them. KeyError where an array is missing.
 
-        bound: of the memory for keys and values. compiled: False attends by NumPy and multiplies by ONNX Runtime, as
-        where nothing was compiled; afterwards ``compiled`` and ``compiled_products`` say which of the two are.
+        bound: of the memory for keys and values. compiled: what may be; afterwards ``compiled`` and
+        ``compiled_products`` say whether attention and products are.
         """
         graphs = cut_into_rows(arrays, layers=len(look_ahead), heads=heads)
         self.width, self.attention_heads = graphs.width, graphs.attention_heads
         self.look_ahead, self._look_back = tuple(look_ahead), look_back
         self.layer_rows = 0
         self._heads = list(heads)
-        self.compiled_products = compiled and multiplies(arrays, len(look_ahead))
+        self.compiled_products = CompiledParts.PRODUCTS in compiled and multiplies(arrays, len(look_ahead))
         self._entrance: Any
         self._steps: list[Any]
         self._exit: Any
@@ -73,13 +74,13 @@ class RowNetwork:
             self._entrance = open_graph(graphs.entrance)
             self._steps = [open_graph(graph) for graph in graphs.steps]
             self._exit = open_graph(graphs.exit)
-        self.compiled = compiled and CompiledAttention.knows(graphs.width // graphs.attention_heads)
+        self._joins_compiled = CompiledParts.ATTENTION in compiled
+        self.compiled = self._joins_compiled and CompiledAttention.knows(graphs.width // graphs.attention_heads)
         self._attention: RowAttention = (
             CompiledAttention(len(look_ahead), graphs.attention_heads, graphs.width // graphs.attention_heads, bound)
             if self.compiled
             else NumpyAttention(open_graph(graphs.weighing), len(look_ahead), graphs.attention_heads, graphs.width)
         )
-        self._joins_compiled = compiled
         self._position_of = _positions(arrays)
         self._positions = self._position_of(0)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from worker.adapters.onnx.compiled_parts import CompiledParts
 from worker.adapters.onnx.graph_file import stored_arrays
 from worker.adapters.onnx.heads import Heads, Scores
 from worker.adapters.onnx.inference_session import open_graph
@@ -42,7 +43,14 @@ class StreamedNetwork:
     """One model. begun: buffers computed from their first word."""
 
     def __init__(
-        self, stored: StoredModel, heads: Heads, cache: RowCache, threads: int, max_rows: int, *, compiled: bool
+        self,
+        stored: StoredModel,
+        heads: Heads,
+        cache: RowCache,
+        threads: int,
+        max_rows: int,
+        *,
+        compiled: CompiledParts,
     ) -> None:
         name = stored.manifest.name
         self._name = name

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tests.harness.places import SHIPPED
 from worker.adapters.onnx.compiled_attention import COMPILED
+from worker.adapters.onnx.compiled_parts import CompiledParts
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.model_folder import read_models_folder
 from worker.core.labelling import LabelRequest
@@ -41,7 +42,8 @@ def whole_buffers() -> OnnxEngine:
 
 
 def streaming(max_kept_bytes: int = 2**29, *, compiled: bool = COMPILED) -> OnnxEngine:
-    return OnnxEngine(SHIPPED, threads=1, max_kept_bytes=max_kept_bytes, compiled=compiled)
+    parts = CompiledParts.ALL if compiled else CompiledParts.NONE
+    return OnnxEngine(SHIPPED, threads=1, max_kept_bytes=max_kept_bytes, compiled=parts)
 
 
 def some_words(count: int, seed: int) -> list[str]:

@@ -16,6 +16,7 @@ from tests.harness.terminal import Terminal
 from tests.unit.adapters.onnx.foreign_network import arrays, network
 from tests.unit.adapters.onnx.model_files import model
 from worker.adapters.onnx import saturation
+from worker.adapters.onnx.compiled_parts import CompiledParts
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.graph_file import Array, GraphWriter, Shaped
 from worker.app import log_doubts, warm_engine
@@ -29,7 +30,7 @@ FLAGS = Path("/proc/cpuinfo")
 
 
 def scores_of(folder: Path) -> list[Array]:
-    engine = OnnxEngine(folder, threads=1, compiled=False)
+    engine = OnnxEngine(folder, threads=1, compiled=CompiledParts.NONE)
     (scores,) = engine.score([LabelRequest(session="one", model_id="en@1", buffer_start=0, words=WORDS)])
     return list(scores)
 

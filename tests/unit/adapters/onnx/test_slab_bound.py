@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.harness.places import SHIPPED
 from tests.unit.adapters.onnx.streams import a_request, some_words
 from worker.adapters.onnx.compiled_attention import COMPILED, CompiledAttention
+from worker.adapters.onnx.compiled_parts import CompiledParts
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.numpy_attention import NumpyAttention
 from worker.adapters.onnx.row_blocks import OWN_ROWS, BlockPool, Blocks, _blocks_of
@@ -141,7 +142,7 @@ def test_rows_that_a_pass_evicts_make_room_for_it_though_the_pass_before_it_was_
 
 
 def test_numpys_attention_holds_no_rows_of_sessions_behind_a_pass() -> None:
-    engine = OnnxEngine(SHIPPED, threads=1, compiled=False)
+    engine = OnnxEngine(SHIPPED, threads=1, compiled=CompiledParts.NONE)
     engine.label([a_request(engine, some_words(20, 1))])
     for network in _networks(engine):
         attention = network._network._attention

@@ -1,0 +1,16 @@
+"""Which parts of a stream are computed by what was compiled at installation (ADR 0050, 0053)."""
+
+from __future__ import annotations
+
+from enum import Flag, auto
+
+__all__ = ["CompiledParts"]
+
+
+class CompiledParts(Flag):
+    """Without ``ATTENTION`` NumPy attends and Python plans; without ``PRODUCTS`` ONNX Runtime multiplies."""
+
+    NONE = 0
+    ATTENTION = auto()
+    PRODUCTS = auto()
+    ALL = ATTENTION | PRODUCTS
