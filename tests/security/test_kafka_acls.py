@@ -10,10 +10,12 @@ import pytest
 from confluent_kafka.admin import AclBinding, AclOperation, AclPermissionType
 from confluent_kafka.admin import ResourcePatternType as Pattern
 from confluent_kafka.admin import ResourceType as Kind
+from typing_extensions import override
 
 from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_acls import worker_acls
 from tests.harness.parts.redis_part import RedisServer
+from tests.harness.pipeline import build
 from tests.harness.places import ROOT
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
@@ -30,6 +32,7 @@ from worker.app import refuse_denied
 from worker.checks import kafka as kafka_check
 from worker.checks.findings import FindingLevel
 from worker.errors import BrokerError, FatalError
+from worker.ports.observer import Event, ReadinessTold, SilentObserver
 from worker.settings.tree import Settings
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(300)]
@@ -130,9 +133,16 @@ def test_a_write_that_is_denied_under_way_ends_the_worker_and_blames_no_record(
     assert world.records(world.dead_topic) == []
 
 
-def test_a_worker_that_cannot_ask_starts_and_waits(settings: KafkaSettings, world: RealWorld) -> None:
-    away = dataclasses.replace(settings, bootstrap_servers="127.0.0.1:9", request_timeout_ms=1_000)
+def test_a_worker_that_cannot_ask_starts_and_waits(world: RealWorld) -> None:
+    world.kafka_changes |= {"bootstrap_servers": "127.0.0.1:9", "request_timeout_ms": 1_000}
+    away = world.pipeline().kafka_settings()
+    with pytest.raises(BrokerError):
+        KafkaTopics(away).forbidden([world.words_topic])
     refuse_denied(Settings(kafka=away, worker=world.pipeline().settings()))
+    told = _Waiting()
+    _, worker = build(world.pipeline(commit_timeout_s=1.0), told)
+    worker.run(lambda: len(told.reasons) == 3)
+    assert told.reasons[:3] == [("starting", "start: BrokerError")] * 3
 
 
 def test_a_claim_that_is_denied_its_witness_ends_the_worker_and_names_the_topic(
@@ -176,6 +186,18 @@ def starting(world: RealWorld, settings: KafkaSettings) -> None:
 
 def looking_at_topics(world: RealWorld, settings: KafkaSettings) -> None:
     KafkaTopics(settings).find([world.words_topic])
+
+
+class _Waiting(SilentObserver):
+    """Notes each time that a worker tells why it is not ready."""
+
+    def __init__(self) -> None:
+        self.reasons: list[Sequence[str]] = []
+
+    @override
+    def note(self, event: Event) -> None:
+        if isinstance(event, ReadinessTold):
+            self.reasons.append(event.reasons)
 
 
 class _Everything:
