@@ -14,7 +14,8 @@ from typing_extensions import override
 from schemas.events import WordsEvent
 from schemas.segments import Cause
 from tests.crash.announced import expel, last_commit
-from tests.harness.engines import DEADLY, Killed
+from tests.harness.crashing import Crash
+from tests.harness.engines import DEADLY
 from tests.harness.speech import by_session, event, said
 from tests.harness.succession import run_until_one_lives
 from tests.harness.twin_world import World
@@ -64,7 +65,7 @@ class _KillingPublisher(UnsurePublisher):
     @override
     def publish(self, message: OutMessage) -> None:
         if DEADLY.encode() in (message.value or b""):
-            raise Killed
+            raise Crash
         super().publish(message)
 
 
@@ -157,7 +158,7 @@ def test_a_record_that_kills_with_and_without_the_engine_is_given_up(fates: str)
         worker = world.worker(died % 2, around=_KillingPublisher)
         try:
             worker.turn(900)
-        except Killed:
+        except Crash:
             expel(world, worker)
             world.broker.expire_transaction(worker.publisher.transactional_id)
         else:

@@ -20,7 +20,8 @@ from tests.crash.announced import (
     steps_isolated,
     until_announced,
 )
-from tests.harness.engines import DEADLY, DeadlyEngine, Killed
+from tests.harness.crashing import Crash
+from tests.harness.engines import DEADLY, DeadlyEngine
 from tests.harness.speech import event, said
 from tests.harness.twin_world import World
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
@@ -234,7 +235,7 @@ def test_timers_that_kill_are_found_though_a_worker_stopped_before_it_fired_them
                 stopped = True
                 continue
             worker.turn(300)
-        except Killed:
+        except Crash:
             died += 1
             expel(world, worker)
         else:

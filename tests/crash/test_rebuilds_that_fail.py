@@ -6,7 +6,8 @@ import pytest
 
 from schemas.checkpoint import OffsetMetadata
 from schemas.segments import Cause
-from tests.harness.engines import DEADLY, DeadlyEngine, Killed
+from tests.harness.crashing import Crash
+from tests.harness.engines import DEADLY, DeadlyEngine
 from tests.harness.speech import by_session, event, said
 from tests.harness.struck_ledger import strike, write_again
 from tests.harness.twin_world import TwinWorker, World
@@ -126,7 +127,7 @@ def test_a_rebuild_that_kills_its_process_is_tried_unlabelled_and_the_others_kee
         worker = world.worker(1, engine=DeadlyEngine())
         try:
             worker.turn(600)
-        except Killed:
+        except Crash:
             deaths += 1
             world.broker.expel("caesura", "asr.words", worker.source.member_id)
             if redis == "lost at every death":

@@ -6,12 +6,13 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 
+from tests.harness.crashing import Crash
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.errors import EngineError
 from worker.ports.engine import EngineModel
 
-__all__ = ["DEADLY", "DeadlyEngine", "FaultyEngine", "Killed", "RaisingEngine", "kill_process"]
+__all__ = ["DEADLY", "DeadlyEngine", "FaultyEngine", "RaisingEngine", "kill_process"]
 
 DEADLY = "deadly"
 
@@ -49,17 +50,13 @@ class RaisingEngine(FaultyEngine):
             raise EngineError("told to raise")
 
 
-class Killed(BaseException):
-    """The process is gone, as far as a test on twins is concerned."""
-
-
 def kill_process() -> None:
     """Go without another word."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _kill_twin() -> None:
-    raise Killed
+    raise Crash
 
 
 class DeadlyEngine(FaultyEngine):

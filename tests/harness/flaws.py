@@ -14,7 +14,6 @@ from worker.adapters.memory.broker import MemoryBroker
 from worker.adapters.memory.session_store import StoredPartition
 from worker.adapters.memory.word_source import MemoryWordSource
 from worker.ports.reasons import ClaimVerdict
-from worker.ports.records import CommittedOffset
 from worker.ports.session_store import Claimed, StoreWrite
 from worker.runtime import claim as claiming
 from worker.runtime import poison_isolation
@@ -101,12 +100,7 @@ def one_slot(patch: pytest.MonkeyPatch) -> None:
 
 def unstable_offsets(patch: pytest.MonkeyPatch) -> None:
     """A claim does not wait for an open transaction on the offset."""
-
-    def committed(broker: MemoryBroker, group_id: str, topic: str, partition: int) -> CommittedOffset | None:
-        found = broker._offsets.get((group_id, topic, partition))
-        return None if found is None else CommittedOffset(next_offset=found.next_offset, metadata=found.metadata)
-
-    patch.setattr(MemoryBroker, "committed", committed)
+    patch.setattr(MemoryBroker, "committed", MemoryBroker.last_committed)
 
 
 def no_seek_back(patch: pytest.MonkeyPatch) -> None:

@@ -150,12 +150,7 @@ class Driver:
         self.sessions.load([decode_state(data) for data in stored])
 
 
-def texts(segments: Iterable[Segment]) -> list[str]:
-    """Return the words' texts in order."""
-    return [word.text for segment in segments for word in segment.words]
-
-
-def untimed(segments: Iterable[Segment]) -> list[Segment]:
+def however_grouped(segments: Iterable[Segment]) -> list[Segment]:
     """Return segments without what depends on how words were grouped into records: offsets, times, known pauses."""
     source = Source(topic="", partition=0, first_offset=0, last_offset=0)
     timing = Timing(appended_ms=0, polled_ms=0, frozen_ms=0)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.harness.engines import DeadlyEngine, Killed
+from tests.harness.crashing import Crash
+from tests.harness.engines import DeadlyEngine
 from tests.harness.twin_world import TwinWorker, World
 
 __all__ = ["run_until_one_lives"]
@@ -27,7 +28,7 @@ def run_until_one_lives(
         worker = world.worker(died % ordinals, engine=DeadlyEngine())
         try:
             worker.turn(turns)
-        except Killed:
+        except Crash:
             world.broker.expel("caesura", "asr.words", worker.source.member_id)
             continue
         return died, worker

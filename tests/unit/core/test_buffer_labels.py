@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from schemas.segments import Cause, ModelRef
-from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, numbered, texts
+from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, numbered
+from tests.harness.speech import said
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.labelling import Labels
 from worker.core.rules import DecodingRules, ModelTable
@@ -104,9 +105,9 @@ def test_a_session_that_cannot_be_labelled_freezes_unlabelled_and_goes_on() -> N
     driver.work()
 
     first, rest = driver.segments
-    assert (first.cause, texts([first]), first.model) == (Cause.FALLBACK, ["one-stop", "two", "three"], None)
+    assert (first.cause, said([first]), first.model) == (Cause.FALLBACK, ["one-stop", "two", "three"], None)
     assert {word.punctuation for word in first.words} == {"none"}
-    assert (rest.cause, texts([rest])) == (Cause.END, ["four", "five", "six"])
+    assert (rest.cause, said([rest])) == (Cause.END, ["four", "five", "six"])
     assert driver.context.counts.fallbacks == 1
 
 

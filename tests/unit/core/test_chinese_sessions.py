@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from schemas.events import Word
 from schemas.segments import Segment
-from tests.harness.partition_driver import Driver, event, texts, untimed
+from tests.harness.partition_driver import Driver, event, however_grouped
+from tests.harness.speech import said
 from worker.core.segmentation import segmenters
 
 TEXT = "我们今天下午去北京大学开会然后呃他说明天可能会下雨所以我们要早一点出发请大家带好雨伞和身份证"
@@ -39,5 +40,5 @@ def test_grouping_and_restarts_change_nothing_and_no_character_is_lost(
 
     segments = _segments(units, one, restarts=[False])
 
-    assert untimed(segments) == untimed(_segments(units, other, restarts=restarts))
-    assert "".join(texts(segments)) == TEXT
+    assert however_grouped(segments) == however_grouped(_segments(units, other, restarts=restarts))
+    assert "".join(said(segments)) == TEXT

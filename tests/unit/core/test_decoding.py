@@ -5,7 +5,8 @@ from __future__ import annotations
 from schemas.events import Emission, SessionOptions, Word
 from schemas.labels import Casing, Disfluency, Punctuation
 from schemas.segments import Cause, Piece
-from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, numbered, pair_segmenters, texts
+from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, numbered, pair_segmenters
+from tests.harness.speech import said
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
@@ -49,7 +50,7 @@ def test_a_sentence_is_cut_when_enough_words_have_followed_it() -> None:
     assert driver.segments == []
 
     driver.give(event(1, numbered(1, 6)))
-    assert [texts([one]) for one in driver.segments] == [["one", "two-stop"]]
+    assert [said([one]) for one in driver.segments] == [["one", "two-stop"]]
     assert driver.segments[0].cause is Cause.SENTENCE
 
 
@@ -57,7 +58,7 @@ def test_one_step_cuts_every_sentence_that_has_enough_words_after_it() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(step_words=12))
     driver.give(event(0, "one-stop two-ask three four-stop " + numbered(8)))
 
-    assert [texts([one]) for one in driver.segments] == [["one-stop"], ["two-ask"], ["three", "four-stop"]]
+    assert [said([one]) for one in driver.segments] == [["one-stop"], ["two-ask"], ["three", "four-stop"]]
 
 
 def test_settled_words_go_out_before_their_sentence_ends() -> None:
@@ -65,7 +66,7 @@ def test_settled_words_go_out_before_their_sentence_ends() -> None:
     driver.give(event(0, numbered(6), options=SessionOptions(emission=Emission.SETTLED)))
 
     (segment,) = driver.segments
-    assert (segment.cause, texts([segment]), segment.sentence_end) == (Cause.SETTLED, ["n0", "n1"], False)
+    assert (segment.cause, said([segment]), segment.sentence_end) == (Cause.SETTLED, ["n0", "n1"], False)
 
 
 def test_a_settled_prefix_that_is_too_short_waits_unless_its_sentence_has_ended() -> None:
@@ -76,7 +77,7 @@ def test_a_settled_prefix_that_is_too_short_waits_unless_its_sentence_has_ended(
 
     driver = Driver(engine=driver.engine, rules=rules)
     driver.give(event(0, "one-stop two " + numbered(4)))
-    assert [(one.cause, texts([one])) for one in driver.segments] == [(Cause.SENTENCE, ["one-stop"])]
+    assert [(one.cause, said([one])) for one in driver.segments] == [(Cause.SENTENCE, ["one-stop"])]
 
 
 def test_a_full_buffer_is_cut_at_its_last_comma_with_enough_words_after_it() -> None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from schemas.codec import encode_segment
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Gap
-from tests.harness.partition_driver import Driver, event, pair_segmenters, texts
+from tests.harness.partition_driver import Driver, event, pair_segmenters
+from tests.harness.speech import said
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.admission import OfferOutcome, PassedGap
 
@@ -21,7 +22,7 @@ def test_a_repeat_is_dropped_by_its_number_and_counted() -> None:
     assert driver.give(event(1, "yes")).outcome is OfferOutcome.ACCEPTED
 
     driver.give(event(2, session_end=True))
-    assert texts(driver.segments) == ["yes", "yes"]
+    assert said(driver.segments) == ["yes", "yes"]
     assert driver.context.counts.repeats == 1
 
 
@@ -158,7 +159,7 @@ def test_in_any_order_every_event_is_applied_refused_or_known_as_a_repeat(order:
             refused.add(seq)
 
     driver.give(event(8, session_end=True))
-    assert texts(driver.segments) == [f"w{seq}" for seq in sorted(applied)]
+    assert said(driver.segments) == [f"w{seq}" for seq in sorted(applied)]
     passed = {
         seq for segment in driver.segments for gap in segment.gaps for seq in range(gap.first_seq, gap.last_seq + 1)
     }

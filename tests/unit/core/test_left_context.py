@@ -8,7 +8,8 @@ import pytest
 
 from schemas.labels import Punctuation
 from schemas.segments import Cause
-from tests.harness.partition_driver import MARKED, Driver, event, numbered, texts
+from tests.harness.partition_driver import MARKED, Driver, event, numbered
+from tests.harness.speech import said
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.rules import DecodingRules
 
@@ -21,15 +22,15 @@ def test_the_last_words_before_a_cut_stay_as_left_context_and_come_out_once(cont
     driver.give(event(1, "twelve thirteen fourteen", session_end=True))
 
     assert driver.requests[-1].words[: kept + 1] == (*("one", "two", "three", "four-stop")[4 - kept :], "n0")
-    assert [texts([one])[-1] for one in driver.segments] == ["four-stop", "fourteen"]
-    assert len(texts(driver.segments)) == 4 + 8 + 3
+    assert [said([one])[-1] for one in driver.segments] == ["four-stop", "fourteen"]
+    assert len(said(driver.segments)) == 4 + 8 + 3
 
 
 def test_several_sentences_that_end_in_one_step_leave_the_context_before_the_last_of_them() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(step_words=12, max_context_words=0, context_words=2))
     driver.give(event(0, "one two-stop three four five-ask " + numbered(7) + " " + numbered(12)))
 
-    assert [texts([one]) for one in driver.segments] == [["one", "two-stop"], ["three", "four", "five-ask"]]
+    assert [said([one]) for one in driver.segments] == [["one", "two-stop"], ["three", "four", "five-ask"]]
     assert driver.requests[-1].words[:3] == ("four", "five-ask", "n0")
 
 
@@ -50,7 +51,7 @@ def test_labels_of_left_context_are_final_whatever_the_network_says_of_them_late
     driver.give(event(0, "one two stop " + numbered(6)))
     driver.give(event(1, "late late late", session_end=True))
 
-    assert [texts([one]) for one in driver.segments] == [
+    assert [said([one]) for one in driver.segments] == [
         ["one", "two", "stop"],
         [*numbered(6).split(), "late", "late", "late"],
     ]

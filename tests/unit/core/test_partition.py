@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from schemas.events import WordsEvent
 from schemas.segments import Cause
 from schemas.state import SessionStatus, encode_ledger
-from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, texts
+from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event
+from tests.harness.speech import said
 from worker.core.partition import PartitionSessions
 from worker.core.replay import ReplayOffsets
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
@@ -260,7 +261,7 @@ def test_labelling_at_once_or_late_freezes_the_same_whatever_timers_fire(script:
     for name in "abc":
         ours = [[one for one in driver.segments if one.session == name] for driver in (at_once, late)]
         assert ours[0] == ours[1]
-    assert len(texts(late.segments)) == 4 * sum(words for _, words, _ in script)
+    assert len(said(late.segments)) == 4 * sum(words for _, words, _ in script)
     assert len(late.sessions) == 0
 
 

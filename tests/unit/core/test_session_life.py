@@ -5,7 +5,8 @@ from __future__ import annotations
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Cause, Gap
 from schemas.state import SessionStatus
-from tests.harness.partition_driver import MARKED, Driver, event, texts
+from tests.harness.partition_driver import MARKED, Driver, event
+from tests.harness.speech import said
 from worker.core.admission import OfferOutcome
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
@@ -171,7 +172,7 @@ def test_a_name_taken_again_before_the_old_sessions_work_is_done_loses_none_of_i
     driver.give(event(0, "three", session_end=True))
     driver.work()
 
-    assert texts(driver.segments) == ["one", "two", "three"]
+    assert said(driver.segments) == ["one", "two", "three"]
     assert [one.since for one in driver.segments] == [0, 0, 1]
     assert not driver.sessions.is_busy
 
@@ -191,7 +192,7 @@ def test_a_change_of_language_freezes_the_buffer_under_the_old_one() -> None:
     driver.give(event(1, "three", lang="zh-CN", targets=("fr",), utterance_end=True))
 
     first, second = driver.segments
-    assert (first.cause, first.lang, texts([first])) == (Cause.LANGUAGE, "en", ["one", "two"])
+    assert (first.cause, first.lang, said([first])) == (Cause.LANGUAGE, "en", ["one", "two"])
     assert (second.lang, second.index, second.first_word, second.sentence) == ("zh-CN", 1, 2, 1)
     assert [out.routes for out in driver.out] == [{"de": None}, {"fr": None}]
     assert driver.requests[-1].words == ("three",)
@@ -204,4 +205,4 @@ def test_a_language_tag_in_other_capitals_is_no_other_language() -> None:
     driver.give(event(0, "one", lang="en-US"))
     driver.give(event(1, "two", lang="en-us", session_end=True))
 
-    assert [texts([one]) for one in driver.segments] == [["one", "two"]]
+    assert [said([one]) for one in driver.segments] == [["one", "two"]]

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from schemas.events import Emission
 from schemas.segments import Segment
-from tests.harness.partition_driver import Driver, event, pair_segmenters, texts, untimed
+from tests.harness.partition_driver import Driver, event, however_grouped, pair_segmenters
+from tests.harness.speech import said
 from tests.harness.speeches import Said, Timed, groupings, look_aheads, rules, speeches, words
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.admission import OfferOutcome
@@ -40,9 +41,9 @@ def test_every_word_is_published_once_and_in_order(
 
     segments = _decode(_driver(chosen, look_ahead, segmenter), events)
 
-    assert "".join(texts(segments)) == "".join(word for said in speech for word in said.words)
+    assert "".join(said(segments)) == "".join(word for one in speech for word in one.words)
     if segmenter is whitespace_segmenters:
-        assert texts(segments) == [word for said in speech for word in said.words]
+        assert said(segments) == [word for one in speech for word in one.words]
 
 
 @EXAMPLES
@@ -88,7 +89,7 @@ def test_how_words_are_grouped_into_events_and_polls_and_how_often_events_come_c
             driver.work()
     driver.work()
 
-    assert untimed(driver.segments) == untimed(one_way)
+    assert however_grouped(driver.segments) == however_grouped(one_way)
 
 
 @EXAMPLES
@@ -135,14 +136,14 @@ def test_what_a_frozen_word_says_in_the_stored_state_is_what_was_published_of_it
 
 
 @EXAMPLES
-@given(said=words, chosen=rules, look_ahead=look_aheads)
+@given(spoken=words, chosen=rules, look_ahead=look_aheads)
 def test_what_froze_as_settled_no_later_labelling_would_have_changed(
-    said: tuple[str, ...], chosen: DecodingRules, look_ahead: int
+    spoken: tuple[str, ...], chosen: DecodingRules, look_ahead: int
 ) -> None:
     driver = _driver(chosen, look_ahead, whitespace_segmenters)
     frozen: dict[int, tuple[int, int]] = {}
     known: set[int] = set()
-    for seq, text in enumerate(said * 2):
+    for seq, text in enumerate(spoken * 2):
         asked = len(driver.requests)
         driver.give(event(seq, text))
         for request in driver.requests[asked:]:
@@ -160,15 +161,15 @@ def test_what_froze_as_settled_no_later_labelling_would_have_changed(
 
 
 @EXAMPLES
-@given(said=words, chosen=rules, look_ahead=look_aheads)
+@given(spoken=words, chosen=rules, look_ahead=look_aheads)
 def test_in_settled_mode_a_word_is_out_when_look_ahead_and_a_step_less_one_further_words_are_in(
-    said: tuple[str, ...], chosen: DecodingRules, look_ahead: int
+    spoken: tuple[str, ...], chosen: DecodingRules, look_ahead: int
 ) -> None:
     driver = _driver(chosen, look_ahead, whitespace_segmenters)
-    for seq, text in enumerate(said * 2):
+    for seq, text in enumerate(spoken * 2):
         driver.give(event(seq, text))
         if chosen.emission is Emission.SETTLED:
-            waiting = seq + 1 - len(texts(driver.segments))
+            waiting = seq + 1 - len(said(driver.segments))
             assert waiting <= look_ahead + chosen.step_words - 1 + chosen.min_settled_words - 1
 
 

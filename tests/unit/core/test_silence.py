@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from schemas.events import Word, WordsEvent
 from schemas.segments import Cause, Pause, Segment
-from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, texts, timed, untimed
+from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, however_grouped, timed
+from tests.harness.speech import said
 from worker.core.rules import DecodingRules
 from worker.core.silence import heard_pause, said_until_ms, silence_due_ms, untimed_until_ms
 from worker.core.timeline import PartitionTime
@@ -23,7 +24,7 @@ def test_silence_freezes_what_is_there_and_invents_no_mark() -> None:
 
     driver.wait(1)
     (segment,) = driver.segments
-    assert (segment.cause, segment.sentence_end, texts([segment])) == (Cause.SILENCE, False, ["one", "two"])
+    assert (segment.cause, segment.sentence_end, said([segment])) == (Cause.SILENCE, False, ["one", "two"])
     assert segment.pause == Pause(ms=800, clock="arrival")
 
 
@@ -84,7 +85,7 @@ def test_a_due_silence_fires_before_the_record_that_makes_it_due() -> None:
     driver.give(event(1, "two"), after_ms=900)
     driver.work()
 
-    assert texts(driver.segments) == ["one"]
+    assert said(driver.segments) == ["one"]
 
 
 def test_a_backlog_read_after_a_pause_fires_only_what_the_record_times_justify() -> None:
@@ -144,7 +145,7 @@ def test_a_pause_between_two_words_of_one_event_is_silence_on_the_audio_clock() 
     driver = Driver(engine=MARKED)
     driver.give(_heard(0, [timed("one", 0, 400), timed("two", 1_200, 1_500), timed("three", 2_299, 2_400)], 2_400))
 
-    assert [(texts([one]), one.pause) for one in driver.segments] == [
+    assert [(said([one]), one.pause) for one in driver.segments] == [
         (["one"], Pause(ms=800, clock="audio", ended=True))
     ]
 
@@ -173,7 +174,7 @@ def test_a_restarted_producer_may_have_lost_its_audio_clock() -> None:
     driver.give(event(0, [timed("two", 0, 400)], epoch=1, heard_until_ms=400))
     driver.give(event(1, epoch=1, heard_until_ms=1_200))
 
-    assert [texts([one]) for one in driver.segments] == [["one", "two"]]
+    assert [said([one]) for one in driver.segments] == [["one", "two"]]
 
 
 @st.composite
@@ -204,7 +205,7 @@ def test_on_the_audio_clock_bursts_and_heartbeats_change_no_segment(data: st.Dat
         return driver
 
     first, second = decode(), decode()
-    assert untimed(first.segments) == untimed(second.segments)
+    assert however_grouped(first.segments) == however_grouped(second.segments)
     for segment in first.segments:
         _check_pause(segment, spoken)
 
@@ -243,8 +244,10 @@ def test_the_audio_clock_never_goes_back(known_ms: int | None, end_ms: int | Non
     later_ms = max((one for one in (known_ms, end_ms) if one is not None), default=None)
     assert said_until_ms(known_ms, Word(text="so", end_ms=end_ms)) == later_ms
     assert said_until_ms(known_ms, Word(text="so", start_ms=end_ms)) == later_ms
-    untimed = WordsEvent(version="1.0", session="s", seq=0, lang="en", words=(Word(text="so"),), heard_until_ms=end_ms)
-    assert untimed_until_ms(known_ms, untimed) == later_ms
+    however_grouped = WordsEvent(
+        version="1.0", session="s", seq=0, lang="en", words=(Word(text="so"),), heard_until_ms=end_ms
+    )
+    assert untimed_until_ms(known_ms, however_grouped) == later_ms
 
 
 @given(st.none() | AUDIO_MS, AUDIO_MS, AUDIO_MS)

@@ -10,7 +10,8 @@ import pytest
 
 from schemas.events import SessionOptions, Word
 from schemas.segments import Cause, Segment
-from tests.harness.partition_driver import MARKED, texts
+from tests.harness.partition_driver import MARKED
+from tests.harness.speech import said
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core import stream
 from worker.core.rules import DecodingRules
@@ -45,9 +46,9 @@ def test_a_pause_freezes_what_is_there_and_the_stream_goes_on() -> None:
     labeller = StreamingLabeller(MARKED, "en", options=SessionOptions(punctuation=False))
     labeller.add(["one", "two"])
 
-    assert [(one.cause, texts([one])) for one in labeller.pause()] == [(Cause.UTTERANCE, ["one", "two"])]
+    assert [(one.cause, said([one])) for one in labeller.pause()] == [(Cause.UTTERANCE, ["one", "two"])]
     assert labeller.add(["three"]) == []
-    assert [(one.cause, texts([one])) for one in labeller.end()] == [(Cause.END, ["three"])]
+    assert [(one.cause, said([one])) for one in labeller.end()] == [(Cause.END, ["three"])]
 
 
 def test_nothing_can_be_added_after_the_end() -> None:
