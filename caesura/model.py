@@ -14,8 +14,7 @@ from typing_extensions import override
 
 from caesura.installed import chosen_folder, languages
 from caesura.segments import Segment
-from caesura.sessions import Session, Spoken, options_of
-from schemas.events import WordsEvent
+from caesura.sessions import Said, Session, Spoken, options_of
 from schemas.tentative import Tentative
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.joined_text import joined_text
@@ -29,6 +28,8 @@ from worker.service.session_pool import SessionPool
 __all__ = ["Model", "load"]
 
 _WITHOUT_END_S = 1e9
+_RULES = DecodingRules(max_open_sessions=10_000_000)
+"""How many sessions there are is for the caller to bound: the worker's bound would refuse words here."""
 
 
 def load(lang: str = "en", *, models: str | Path | None = None, threads: int | None = None) -> Model:
@@ -55,10 +56,11 @@ class Model:
     def __init__(self, engine: Engine, lang: str = "en", *, rules: DecodingRules | None = None) -> None:
         self.lang = lang
         self._served = served_languages(engine.models)
-        self._pool = SessionPool(engine, clock=_NoTime(), rules=rules, segmenters=segmenters)
+        self._pool = SessionPool(engine, clock=_NoTime(), rules=rules or _RULES, segmenters=segmenters)
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._abandoned: deque[str] = deque()
+        self._frozen: dict[str, list[Segment]] = {}
         self._turns: dict[asyncio.AbstractEventLoop, _Turns] = {}
 
     def session(self, lang: str | None = None, **options: object) -> Session:
@@ -72,13 +74,13 @@ class Model:
 
     def feed(self, words: Mapping[Session, Spoken]) -> dict[Session, list[Segment]]:
         """Add words to many sessions at once: they share the model's batches. Returns what froze, by session."""
-        frozen = self.decode([session.event(spoken) for session, spoken in words.items()])
+        frozen = self.decode([session.says(spoken) for session, spoken in words.items()])
         return {session: frozen.get(session.name, []) for session in words}
 
     def end(self, sessions: Iterable[Session]) -> dict[Session, list[Segment]]:
         """End many sessions at once. Returns what froze, by session."""
-        ending = list(sessions)
-        frozen = self.decode([session.event((), session_end=True) for session in ending])
+        ending = list(dict.fromkeys(sessions))
+        frozen = self.decode([Said(session=session, session_end=True) for session in ending])
         return {session: frozen.get(session.name, []) for session in ending}
 
     def punctuate(self, texts: Iterable[str], lang: str | None = None) -> list[str]:
@@ -101,24 +103,32 @@ class Model:
         turns = self._turns_of(asyncio.get_running_loop())
         try:
             async for spoken in words:
-                for segment in await turns.decode(session.event(spoken)):
+                for segment in await turns.decode(session.says(spoken)):
                     yield segment
-            for segment in await turns.decode(session.event((), session_end=True)):
+            for segment in await turns.decode(Said(session=session, session_end=True)):
                 yield segment
         finally:
             with self._lock:
                 self._pool.drop(session.name)
 
-    def decode(self, events: Sequence[WordsEvent]) -> dict[str, list[Segment]]:
-        """Decode events of sessions in one batch; return what froze, by session. Blocks."""
-        frozen: dict[str, list[Segment]] = {}
+    def decode(self, said: Sequence[Said]) -> dict[str, list[Segment]]:
+        """Decode what was said in sessions in one batch; return what froze, by session. Blocks.
+
+        ValueError where one of them has ended: then nothing of it is said.
+        """
         with self._lock:
-            for event in events:
-                self._pool.offer(event)
+            for one in said:
+                one.session.refuse_ended()
+            for one in said:
+                self._pool.offer(one.session.next_event(one))
             for segment in self._pool.turn(_WITHOUT_END_S).segments:
-                frozen.setdefault(segment.session, []).append(Segment(segment))
+                self._frozen.setdefault(segment.session, []).append(Segment(segment))
+            # What froze in a turn that was interrupted comes with its session's next words.
+            frozen = {one.session.name: self._frozen.pop(one.session.name, []) for one in said}
             while self._abandoned:  # behind the turn: of a stream that was cancelled words may have been in it
-                self._pool.drop(self._abandoned.popleft())
+                name = self._abandoned.popleft()
+                self._pool.drop(name)
+                self._frozen.pop(name, None)
         return frozen
 
     def let_go(self, session: str) -> None:
@@ -150,12 +160,12 @@ class _Turns:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._lock = asyncio.Lock()
-        self._waiting: list[tuple[WordsEvent, asyncio.Future[list[Segment]]]] = []
+        self._waiting: list[tuple[Said, asyncio.Future[list[Segment]]]] = []
 
-    async def decode(self, event: WordsEvent) -> list[Segment]:
-        """Return what froze in the event's session."""
+    async def decode(self, said: Said) -> list[Segment]:
+        """Return what froze in the session."""
         done: asyncio.Future[list[Segment]] = asyncio.get_running_loop().create_future()
-        self._waiting.append((event, done))
+        self._waiting.append((said, done))
         async with self._lock:
             if not done.done():  # a stream that is cancelled takes nobody's answer with it
                 await asyncio.shield(asyncio.create_task(self._turn()))
@@ -164,15 +174,15 @@ class _Turns:
     async def _turn(self) -> None:
         taken, self._waiting = self._waiting, []
         try:
-            frozen = await asyncio.to_thread(self._model.decode, [event for event, _ in taken])
+            frozen = await asyncio.to_thread(self._model.decode, [said for said, _ in taken])
         except Exception as error:  # noqa: BLE001 - whatever it is, everybody who waits is told
             for _, done in taken:
                 if not done.done():
                     done.set_exception(error)
             return
-        for event, done in taken:
+        for said, done in taken:
             if not done.done():
-                done.set_result(frozen.get(event.session, []))
+                done.set_result(frozen.get(said.session.name, []))
 
 
 class _NoTime(Clock):

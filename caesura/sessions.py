@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
@@ -13,7 +14,7 @@ from schemas.events import Emission, SessionOptions, Word, WordsEvent
 from schemas.tentative import Tentative
 from schemas.versions import EVENT_VERSION
 
-__all__ = ["Session", "SessionModel", "Spoken", "words_of"]
+__all__ = ["Said", "Session", "SessionModel", "Spoken", "options_of", "words_of"]
 
 Spoken = str | Iterable[str | Word]
 """What may be fed: a text, its words separated by white space; or words, with their times or without."""
@@ -22,8 +23,8 @@ Spoken = str | Iterable[str | Word]
 class SessionModel(Protocol):
     """What a session asks of its model."""
 
-    def decode(self, events: Sequence[WordsEvent]) -> dict[str, list[Segment]]:
-        """Decode events of sessions, in one batch; return what froze, by session."""
+    def decode(self, said: Sequence[Said]) -> dict[str, list[Segment]]:
+        """Decode what was said in sessions, in one batch; return what froze, by session."""
         ...
 
     def look(self, session: str) -> Tentative | None:
@@ -67,15 +68,15 @@ class Session:
 
     def feed(self, words: Spoken) -> list[Segment]:
         """Add words, in any number, and return what froze. ValueError after ``end``."""
-        return self._decode(self.event(words))
+        return self._decode(self.says(words))
 
     def pause(self) -> list[Segment]:
         """Freeze all that is there: the speaker paused. What follows still sees it as context."""
-        return self._decode(self.event((), utterance_end=True))
+        return self._decode(Said(session=self, utterance_end=True))
 
     def end(self) -> list[Segment]:
         """Freeze all that is there, and end. The last segment may be without words."""
-        return self._decode(self.event((), session_end=True))
+        return self._decode(Said(session=self, session_end=True))
 
     @property
     def unfrozen(self) -> Unfrozen | None:
@@ -83,26 +84,44 @@ class Session:
         tentative = self._model.look(self.name)
         return None if tentative is None else Unfrozen(tentative)
 
-    def event(self, words: Spoken, *, utterance_end: bool = False, session_end: bool = False) -> WordsEvent:
-        """Return the session's next event, and count it. ValueError after ``end``."""
+    def says(self, words: Spoken) -> Said:
+        """Return words as what is said in this session next. ValueError after ``end``, and for what are no words."""
+        self.refuse_ended()
+        return Said(session=self, words=words_of(words))
+
+    def refuse_ended(self) -> None:
+        """ValueError where the session has ended."""
         if self._ended:
             raise ValueError(f"session {self.name} has ended")
+
+    def next_event(self, said: Said) -> WordsEvent:
+        """Return what is said as the session's next event, and count it. Its model's lock is held."""
         event = WordsEvent(
             version=EVENT_VERSION,
             session=self.name,
             seq=self._seq,
             lang=self.lang,
-            words=words_of(words),
-            utterance_end=utterance_end,
-            session_end=session_end,
+            words=said.words,
+            utterance_end=said.utterance_end,
+            session_end=said.session_end,
             options=None if self._seq else self._options,
         )
         self._seq += 1
-        self._ended = session_end
+        self._ended = said.session_end
         return event
 
-    def _decode(self, event: WordsEvent) -> list[Segment]:
-        return self._model.decode([event]).get(self.name, [])
+    def _decode(self, said: Said) -> list[Segment]:
+        return self._model.decode([said]).get(self.name, [])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What is said in a session, not numbered yet: words, the utterance's end, or the session's."""
+
+    session: Session
+    words: tuple[Word, ...] = ()
+    utterance_end: bool = False
+    session_end: bool = False
 
 
 def options_of(given: dict[str, object]) -> SessionOptions:

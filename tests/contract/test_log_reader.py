@@ -58,6 +58,17 @@ def test_what_retention_took_is_out_of_bounds(cluster: Cluster) -> None:
     assert read(reader, cluster.topic, 2, 3) == ["c"]
 
 
+def test_what_retention_takes_before_it_is_read_can_be_asked_for_again_and_ends_nobody(cluster: Cluster) -> None:
+    cluster.append("a", "b", "c")
+    reader = cluster.reader()
+    low, end = reader.bounds(cluster.topic, 0, PATIENCE_S)
+    cluster.delete_before(0, 2)
+    with pytest.raises(BrokerError):
+        read(reader, cluster.topic, low, end)
+    low, end = reader.bounds(cluster.topic, 0, PATIENCE_S)
+    assert read(reader, cluster.topic, low, end) == ["c"]
+
+
 def test_what_was_aborted_is_passed_over_and_the_end_is_reached_all_the_same(cluster: Cluster) -> None:
     topic, publisher = cluster.output(), ready(cluster)
     write(publisher, topic, "kept")

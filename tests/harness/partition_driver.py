@@ -147,7 +147,8 @@ class Driver:
         stored = [data for data in self.sessions.snapshots(names).values() if data is not None]
         self.engine = engine or self.engine
         self.__post_init__()
-        self.sessions.load([decode_state(data) for data in stored])
+        for state in map(decode_state, stored):
+            self.sessions.put_back(state.session, state)
 
 
 def however_grouped(segments: Iterable[Segment]) -> list[Segment]:

@@ -256,10 +256,7 @@ class RealWorker:
 
     def close(self) -> None:
         """Let go of every connection; harmless after ``leave`` and after a drain."""
-        self.parts.source.close()
-        self.parts.publisher.close()
-        self.parts.store.close()
-        self.parts.reader.close()
+        self.worker.close()
 
 
 _OPEN: list[RealWorker] = []

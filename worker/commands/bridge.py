@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import msgspec
 import typer
@@ -129,7 +131,7 @@ def bridge(
     numbered.check()
     with ExitStack() as stack:
         client = None
-        if source.startswith(("ws://", "wss://")):
+        if _is_address(source):
             sound = stack.enter_context(_opened(address.audio)) if address.audio else None
             client = address.client(source, sound)
         if dry_run:
@@ -143,6 +145,7 @@ def bridge(
         reader = RECOGNISERS[bridged.name].reader()
         feed = _Feed(bridged.name, RecognisedSpeech(reader, numbered, agreement=bridged.agree), deliver)
         numbered.refused = feed.pass_over
+        stack.enter_context(_told_to_stop())
         try:
             if client is None:
                 feed.read(readable_lines(source))
@@ -153,6 +156,32 @@ def bridge(
         finally:
             feed.finish(end=bridged.end)
     feed.tell()
+
+
+def _is_address(source: str) -> bool:
+    """Tell whether messages come from an address. FatalError where it is one that nothing can be asked at."""
+    scheme, there_is, _ = source.partition("://")
+    if not there_is or Path(source).exists():
+        return False
+    if scheme not in ("ws", "wss"):
+        raise FatalError(f"{source}: an address begins with ws:// or wss://")
+    try:
+        named = urlsplit(source)
+        if named.hostname and named.port != 0:
+            return True
+    except ValueError:  # a port that is no number, or too large a one
+        pass
+    raise FatalError(f"{source}: an address is ws://host:port, and a port is 1 to 65535")
+
+
+@contextlib.contextmanager
+def _told_to_stop() -> Iterator[None]:
+    """Take SIGTERM as Ctrl-C: an orchestrator's stop, too, sends what was heard."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Feed:

@@ -69,6 +69,10 @@ class PartitionSessions:
         due = self._timers.next()
         return None if due is None else due[0]
 
+    def is_open(self, key: str) -> bool:
+        """Tell whether there is a session of this name that is neither closed nor ended."""
+        return key in self._open
+
     def is_due(self, time_ms: int) -> bool:
         """Tell whether ``tick`` has something to do at that partition time."""
         return self._timers.next_by(time_ms) is not None
@@ -115,11 +119,6 @@ class PartitionSessions:
     def statuses(self) -> Counter[SessionStatus]:
         """Count the sessions by where they are in their life. O(sessions awake)."""
         return Counter(session.status for session in self._sessions.values()) + self._resting.statuses()
-
-    def load(self, states: Iterable[SessionState]) -> None:
-        """Take sessions as they are stored; nothing is touched by it."""
-        for state in states:
-            self.put_back(state.session, state)
 
     def restore(self, state: SessionState, stored: bytes) -> None:
         """Take a session as it is stored, the same as bytes; one that is closed is left at rest."""

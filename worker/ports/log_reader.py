@@ -27,7 +27,8 @@ class LogReader(Protocol):
     def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
         """Yield the committed records from ``start`` up to ``end``, which is done only when the position passed it.
 
-        May block; BrokerError where the time-out passes without progress: a transaction before ``end`` is still open.
+        May block; BrokerError where the time-out passes without progress (a transaction before ``end`` is still open),
+        and where ``start`` is below the earliest offset by now: ask for the bounds anew.
         """
         ...
 

@@ -13,9 +13,9 @@ from starlette.websockets import WebSocket
 
 from worker.ports.observer import Observer
 from worker.ports.service_events import ClientRefused, ClientsConnected
+from worker.service.client_socket import ClientGoneError, ClientSocket
 from worker.service.doorway import Doorway
 from worker.service.messages import CloseCode, Opening, RefusalReason
-from worker.service.socket import ClientGoneError, ClientSocket
 from worker.settings.serving import ServeSettings
 
 __all__ = ["Connection", "Connections"]

@@ -15,12 +15,13 @@ from typing import Protocol
 import msgspec
 
 from schemas.dead_letters import DeadLetterReason
-from schemas.events import WordsEvent
+from schemas.events import SessionOptions, WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
 from worker.core.admission import OfferOutcome
 from worker.core.paced_looks import PacedLooks
 from worker.ports.clock import Clock
+from worker.service.client_event import ClientEvent
 from worker.service.messages import RefusalReason, ServeReason
 from worker.service.session_pool import PoolTurn, SessionPool
 
@@ -51,7 +52,12 @@ class Outlet(Protocol):
         """Take a session's unfrozen words of now."""
         ...
 
-    def refused(self, number: int, event: WordsEvent, reason: ServeReason) -> None:
+    @property
+    def options(self) -> SessionOptions | None:
+        """Return the options of a session whose first event names none."""
+        ...
+
+    def refused(self, number: int, said: ClientEvent, reason: ServeReason) -> None:
         """Take note that the session does not take the event that came with this message."""
         ...
 
@@ -59,7 +65,7 @@ class Outlet(Protocol):
         """Take note that all that was sent to a session has been dealt with."""
         ...
 
-    def ended(self, last: WordsEvent) -> None:
+    def ended(self, last: ClientEvent) -> None:
         """Take note that a session is over, and its name free again. last: the last event that was offered to it."""
         ...
 
@@ -72,6 +78,14 @@ class Outlet(Protocol):
 class _Offered:
     connection: int
     number: int
+    said: ClientEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Last:
+    """What was offered to a session last, and the event of the highest number that went to it."""
+
+    said: ClientEvent
     event: WordsEvent
 
 
@@ -86,7 +100,7 @@ class DecodingThread:
         self._inbox: deque[_Offered | int] = deque()
         self._outlets: dict[int, Outlet] = {}
         self._stopping = False
-        self._sessions: dict[int, dict[str, WordsEvent]] = {}
+        self._sessions: dict[int, dict[str, _Last]] = {}
         self._looks: dict[int, PacedLooks[str]] = {}
         self._thread = threading.Thread(target=self._run, name="decoding", daemon=True)
 
@@ -108,9 +122,9 @@ class DecodingThread:
         with self._changed:
             self._outlets[connection] = outlet
 
-    def offer(self, connection: int, number: int, event: WordsEvent) -> None:
+    def offer(self, connection: int, number: int, said: ClientEvent) -> None:
         """Take an event of a connection, the message's number with it. Does not block."""
-        self._tell(_Offered(connection=connection, number=number, event=event))
+        self._tell(_Offered(connection=connection, number=number, said=said))
 
     def disconnect(self, connection: int) -> None:
         """Let a connection and its sessions go: nothing more is told. Does not block."""
@@ -159,16 +173,20 @@ class DecodingThread:
         outlet = self._outlets.get(offered.connection)
         if outlet is None:
             return
-        name = offered.event.session
+        said, name = offered.said, offered.said.event.session
+        last = self._sessions.get(offered.connection, {}).get(name)
+        event = said.behind(None if last is None else last.event, outlet.options)
         key = f"{offered.connection}:{name}"
-        admission = self._pool.offer(msgspec.structs.replace(offered.event, session=key))
+        admission = self._pool.offer(msgspec.structs.replace(event, session=key))
         if admission.reason is not DeadLetterReason.TOO_MANY_SESSIONS:  # else there is no such session
-            self._sessions.setdefault(offered.connection, {})[name] = offered.event
+            if last is not None and (event.epoch, event.seq) < (last.event.epoch, last.event.seq):
+                event = last.event
+            self._sessions.setdefault(offered.connection, {})[name] = _Last(said=said, event=event)
             self._changed_for(offered.connection, name, outlet)
         if admission.reason is not None:
-            outlet.refused(offered.number, offered.event, admission.reason)
+            outlet.refused(offered.number, said, admission.reason)
         elif admission.outcome is OfferOutcome.REPEAT:
-            outlet.refused(offered.number, offered.event, RefusalReason.REPEAT)
+            outlet.refused(offered.number, said, RefusalReason.REPEAT)
 
     def _let_go(self, connection: int) -> None:
         with self._changed:
@@ -195,7 +213,7 @@ class DecodingThread:
                 self._looks[connection].forget(name)
             last = self._sessions.get(connection, {}).pop(name, None)
             if last is not None and (outlet := self._outlets.get(connection)) is not None:
-                outlet.ended(last)
+                outlet.ended(last.said)
         self._show_unfrozen()
 
     def _show_unfrozen(self) -> None:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from worker.app import ExitStatus
+from worker.service.client_socket import ClientSocket
 from worker.service.connections import Connection, Connections
 from worker.service.messages import About, Opening
 from worker.service.server import Listener, serve_until_stopped
-from worker.service.socket import ClientSocket
 from worker.service.telemetry import ServiceTelemetry
 from worker.service.web_app import web_app
 from worker.settings.serving import ServeSettings

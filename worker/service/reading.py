@@ -20,6 +20,7 @@ from worker.feeds.hypothesis import UnreadableMessageError
 from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from worker.feeds.session_events import SessionEvents
+from worker.service.client_event import ClientEvent
 from worker.service.messages import Opening, RefusalReason, ServeReason
 
 __all__ = [
@@ -65,14 +66,18 @@ def read_opening(frame: str | bytes) -> Opening:
 
 
 class FrameReader(Protocol):
-    """Reads what a client sends after its opening. Nothing is counted before it is taken."""
+    """Reads what a client sends after its opening."""
 
-    def read(self, frame: str | bytes) -> Iterator[WordsEvent]:
+    def read(self, frame: str | bytes) -> Iterator[ClientEvent]:
         """Yield the events of a frame, then RefusedMessageError if there is something in it that cannot be taken."""
         ...
 
-    def taken(self, event: WordsEvent) -> WordsEvent:
-        """Count an event just read, for which there is room; return it as it goes to its session."""
+    def finish(self) -> Iterator[ClientEvent]:
+        """Yield what is kept of the frames so far, as ``read`` does: no other comes."""
+        ...
+
+    def taken(self, session: str) -> None:
+        """Take note that there was room for the event just read: its session is open."""
         ...
 
     def ended(self, session: str) -> None:
@@ -91,8 +96,8 @@ def frame_reader(opening: Opening, failed: ReaderFailed) -> FrameReader:
 class RecogniserReader:
     """Reads the messages of a recogniser, as they are, into words that are never revised (``worker.feeds``).
 
-    ``{"session_end": true}`` ends it, with what is still open; the next message begins anew. Its events are numbered
-    here, not by the feed: a name may be free again, or have been refused, and the feed knows nothing of that.
+    ``{"session_end": true}`` ends it, with what is still open; the next message begins anew. The feed does not number
+    its events: a name may be free again, or have been refused, and the feed knows nothing of that.
     """
 
     opening: Opening
@@ -101,33 +106,31 @@ class RecogniserReader:
     _speech: RecognisedSpeech | None = None
     _events: SessionEvents | None = None
     _unpublishable: list[UnreadableMessageError] = field(default_factory=list)
-    _next: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Epoch and next number of the sessions that are open."""
+    _open: set[str] = field(default_factory=set)
 
-    def read(self, frame: str | bytes) -> Iterator[WordsEvent]:
+    def read(self, frame: str | bytes) -> Iterator[ClientEvent]:
         """Yield the events of a message, perhaps none. RefusedMessageError, whatever the reader raises."""
         fields = _fields(frame)
         self._unpublishable.clear()
         for event in self._heard(fields):
-            if event.words or event.session_end or event.session in self._next:  # else it would open an empty session
-                yield event
-            if event.session not in self._next:  # there was no room for it, or it has ended
+            if event.words or event.session_end or event.session in self._open:  # else it would open an empty session
+                yield ClientEvent(event=event)
+            if event.session not in self._open:  # there was no room for it, or it has ended
                 self._forget(event.session)
         if self._unpublishable:
             raise RefusedMessageError(DeadLetterReason.MALFORMED, str(self._unpublishable[0]))
 
-    def taken(self, event: WordsEvent) -> WordsEvent:
-        """Give an event its number, and a session's first one the opening's options."""
-        options = None if event.session in self._next else self.opening.options
-        epoch, seq = self._next.get(event.session, (event.epoch, 0))
-        if epoch != event.epoch:
-            seq = 0
-        self._next[event.session] = (event.epoch, seq + 1)
-        return msgspec.structs.replace(event, seq=seq, options=options)
+    def finish(self) -> Iterator[ClientEvent]:
+        """Yield what its recogniser never ended, and the sessions' ends."""
+        return self.read('{"session_end": true}') if self._speech is not None else iter(())
+
+    def taken(self, session: str) -> None:
+        """Take note that a session is open: the feed goes on with it."""
+        self._open.add(session)
 
     def ended(self, session: str) -> None:
         """Take note that a session is over: its name begins anew."""
-        self._next.pop(session, None)
+        self._open.discard(session)
         self._forget(session)
 
     def _forget(self, session: str) -> None:
@@ -159,38 +162,31 @@ class EventReader:
     """Reads the word events of one connection.
 
     An event is what ``docs/produce.md`` describes. It may leave out ``version``, ``session``, ``lang``, ``options``
-    (the opening's hold) and ``seq`` (counted here); its words may be a list of texts, or one text separated by white
-    space. A field that no event has is a slip and refused, unless there is a ``version``: that one was recorded.
+    (the opening's hold) and ``seq`` (it goes behind the session's last event); its words may be a list of texts, or one
+    text separated by white space. A field that no event has is a slip and refused, unless there is a ``version``: that
+    one was recorded.
     """
 
     opening: Opening
-    _next_seq: dict[str, int] = field(default_factory=dict)
 
-    def read(self, frame: str | bytes) -> Iterator[WordsEvent]:
+    def read(self, frame: str | bytes) -> Iterator[ClientEvent]:
         """Yield the event. RefusedMessageError."""
         fields = _fields(frame)
         if "version" not in fields:
             _refuse_slips(fields, _EVENT_FIELDS, "an event")
-        session = fields.get("session", self.opening.session)
-        known = self._next_seq.get(session) if isinstance(session, str) else None
-        whole: dict[str, object] = {
-            "version": EVENT_VERSION,
-            "session": session,
-            "lang": self.opening.lang,
-            "seq": known or 0,
-        }
-        if known is None and self.opening.options is not None:
-            whole["options"] = msgspec.to_builtins(self.opening.options)
-        yield _event(whole | fields | {"words": _words(fields.get("words", []))})
+        known = {"version": EVENT_VERSION, "session": self.opening.session, "lang": self.opening.lang, "seq": 0}
+        event = _event(known | fields | {"words": _words(fields.get("words", []))})
+        yield ClientEvent(event=event, numbered="seq" in fields)
 
-    def taken(self, event: WordsEvent) -> WordsEvent:
-        """Count the event."""
-        self._next_seq[event.session] = event.seq + 1
-        return event
+    def finish(self) -> Iterator[ClientEvent]:
+        """Yield nothing: each frame is an event."""
+        return iter(())
+
+    def taken(self, session: str) -> None:
+        """Do nothing: a frame says by itself whose it is."""
 
     def ended(self, session: str) -> None:
-        """Take note that a session is over: its name begins anew."""
-        self._next_seq.pop(session, None)
+        """Do nothing, for the same reason."""
 
 
 def _fields(frame: str | bytes) -> dict[str, object]:

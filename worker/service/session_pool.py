@@ -116,7 +116,7 @@ class SessionPool:
         closed = {segment.session for segment in segments if segment.session_end}
         at_rest = {name for name in self._unfinished if self._sessions.queued_words(name) is None}
         self._unfinished -= at_rest
-        ended = closed - self._unfinished
+        ended = {name for name in closed - self._unfinished if not self._sessions.is_open(name)}  # else it spoke again
         for name in ended:
             self.drop(name)
         self._sessions.settle()

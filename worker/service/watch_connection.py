@@ -6,8 +6,8 @@ import asyncio
 from contextlib import suppress
 
 from worker.service.audience import Audience
+from worker.service.client_socket import ClientGoneError, ClientSocket
 from worker.service.messages import CloseCode, RefusalReason, ServerMessage
-from worker.service.socket import ClientGoneError, ClientSocket
 
 __all__ = ["WatchConnection"]
 

@@ -14,10 +14,10 @@ from worker.adapters.kafka.topics import KafkaTopics
 from worker.errors import FatalError
 from worker.ports.clock import Clock
 from worker.service.audience import Audience
+from worker.service.client_socket import ClientSocket
 from worker.service.hosting import Hosted, StopTaker, host
 from worker.service.messages import PROTOCOL_VERSION, About, Opening, Ready, ServerMessage
 from worker.service.server import Listener
-from worker.service.socket import ClientSocket
 from worker.service.topic_watch import TopicWatch, WatchedTopics
 from worker.service.watch_connection import WatchConnection
 from worker.settings.tree import BrokerSettings

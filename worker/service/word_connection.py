@@ -9,27 +9,34 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from schemas.dead_letters import DeadLetterReason
-from schemas.events import WordsEvent
+from schemas.events import SessionOptions, WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
 from schemas.versions import EVENT_VERSION
 from worker.core.cleaning import Cleaning
 from worker.ports.service_events import ClientRefused, ClientWordsTaken, UnfrozenTold
+from worker.service.client_event import ClientEvent
+from worker.service.client_socket import ClientGoneError, ClientSocket
 from worker.service.decoding_thread import DecodingThread
 from worker.service.messages import CloseCode, Ended, Opening, RefusalReason, Refused, ServeReason
 from worker.service.pace import WordPace
 from worker.service.reading import FrameReader, RefusedMessageError
 from worker.service.rendered import segment_message, tentative_message
-from worker.service.socket import ClientGoneError, ClientSocket
 from worker.settings.serving import ServeSettings
 
 __all__ = ["WordConnection"]
 
 _End = tuple[int, RefusalReason, str]
 _FAILED: _End = (CloseCode.FAILED, RefusalReason.FAILED, "the service cannot go on")
+_DRAINED: _End = (
+    CloseCode.RESTART,
+    RefusalReason.DRAINING,
+    "the service stops; every session has ended, connect again to go on",
+)
 _TOO_MANY_REFUSED: _End = (
     CloseCode.TOO_MANY_REFUSED,
     RefusalReason.TOO_MANY_REFUSED,
@@ -69,13 +76,14 @@ class WordConnection:
         self._loop = asyncio.get_running_loop()
         self._pace = WordPace(settings.max_words_per_second, self._loop.time())
         self._waiting: Counter[str] = Counter()
-        self._open: dict[str, WordsEvent] = {}
+        self._open: dict[str, ClientEvent] = {}
         self._moved = asyncio.Event()
         self._draining = asyncio.Event()
         self._failed = False
         self._refused_messages: set[int] = set()
         self._too_many_refused = asyncio.Event()
         self._tentative = opening.tentative
+        self._options = opening.options
 
     async def run(self) -> None:
         """Serve the client until it goes, breaks the rules, or the service drains."""
@@ -104,21 +112,24 @@ class WordConnection:
         reading = asyncio.create_task(self._read_until_refused())
         try:
             await asyncio.wait({draining, refused, reading}, return_when=asyncio.FIRST_COMPLETED)
-            if reading.done():
-                return reading.result()
-            if refused.done():
-                return _TOO_MANY_REFUSED
+            end = reading.result() if reading.done() else _TOO_MANY_REFUSED if refused.done() else _DRAINED
         finally:
             for task in (draining, refused, reading):
                 task.cancel()
             await asyncio.gather(draining, refused, reading, return_exceptions=True)
+        self._take_last_words()
         for last in list(self._open.values()):
-            self._offer(0, _ending(last))
+            if not last.event.session_end:
+                self._offer(0, _ending(last.event))
         await self._until(lambda: not self._open)
-        if self._failed:
-            return _FAILED
-        detail = "the service stops; every session has ended, connect again to go on"
-        return CloseCode.RESTART, RefusalReason.DRAINING, detail
+        return _FAILED if self._failed else end
+
+    def _take_last_words(self) -> None:
+        """Offer what a recogniser has said and its reader keeps: nobody will say it again."""
+        with suppress(RefusedMessageError):
+            for said in self._reader.finish():
+                if self._why_not(said.event) is None:
+                    self._offer(0, said)
 
     async def _read_until_refused(self) -> _End:
         number = 0
@@ -135,27 +146,38 @@ class WordConnection:
 
     def _take(self, number: int, frame: str | bytes) -> int:
         """Offer what a message says to the sessions that there is room for; return how many words it had."""
-        most = self._settings.max_sessions_per_connection
-        words, too_many = 0, False
+        words = 0
+        refused: set[DeadLetterReason] = set()
         try:
-            for event in self._reader.read(frame):
-                words += len(event.words)
-                if event.session in self._open or len(self._open) < most:
-                    self._offer(number, self._reader.taken(event))
+            for said in self._reader.read(frame):
+                words += len(said.event.words)
+                if (reason := self._why_not(said.event)) is None:
+                    self._offer(number, said)
                 else:
-                    too_many = True
+                    refused.add(reason)
         except RefusedMessageError as error:
             self._refuse(number, error.reason, error.detail)
-        if too_many:
-            detail = f"session: expected at most {most} open ones a connection"
-            self._refuse(number, DeadLetterReason.TOO_MANY_SESSIONS, detail)
+        for reason in sorted(refused):
+            most = f"session: expected at most {self._settings.max_sessions_per_connection} open ones a connection"
+            self._refuse(number, reason, most if reason is DeadLetterReason.TOO_MANY_SESSIONS else _DETAILS[reason])
         return words
 
-    def _offer(self, number: int, event: WordsEvent) -> None:
-        self._open[event.session] = event
+    def _why_not(self, event: WordsEvent) -> DeadLetterReason | None:
+        """Return why there is no room for an event; None: there is."""
+        last = self._open.get(event.session)
+        if last is None:
+            is_full = len(self._open) >= self._settings.max_sessions_per_connection
+            return DeadLetterReason.TOO_MANY_SESSIONS if is_full else None
+        is_over = last.event.session_end and event.epoch == last.event.epoch  # `ended` is on its way
+        return DeadLetterReason.SESSION_ENDED if is_over else None
+
+    def _offer(self, number: int, said: ClientEvent) -> None:
+        event = said.event
+        self._open[event.session] = said
+        self._reader.taken(event.session)
         self._waiting[event.session] += len(event.words)
         self._client.observer.note(ClientWordsTaken(words=len(event.words)))
-        self._decoding.offer(self._number, number, event)
+        self._decoding.offer(self._number, number, said)
 
     def _refuse(self, number: int, reason: ServeReason, detail: str) -> None:
         self._refused_messages.add(number)
@@ -176,6 +198,11 @@ class WordConnection:
         """Return how often unfrozen words are wanted; None: never."""
         return self._settings.tentative_interval_ms if self._tentative else None
 
+    @property
+    def options(self) -> SessionOptions | None:
+        """Return the opening's options."""
+        return self._options
+
     def frozen(self, segment: Segment) -> None:
         """Send a segment."""
         self._loop.call_soon_threadsafe(self._outbox.put, segment_message(segment, self._cleaning))
@@ -185,15 +212,15 @@ class WordConnection:
         self._client.observer.note(UnfrozenTold(offered=1))
         self._loop.call_soon_threadsafe(self._outbox.put, tentative_message(tentative))
 
-    def refused(self, number: int, event: WordsEvent, reason: ServeReason) -> None:
+    def refused(self, number: int, said: ClientEvent, reason: ServeReason) -> None:
         """Say that a session did not take an event."""
-        self._loop.call_soon_threadsafe(self._refuse_offered, number, event, reason)
+        self._loop.call_soon_threadsafe(self._refuse_offered, number, said, reason)
 
     def at_rest(self, session: str) -> None:
         """Make room for more words."""
         self._loop.call_soon_threadsafe(self._rest, session)
 
-    def ended(self, last: WordsEvent) -> None:
+    def ended(self, last: ClientEvent) -> None:
         """Say that a session is over."""
         self._loop.call_soon_threadsafe(self._end, last)
 
@@ -205,20 +232,21 @@ class WordConnection:
         del self._waiting[session]
         self._moved.set()
 
-    def _refuse_offered(self, number: int, event: WordsEvent, reason: ServeReason) -> None:
+    def _refuse_offered(self, number: int, said: ClientEvent, reason: ServeReason) -> None:
         if reason is DeadLetterReason.TOO_MANY_SESSIONS:
-            self._forget(event)
+            self._forget(said)
         self._refuse(number, reason, _DETAILS.get(reason, "the session does not take this event any more"))
 
-    def _end(self, last: WordsEvent) -> None:
+    def _end(self, last: ClientEvent) -> None:
         self._forget(last)
-        self._outbox.put(Ended(session=last.session))
+        self._outbox.put(Ended(session=last.event.session))
 
-    def _forget(self, last: WordsEvent) -> None:
+    def _forget(self, last: ClientEvent) -> None:
         """Let a session go whose last event this was, if none has been offered since."""
-        if self._open.get(last.session) is last:
-            del self._open[last.session]
-            self._reader.ended(last.session)
+        session = last.event.session
+        if self._open.get(session) is last:
+            del self._open[session]
+            self._reader.ended(session)
             self._moved.set()
 
     def _fail(self) -> None:
@@ -227,15 +255,11 @@ class WordConnection:
         self._moved.set()
 
 
-def _ending(last: WordsEvent) -> WordsEvent:
-    return WordsEvent(
-        version=EVENT_VERSION,
-        session=last.session,
-        lang=last.lang,
-        epoch=last.epoch,
-        seq=last.seq + 1,
-        session_end=True,
+def _ending(last: WordsEvent) -> ClientEvent:
+    end = WordsEvent(
+        version=EVENT_VERSION, session=last.session, lang=last.lang, epoch=last.epoch, seq=0, session_end=True
     )
+    return ClientEvent(event=end)
 
 
 def _outcome(reading: asyncio.Task[_End]) -> _End | None:

@@ -18,13 +18,13 @@ from worker.core.served_languages import unserved
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
 from worker.ports.observer import Observer
+from worker.service.client_socket import ClientSocket
 from worker.service.decoding_thread import DecodingThread
 from worker.service.hosting import Hosted, StopTaker, host
 from worker.service.messages import PROTOCOL_VERSION, About, Limits, Opening, Ready
 from worker.service.reading import FrameReader, frame_reader
 from worker.service.server import Listener
 from worker.service.session_pool import SessionPool
-from worker.service.socket import ClientSocket
 from worker.service.telemetry import ServiceTelemetry
 from worker.service.word_connection import WordConnection
 from worker.settings.tree import LocalSettings

@@ -7,8 +7,9 @@ import gc
 import inspect
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -226,3 +227,53 @@ def test_chinese_texts_have_no_spaces_between_their_sentences() -> None:
 def test_what_is_no_text_no_word_or_no_thread_is_named(wrong: Callable[[], object], told: str) -> None:
     with pytest.raises(ValueError, match=re.escape(told)):
         wrong()
+
+
+def test_sessions_that_cannot_all_be_ended_are_not_ended_and_keep_their_words() -> None:
+    many = model()
+    one, over = many.session(), many.session()
+    one.feed("some words")
+    over.end()
+    with pytest.raises(ValueError, match="has ended"):
+        many.end([one, over])
+    assert texts(many.end([one, one])[one]) == ["some", "words"]
+
+
+def test_sessions_that_cannot_all_be_fed_miss_no_event() -> None:
+    many = model()
+    one, other = many.session(punctuation=False), many.session()
+    with pytest.raises(ValueError, match="white space"):
+        many.feed({one: "hello", other: ["two words"]})
+    one.feed("hello")
+    (segment,) = one.end()
+    assert (segment.published.gaps, segment.published.punctuated) == ((), False)
+
+
+def test_what_froze_in_a_turn_that_was_interrupted_comes_with_the_sessions_next_words() -> None:
+    interrupted = [True]
+
+    def interrupt(requests: Sequence[LabelRequest]) -> None:
+        if interrupted and requests:
+            interrupted.clear()
+            raise KeyboardInterrupt
+
+    many = Model(FaultyEngine(interrupt))
+    one, other = many.session(), many.session()
+    spoken = [f"w{number}" for number in range(60)]
+    with pytest.raises(KeyboardInterrupt):
+        one.feed(spoken)
+    other.feed("hello")
+    assert texts([*one.feed("more"), *one.end()]) == [*spoken, "more"]
+
+
+def test_a_session_that_two_threads_feed_loses_no_word() -> None:
+    session, both = Model(ScriptedEngine()).session(), threading.Barrier(2)
+
+    def spoken(word: str) -> Iterator[str]:
+        with suppress(threading.BrokenBarrierError):
+            both.wait(1)
+        yield word
+
+    with ThreadPoolExecutor(2) as pool:
+        fed = list(pool.map(lambda word: session.feed(spoken(word)), ["one", "two"]))
+    assert sorted(texts([*fed[0], *fed[1], *session.end()])) == ["one", "two"]

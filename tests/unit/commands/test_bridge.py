@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
 from http import HTTPStatus
@@ -14,8 +15,12 @@ pytest.importorskip("websockets")
 from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection
 
+from schemas.codec import decode_event
 from tests.harness.command import CAESURA, caesura, outside, started
 from tests.harness.recogniser import serving
+from worker.adapters.kafka.settings import KafkaSettings
+from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.demo.mock_cluster import mock_cluster
 
 
 def spoken(out: str) -> list[tuple[int, int, list[str]]]:
@@ -144,6 +149,64 @@ def test_headers_come_from_a_file_and_a_refusal_is_said(tmp_path: Path) -> None:
     assert "refuses the connection: HTTP 401" in done.stderr
     assert "secret" not in done.stderr
     assert seen == ["Token abc"]
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_who_is_told_to_stop_sends_what_was_heard(stop: signal.Signals) -> None:
+    pipe = subprocess.PIPE
+    command = [*CAESURA, "bridge", "--from", "soniox", "--dry-run"]
+    tokens = [{"text": "Hello", "is_final": True}, {"text": " there", "is_final": True}]
+    with started(*command, environ=outside(), stdin=pipe, stdout=pipe, stderr=pipe) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write(json.dumps({"tokens": tokens, "total_audio_proc_ms": 400}) + "\n")
+        running.stdin.flush()
+        first = running.stdout.readline()
+        running.send_signal(stop)
+        rest = running.stdout.read()
+        assert running.wait(60) == 0
+    assert [words for _, _, words in spoken(first + rest)][:2] == [["Hello"], ["there"]]
+    assert json.loads(rest.splitlines()[-1])["session_end"]
+
+
+@pytest.mark.parametrize("linger_ms", [2, 1000])
+def test_what_was_heard_is_sent_where_the_connection_is_given_up(linger_ms: int) -> None:
+    spoke: list[bool] = []
+
+    def speak(connection: ServerConnection) -> None:
+        spoke.append(True)
+        connection.send('{"text": "so um", "segment": 0}')
+        connection.socket.shutdown(socket.SHUT_RDWR)
+
+    def once(connection: ServerConnection, request: Request) -> Response | None:
+        del request
+        return connection.respond(HTTPStatus.SERVICE_UNAVAILABLE, "no") if spoke else None
+
+    with mock_cluster(["asr.words"]) as bootstrap:
+        with serving(speak, once) as url:
+            told = ("--set", f"kafka.bootstrap_servers={bootstrap}", "--set", f"kafka.linger_ms={linger_ms}")
+            done = caesura("bridge", url, *told, "--from", "sherpa-onnx", "--reconnect-for", "0.3")
+        assert done.returncode == 1
+        with KafkaReader(KafkaSettings(bootstrap_servers=bootstrap), "asr.words") as reader:
+            sent = [decode_event(one.value or b"") for one in reader.read(Start(), follow=False)]
+    assert [word.text for one in sent for word in one.words] == ["so", "um"]
+    assert sent[-1].session_end
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("http://localhost:2700", "an address begins with ws:// or wss://"),
+        ("ws://localhost:abc", "a port is 1 to 65535"),
+        ("wss://:2700", "an address is ws://host:port"),
+    ],
+)
+def test_what_is_no_address_is_said(address: str, told: str) -> None:
+    done = caesura("bridge", address, "--from", "vosk", "--dry-run")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"caesura: {address}: " in done.stderr
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_an_address_where_nothing_listens_is_given_up_and_said() -> None:

@@ -40,7 +40,7 @@ def test_sessions_that_are_loaded_count() -> None:
     rules = dataclasses.replace(RULES, max_open_sessions=1)
     before, after = Driver(rules=rules), Driver(rules=rules)
     before.give(event(0, "one", session="ann"))
-    after.sessions.load([before.state("ann")])
+    after.sessions.put_back("ann", before.state("ann"))
 
     assert after.give(event(0, "one", session="ben")).outcome is OfferOutcome.REFUSED
     after.sessions.put_back("ann", None)

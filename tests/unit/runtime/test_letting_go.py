@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.harness.engines import Killed
+from tests.harness.crashing import Crash
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.twin_world import TwinWorker, World
 from worker.errors import BrokerError, FatalError
@@ -72,7 +72,7 @@ def test_a_process_that_is_killed_while_it_drains_closes_nothing(monkeypatch: py
     worker = World().worker()
     worker.settle()
     closed = closed_by(worker, monkeypatch)
-    monkeypatch.setattr(worker.worker, "_label", raising(Killed()))
-    with pytest.raises(Killed):
+    monkeypatch.setattr(worker.worker, "_label", raising(Crash()))
+    with pytest.raises(Crash):
         worker.worker.drain()
     assert closed == []

@@ -129,15 +129,16 @@ def test_nothing_like_a_very_long_name_is_looked_for(monkeypatch: pytest.MonkeyP
 def test_no_more_is_kept_of_sessions_than_those_that_a_connection_has_open() -> None:
     opening = Opening(format=RecogniserName.DEEPGRAM)
     reader = RecogniserReader(opening=opening, recogniser=RecogniserName.DEEPGRAM, failed=lambda *_: None)
-    for event in reader.read(deepgram("a", start=5.0)):
-        reader.taken(event)
+    for said in reader.read(deepgram("a", start=5.0)):
+        reader.taken(said.event.session)
     for number in range(200):  # there is no room for theirs
         assert len(list(reader.read(deepgram(f"b{number}")))) == 1
     for number in range(200):  # and these are soon over
-        for event in reader.read(deepgram(f"c{number}")):
-            reader.ended(reader.taken(event).session)
+        for said in reader.read(deepgram(f"c{number}")):
+            reader.taken(said.event.session)
+            reader.ended(said.event.session)
     assert reader._events is not None
     assert list(reader._events._numbers) == ["1/a"]
-    (event,) = reader.read(deepgram("d", request="two"))
-    assert event.words[0].start_ms == 6000, "the new connection's times begin behind all that was heard"
-    assert [one.session for one in reader.read('{"session_end": true}')] == ["1/a"]
+    (said,) = reader.read(deepgram("d", request="two"))
+    assert said.event.words[0].start_ms == 6000, "the new connection's times begin behind all that was heard"
+    assert [one.event.session for one in reader.read('{"session_end": true}')] == ["1/a"]

@@ -84,3 +84,5 @@ class KafkaSender:
     ) -> None:
         if kind is None:
             self.flush()
+        elif self._fault is None:  # what was sent before something else went wrong
+            self._producer.flush(self._timeout_s)

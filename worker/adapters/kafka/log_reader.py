@@ -9,7 +9,7 @@ from confluent_kafka import Consumer, TopicPartition
 from typing_extensions import override
 
 from worker.adapters.kafka.end_witness import EndWitness
-from worker.adapters.kafka.error_codes import PARTITION_END
+from worker.adapters.kafka.error_codes import OUT_OF_RANGE, PARTITION_END
 from worker.adapters.kafka.errors import consumer_error, consuming
 from worker.adapters.kafka.fetch_positions import record_of
 from worker.adapters.kafka.new_client import new_client
@@ -75,6 +75,9 @@ class KafkaLogReader(LogReader):
                 messages = [] if first is None else [first, *consumer.consume(_MAX_MESSAGES - 1, 0)]
             for message in messages:
                 offset, error = message.offset(), message.error()
+                if error is not None and error.code() == OUT_OF_RANGE:
+                    # Retention took it meanwhile, or a former leader has not got it yet: the bounds have moved.
+                    raise BrokerError(f"{doing}: {error.str()}")
                 if error is not None and error.code() != PARTITION_END:
                     raise consumer_error(error, doing)
                 if offset is None:

@@ -39,6 +39,8 @@ class MemoryLogReader(LogReader):
         if log.stable_end < end:
             self._broker.wait(timeout_s)
             raise BrokerError(f"reading {topic} [{partition}]: a transaction before {end} is still open")
+        if start < min(log.start, end):
+            raise BrokerError(f"reading {topic} [{partition}]: {start} is out of range")
         records, _ = log.read(start, end - start)
         yield from (record for record in records if record.offset < end)
 
