@@ -29,11 +29,11 @@ class LookUpEngine(ScriptedEngine):
     """Labels each word by itself: one in thirteen of the vocabulary ends a sentence."""
 
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        """Label each request, in their order."""
+        """Label the wanted words of each request, in their order."""
         return [
             Labels(
-                punctuation=bytes(map(_MARKS.__getitem__, request.words)),
-                disfluency=bytes(len(request.words)),
+                punctuation=bytes(_MARKS[request.words[place]] for place in request.wanted),
+                disfluency=bytes(len(request.wanted)),
             )
             for request in requests
         ]
