@@ -73,7 +73,13 @@ class Model:
         return Session(self, f"session-{next(self._numbers)}", chosen, options_of(options))
 
     def feed(self, words: Mapping[Session, Spoken]) -> dict[Session, list[Segment]]:
-        """Add words to many sessions at once: they share the model's batches. Returns what froze, by session."""
+        """Add words to many sessions at once: they share the model's batches. Returns what froze, by session.
+
+        ValueError where one of them has ended, or is given what are no words; nothing is added then.
+        """
+        given: object = words
+        if not isinstance(given, Mapping):
+            raise ValueError("sessions with their words are wanted: feed({session: words})")  # noqa: TRY004 - as above
         frozen = self.decode([session.says(spoken) for session, spoken in words.items()])
         return {session: frozen.get(session.name, []) for session in words}
 

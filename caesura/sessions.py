@@ -37,7 +37,7 @@ class SessionModel(Protocol):
 
 
 def words_of(spoken: Spoken) -> tuple[Word, ...]:
-    """Return words. ValueError where one holds white space or nothing, or is no word at all."""
+    """Return words. ValueError where one is none: without a text, with white space, with impossible times."""
     given: object = spoken
     if not isinstance(given, Iterable) or isinstance(given, bytes):
         raise ValueError(f"a text or words are wanted, not {type(given).__name__}")  # noqa: TRY004 - one error for all
@@ -46,9 +46,23 @@ def words_of(spoken: Spoken) -> tuple[Word, ...]:
     for place, word in enumerate(words):
         if not isinstance(word, Word):
             raise ValueError(f"word {place}: a str or a caesura.Word is wanted, not {type(word).__name__}")  # noqa: TRY004
-        if word.text.split() != [word.text]:
-            raise ValueError(f"word {place}: a word holds no white space; give a text, or a list of words")
+        if (wrong := _wrong_in(word)) is not None:
+            raise ValueError(f"word {place}: {wrong}")
     return words
+
+
+def _wrong_in(word: Word) -> str | None:
+    """Return what no word may be; None where there is nothing. How long a text may be is for the worker to bound."""
+    if not word.text:
+        return "a word is not empty"
+    if word.text.split() != [word.text]:
+        return "a word holds no white space; give a text, or a list of words"
+    start_ms, end_ms = word.start_ms or 0, word.end_ms
+    if start_ms < 0 or (end_ms is not None and end_ms < start_ms):
+        return "its times run from 0, and it does not end before it begins"
+    if word.confidence is not None and not 0 <= word.confidence <= 1:
+        return "its confidence is 0 to 1"
+    return None
 
 
 class Session:

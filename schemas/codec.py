@@ -15,7 +15,7 @@ import msgspec
 
 from schemas.dead_letters import DeadLetterReason as Reason
 from schemas.errors import InvalidEventError
-from schemas.events import WordsEvent
+from schemas.events import Emission, WordsEvent
 from schemas.json_structure import check_json_structure
 from schemas.limits import check_event, check_event_bytes
 from schemas.plain_shape import is_plainly_sound
@@ -146,6 +146,13 @@ def _decode(decoder: _Decoder[_Decoded], data: bytes) -> _Decoded:
 _AT = re.compile(r" - at (?P<key>`key` in )?`\$(?P<path>(?:\.[a-z_]+|\[\d+\]|\[\.\.\.\])*)`$")
 _MISSING = re.compile(r"Object missing required field `(?P<field>[a-z_]+)`")
 _WRONG_TYPE = re.compile(r"Expected `(?P<expected>[a-z0-9_ |]+)`, got `[A-Za-z0-9_]+`")
+_INDEX = re.compile(r"\[\d+\]$")
+_EXPECTED = {
+    "emission": f"one of {', '.join(Emission)}",
+    "lang": "a language as BCP-47 writes it, such as en or zh-Hans",
+    "targets": "a route's name, of 1 to 64 of A-Z, a-z, 0-9, dot, _ and -",
+}
+"""What a producer's field holds where msgspec says no more than that a pattern or an enum does not fit."""
 _WRONG_VALUE = re.compile(r"Expected `(?P<expected>[a-z]+)` (?P<bound>(?:of length )?[<>]=? ?[0-9.]+)")
 
 
@@ -168,4 +175,5 @@ def _explained(message: str) -> InvalidEventError:
     if wrong_value:
         reason = Reason.OVERSIZED if "length <" in wrong_value["bound"] else Reason.OUT_OF_RANGE
         return InvalidEventError(reason, f"{place}: expected {wrong_value['expected']} {wrong_value['bound']}")
-    return InvalidEventError(Reason.OUT_OF_RANGE, f"{place}: expected a value as the schema says")
+    expected = _EXPECTED.get(_INDEX.sub("", place).rpartition(".")[2], "a value as the schema says")
+    return InvalidEventError(Reason.OUT_OF_RANGE, f"{place}: expected {expected}")

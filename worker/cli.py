@@ -92,8 +92,9 @@ def main() -> None:
     except CaesuraError as error:
         sys.stderr.write("".join(f"caesura: {line}\n" for line in str(error).splitlines()))
         sys.exit(1)
-    except SystemExit:
-        if sys.stdout is not output:  # typer puts it aside where its reader has gone: `caesura tail | head`
+    except SystemExit as ending:
+        # Its reader has gone (`caesura tail | head`): typer puts the output aside then, and rich ends on its own.
+        if sys.stdout is not output or isinstance(ending.__context__, BrokenPipeError):
             sys.exit(0)
         raise
     except OSError as error:

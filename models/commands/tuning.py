@@ -36,7 +36,9 @@ class TuneSettings:
     """What ``tune`` is told."""
 
     folder: Annotated[Path, typer.Argument(help="Folder of plain punctuated text: .txt files, UTF-8.")]
-    language: Annotated[str, typer.Option(help=f"Language of the text: {' or '.join(LANGUAGES)}.")]
+    language: Annotated[
+        str, typer.Option("--language", "--lang", help=f"Language of the text: {' or '.join(LANGUAGES)}.")
+    ]
     out: Annotated[Path, typer.Option(help="Folder of the tune; one that was stopped goes on there.")] = Path("tuned")
     model_id: Annotated[str | None, typer.Option("--id", help="The new model's id, else the start's and -own.")] = None
     version: Annotated[str, typer.Option(help="The new model's version.")] = "1"

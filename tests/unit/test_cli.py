@@ -171,3 +171,13 @@ def test_output_can_be_cut_off_by_its_reader() -> None:
     command = f"{sys.executable} -c 'from worker.cli import main; main()' settings --markdown | head -1"
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S602
     assert (done.stdout, done.stderr) == ("# Settings\n", "")
+
+
+@pytest.mark.parametrize("asked", ["--help", "settings"])
+def test_a_reader_that_has_gone_is_no_failure(asked: str) -> None:
+    command = [sys.executable, "-c", "from worker.cli import main; main()", asked]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        assert (running.stderr.read(), running.wait(60)) == (b"", 0)

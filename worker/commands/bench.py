@@ -31,7 +31,9 @@ _BUSY_MACHINE = 0.5
 class SpokenLoad:
     """What is spoken: in which language, for how long in a stage, and by how many."""
 
-    language: Annotated[str, typer.Option(help=f"What is spoken: {' or '.join(SPOKEN)}.")] = "en"
+    language: Annotated[str, typer.Option("--language", "--lang", help=f"What is spoken: {' or '.join(SPOKEN)}.")] = (
+        "en"
+    )
     seconds: Annotated[float, typer.Option(min=0.5, max=60, help="Speech a stage: more is steadier.")] = 4.0
     first: Annotated[int, typer.Option(min=1, help="Sessions of the first stage.")] = 64
     most: Annotated[int, typer.Option(min=1, help="Sessions at which the rise ends.")] = 8192

@@ -55,7 +55,7 @@ class BridgedSession:
         str | None,
         typer.Option(help="The session's name; by default the recogniser's, and the time.", show_default=False),
     ] = None
-    lang: Annotated[str, typer.Option(help="Language of the speech (BCP-47).")] = "en"
+    lang: Annotated[str, typer.Option("--lang", "--language", help="Language of the speech (BCP-47).")] = "en"
     target: Annotated[list[str] | None, typer.Option(help="A translation route; may be repeated.")] = None
     agree: AgreeOption = None
     end: Annotated[bool, typer.Option(help="End the session when the messages end.")] = True

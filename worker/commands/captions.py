@@ -56,7 +56,9 @@ def zoom(
     address_file: Annotated[
         Path, typer.Option(help="A file that holds the caption address, which is a secret: the meeting's API token.")
     ],
-    lang: Annotated[str, typer.Option(help="The captions' language and country, as Zoom writes them.")] = "en-US",
+    lang: Annotated[
+        str, typer.Option("--lang", "--language", help="The captions' language and country, as Zoom writes them.")
+    ] = "en-US",
     rendered: RenderedSegments,
     cut: CaptionOptions,
 ) -> None:
@@ -99,7 +101,8 @@ def obs(
 def _show(settings: BrokerSettings, route: str | None, session: str, writer: CueWriter, sink: CaptionSink) -> None:
     """Post the cues of a session until it ends."""
     shown = lost = 0
-    with KafkaReader(settings.kafka, topic_of(settings, route)) as reader:
+    with KafkaReader(settings.kafka, topic := topic_of(settings, route)) as reader:
+        typer.echo(f"waiting for session {session} on {topic}", err=True)
         try:
             for record in reader.read(Start(at_end=True), follow=True):
                 segment = segment_of(record, translated=route is not None)

@@ -60,7 +60,8 @@ class Letter:
         if self.length > len(self.record.value):
             return f"of its {self.length} bytes only {len(self.record.value)} were kept"
         if self.key_lost or self.record.key is None:
-            return "its key was not kept, and without it its partition is unknown"
+            why = "its key was not kept" if self.key_lost else "it had no key"
+            return f"{why}, and without one its partition is unknown"
         return None
 
     @property

@@ -67,7 +67,9 @@ def punctuate(
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,
-    lang: Annotated[str, typer.Option(help="Language of the text (BCP-47), such as en or zh.")] = "en",
+    lang: Annotated[
+        str, typer.Option("--lang", "--language", help="Language of the text (BCP-47), such as en or zh.")
+    ] = "en",
     output: Annotated[
         Output,
         typer.Option(

@@ -46,7 +46,9 @@ AgreeOption = Annotated[
 class SpeechOptions:
     """How a file is spoken: its language, its sessions, its pace."""
 
-    lang: Annotated[str, typer.Option(help="Language of text, and of events that name none (BCP-47).")] = "en"
+    lang: Annotated[
+        str, typer.Option("--lang", "--language", help="Language of text, and of events that name none (BCP-47).")
+    ] = "en"
     target: Annotated[
         list[str] | None,
         typer.Option(help="A translation route for sessions that name none; may be repeated.", show_default=False),

@@ -126,7 +126,9 @@ def tail(
     counts = DisfluencyCounts()
     came = shown = 0
     try:
-        with KafkaReader(settings.kafka, topic_of(settings, read.route)) as reader:
+        with KafkaReader(settings.kafka, topic := topic_of(settings, read.route)) as reader:
+            if read.follow and not read.from_start:
+                typer.echo(f"waiting for what comes to {topic} (--from-start shows what is there)", err=True)
             for record in reader.read(Start(at_end=not read.from_start), follow=read.follow):
                 came += 1
                 segment = segment_of(record, translated=read.route is not None)

@@ -45,6 +45,8 @@ class Route:
         topic, _, rendering = rest.partition(":")
         if not (target and equals and topic):
             raise ValueError("a route is written target=topic or target=topic:rendering")
+        if rendering not in ("", *Style):
+            raise ValueError(f"rendering: {', '.join(Style)}, and {rendering!r} is none of them")
         return cls(target=target, topic=topic, rendering=Style(rendering or Style.FLUENT))
 
 

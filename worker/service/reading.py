@@ -12,7 +12,7 @@ import msgspec
 from schemas.codec import decode_event
 from schemas.dead_letters import DeadLetterReason
 from schemas.errors import InvalidEventError, NewerVersionError
-from schemas.events import WordsEvent
+from schemas.events import Emission, WordsEvent
 from schemas.structure import check_structure
 from schemas.versions import EVENT_VERSION
 from worker.errors import FatalError
@@ -239,5 +239,6 @@ def _place_and_expectation(error: msgspec.ValidationError) -> tuple[str, str]:
     told, at, place = str(error).partition(" - at `$.")
     expected = told.partition(", got")[0].replace("`", "")
     if expected.startswith("Invalid enum value"):
-        expected = "Expected one of the names that docs/serve.md lists"
+        names = ", ".join(Emission) if "emission" in place else "the names that docs/serve.md lists"
+        expected = f"Expected one of {names}"
     return place.rstrip("`") if at else "the opening", expected[:1].lower() + expected[1:]

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import signal
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -48,7 +49,9 @@ class Listener:
 
 
 def listening(settings: ServeSettings) -> Listener:
-    """Listen on the address. FatalError where it cannot be had."""
+    """Listen on the address. FatalError where it cannot be had, or certificate and key cannot be used."""
+    if settings.tls_certificate:
+        _refuse_unusable(settings.tls_certificate, settings.tls_key)
     host = settings.host.strip("[]")
     try:
         bound = _bound(host, settings.port)
@@ -122,12 +125,17 @@ def _configured(app: Starlette, settings: ServeSettings, doorway: Doorway) -> uv
         ssl_certfile=settings.tls_certificate or None,
         ssl_keyfile=settings.tls_key or None,
     )
-    try:
-        config.load()
-    except OSError as error:  # ssl's errors are among them
-        told = f"{settings.tls_certificate} and {settings.tls_key}"
-        raise FatalError(f"TLS: certificate and key cannot be used ({told}): {error}") from error
+    config.load()
     return config
+
+
+def _refuse_unusable(certificate: str, key: str) -> None:
+    """FatalError where a certificate and its key cannot be loaded, before an address is promised that has them."""
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key)
+    except OSError as error:  # ssl's errors are among them
+        told = f"{certificate} and {key}"
+        raise FatalError(f"TLS: certificate and key cannot be used ({told}): {error}") from error
 
 
 class _HttpProtocol(H11Protocol):

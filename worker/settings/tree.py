@@ -40,6 +40,8 @@ __all__ = [
 ]
 
 MUST_BE_SET = "(must be set)"
+_STANDS_IN = "unset"
+"""A value that every setting without a default would take, where it is only to be shown that it is missing."""
 _LEAST_STILL_S = 30.0
 _BESIDE_INFERENCE_S = 20.0
 _CALLS = 3
@@ -148,10 +150,12 @@ def open_settings() -> list[Leaf]:
 def load_settings_to_show(origin: SettingSources) -> list[SettingShown]:
     """Return every setting as ``settings_shown`` does, one without default that is missing too. Raises FatalError."""
     given = origin.given()
-    missing = {leaf.path: MUST_BE_SET for leaf in open_settings() if leaf.required and leaf.path not in given}
+    missing = {leaf.path: _STANDS_IN for leaf in open_settings() if leaf.required and leaf.path not in given}
     whole = dataclasses.replace(origin, flags={**origin.flags, **missing})
     shown_all = settings_shown(load_settings(whole), whole)
-    return [dataclasses.replace(one, source="") if one.leaf.path in missing else one for one in shown_all]
+    return [
+        dataclasses.replace(one, value=MUST_BE_SET, source="") if one.leaf.path in missing else one for one in shown_all
+    ]
 
 
 def settings_shown(settings: Settings, origin: SettingSources) -> list[SettingShown]:

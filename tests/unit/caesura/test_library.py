@@ -249,6 +249,27 @@ def test_sessions_that_cannot_all_be_fed_miss_no_event() -> None:
     assert (segment.published.gaps, segment.published.punctuated) == ((), False)
 
 
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        (caesura.Word(text=""), "is not empty"),
+        (caesura.Word(text="a b"), "no white space"),
+        (caesura.Word(text="a", start_ms=5, end_ms=1), "does not end before it begins"),
+        (caesura.Word(text="a", start_ms=-4), "times run from 0"),
+        (caesura.Word(text="a", confidence=7.0), "confidence is 0 to 1"),
+    ],
+)
+def test_what_no_recogniser_says_is_no_word(word: caesura.Word, told: str) -> None:
+    with pytest.raises(ValueError, match=f"word 1: .*{told}"):
+        model().session().feed(["so", word])
+
+
+def test_sessions_alone_are_not_fed() -> None:
+    many = model()
+    with pytest.raises(ValueError, match=r"feed\(\{session: words\}\)"):
+        many.feed([many.session()])  # type: ignore[arg-type]
+
+
 def test_what_froze_in_a_turn_that_was_interrupted_comes_with_the_sessions_next_words() -> None:
     interrupted = [True]
 

@@ -16,6 +16,26 @@ def test_a_name_that_an_operator_may_give_is_one_that_a_producer_may_ask_for(tar
     assert decode_event(msgspec.msgpack.encode(event)).targets == (Route(target=target, topic="t").target,)
 
 
+def test_a_rendering_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(ValueError, match="rendering: verbatim, marked, fluent, and 'loud' is none of them"):
+        Route.parse("de=translate.de:loud")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("lang", "not a tag", "lang: expected a language as BCP-47 writes it, such as en or zh-Hans"),
+        ("targets", ["d e"], "targets[0]: expected a route's name, of 1 to 64 of A-Z, a-z, 0-9, dot, _ and -"),
+        ("options", {"emission": "word"}, "options.emission: expected one of sentence, settled"),
+    ],
+)
+def test_a_producer_is_told_what_was_expected_and_not_what_was_found(field: str, value: object, told: str) -> None:
+    event = {"version": "1.0", "session": "s", "seq": 0, "lang": "en", field: value}
+    with pytest.raises(InvalidEventError) as refused:
+        decode_event(msgspec.msgpack.encode(event))
+    assert refused.value.detail == told
+
+
 @pytest.mark.parametrize("target", ["", "d e", "de/formal", "x" * 65, "de\n"])
 def test_a_name_that_neither_may_use_is_refused_to_both(target: str) -> None:
     event = {"version": "1.0", "session": "s", "seq": 0, "lang": "en", "targets": [target]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -26,6 +27,7 @@ _OF_MEMBERS = frozenset(
     }
 )
 
+_ADDRESS = re.compile(r"((SASL_)?(PLAINTEXT|SSL)://)?(\[[0-9A-Fa-f:.%]+\]|[^\s:/@]+)(:\d{1,5})?")
 _ANY_BYTES = 1_000_000_000
 
 _SASL_WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -39,12 +41,16 @@ class KafkaSettings:
     group_id, client_id: the group, and the name in the brokers' logs.
     security_protocol: whether TLS and SASL are spoken.
     ssl_ca_file: PEM file of the authorities; empty: the system's.
-    ssl_certificate_file, ssl_key_file: PEM file for a client that shows a certificate.
+    ssl_certificate_file: PEM file of the certificate of a client that shows one.
+    ssl_key_file: PEM file of that certificate's key.
     ssl_key_password: password of the key.
     sasl_mechanism: how the client proves who it is.
-    sasl_username, sasl_password: its user and password, for PLAIN and SCRAM.
+    sasl_username: user, for PLAIN and SCRAM.
+    sasl_password: that user's password.
     oauth_token_endpoint: address that gives tokens, for OAUTHBEARER.
-    oauth_client_id, oauth_client_secret, oauth_scope: what the client shows there.
+    oauth_client_id: the client's name there.
+    oauth_client_secret: the client's secret there.
+    oauth_scope: what the token is to allow; empty: what the endpoint gives.
     group_protocol: ``consumer`` is KIP-848, where the broker owns session time-out and heartbeat.
     group_instance_id: static membership, classic only (under KIP-848 a killed member's id is refused until its
         session ends); never with autoscaling.
@@ -58,7 +64,8 @@ class KafkaSettings:
     fetch_min_bytes: so many bytes of words a broker gathers before it answers a fetch, if ``fetch_wait_ms`` allow it.
     fetch_wait_ms: how long a broker gathers words at most; part of the delay. A partition that was just sought or
         resumed, and the news that one is read to its end, wait for such a fetch of the others.
-    fetch_max_bytes, partition_fetch_max_bytes: bytes of one answer, in all and a partition.
+    fetch_max_bytes: most bytes of one answer to a fetch.
+    partition_fetch_max_bytes: most bytes of one partition in it.
     prefetch_max_kbytes: input held in memory ahead of the loop.
     extra: further librdkafka options for every client, ``name=value``; those that a guarantee rests on are refused.
     """
@@ -106,6 +113,12 @@ class KafkaSettings:
         findings = []
         if not self.bootstrap_servers.strip():
             findings.append("bootstrap_servers is empty")
+        elif "@" not in self.bootstrap_servers:  # credentials are refused below, and not quoted
+            findings += [
+                f"bootstrap_servers: an address is host:port, and {address.strip()!r} is not"
+                for address in self.bootstrap_servers.split(",")
+                if not _ADDRESS.fullmatch(address.strip())
+            ]
         findings += self._credentials_findings()
         if sasl != (self.sasl_mechanism is not None):
             findings.append("sasl_mechanism is needed with a SASL security_protocol, and only there")

@@ -56,7 +56,8 @@ def _object(line: str, where: str) -> dict[str, object]:
     except UnheldJsonError as error:
         raise BadLineError(f"{where}: expected JSON, not {error.msg}") from None
     except JSONDecodeError as error:
-        raise BadLineError(f"{where} is not JSON (column {error.colno})") from None
+        spread = "; an event stands on one line" if line.strip() in ("{", "[") else ""
+        raise BadLineError(f"{where} is not JSON (column {error.colno}){spread}") from None
     if not isinstance(fields, dict):
         raise BadLineError(f"{where} is not a JSON object")
     return fields
