@@ -49,7 +49,7 @@ $(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml setu
 	@$(LOCKED) -r requirements/demo.txt
 	@rm -f worker/adapters/onnx/row_*.so # where it cannot be compiled again, the old one would stay
 	@PYTHONWARNINGS=ignore $(PIP) --no-build-isolation --no-deps --editable .
-	@$(BIN)/python -c 'from worker.demo.embedded_redis import find_redis_server as find; raise SystemExit(find() is None)' \
+	@$(BIN)/python -c 'from worker.embedded.embedded_redis import find_redis_server as find; raise SystemExit(find() is None)' \
 	  || $(BIN)/python .ci/carried_redis.py requirements/demo.txt $(VENV)/share/redis-server
 	@touch $@
 

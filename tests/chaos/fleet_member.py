@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from tests.harness.waiting import comes
-from worker.demo.guarded_process import GuardedProcess
+from worker.embedded.guarded_process import GuardedProcess
 
 __all__ = ["LOOK_EVERY_S", "Member"]
 

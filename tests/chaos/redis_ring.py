@@ -13,7 +13,7 @@ from tests.chaos.spoiling import spoil
 from tests.harness.damages import Damage
 from tests.harness.parts.proxy import Link, Proxy
 from tests.harness.waiting import comes
-from worker.demo.embedded_redis import EmbeddedRedis
+from worker.embedded.embedded_redis import EmbeddedRedis
 
 __all__ = ["RedisRing"]
 

@@ -8,7 +8,7 @@ from tests.chaos.plan import Plan
 from tests.chaos.runner import run
 from tests.harness.parts.kafka_broker import require_jars
 from tests.harness.parts.lookup import missing
-from worker.demo.embedded_redis import find_redis_server
+from worker.embedded.embedded_redis import find_redis_server
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(900)]
 

@@ -27,7 +27,7 @@ from tests.harness.release import release
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.redis.session_store import RedisSessionStore, connect
 from worker.adapters.redis.settings import RedisSettings, RedisTopology
-from worker.demo.guarded_process import free_port
+from worker.embedded.guarded_process import free_port
 from worker.ports.records import CommittedOffset, Record
 
 __all__ = ["DEPLOYMENT", "ChaosWorld"]

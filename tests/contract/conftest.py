@@ -11,7 +11,7 @@ import pytest
 from tests.harness.clusters import Cluster, RealCluster, TwinCluster
 from tests.harness.parts.kafka_broker import require_jars
 from tests.harness.parts.kafka_cluster import KafkaCluster
-from worker.demo.guarded_process import free_port
+from worker.embedded.guarded_process import free_port
 
 _REAL = ["classic", "consumer"]
 

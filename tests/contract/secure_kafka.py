@@ -14,7 +14,7 @@ from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScram
 from tests.harness.parts.kafka_broker import KafkaProcess
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import NotFound
-from worker.demo.guarded_process import free_port
+from worker.embedded.guarded_process import free_port
 
 __all__ = ["PASSWORD", "USER", "SecureKafka", "secure_kafka"]
 

@@ -11,7 +11,7 @@ from schemas.checkpoint import CheckpointId
 from tests.harness.parts.lookup import missing
 from tests.harness.session_stores import StoreServer, cluster_of_one, in_memory, of_settings, under_sentinel
 from worker.adapters.redis.settings import RedisSettings
-from worker.demo.embedded_redis import find_redis_server
+from worker.embedded.embedded_redis import find_redis_server
 from worker.ports.session_store import SessionStore, StoreWrite
 
 NONCE = "0123456789abcdef"

@@ -15,7 +15,7 @@ from tests.harness.parts.lookup import missing
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.twin_world import World
 from worker.adapters.memory.session_store import StoreFault
-from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
 from worker.ports.seam_events import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure

@@ -21,7 +21,7 @@ from tests.deploy.served import families, families_served
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.waiting import wait_until
-from worker.demo.guarded_process import free_port
+from worker.embedded.guarded_process import free_port
 
 pytestmark = [
     pytest.mark.skipif("CAESURA_DEPLOY_TOOLS" not in os.environ, reason="`make test-deploy` runs it"),

@@ -25,7 +25,7 @@ from tests.harness.places import DOCS, ROOT
 from tests.harness.waiting import wait_until
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.redis.settings import RedisSettings
-from worker.demo.guarded_process import free_port
+from worker.embedded.guarded_process import free_port
 
 __all__ = ["Rehearsal", "RunningWorker", "blocks"]
 

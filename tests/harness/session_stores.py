@@ -13,7 +13,7 @@ from tests.harness.waiting import wait_until
 from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
 from worker.adapters.redis.session_store import connect
 from worker.adapters.redis.settings import RedisSettings, RedisTopology
-from worker.demo.embedded_redis import EmbeddedRedis
+from worker.embedded.embedded_redis import EmbeddedRedis
 from worker.ports.session_store import SessionStore
 
 __all__ = ["StoreServer", "cluster_of_one", "in_memory", "of_settings", "take_all_slots", "under_sentinel"]

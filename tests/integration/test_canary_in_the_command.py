@@ -21,7 +21,7 @@ from tests.harness.speech import event, said
 from tests.harness.waiting import wait_until
 from worker.adapters.redis.session_store import partition_key
 from worker.adapters.redis.settings import RedisSettings
-from worker.demo.guarded_process import free_port
+from worker.embedded.guarded_process import free_port
 
 _CANARY = "zwieselhausen"
 

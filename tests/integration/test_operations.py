@@ -15,7 +15,7 @@ from tests.harness.places import SHIPPED
 from tests.harness.rehearsal import Rehearsal, RunningWorker
 from tests.harness.waiting import wait_until
 from tests.integration.sessions import events, stored, wait_for_ends, whole, words_by_session
-from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
 
 pytestmark = pytest.mark.timeout(300)
 _ENGLISH = SHIPPED / "en"

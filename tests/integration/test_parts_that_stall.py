@@ -31,7 +31,7 @@ from tests.harness.real_world import RealWorld
 from tests.harness.rehearsal import Rehearsal, RunningWorker
 from tests.harness.speech import check_every_word_once, event
 from tests.harness.waiting import wait_until
-from worker.demo.guarded_process import free_port
+from worker.embedded.guarded_process import free_port
 
 pytestmark = pytest.mark.timeout(300)
 

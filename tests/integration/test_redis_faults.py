@@ -17,7 +17,7 @@ from worker.adapters.redis.session_store import RedisSessionStore, connect, part
 from worker.adapters.redis.settings import RedisSettings, RedisTopology
 from worker.checks.findings import FindingLevel
 from worker.checks.redis import check_redis
-from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
 from worker.errors import StoreError
 from worker.ports.session_store import StoreWrite
 

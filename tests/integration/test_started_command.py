@@ -17,7 +17,7 @@ import pytest
 
 from tests.harness.command import CAESURA, outside, started
 from tests.harness.waiting import wait_until
-from worker.demo.guarded_process import free_port
+from worker.embedded.guarded_process import free_port
 
 pytestmark = pytest.mark.timeout(120)
 

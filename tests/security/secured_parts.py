@@ -18,8 +18,8 @@ from tests.harness.parts.lookup import NotFound, missing
 from tests.harness.parts.redis_acl import worker_rule
 from tests.harness.session_stores import take_all_slots
 from worker.adapters.kafka.settings import KafkaSettings
-from worker.demo.embedded_redis import CLUSTER_PORTS, EmbeddedRedis
-from worker.demo.guarded_process import free_port
+from worker.embedded.embedded_redis import CLUSTER_PORTS, EmbeddedRedis
+from worker.embedded.guarded_process import free_port
 
 __all__ = ["SecuredKafka", "SecuredRedis", "secured_kafka", "secured_redis"]
 

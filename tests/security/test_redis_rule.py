@@ -21,7 +21,7 @@ from worker.adapters.redis.session_store import connect
 from worker.adapters.redis.settings import RedisSettings, RedisTopology
 from worker.checks.findings import Finding, FindingLevel
 from worker.checks.redis import check_redis
-from worker.demo.embedded_redis import EmbeddedRedis
+from worker.embedded.embedded_redis import EmbeddedRedis
 from worker.errors import StoreError
 from worker.ports.session_store import StoreWrite
 

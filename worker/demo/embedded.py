@@ -13,9 +13,9 @@ from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
 from worker.adapters.system_clock import SystemClock
 from worker.app import build_worker
-from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
-from worker.demo.mock_cluster import PlainPublisher, mock_cluster
 from worker.demo.script import TARGET
+from worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.embedded.mock_cluster import PlainPublisher, mock_cluster
 from worker.errors import FatalError
 from worker.ports.observer import Event, ReadinessTold, SilentObserver
 from worker.ports.publisher import Publisher

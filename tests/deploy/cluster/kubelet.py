@@ -20,7 +20,7 @@ from tests.deploy.cluster.release import Release
 from tests.harness.command import CAESURA, outside
 from tests.harness.places import ROOT
 from tests.harness.waiting import wait_until
-from worker.demo.guarded_process import free_port
+from worker.embedded.guarded_process import free_port
 
 __all__ = ["Kubelet"]
 

@@ -24,7 +24,7 @@ from confluent_kafka.admin import AdminClient
 from tests.harness.parts.lookup import NotFound, missing
 from tests.harness.places import ROOT
 from tests.harness.waiting import comes
-from worker.demo.guarded_process import GuardedProcess, free_port
+from worker.embedded.guarded_process import GuardedProcess, free_port
 
 __all__ = ["KafkaProcess", "find_jars", "find_java", "new_cluster_id", "require_jars"]
 

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from tests.harness.parts.kafka_broker import KafkaProcess, new_cluster_id
 from tests.harness.parts.topics import create_topics
-from worker.demo.guarded_process import free_port
+from worker.embedded.guarded_process import free_port
 
 __all__ = ["KafkaCluster"]
 

@@ -12,7 +12,7 @@ import yaml
 
 from tests.harness.deploy_tools import tool
 from tests.harness.waiting import wait_until
-from worker.demo.guarded_process import GuardedProcess, free_port
+from worker.embedded.guarded_process import GuardedProcess, free_port
 
 __all__ = ["forwarding"]
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import redis
 
 from tests.harness.parts.lookup import NotFound, docker_answers
-from worker.demo.embedded_redis import EmbeddedRedis, find_redis_server
+from worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
 
 __all__ = ["RedisServer", "find_redis"]
 

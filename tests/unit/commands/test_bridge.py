@@ -20,7 +20,7 @@ from tests.harness.command import CAESURA, caesura, outside, started
 from tests.harness.recogniser import serving
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.demo.mock_cluster import mock_cluster
+from worker.embedded.mock_cluster import mock_cluster
 
 
 def spoken(out: str) -> list[tuple[int, int, list[str]]]:

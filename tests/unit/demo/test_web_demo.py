@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("uvicorn")
 
 from worker.demo.embedded import Cast
-from worker.demo.mock_cluster import mock_cluster
 from worker.demo.web import run_web_demo
+from worker.embedded.mock_cluster import mock_cluster
 from worker.errors import FatalError
 from worker.settings.tree import SettingSources, load_settings
 

@@ -18,7 +18,7 @@ from typing import Self
 
 import redis
 
-from worker.demo.guarded_process import GuardedProcess, free_port
+from worker.embedded.guarded_process import GuardedProcess, free_port
 from worker.errors import FatalError
 
 __all__ = ["CLUSTER_PORTS", "EmbeddedRedis", "find_redis_server"]

@@ -9,7 +9,7 @@ import pytest
 from tests.harness.waiting import wait_until
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.demo.mock_cluster import MOCK_PARTITIONS, PlainPublisher, mock_cluster
+from worker.embedded.mock_cluster import MOCK_PARTITIONS, PlainPublisher, mock_cluster
 from worker.errors import FatalError
 from worker.ports.records import CommittedOffset, NextOffset, OutMessage, Record
 
