@@ -202,10 +202,11 @@ def test_what_was_heard_is_sent_where_the_connection_is_given_up(linger_ms: int)
     ],
 )
 def test_what_is_no_address_is_said(address: str, told: str) -> None:
-    done = caesura("bridge", address, "--from", "vosk", "--dry-run")
+    done = caesura("bridge", f"{address}/?key=secret", "--from", "vosk", "--dry-run")
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"caesura: {address}: " in done.stderr
+    assert f"caesura: {address}/: " in done.stderr
     assert told in done.stderr
+    assert "secret" not in done.stderr
     assert "Traceback" not in done.stderr
 
 
