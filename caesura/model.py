@@ -125,11 +125,18 @@ class Model:
         with self._lock:
             for one in said:
                 one.session.refuse_ended()
+            over = ""
             for one in said:
-                self._pool.offer(one.session.next_event(one))
+                admission = self._pool.offer(one.session.next_event(one))
+                # One whose end was interrupted takes no words, and its end may be asked for again.
+                over = one.session.name if admission.reason is not None and not one.session_end else over
             for segment in self._pool.turn(_WITHOUT_END_S).segments:
                 self._frozen.setdefault(segment.session, []).append(Segment(segment))
-            # What froze in a turn that was interrupted comes with its session's next words.
+            for one in said:
+                one.session.done(one)
+            if over:
+                raise ValueError(f"session {over} has ended")
+            # What froze in a turn that was interrupted comes with its session's next words, or with its end.
             frozen = {one.session.name: self._frozen.pop(one.session.name, []) for one in said}
             while self._abandoned:  # behind the turn: of a stream that was cancelled words may have been in it
                 name = self._abandoned.popleft()

@@ -121,8 +121,11 @@ class Session:
             options=None if self._seq else self._options,
         )
         self._seq += 1
-        self._ended = said.session_end
         return event
+
+    def done(self, said: Said) -> None:
+        """Take note that what is said is decoded: what was interrupted may be said again. Its model's lock is held."""
+        self._ended = self._ended or said.session_end
 
     def _decode(self, said: Said) -> list[Segment]:
         return self._model.decode([said]).get(self.name, [])

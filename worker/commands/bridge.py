@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +20,7 @@ from schemas.codec import encode_event
 from schemas.events import WordsEvent
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.commands.brokers import reached_brokers
+from worker.commands.held_stops import HeldStops
 from worker.commands.language import tell_unserved
 from worker.commands.lines import read_lines, readable_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
@@ -130,6 +130,7 @@ def bridge(
     numbered = bridged.events()
     numbered.check()
     with ExitStack() as stack:
+        stops = stack.enter_context(HeldStops())  # until what was sent is taken, too
         client = None
         if _is_address(source):
             sound = stack.enter_context(_opened(address.audio)) if address.audio else None
@@ -143,9 +144,8 @@ def bridge(
             place = settings.worker.partitioner.place
             deliver = _delivery(stack.enter_context(KafkaSender(settings.kafka, settings.worker.input_topic, place)))
         reader = RECOGNISERS[bridged.name].reader()
-        feed = _Feed(bridged.name, RecognisedSpeech(reader, numbered, agreement=bridged.agree), deliver)
+        feed = _Feed(bridged.name, RecognisedSpeech(reader, numbered, agreement=bridged.agree), deliver, stops)
         numbered.refused = feed.pass_over
-        stack.enter_context(_told_to_stop())
         try:
             if client is None:
                 feed.read(readable_lines(source))
@@ -175,23 +175,16 @@ def _is_address(source: str) -> bool:
     raise FatalError(f"{shown}: an address is ws://host:port, and a port is 1 to 65535")
 
 
-@contextlib.contextmanager
-def _told_to_stop() -> Iterator[None]:
-    """Take SIGTERM as Ctrl-C: an orchestrator's stop, too, sends what was heard."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 class _Feed:
     """Messages in, events delivered; counts both."""
 
-    def __init__(self, name: RecogniserName, speech: RecognisedSpeech, deliver: Callable[[WordsEvent], None]) -> None:
+    def __init__(
+        self, name: RecogniserName, speech: RecognisedSpeech, deliver: Callable[[WordsEvent], None], stops: HeldStops
+    ) -> None:
         self._name = name
         self._speech = speech
         self._deliver = deliver
+        self._stops = stops
         self._began_s = time.monotonic()
         self._messages = self._unread = 0
         self._whose = WhoseMessages(name)
@@ -201,10 +194,11 @@ class _Feed:
         """Take all messages of lines as they come; None is a line that is not UTF-8."""
         for message in json_messages(lines, passed_over=_PASSED_OVER, broken=self.pass_over):
             self._messages += 1
-            try:
-                self._take(self._speech.take(self._whose.look(message), elapsed_ms=self._elapsed_ms))
-            except UnreadableMessageError as error:
-                self.pass_over(error)
+            with self._stops.held():
+                try:
+                    self._take(self._speech.take(self._whose.look(message), elapsed_ms=self._elapsed_ms))
+                except UnreadableMessageError as error:
+                    self.pass_over(error)
 
     def listen(self, client: RecogniserClient) -> None:
         """Take all messages of an address, over as many connections as it needs."""
@@ -215,7 +209,8 @@ class _Feed:
                 else:
                     typer.echo("the connection broke off and is there again", err=True)
                     reader = RECOGNISERS[self._name].reader()
-                    self._take(self._speech.reconnect(reader, elapsed_ms=self._elapsed_ms))
+                    with self._stops.held():
+                        self._take(self._speech.reconnect(reader, elapsed_ms=self._elapsed_ms))
 
     def pass_over(self, error: UnreadableMessageError) -> None:
         """Tell of a message that could not be read, or sent; count it."""
@@ -225,7 +220,8 @@ class _Feed:
 
     def finish(self, *, end: bool) -> None:
         """Deliver what is still open."""
-        self._take(self._speech.finish(end=end))
+        with self._stops.held():
+            self._take(self._speech.finish(end=end))
 
     def tell(self) -> None:
         """Say on stderr what went by."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 
 from worker.core.partition import PartitionSessions
-from worker.errors import RetriableError
+from worker.errors import CaesuraError, RetriableError
 from worker.ports.observer import CallFailed, LoopMoved, ReadinessTold
 from worker.runtime.adoption import Adoption
 from worker.runtime.assignment import Assignment
@@ -162,28 +161,31 @@ class Worker:
         What cannot be done within the deadline is left to the next owner, who reads it again.
         """
         self._draining = True
-        self._observer.note(ReadinessTold(reasons=self.unready()))
         deadline = Deadline.after(self._clock, self._settings.drain_deadline_s)
         try:
+            self._observer.note(ReadinessTold(reasons=self.unready()))
             self._withdraw(deadline)
             if self._producer.lost is None and self._label(deadline):
                 self._checkpoints.take(deadline)
-        except Exception:  # not where a test kills the process: nothing of that runs on
-            self.close()
+        except Exception as error:  # not where a test kills the process: nothing of that runs on
+            try:
+                self.close()
+            except CaesuraError as another:
+                error.add_note(f"and then: {another}")  # what came first is what ended it
             raise
         self.close()
 
     def close(self) -> None:
         """Let go of every client, the group's first, whatever one of them raises. Closing twice is harmless."""
-        with ExitStack() as letting_go:
-            for part in (
-                self._parts.reader,
-                self._parts.store,
-                self._unfrozen,
-                self._parts.publisher,
-                self._parts.source,
-            ):
-                letting_go.callback(part.close)
+        fault: Exception | None = None
+        parts = self._parts
+        for part in (parts.source, parts.publisher, self._unfrozen, parts.store, parts.reader):
+            try:
+                part.close()
+            except Exception as error:  # noqa: BLE001 - the first is raised below
+                fault = fault or error
+        if fault is not None:
+            raise fault
 
     def _withdraw(self, deadline: Deadline) -> None:
         """Count no try of what was announced and is not done any more: to stop is no failure of it.

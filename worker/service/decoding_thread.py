@@ -18,6 +18,7 @@ from schemas.dead_letters import DeadLetterReason
 from schemas.events import SessionOptions, WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
+from schemas.versions import EVENT_VERSION
 from worker.core.admission import OfferOutcome
 from worker.core.paced_looks import PacedLooks
 from worker.ports.clock import Clock
@@ -81,6 +82,13 @@ class _Offered:
     said: ClientEvent
 
 
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """All sessions of a connection are to end."""
+
+    connection: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Last:
     """What was offered to a session last, and the event of the highest number that went to it."""
@@ -97,7 +105,7 @@ class DecodingThread:
         self._clock = clock
         self._on_fault = on_fault
         self._changed = threading.Condition()
-        self._inbox: deque[_Offered | int] = deque()
+        self._inbox: deque[_Offered | _Ending | int] = deque()
         self._outlets: dict[int, Outlet] = {}
         self._stopping = False
         self._sessions: dict[int, dict[str, _Last]] = {}
@@ -126,11 +134,15 @@ class DecodingThread:
         """Take an event of a connection, the message's number with it. Does not block."""
         self._tell(_Offered(connection=connection, number=number, said=said))
 
+    def end_sessions(self, connection: int) -> None:
+        """End every session of a connection, in whatever epoch it is. Does not block."""
+        self._tell(_Ending(connection))
+
     def disconnect(self, connection: int) -> None:
         """Let a connection and its sessions go: nothing more is told. Does not block."""
         self._tell(connection)
 
-    def _tell(self, item: _Offered | int) -> None:
+    def _tell(self, item: _Offered | _Ending | int) -> None:
         with self._changed:
             self._inbox.append(item)
             self._changed.notify()
@@ -157,6 +169,8 @@ class DecodingThread:
         for item in came:
             if isinstance(item, _Offered):
                 self._offer(item)
+            elif isinstance(item, _Ending):
+                self._end_sessions(item.connection)
             else:
                 self._let_go(item)
         return True
@@ -187,6 +201,19 @@ class DecodingThread:
             outlet.refused(offered.number, said, admission.reason)
         elif admission.outcome is OfferOutcome.REPEAT:
             outlet.refused(offered.number, said, RefusalReason.REPEAT)
+
+    def _end_sessions(self, connection: int) -> None:
+        for name, last in self._sessions.get(connection, {}).items():
+            event = last.event
+            end = WordsEvent(
+                version=EVENT_VERSION,
+                session=f"{connection}:{name}",
+                lang=event.lang,
+                epoch=event.epoch,
+                seq=event.seq + 1,
+                session_end=True,
+            )
+            self._pool.offer(end)  # one that is ending already refuses it
 
     def _let_go(self, connection: int) -> None:
         with self._changed:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from schemas.dead_letters import DeadLetterReason
 from schemas.events import SessionOptions, WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
-from schemas.versions import EVENT_VERSION
 from worker.core.cleaning import Cleaning
 from worker.ports.service_events import ClientRefused, ClientWordsTaken, UnfrozenTold
 from worker.service.client_event import ClientEvent
@@ -77,11 +75,13 @@ class WordConnection:
         self._pace = WordPace(settings.max_words_per_second, self._loop.time())
         self._waiting: Counter[str] = Counter()
         self._open: dict[str, ClientEvent] = {}
+        self._over: dict[str, ClientEvent] = {}
         self._moved = asyncio.Event()
         self._draining = asyncio.Event()
         self._failed = False
         self._refused_messages: set[int] = set()
         self._too_many_refused = asyncio.Event()
+        self._messages = 0
         self._tentative = opening.tentative
         self._options = opening.options
 
@@ -117,22 +117,12 @@ class WordConnection:
             for task in (draining, refused, reading):
                 task.cancel()
             await asyncio.gather(draining, refused, reading, return_exceptions=True)
-        self._take_last_words()
-        for last in list(self._open.values()):
-            if not last.event.session_end:
-                self._offer(0, _ending(last.event))
+        self._take(self._messages, self._reader.finish())  # nobody will say it again
+        self._decoding.end_sessions(self._number)
         await self._until(lambda: not self._open)
         return _FAILED if self._failed else end
 
-    def _take_last_words(self) -> None:
-        """Offer what a recogniser has said and its reader keeps: nobody will say it again."""
-        with suppress(RefusedMessageError):
-            for said in self._reader.finish():
-                if self._why_not(said.event) is None:
-                    self._offer(0, said)
-
     async def _read_until_refused(self) -> _End:
-        number = 0
         while not self._failed and not self._too_many_refused.is_set():
             await self._outbox.has_room()
             await self._until(lambda: self._waiting.total() < self._settings.max_queued_words)
@@ -140,16 +130,17 @@ class WordConnection:
                 frame = await self._client.receive(self._settings.idle_timeout_s)
             except TimeoutError:
                 return CloseCode.IDLE, RefusalReason.IDLE, f"no message came for {self._settings.idle_timeout_s:g} s"
-            number += 1
-            await asyncio.sleep(self._pace.wait_s(self._take(number, frame), self._loop.time()))
+            self._messages += 1
+            words = self._take(self._messages, self._reader.read(frame))
+            await asyncio.sleep(self._pace.wait_s(words, self._loop.time()))
         return _FAILED if self._failed else _TOO_MANY_REFUSED
 
-    def _take(self, number: int, frame: str | bytes) -> int:
+    def _take(self, number: int, read: Iterator[ClientEvent]) -> int:
         """Offer what a message says to the sessions that there is room for; return how many words it had."""
         words = 0
         refused: set[DeadLetterReason] = set()
         try:
-            for said in self._reader.read(frame):
+            for said in read:
                 words += len(said.event.words)
                 if (reason := self._why_not(said.event)) is None:
                     self._offer(number, said)
@@ -164,16 +155,18 @@ class WordConnection:
 
     def _why_not(self, event: WordsEvent) -> DeadLetterReason | None:
         """Return why there is no room for an event; None: there is."""
-        last = self._open.get(event.session)
-        if last is None:
+        if event.session not in self._open:
             is_full = len(self._open) >= self._settings.max_sessions_per_connection
             return DeadLetterReason.TOO_MANY_SESSIONS if is_full else None
-        is_over = last.event.session_end and event.epoch == last.event.epoch  # `ended` is on its way
+        over = self._over.get(event.session)
+        is_over = over is not None and event.epoch == over.event.epoch  # `ended` is on its way
         return DeadLetterReason.SESSION_ENDED if is_over else None
 
     def _offer(self, number: int, said: ClientEvent) -> None:
         event = said.event
         self._open[event.session] = said
+        if event.session_end:
+            self._over[event.session] = said
         self._reader.taken(event.session)
         self._waiting[event.session] += len(event.words)
         self._client.observer.note(ClientWordsTaken(words=len(event.words)))
@@ -235,6 +228,8 @@ class WordConnection:
     def _refuse_offered(self, number: int, said: ClientEvent, reason: ServeReason) -> None:
         if reason is DeadLetterReason.TOO_MANY_SESSIONS:
             self._forget(said)
+        elif reason is not DeadLetterReason.SESSION_ENDED and self._over.get(said.event.session) is said:
+            del self._over[said.event.session]  # it ended nothing
         self._refuse(number, reason, _DETAILS.get(reason, "the session does not take this event any more"))
 
     def _end(self, last: ClientEvent) -> None:
@@ -246,6 +241,7 @@ class WordConnection:
         session = last.event.session
         if self._open.get(session) is last:
             del self._open[session]
+            self._over.pop(session, None)
             self._reader.ended(session)
             self._moved.set()
 
@@ -253,13 +249,6 @@ class WordConnection:
         self._failed = True
         self._draining.set()
         self._moved.set()
-
-
-def _ending(last: WordsEvent) -> ClientEvent:
-    end = WordsEvent(
-        version=EVENT_VERSION, session=last.session, lang=last.lang, epoch=last.epoch, seq=0, session_end=True
-    )
-    return ClientEvent(event=end)
 
 
 def _outcome(reading: asyncio.Task[_End]) -> _End | None:

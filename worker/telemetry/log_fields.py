@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Literal
 
-__all__ = ["EventName", "withhold_unknown"]
+__all__ = ["OWN_TEXT_LENGTH", "EventName", "withhold_unknown"]
 
 EventName = Literal[
     "checkpoint",
@@ -37,7 +37,7 @@ EventName = Literal[
 """The events that there are; one line each, the canonical ones (checkpoint, rebalance, dead_letter) among them."""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@/+-]{0,248}")
-_OWN_TEXT_LENGTH = 1000
+OWN_TEXT_LENGTH = 1000
 _SESSION_BYTES = 128
 
 
@@ -54,7 +54,7 @@ def _session(value: object) -> bool:
 
 
 def _own_text(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= _OWN_TEXT_LENGTH
+    return isinstance(value, str) and len(value) <= OWN_TEXT_LENGTH
 
 
 def _numbers(value: object) -> bool:

@@ -21,6 +21,7 @@ from worker.telemetry import metric_table as table
 from worker.telemetry.health import Health
 from worker.telemetry.labelling_observer import LabellingObserver
 from worker.telemetry.log import Log
+from worker.telemetry.log_fields import OWN_TEXT_LENGTH
 from worker.telemetry.metric_table import Metric
 from worker.telemetry.metrics import Metrics
 from worker.telemetry.said_lately import SaidLately
@@ -116,13 +117,13 @@ class TelemetryObserver(LabellingObserver):
     def _claim_waits(self, told_of: told.ClaimWaits) -> None:
         """Write why a partition waits; the same of the same partition once in ``_ALIKE_S``."""
         if not self._said.asked(told_of, time.monotonic()):
-            detail = {"detail": told_of.detail} if told_of.detail else {}
+            detail = {"detail": told_of.detail[:OWN_TEXT_LENGTH]} if told_of.detail else {}
             self._log.warning("claim_waits", partition=told_of.partition, reason=str(told_of.reason), **detail)
 
     def _fault(self, failed: told.CallFailed) -> None:
         """Write what failed and why; the same once in ``_ALIKE_S``, for a call is tried several times a second."""
         if not self._said.asked(failed, time.monotonic()):
-            detail = {"detail": failed.detail} if failed.detail else {}
+            detail = {"detail": failed.detail[:OWN_TEXT_LENGTH]} if failed.detail else {}
             self._log.warning("fault", kind=str(failed.part), call=failed.call, error=failed.error, **detail)
 
     def _checkpoint(self, taken: seam.CheckpointTaken) -> None:

@@ -270,23 +270,6 @@ def test_sessions_alone_are_not_fed() -> None:
         many.feed([many.session()])  # type: ignore[arg-type]
 
 
-def test_what_froze_in_a_turn_that_was_interrupted_comes_with_the_sessions_next_words() -> None:
-    interrupted = [True]
-
-    def interrupt(requests: Sequence[LabelRequest]) -> None:
-        if interrupted and requests:
-            interrupted.clear()
-            raise KeyboardInterrupt
-
-    many = Model(FaultyEngine(interrupt))
-    one, other = many.session(), many.session()
-    spoken = [f"w{number}" for number in range(60)]
-    with pytest.raises(KeyboardInterrupt):
-        one.feed(spoken)
-    other.feed("hello")
-    assert texts([*one.feed("more"), *one.end()]) == [*spoken, "more"]
-
-
 def test_a_session_that_two_threads_feed_loses_no_word() -> None:
     session, both = Model(ScriptedEngine()).session(), threading.Barrier(2)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -16,11 +17,17 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection
 
 from schemas.codec import decode_event
+from schemas.events import WordsEvent
 from tests.harness.command import CAESURA, caesura, outside, started
 from tests.harness.recogniser import serving
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.commands.bridge import _Feed
+from worker.commands.held_stops import HeldStops
 from worker.embedded.mock_cluster import mock_cluster
+from worker.feeds.recognised_speech import RecognisedSpeech
+from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
+from worker.feeds.session_events import SessionEvents
 
 
 def spoken(out: str) -> list[tuple[int, int, list[str]]]:
@@ -191,6 +198,54 @@ def test_what_was_heard_is_sent_where_the_connection_is_given_up(linger_ms: int)
             sent = [decode_event(one.value or b"") for one in reader.read(Start(), follow=False)]
     assert [word.text for one in sent for word in one.words] == ["so", "um"]
     assert sent[-1].session_end
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_in_the_middle_of_a_message_waits_for_the_rest_of_it(stop: signal.Signals) -> None:
+    sent: list[WordsEvent] = []
+    before = signal.getsignal(stop)
+
+    def deliver(event: WordsEvent) -> None:
+        sent.append(event)
+        if len(sent) == 1:
+            os.kill(os.getpid(), stop)
+
+    name = RecogniserName.DEEPGRAM
+    speech = RecognisedSpeech(RECOGNISERS[name].reader(), SessionEvents(session="a", lang="en"))
+    words = [{"word": f"w{number}", "start": 0.1, "end": 0.2, "speaker": number} for number in range(3)]
+    alternatives = [{"transcript": "x", "words": words}]
+    message = {"is_final": True, "start": 0, "duration": 1, "channel": {"alternatives": alternatives}}
+    with HeldStops() as stops:
+        feed = _Feed(name, speech, deliver, stops)
+        with pytest.raises(KeyboardInterrupt):
+            feed.read([json.dumps(message)])
+        feed.finish(end=True)
+    assert [word.text for event in sent for word in event.words] == ["w0", "w1", "w2"]
+    assert len({(event.session, event.seq) for event in sent}) == len(sent)
+    assert signal.getsignal(stop) is before
+
+
+def test_a_second_stop_waits_for_nothing() -> None:
+    def stop_twice(stops: HeldStops) -> None:
+        with stops.held():
+            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGINT)
+            pytest.fail("the second one was held, too")
+
+    with HeldStops() as stops, pytest.raises(KeyboardInterrupt):
+        stop_twice(stops)
+
+
+def test_a_server_that_answers_with_a_fault_is_not_said_to_be_away() -> None:
+    def refuse(connection: ServerConnection, request: Request) -> Response:
+        del request
+        return connection.respond(HTTPStatus.TOO_MANY_REQUESTS, "no")
+
+    with serving(lambda _: None, process_request=refuse) as url:
+        done = caesura("bridge", url, "--from", "vosk", "--dry-run", "--reconnect-for", "0.3")
+    assert done.returncode == 1
+    assert "it answers HTTP 429" in done.stderr
+    assert "nothing listens" not in done.stderr
 
 
 @pytest.mark.parametrize(

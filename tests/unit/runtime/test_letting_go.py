@@ -9,7 +9,7 @@ import pytest
 from tests.harness.crashing import Crash
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.twin_world import TwinWorker, World
-from worker.errors import BrokerError, FatalError
+from worker.errors import BrokerError, FatalError, FencedError, StoreError
 
 
 def raising(error: BaseException) -> Callable[..., bool]:
@@ -76,3 +76,34 @@ def test_a_process_that_is_killed_while_it_drains_closes_nothing(monkeypatch: py
     with pytest.raises(Crash):
         worker.worker.drain()
     assert closed == []
+
+
+def test_a_process_that_is_killed_as_it_leaves_the_group_closes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = World().worker()
+    worker.settle()
+    closed = closed_by(worker, monkeypatch)
+    monkeypatch.setattr(worker.source, "close", raising(Crash()))
+    with pytest.raises(Crash):
+        worker.worker.drain()
+    assert closed == []
+
+
+def test_a_worker_that_is_fenced_as_it_begins_to_drain_lets_go_of_every_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    worker = world.worker()
+    worker.settle()
+    closed = closed_by(worker, monkeypatch)
+    world.clock.pass_s(1)
+    monkeypatch.setattr(worker.source, "membership", raising(FencedError("a newer member has this instance's id")))
+    with pytest.raises(FencedError, match="newer member"):
+        worker.worker.drain()
+    assert closed == ["source", "publisher", "store"]
+
+
+def test_what_ended_a_worker_is_told_though_a_client_cannot_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = World().worker()
+    worker.settle()
+    monkeypatch.setattr(worker.worker, "_label", raising(FencedError("another has this id")))
+    monkeypatch.setattr(worker.store, "close", raising(StoreError("closing the connections: no answer")))
+    with pytest.raises(FencedError, match="another has this id"):
+        worker.worker.drain()

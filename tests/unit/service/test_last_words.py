@@ -109,6 +109,61 @@ def test_what_is_sent_behind_its_sessions_end_is_refused_until_ended_has_come() 
     assert {one["punctuated"] for one in segments} == {False}
 
 
+@pytest.mark.parametrize("how", ["drain", "idle", "refused"])
+def test_a_late_event_of_a_former_epoch_costs_the_end_of_a_connection_no_word(how: str) -> None:
+    idle_s = 1 if how == "idle" else 600
+    settings = ServeSettings(port=0, drain_timeout_s=5, idle_timeout_s=idle_s, max_refused_messages=3)
+    with serving(settings) as served, opened(served) as client:
+        client.send(json.dumps({"words": "one two", "epoch": 5}))
+        client.send(json.dumps({"words": "late", "epoch": 4}))
+        assert received(client, "error")[-1]["reason"] == "stale_epoch"
+        if how == "drain":
+            served.stop()
+        if how == "refused":
+            for _ in range(3):
+                client.send("no message")
+        told = received(client, "closing")
+    assert texts(told) == ["one", "two"]
+
+
+def test_an_end_that_its_session_refuses_ends_nothing() -> None:
+    with serving() as served, opened(served) as client:
+        client.send(json.dumps({"words": "one", "seq": 0}))
+        client.send(json.dumps({"words": "two", "seq": 1}))
+        client.send(json.dumps({"session_end": True, "seq": 1}))
+        assert received(client, "error")[-1]["reason"] == "repeat"
+        client.send(json.dumps({"words": "three", "seq": 2}))
+        client.send(json.dumps({"session_end": True, "seq": 3}))
+        told = received(client, "ended")
+    assert [one for one in told if one["type"] == "error"] == []
+    assert texts(told) == ["one", "two", "three"]
+
+
+def test_words_before_an_end_that_was_refused_are_sent_by_a_drain() -> None:
+    with serving() as served, opened(served) as client:
+        client.send(json.dumps({"words": "one two", "epoch": 5}))
+        client.send(json.dumps({"session_end": True, "epoch": 4}))
+        assert received(client, "error")[-1]["reason"] == "stale_epoch"
+        served.stop()
+        told = received(client, "closing")
+    assert texts(told) == ["one", "two"]
+
+
+def test_last_words_that_there_is_no_room_for_are_refused_by_name() -> None:
+    tokens = [
+        {"text": text, "is_final": True, "start_ms": 100 * place, "end_ms": 100 * place + 100, "speaker": speaker}
+        for place, (text, speaker) in enumerate(((" one", "1"), (" two", "1"), (" three", "2")))
+    ]
+    settings = ServeSettings(port=0, drain_timeout_s=5, max_sessions_per_connection=1)
+    with serving(settings) as served, opened(served, {"format": "soniox"}) as client:
+        client.send(json.dumps({"tokens": tokens, "total_audio_proc_ms": 400}))
+        client.send("no message")
+        before = received(client, "error")
+        served.stop()
+        told = [*before, *received(client, "closing")]
+    assert "too_many_sessions" in [one["reason"] for one in told if one["type"] == "error"]
+
+
 @dataclass(kw_only=True)
 class Listening:
     """An outlet that keeps what it is told."""

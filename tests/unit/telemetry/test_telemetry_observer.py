@@ -207,6 +207,14 @@ def test_a_fault_that_lasts_is_said_with_its_reason_and_not_at_every_try(watched
     assert watched.value("caesura_claims_waiting_total", reason=str(ClaimWaitReason.STORE_FAILED)) == 100
 
 
+def test_a_fault_at_many_addresses_is_told_with_what_fits_of_its_text(watched: Watched) -> None:
+    addresses = ", ".join(f"redis-{number}.redis.caesura.svc.cluster.local:6379" for number in range(30))
+    refused = StoreError(f"claiming partition 3 at {addresses}: nobody answers")
+    watched.observer.note(CallFailed.of("claim", refused))
+    watched.observer.note(ClaimWaits(partition=3, reason=ClaimWaitReason.STORE_FAILED, detail=str(refused)))
+    assert [str(line["detail"])[:24] for line in watched.lines()] == ["claiming partition 3 at "] * 2
+
+
 def test_what_was_said_lately_is_said_again_when_the_time_has_passed() -> None:
     said = SaidLately(within_s=10.0, most=2)
     assert [said.asked("a", now_s) for now_s in (0.0, 9.9, 10.0, 19.0, 20.0)] == [False, True, False, True, False]

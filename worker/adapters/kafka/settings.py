@@ -27,7 +27,7 @@ _OF_MEMBERS = frozenset(
     }
 )
 
-_ADDRESS = re.compile(r"((SASL_)?(PLAINTEXT|SSL)://)?(\[[0-9A-Fa-f:.%]+\]|[^\s:/@]+)(:\d{1,5})?")
+_ADDRESS = re.compile(r"((SASL_)?(PLAINTEXT|SSL)://)?(\[[0-9A-Fa-f:.%]+\]|[^\s:/@]+)?(:\d{1,5})?", re.IGNORECASE)
 _ANY_BYTES = 1_000_000_000
 
 _SASL_WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -111,13 +111,13 @@ class KafkaSettings:
     def _security_findings(self) -> list[str]:
         sasl = self.security_protocol.startswith("SASL")
         findings = []
-        if not self.bootstrap_servers.strip():
+        if not self.bootstrap_servers.strip(" ,"):
             findings.append("bootstrap_servers is empty")
         elif "@" not in self.bootstrap_servers:  # credentials are refused below, and not quoted
             findings += [
                 f"bootstrap_servers: an address is host:port, and {address.strip()!r} is not"
                 for address in self.bootstrap_servers.split(",")
-                if not _ADDRESS.fullmatch(address.strip())
+                if address.strip() and not _ADDRESS.fullmatch(address.strip())
             ]
         findings += self._credentials_findings()
         if sasl != (self.sasl_mechanism is not None):

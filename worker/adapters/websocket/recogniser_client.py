@@ -27,6 +27,7 @@ __all__ = ["Audio", "RecogniserClient", "Reconnected"]
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.25, 8.0
 _MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 _REFUSED = (400, 401, 403, 404)
+_AWAY = "nothing listens there, or TLS is expected (wss://), or not spoken (ws://)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class RecogniserClient:
         Raises FatalError: refused, no address of a WebSocket, or audio that cannot be read. RetriableError: given up.
         """
         wait_s, lost_s, connected = _FIRST_WAIT_S, time.monotonic(), False
+        why = _AWAY
         while True:
             try:
                 with connect(
@@ -74,18 +76,17 @@ class RecogniserClient:
                 status = error.response.status_code
                 if status in _REFUSED:
                     raise FatalError(f"{self.shown} refuses the connection: HTTP {status}") from None
+                why = f"it answers HTTP {status}"
             except InvalidURI:
                 raise FatalError(f"{self.shown} is no address of a WebSocket, such as wss://host/path") from None
             except (WebSocketException, OSError):
+                why = _AWAY
                 self._check_audio()
                 if self._sender is not None and self._sender.over:
                     return
                 lost_s = lost_s if wait_s > _FIRST_WAIT_S else time.monotonic()
             if time.monotonic() - lost_s + wait_s > self.reconnect_for_s:
-                raise RetriableError(
-                    f"{self.shown} could not be reached for {self.reconnect_for_s:g} s: nothing listens there, or TLS "
-                    "is expected (wss://), or not spoken (ws://)"
-                )
+                raise RetriableError(f"{self.shown} could not be reached for {self.reconnect_for_s:g} s: {why}")
             time.sleep(wait_s)
             wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
 

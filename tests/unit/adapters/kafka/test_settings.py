@@ -16,7 +16,7 @@ PASSWORD = "a password that nobody may read"
 
 GOOD: dict[str, dict[str, Any]] = {
     "plain text": {},
-    "addresses of every form": {"bootstrap_servers": "a,b.example:9092, [::1]:9092,PLAINTEXT://10.0.0.1:9092"},
+    "addresses of every form": {"bootstrap_servers": "a,b.example:9092, [::1]:9092,,plaintext://10.0.0.1:9092,:9092,"},
     "KIP-848": {"group_protocol": "consumer"},
     "static member": {"group_instance_id": "worker-0"},
     "SCRAM over TLS": {
@@ -46,6 +46,7 @@ _WITH_PASSWORD = {"sasl_mechanism": "PLAIN", "sasl_username": "caesura", "sasl_p
 
 CONTRADICTIONS: list[tuple[dict[str, Any], list[str]]] = [
     ({"bootstrap_servers": "  "}, ["bootstrap_servers is empty"]),
+    ({"bootstrap_servers": " , "}, ["bootstrap_servers is empty"]),
     ({"bootstrap_servers": "kafka://a:9092"}, ["an address is host:port, and 'kafka://a:9092' is not"]),
     ({"bootstrap_servers": "a:9092, b:port"}, ["an address is host:port, and 'b:port' is not"]),
     ({"security_protocol": "SASL_SSL"}, ["sasl_mechanism"]),
