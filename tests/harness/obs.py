@@ -53,10 +53,11 @@ class Obs:
 
     def _take(self, connection: ServerConnection, request: dict[str, object]) -> None:
         assert request["requestType"] == "SendStreamCaption"
-        for said in self.says:
+        says = list(self.says)  # of the moment: a test may change them while the last one is still being dealt with
+        for said in says:
             connection.send(said)
             time.sleep(self.every_s)
-        if self.says:
+        if says:
             return
         data = request["requestData"]
         assert isinstance(data, dict)
