@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -39,6 +40,12 @@ _REMEDIES = {
 
 
 _left_for_want_of_torch: list[str] = []
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C as in a terminal: a shell that runs the tests in the background has it ignored, by children, too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
