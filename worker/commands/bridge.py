@@ -19,6 +19,7 @@ import typer
 from schemas.codec import encode_event
 from schemas.events import WordsEvent
 from worker.adapters.kafka.event_sender import KafkaSender
+from worker.adapters.websocket.shown_address import shown_address
 from worker.commands.brokers import reached_brokers
 from worker.commands.held_stops import HeldStops
 from worker.commands.language import tell_unserved
@@ -160,19 +161,18 @@ def bridge(
 
 def _is_address(source: str) -> bool:
     """Tell whether messages come from an address. FatalError where it is one that nothing can be asked at."""
-    scheme, there_is, rest = source.partition("://")
+    scheme, there_is, _ = source.partition("://")
     if not there_is or Path(source).exists():
         return False
-    shown = f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"  # without what may be a secret in it
     if scheme not in ("ws", "wss"):
-        raise FatalError(f"{shown}: an address begins with ws:// or wss://")
+        raise FatalError(f"{shown_address(source)}: an address begins with ws:// or wss://")
     try:
         named = urlsplit(source)
         if named.hostname and named.port != 0:
             return True
     except ValueError:  # a port that is no number, or too large a one
         pass
-    raise FatalError(f"{shown}: an address is ws://host:port, and a port is 1 to 65535")
+    raise FatalError(f"{shown_address(source)}: an address is ws://host:port, and a port is 1 to 65535")
 
 
 class _Feed:

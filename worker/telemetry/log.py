@@ -19,7 +19,7 @@ from typing import Protocol, TextIO, cast
 import structlog
 
 from worker.errors import CaesuraError
-from worker.telemetry.log_fields import EventName, withhold_unknown
+from worker.telemetry.log_fields import OWN_TEXT_LENGTH, EventName, withhold_unknown
 from worker.telemetry.said_lately import SaidLately
 
 __all__ = ["Log", "failure_fields", "forward_library_logs", "log_uncaught", "make_log"]
@@ -78,7 +78,7 @@ def failure_fields(error: BaseException) -> dict[str, object]:
         "frames": [f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}" for frame in frames],
     }
     if isinstance(error, CaesuraError):
-        fields["detail"] = str(error)[:1000]
+        fields["detail"] = str(error)[:OWN_TEXT_LENGTH]
     return fields
 
 
@@ -101,7 +101,9 @@ class _Forward(logging.Handler):
         say = self._log.error if record.levelno >= logging.ERROR else self._log.warning
         if record.name != _KAFKA_LOGGER:
             say("foreign_log", logger=record.name, error=_kind(record))
-        elif not self._said.asked(_STATE_AND_COUNT.sub("", text := record.getMessage()[:1000]), record.created):
+        elif not self._said.asked(
+            _STATE_AND_COUNT.sub("", text := record.getMessage()[:OWN_TEXT_LENGTH]), record.created
+        ):
             say("kafka_log", kafka=text)
 
 

@@ -21,7 +21,7 @@ from worker.telemetry import metric_table as table
 from worker.telemetry.health import Health
 from worker.telemetry.labelling_observer import LabellingObserver
 from worker.telemetry.log import Log
-from worker.telemetry.log_fields import OWN_TEXT_LENGTH
+from worker.telemetry.log_fields import OWN_TEXT_LENGTH, EventName
 from worker.telemetry.metric_table import Metric
 from worker.telemetry.metrics import Metrics
 from worker.telemetry.said_lately import SaidLately
@@ -76,7 +76,7 @@ class TelemetryObserver(LabellingObserver):
             case told.Rebalanced():
                 self._rebalanced(event.kind, event.partitions)
             case told.ClaimWaits():
-                self._claim_waits(event)
+                self._warn_once("claim_waits", event, partition=event.partition, reason=str(event.reason))
                 add(table.CLAIMS_WAITING, reason=str(event.reason))
             case told.PhaseEntered():
                 self._enter(event.partition, event.phase)
@@ -109,22 +109,16 @@ class TelemetryObserver(LabellingObserver):
             case told.EventRepeated():
                 add(table.REPEATS)
             case told.CallFailed():
-                self._fault(event)
+                self._warn_once("fault", event, kind=str(event.part), call=event.call, error=event.error)
                 add(table.STORE_ERRORS if event.part is CalledPart.STORE else table.BROKER_ERRORS, call=event.call)
             case _:
                 super().note(event)
 
-    def _claim_waits(self, told_of: told.ClaimWaits) -> None:
-        """Write why a partition waits; the same of the same partition once in ``_ALIKE_S``."""
-        if not self._said.asked(told_of, time.monotonic()):
-            detail = {"detail": told_of.detail[:OWN_TEXT_LENGTH]} if told_of.detail else {}
-            self._log.warning("claim_waits", partition=told_of.partition, reason=str(told_of.reason), **detail)
-
-    def _fault(self, failed: told.CallFailed) -> None:
-        """Write what failed and why; the same once in ``_ALIKE_S``, for a call is tried several times a second."""
-        if not self._said.asked(failed, time.monotonic()):
-            detail = {"detail": failed.detail[:OWN_TEXT_LENGTH]} if failed.detail else {}
-            self._log.warning("fault", kind=str(failed.part), call=failed.call, error=failed.error, **detail)
+    def _warn_once(self, name: EventName, event: told.ClaimWaits | told.CallFailed, **fields: object) -> None:
+        """Write what is tried several times a second, and why it fails; the same once in ``_ALIKE_S``."""
+        if not self._said.asked(event, time.monotonic()):
+            detail = {"detail": event.detail[:OWN_TEXT_LENGTH]} if event.detail else {}
+            self._log.warning(name, **fields, **detail)
 
     def _checkpoint(self, taken: seam.CheckpointTaken) -> None:
         say = self._log.info if not taken.dropped else self._log.warning

@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from worker.adapters.websocket.audio_sender import Audio, AudioSender
+from worker.adapters.websocket.shown_address import shown_address
 from worker.errors import FatalError, RetriableError
 
 try:
@@ -93,8 +94,7 @@ class RecogniserClient:
     @property
     def shown(self) -> str:
         """The address without what may be a secret in it."""
-        scheme, _, rest = self.url.partition("://")
-        return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"
+        return shown_address(self.url)
 
     @contextlib.contextmanager
     def _sending(self, connection: ClientConnection) -> Iterator[None]:
