@@ -61,15 +61,19 @@ def _slots(client: redis.Redis) -> range | tuple[int, int]:
 
 
 @contextmanager
-def under_sentinel(replicas: int = 0) -> Iterator[tuple[RedisSettings, EmbeddedRedis]]:
-    """A real redis-server as master, its replicas, and a real Sentinel that watches them; yields the master too."""
+def under_sentinel(replicas: int = 0, *, down_after_ms: int = 5000) -> Iterator[tuple[RedisSettings, EmbeddedRedis]]:
+    """A real redis-server as master, its replicas, and a real Sentinel that watches them; yields the master too.
+
+    down_after_ms: ten times this is to exceed the 30 s for which a Sentinel that stood still for two seconds acts on
+    nothing; where it does not, such a Sentinel never takes a replica for the master (docs/operations.md).
+    """
     with ExitStack() as started:
         master = started.enter_context(EmbeddedRedis())
         for _ in range(replicas):
             started.enter_context(EmbeddedRedis(arguments=("--replicaof", "127.0.0.1", str(master.port))))
         config = (
             f"sentinel monitor sessions 127.0.0.1 {master.port} 1\n"
-            "sentinel down-after-milliseconds sessions 500\n"
+            f"sentinel down-after-milliseconds sessions {down_after_ms}\n"
             "sentinel failover-timeout sessions 3000\n"
         )
         sentinel = started.enter_context(EmbeddedRedis(sentinel=True, config=config))

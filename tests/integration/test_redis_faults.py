@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 from collections.abc import Iterator
 
@@ -25,6 +26,8 @@ pytestmark = pytest.mark.redis
 
 CANARY = "zwieselhausen"
 NONCE = "0123456789abcdef"
+WITH_A_PAUSE_S = 90
+"""Enough for a fail-over whose Sentinel stood still for two seconds and then does nothing for thirty."""
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +174,30 @@ def test_a_check_looks_at_every_node_of_a_cluster() -> None:
     assert f"version of {settings.addresses[0]}" in subjects
 
 
+@pytest.mark.parametrize(
+    ("down_after_ms", "verdict"), [(500, FindingLevel.WARNING), (3000, FindingLevel.WARNING), (5000, FindingLevel.GOOD)]
+)
+def test_a_check_knows_a_down_after_time_with_which_no_fail_over_may_come(
+    down_after_ms: int, verdict: FindingLevel
+) -> None:
+    if find_redis_server() is None:
+        missing("no redis-server on this machine to start a Sentinel")
+    with under_sentinel(down_after_ms=down_after_ms) as (settings, _):
+        (found,) = [found for found in check_redis(settings, deployment="checked") if found.subject == "fail-over"]
+    assert found.verdict is verdict
+    assert f"down-after-milliseconds {down_after_ms}" in found.reason
+
+
+def test_a_check_says_that_the_sentinels_know_no_such_master() -> None:
+    if find_redis_server() is None:
+        missing("no redis-server on this machine to start a Sentinel")
+    with under_sentinel() as (settings, _):
+        other = dataclasses.replace(settings, sentinel_service="another")
+        (found,) = check_redis(other, deployment="checked")
+    assert found.verdict is FindingLevel.BAD
+    assert "no Sentinel that answers knows a master of this name" in found.reason
+
+
 def test_a_replica_refuses_claims_and_says_that_it_is_one(ours: EmbeddedRedis) -> None:
     store = a_store(ours)
     with redis.Redis(port=ours.port) as client:
@@ -194,6 +221,6 @@ def test_after_a_fail_over_the_same_store_goes_on_at_the_new_master() -> None:
         master.stop()
         with pytest.raises(StoreError):
             store.claim(0, 0)
-        assert retried(lambda: store.claim(0, 0), despite=StoreError, within_s=30).manifest == b"m"
+        assert retried(lambda: store.claim(0, 0), despite=StoreError, within_s=WITH_A_PAUSE_S).manifest == b"m"
         assert dict(store.load(0)) == {"a": b"1"}
         store.close()

@@ -17,6 +17,11 @@ __all__ = ["check_redis"]
 
 _MIN_VERSION = (6, 2)
 
+_SENTINELS_PAUSE_S = 30
+"""For so long a Sentinel acts on nothing (its TILT mode) after its own machine stood still for two seconds."""
+_LINK_DOWN_FOR = 10
+"""A Sentinel takes no replica for the master that had lost the former one for so many times its down-after time."""
+
 _PROBE = "return redis.call('{command}', KEYS[1]{arguments})"
 _IN_SCRIPTS = {"HMGET": ", 't'", "HSET": ", 'probe', '1'", "HDEL": ", 'probe'"}
 """What the Lua scripts call, in an order that leaves no key behind."""
@@ -34,6 +39,8 @@ def check_redis(settings: RedisSettings, *, deployment: str) -> list[Finding]:
         found = [Finding(subject="answer", verdict=FindingLevel.GOOD, reason="it answers")]
         found += _checked("permissions", lambda: _permissions(client, deployment))
         found += _checked("server", lambda: _server(client, settings))
+        if settings.topology is RedisTopology.SENTINEL:
+            found += _checked("fail-over", lambda: _fail_over(client, settings))
         return found
     finally:
         client.close()
@@ -128,6 +135,21 @@ def _copies(where: str, info: Mapping[str, object]) -> Finding:
         )
     means = f"{replicas} replicas, append-only file {'on' if persisted else 'off'}"
     return Finding(subject=subject, verdict=FindingLevel.GOOD, reason=means)
+
+
+def _fail_over(client: RedisClient, settings: RedisSettings) -> Iterator[Finding]:
+    """Whether the Sentinels still take a replica after they stood still themselves."""
+    sentinel = client.connection_pool.sentinel_manager.sentinels[0]  # type: ignore[attr-defined]  # theirs alone has it
+    down_after_ms = sentinel.sentinel_master(settings.sentinel_service)["down-after-milliseconds"]
+    if down_after_ms * _LINK_DOWN_FOR <= _SENTINELS_PAUSE_S * 1000:
+        yield _warning(
+            "fail-over",
+            f"down-after-milliseconds {down_after_ms}: where the Sentinels' machine stood still for two seconds, they"
+            f" act on nothing for {_SENTINELS_PAUSE_S} s, and by then find every replica's link too long down: no"
+            " fail-over comes; 5000 is enough",
+        )
+    else:
+        yield Finding(subject="fail-over", verdict=FindingLevel.GOOD, reason=f"down-after-milliseconds {down_after_ms}")
 
 
 def _bad(subject: str, reason: str) -> Finding:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from redis import exceptions
+from redis.sentinel import MasterNotFoundError
 
 from worker.errors import FatalError, ForeignStateError, StoreError
 
@@ -104,11 +105,17 @@ def store_error(error: BaseException, doing: str) -> StoreError | FatalError:
         return ForeignStateError(f"{doing}: {code}: {_CODES[code]}")
     if code:
         return StoreError(f"{doing}: {code}: {_CODES[code]}")
+    return StoreError(f"{doing}: {_without_an_answer(error)}")
+
+
+def _without_an_answer(error: BaseException) -> str:
+    if isinstance(error, MasterNotFoundError):
+        return "no Sentinel that answers knows a master of this name that is up"
     if isinstance(error, exceptions.TimeoutError | TimeoutError):
-        return StoreError(f"{doing}: no answer in time")
+        return "no answer in time"
     if isinstance(error.__cause__ or error.__context__ or error, ConnectionRefusedError):
-        return StoreError(f"{doing}: connection refused: nothing listens there")
-    return StoreError(f"{doing}: {type(error).__name__}")
+        return "connection refused: nothing listens there"
+    return type(error).__name__
 
 
 @contextmanager
