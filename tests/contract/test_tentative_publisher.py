@@ -29,7 +29,6 @@ def test_what_is_offered_comes_to_the_partition_it_was_offered_to(kafka: Kafka, 
         assert publisher.offer(2, b"ann", str(number).encode())
     wait_until(
         lambda: len(committed_records(kafka.admin, settings, topic)) >= 20,
-        within_s=20,
         # What is queued goes out when the producer is asked for something.
         meanwhile=lambda: publisher.offer(0, b"ben", b"on with it"),
     )

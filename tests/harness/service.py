@@ -24,7 +24,7 @@ from worker.settings.tree import LocalSettings
 
 __all__ = ["Served", "close_of", "closing_of", "fetched", "opened", "received", "serving", "texts"]
 
-ANSWER_WITHIN_S = 20.0
+ANSWER_WITHIN_S = 60.0
 Message = dict[str, Any]
 
 

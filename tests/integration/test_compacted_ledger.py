@@ -30,7 +30,7 @@ _QUICK = {
 def test_sessions_come_back_from_a_ledger_that_was_compacted(
     kafka: Kafka, redis_server: RedisServer, deployment: str
 ) -> None:
-    rules: dict[str, object] = {"flush_after_ms": 10_000, "stall_after_ms": 10_000}
+    rules: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
     world = RealWorld(kafka, redis_server.url, deployment, partitions=1, rules=rules)
     _set(kafka, f"{deployment}.ledger", _QUICK)
     heard = Rebuilds()

@@ -26,12 +26,12 @@ def demo(folder: Path) -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.timeout(90)
 def test_the_demo_publishes_every_word_and_leaves_nothing_behind(tmp_path: Path) -> None:
     with demo(tmp_path) as process:
-        out, err = process.communicate(timeout=80)
+        out, err = process.communicate(timeout=240)
     assert process.returncode == 0, err
     assert "heard and published once, in order" in out
     assert "\x1b[" not in out
     assert {"Anna", "Ben", "Carla", "小陈"} <= set(out.split())
-    assert comes(lambda: left_running(tmp_path) == [], within_s=10), left_running(tmp_path)
+    assert comes(lambda: left_running(tmp_path) == [], within_s=60), left_running(tmp_path)
 
 
 @pytest.mark.timeout(90)
@@ -39,5 +39,5 @@ def test_a_killed_demo_leaves_nothing_behind(tmp_path: Path) -> None:
     with demo(tmp_path) as process:
         comes(lambda: left_running(tmp_path) or process.poll() is not None, within_s=40)
         process.kill()
-        process.communicate(timeout=20)
-    assert comes(lambda: left_running(tmp_path) == [], within_s=10), left_running(tmp_path)
+        process.communicate(timeout=60)
+    assert comes(lambda: left_running(tmp_path) == [], within_s=60), left_running(tmp_path)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(120)
 
 @pytest.fixture
 def world(kafka: Kafka, redis_server: RedisServer, deployment: str) -> RealWorld:
-    rules: dict[str, object] = {"flush_after_ms": 10_000, "stall_after_ms": 10_000}
+    rules: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
     changes: dict[str, object] = {"state_version": "1.4"}
     return RealWorld(kafka, redis_server.url, deployment, partitions=1, rules=rules, changes=changes)
 

@@ -12,7 +12,7 @@ from tests.harness.speech import check_every_word_once, event, speech, untimed
 
 
 def _world(kafka: Kafka, redis: RedisServer, deployment: str, *, partitions: int = 2) -> RealWorld:
-    rules: dict[str, object] = {"flush_after_ms": 10_000, "stall_after_ms": 10_000}
+    rules: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
     return RealWorld(kafka, redis.url, deployment, partitions=partitions, rules=rules)
 
 

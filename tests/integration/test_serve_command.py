@@ -55,7 +55,7 @@ def test_words_over_tls_come_back_and_a_stop_sends_what_is_left(
         left = received(client, "closing")
         assert texts(left) == ["yes", "we"]
         assert close_of(client) == (1012, "draining")
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=60)
     assert (process.returncode, "Traceback" in errors) == (0, False)
 
 
@@ -75,7 +75,7 @@ def test_a_certificate_that_is_none_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "none.pem").write_text("nothing", encoding="ascii")
     given = [f"serve.tls_certificate={tmp_path / 'none.pem'}", f"serve.tls_key={tmp_path / 'none.pem'}"]
     options = [part for one in given for part in ("--set", one)]
-    done = subprocess.run([*COMMAND, *options], cwd=ROOT, capture_output=True, text=True, check=False, timeout=100)
+    done = subprocess.run([*COMMAND, *options], cwd=ROOT, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 1
     assert "TLS: certificate and key cannot be used" in done.stderr
     assert "Traceback" not in done.stderr

@@ -42,7 +42,7 @@ def _worker(log: Path, **variables: str) -> Iterator[int]:
 def _asked(port: int, path: str) -> tuple[int, list[str]]:
     """Return an answer's status and reasons; 0 where nobody answers."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=30) as answer:
             return int(answer.status), list(json.load(answer)["reasons"])
     except urllib.error.HTTPError as refusal:
         with refusal:

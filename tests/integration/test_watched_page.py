@@ -27,4 +27,4 @@ def test_words_of_a_cluster_freeze_on_a_page_that_cannot_be_spoken_on(tmp_path: 
             assert page.value("document.querySelectorAll('article h2').length") > 0
             assert page.complaints == []
         demo.terminate()
-        demo.communicate(timeout=40)
+        demo.communicate(timeout=120)

@@ -65,6 +65,12 @@ def free_port(ports: range = _PORTS) -> int:
             return port
 
 
+@atexit.register
+def _give_back() -> None:
+    while _given:
+        _given.popitem()[1].close()
+
+
 class GuardedProcess:
     """A running child with its own process group; its output goes to a file."""
 

@@ -169,7 +169,7 @@ def test_threads_may_share_a_model() -> None:
 
     def heard(number: int) -> list[str]:
         session = many.session()
-        start.wait(10)
+        start.wait(60)
         spoken = f"n{number} {SPOKEN}".split()
         return texts([one for word in spoken for one in session.feed([word])] + session.end())
 

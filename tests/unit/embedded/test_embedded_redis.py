@@ -108,7 +108,7 @@ def test_a_child_that_will_not_end_is_killed_in_the_end(tmp_path: Path) -> None:
 
 def test_a_child_that_ends_by_itself_is_seen_and_leaves_its_words(tmp_path: Path) -> None:
     process = GuardedProcess(["/bin/sh", "-c", "echo done; exit 3"], log=tmp_path / "log")
-    comes(lambda: not process.alive, within_s=10, every_s=0.01)
+    comes(lambda: not process.alive, within_s=60, every_s=0.01)
     assert (process.alive, process.log_tail()) == (False, "done")
     process.kill()
 
@@ -168,7 +168,7 @@ def test_what_is_sent_to_a_process_that_has_ended_reaches_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     process = GuardedProcess(["/bin/sh", "-c", "exit 3"], log=tmp_path / "log")
-    comes(lambda: not process.alive, within_s=10, every_s=0.01)
+    comes(lambda: not process.alive, within_s=60, every_s=0.01)
     struck: list[int] = []
     monkeypatch.setattr(os, "killpg", lambda group, _: struck.append(group))
     process.signal(signal.SIGSTOP)

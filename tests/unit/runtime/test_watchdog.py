@@ -21,7 +21,7 @@ def watched(progress: Callable[[], object], *, until: Callable[[], bool]) -> boo
     watchdog = InferenceWatchdog(deadline_s=DEADLINE_S, clock=SystemClock(), on_overrun=bitten.set)
     watchdog.start()
     with watchdog.inference(progress):
-        wait_until(lambda: bitten.is_set() or until(), "neither bitten nor done", within_s=30.0)
+        wait_until(lambda: bitten.is_set() or until(), "neither bitten nor done", within_s=60.0)
     watchdog.stop()
     return bitten.is_set()
 
@@ -48,7 +48,7 @@ def test_an_inference_is_a_sign_of_life_where_it_begins_and_while_it_goes_on() -
     passes = itertools.count()
     watchdog.start()
     with watchdog.inference(lambda: next(passes)):
-        wait_until(lambda: len(told) > 4, "an inference that goes on is not told of", within_s=30.0)
+        wait_until(lambda: len(told) > 4, "an inference that goes on is not told of", within_s=60.0)
     watchdog.stop()
 
 
@@ -60,5 +60,5 @@ def test_an_inference_that_stands_still_is_no_sign_of_life() -> None:
     )
     watchdog.start()
     with watchdog.inference(lambda: None):
-        assert bitten.wait(30.0)
+        assert bitten.wait(60.0)
     assert told == ["alive"]
