@@ -8,9 +8,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["RESULTS", "cpu_name", "machine", "write_result"]
+__all__ = ["RESULTS", "UNPUBLISHED", "cpu_name", "machine", "write_result"]
 
 RESULTS = Path(__file__).parent / "results"
+UNPUBLISHED = Path(__file__).parent.parent / "build" / "bench"
+"""Where a result goes whose file in ``RESULTS`` another command made."""
 
 
 def cpu_name() -> str:
@@ -27,12 +29,21 @@ def machine() -> dict[str, object]:
 def write_result(name: str, command: str, measured: Mapping[str, object], *, out: Path | None = None) -> Path:
     """Print a result, and write it with its command, the time and the machine; return the file.
 
-    name: of the file in ``bench/results`` where ``out`` names no other.
+    name: of the file in ``bench/results`` where ``out`` names no other. A file there that another command made is a
+    figure that pages quote: it stays, and the result goes to ``build/bench``.
     """
     at = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     text = json.dumps({"command": command, "at": at, "machine": machine(), **measured}, indent=2)
     print(text)
-    file = out or RESULTS / f"{name}.json"
+    file = out or _own_file(f"{name}.json", command)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text + "\n", encoding="utf-8")
     return file
+
+
+def _own_file(name: str, command: str) -> Path:
+    published = RESULTS / name
+    if not published.exists() or json.loads(published.read_text(encoding="utf-8"))["command"] == command:
+        return published
+    print(f"{published.name} is of another command and stays: {UNPUBLISHED / name}; --out writes elsewhere")
+    return UNPUBLISHED / name
