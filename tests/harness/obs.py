@@ -22,6 +22,7 @@ SALT, CHALLENGE, PASSWORD = "salt", "challenge", "open-sesame"
 class Obs:
     """OBS as its protocol describes it. streaming: whether captions can be taken.
 
+    hangs_up_after: so many captions on a connection. hangs_up_at_once: on a new connection, as soon as it is made.
     says: messages sent in place of an answer to a caption, one every ``every_s`` seconds.
     """
 
@@ -30,6 +31,7 @@ class Obs:
         self.connections = 0
         self.streaming = True
         self.hangs_up_after = 1000
+        self.hangs_up_at_once = False
         self.says: Iterable[str | bytes] = ()
         self.every_s = 0.0
 
@@ -44,6 +46,8 @@ class Obs:
                 connection.close(4009, "Authentication failed.")
                 return
             connection.send(json.dumps({"op": 2, "d": {"negotiatedRpcVersion": 1}}))
+            if self.hangs_up_at_once:
+                return
             for taken, message in enumerate(connection, start=1):
                 self._take(connection, json.loads(message)["d"])
                 if taken == self.hangs_up_after:
@@ -74,7 +78,7 @@ def digest(text: str) -> str:
 
 
 @contextmanager
-def obs_streaming(obs: Obs) -> Iterator[str]:
-    """Run it until the end of the block; its address."""
-    with serve(obs.speak, "127.0.0.1", 0) as server, in_background(server):
+def obs_streaming(obs: Obs, port: int = 0) -> Iterator[str]:
+    """Run it until the end of the block; its address. port: 0 takes a free one."""
+    with serve(obs.speak, "127.0.0.1", port) as server, in_background(server):
         yield f"ws://127.0.0.1:{server.socket.getsockname()[1]}"

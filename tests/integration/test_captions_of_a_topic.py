@@ -71,6 +71,7 @@ def test_captions_go_live_into_a_meeting_and_a_stream_and_files_are_made_of_the_
         utterance(operator, sent, session_end=True)
         told = [one.communicate(timeout=60)[0] for one in (zoom, into_obs)]
         assert [zoom.returncode, into_obs.returncode] == [0, 0], told
+        assert "not connected" not in told[1]
         assert told[0].endswith(f"{len(meeting.shown)} captions shown, 0 not\n")
         assert meeting.seqs == list(range(1, len(meeting.shown) + 1))
         for shown in (meeting.shown, obs.shown):

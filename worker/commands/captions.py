@@ -93,6 +93,10 @@ def obs(
     writer = CueWriter(cut.limits, rendered.style)
     sink = ObsStream(address, password=password)
     try:
+        try:
+            sink.open()
+        except RetriableError as error:
+            typer.echo(f"not connected, tried again with the first caption: {error}", err=True)
         _show(reached_brokers(origin_of(config, assignments)), rendered.route, session, writer, sink)
     finally:
         sink.close()

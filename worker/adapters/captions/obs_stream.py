@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 
 from typing_extensions import override
@@ -35,7 +35,7 @@ _NO_STREAM = 501
 
 
 class ObsStream(CaptionSink):
-    """One OBS. A connection that was lost is made again with the next caption.
+    """One OBS. A connection that was lost meanwhile is made again for the caption that finds it so, once.
 
     timeout_s: for the opening, and for each answer, whatever other messages come before it.
     """
@@ -48,20 +48,50 @@ class ObsStream(CaptionSink):
         self._open = ExitStack()
         self._count = 0
 
+    def open(self) -> None:
+        """Connect now, so that a wrong address or password is told before the first caption; raises as ``post``."""
+        with self._asking():
+            self._connected()
+
     @override
     def post(self, text: str) -> None:
         r"""Show a caption, its lines separated by ``\n``. RetriableError: not taken.
 
         FatalError: a wrong password, or none where OBS wants one; an address that is none of a WebSocket.
         """
+        with self._asking():
+            kept = self._connection is not None
+            try:
+                status = self._sent(text)
+            except ConnectionClosed:
+                if not kept:
+                    raise
+                self.close()
+                status = self._sent(text)
+        if status.get("result") is not True:
+            why = "no stream is running" if status.get("code") == _NO_STREAM else f"status {status.get('code')}"
+            raise RetriableError(f"OBS took no caption: {why}")
+
+    def _sent(self, text: str) -> Mapping[str, object]:
+        connection = self._connected()
+        self._count += 1
+        name = str(self._count)
+        data = {"requestType": "SendStreamCaption", "requestId": name, "requestData": {"captionText": text}}
+        connection.send(json.dumps({"op": _REQUEST, "d": data}))
+        answer = _answer(connection, _RESPONSE, self._timeout_s, requestId=name)
+        return _mapping(answer.get("requestStatus", {}))
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        with contextlib.suppress(WebSocketException, OSError):
+            self._open.close()
+        self._connection = None
+
+    @contextlib.contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Let go of a connection that fails inside, and say what that means."""
         try:
-            connection = self._connected()
-            self._count += 1
-            name = str(self._count)
-            data = {"requestType": "SendStreamCaption", "requestId": name, "requestData": {"captionText": text}}
-            connection.send(json.dumps({"op": _REQUEST, "d": data}))
-            answer = _answer(connection, _RESPONSE, self._timeout_s, requestId=name)
-            status = _mapping(answer.get("requestStatus", {}))
+            yield
         except _UnreadableAnswerError:
             self.close()
             raise RetriableError(
@@ -75,15 +105,6 @@ class ObsStream(CaptionSink):
         except (WebSocketException, OSError):
             self.close()
             raise RetriableError("OBS does not answer: is it running, and its WebSocket server on?") from None
-        if status.get("result") is not True:
-            why = "no stream is running" if status.get("code") == _NO_STREAM else f"status {status.get('code')}"
-            raise RetriableError(f"OBS took no caption: {why}")
-
-    def close(self) -> None:
-        """Let go of the connection."""
-        with contextlib.suppress(WebSocketException, OSError):
-            self._open.close()
-        self._connection = None
 
     def _connected(self) -> ClientConnection:
         if self._connection is None:

@@ -11,6 +11,7 @@ pytest.importorskip("websockets")
 
 from tests.harness.obs import PASSWORD, Obs, obs_streaming
 from worker.adapters.captions.obs_stream import ObsStream
+from worker.embedded.guarded_process import free_port
 from worker.errors import FatalError, RetriableError
 
 
@@ -33,15 +34,51 @@ def test_captions_are_sent_over_one_connection_with_the_proof_of_the_password(ob
     assert (obs.shown, obs.connections) == (["So we begin.", "Two\nlines."], 1)
 
 
-def test_a_lost_connection_is_made_again_for_a_later_caption(obs: Obs, address: str) -> None:
+def test_a_stream_that_is_opened_sends_its_captions_over_that_connection(obs: Obs, address: str) -> None:
+    stream = ObsStream(address, password=PASSWORD)
+    stream.open()
+    assert (obs.shown, obs.connections) == ([], 1)
+    stream.post("one")
+    stream.close()
+    assert (obs.shown, obs.connections) == (["one"], 1)
+
+
+def test_a_wrong_password_is_told_before_the_first_caption(address: str) -> None:
+    with pytest.raises(FatalError, match="OBS refuses the password"):
+        ObsStream(address, password="wrong").open()
+
+
+def test_an_obs_that_comes_up_later_is_reached_with_a_caption(obs: Obs) -> None:
+    port = free_port()
+    stream = ObsStream(f"ws://127.0.0.1:{port}", password=PASSWORD)
+    with pytest.raises(RetriableError, match="OBS does not answer"):
+        stream.open()
+    with obs_streaming(obs, port):
+        stream.post("one")
+        stream.close()
+    assert (obs.shown, obs.connections) == (["one"], 1)
+
+
+def test_a_lost_connection_is_made_again_for_the_caption_that_finds_it_so(obs: Obs, address: str) -> None:
+    obs.hangs_up_after = 1
+    stream = ObsStream(address, password=PASSWORD)
+    for text in ("one", "two", "three"):
+        stream.post(text)
+    stream.close()
+    assert (obs.shown, obs.connections) == (["one", "two", "three"], 3)
+
+
+def test_an_obs_that_hangs_up_on_the_new_connection_too_took_no_caption(obs: Obs, address: str) -> None:
     obs.hangs_up_after = 1
     stream = ObsStream(address, password=PASSWORD)
     stream.post("one")
+    obs.hangs_up_at_once = True
     with pytest.raises(RetriableError, match="OBS closed the connection"):
         stream.post("two")
+    obs.hangs_up_at_once = False
     stream.post("three")
-    assert (obs.shown, obs.connections) == (["one", "three"], 2)
     stream.close()
+    assert (obs.shown, obs.connections) == (["one", "three"], 3)
 
 
 def test_a_wrong_password_is_fatal_and_not_quoted(address: str) -> None:
