@@ -17,7 +17,7 @@ from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.errors import CaesuraError
 from worker.ports.records import NextOffset, OutMessage
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class Zombie:

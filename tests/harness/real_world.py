@@ -184,7 +184,7 @@ class RealWorld:
     def segments(self) -> list[Segment]:
         return [decode_segment(one.value or b"") for one in self.records(self.segments_topic)]
 
-    def wait_for(self, done: Callable[[list[Segment]], bool], *, timeout_s: float = 60.0) -> list[Segment]:
+    def wait_for(self, done: Callable[[list[Segment]], bool], *, timeout_s: float = 120.0) -> list[Segment]:
         """Read the segments until they satisfy a condition, and return them; the test fails where they never do."""
         segments: list[Segment] = []
 
@@ -235,7 +235,7 @@ class RealWorker:
             one.next_offset >= self._world.sent[number] and not one.changed for number, one in loaded.items()
         )
 
-    def turn_until(self, done: Callable[[], bool], *, timeout_s: float = 30.0) -> None:
+    def turn_until(self, done: Callable[[], bool], *, timeout_s: float = 120.0) -> None:
         """Turn until a condition holds; the test fails where it never does."""
         wait_until(
             done,

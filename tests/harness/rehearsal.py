@@ -29,7 +29,7 @@ from worker.embedded.guarded_process import free_port
 
 __all__ = ["Rehearsal", "RunningWorker", "blocks"]
 
-_DEADLINE_S = 60.0
+_DEADLINE_S = 120.0
 _SHIM = f'#!/bin/sh\nexec "{sys.executable}" -c "from worker.cli import main; main()" "$@"\n'
 
 

@@ -71,7 +71,7 @@ class Process:
         status = Path(f"/proc/{self._process.pid}/stat").read_text()
         return status.rpartition(")")[2].split()[0] == "T"
 
-    def terminate(self, *, timeout_s: float = 30.0) -> int:
+    def terminate(self, *, timeout_s: float = 60.0) -> int:
         """Stop it in good order and return its exit status."""
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(timeout_s)
@@ -84,7 +84,7 @@ class Process:
             return False
         return True
 
-    def wait(self, *, timeout_s: float = 60.0) -> int:
+    def wait(self, *, timeout_s: float = 120.0) -> int:
         """Wait until it has ended by itself; minus the signal's number where one killed it."""
         try:
             return self._process.wait(timeout_s)

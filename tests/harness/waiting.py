@@ -33,7 +33,7 @@ def wait_until(
     asked: Callable[[], Answer],
     otherwise: str | Callable[[], str] = "it never came to be",
     *,
-    within_s: float = 60.0,
+    within_s: float = 120.0,
     every_s: float = 0.1,
     meanwhile: Callable[[], object] = lambda: None,
 ) -> Answer:
@@ -44,7 +44,7 @@ def wait_until(
 
 
 def retried(
-    call: Callable[[], Answer], *, despite: type[Exception], within_s: float = 60.0, every_s: float = 0.1
+    call: Callable[[], Answer], *, despite: type[Exception], within_s: float = 120.0, every_s: float = 0.1
 ) -> Answer:
     """Call until it raises none of these, and return its answer; the last one is raised where it always does."""
     raised: list[Exception] = []

@@ -12,7 +12,7 @@ from tests.harness.waiting import wait_until
 
 pytestmark = pytest.mark.timeout(240)
 
-_STOPS_WITHIN_S = 30.0
+_STOPS_WITHIN_S = 90.0
 """A few seconds, on a machine that does much else."""
 
 

@@ -94,7 +94,7 @@ class EmbeddedRedis:
         """Whether the server runs."""
         return self._process is not None and self._process.alive
 
-    def start(self, timeout_s: float = 10.0) -> None:
+    def start(self, timeout_s: float = 60.0) -> None:
         """Start the server and wait until it answers; FatalError where it does not."""
         folder = Path(self._folder.name)
         config = folder / "redis.conf"

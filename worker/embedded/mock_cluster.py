@@ -30,7 +30,7 @@ MOCK_PARTITIONS = 4
 
 
 @contextmanager
-def mock_cluster(topics: Sequence[str], *, brokers: int = 1, timeout_s: float = 10.0) -> Iterator[str]:
+def mock_cluster(topics: Sequence[str], *, brokers: int = 1, timeout_s: float = 60.0) -> Iterator[str]:
     """Yield the bootstrap servers of a mock cluster that lives as long as the block; topics are there from the start.
 
     Any client of this process or another on this machine may connect. BrokerError where it does not come up.

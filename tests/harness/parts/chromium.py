@@ -81,7 +81,7 @@ class Page:
         assert "exceptionDetails" not in told, told
         return told["result"].get("value")
 
-    def wait_for(self, script: str, within_s: float = 30.0) -> Any:  # noqa: ANN401 - whatever the script's value is
+    def wait_for(self, script: str, within_s: float = 90.0) -> Any:  # noqa: ANN401 - whatever the script's value is
         """Wait until an expression is true in the page and return its value; AssertionError after the time."""
         return wait_until(lambda: self.value(script), script, within_s=within_s, every_s=0.05)
 

@@ -216,7 +216,7 @@ class KafkaProcess:
         log = Path(self._folder.name) / "kafka.log"
         self._process = GuardedProcess(self._command("kafka.Kafka", str(self._properties)), log=log)
 
-    def await_answer(self, timeout_s: float = 60.0) -> None:
+    def await_answer(self, timeout_s: float = 180.0) -> None:
         """Wait until a broker that was launched answers; RuntimeError where it does not."""
         assert self._process is not None
         process, admin = self._process, AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})

@@ -16,7 +16,7 @@ from worker.embedded.guarded_process import GuardedProcess, free_port
 
 __all__ = ["forwarding"]
 
-_DEADLINE_S = 30.0
+_DEADLINE_S = 120.0
 
 
 @contextmanager

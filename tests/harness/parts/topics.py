@@ -18,7 +18,7 @@ from tests.harness.waiting import comes
 
 __all__ = ["create_topics"]
 
-_PATIENCE_S = 30.0
+_PATIENCE_S = 90.0
 
 
 def create_topics(
