@@ -11,7 +11,7 @@ from worker.settings.tree import open_settings
 from worker.telemetry.metric_table import METRICS
 
 PAGES = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "deploy/README.md", ROOT / "models/README.md"]
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md"), *SHIPPED.glob("*/MODEL_CARD.md")]
 )
 FOLDERS = "tests|worker|schemas|models|deploy|docs|bench|requirements"
 SETTINGS = {leaf.path for leaf in open_settings()}
