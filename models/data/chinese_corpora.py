@@ -1,6 +1,6 @@
 """The open Chinese corpora: readers of running text and of CS2W, and what Chinese speakers put in.
 
-Only corpora whose licence allows a trained model to be given away stand here (``models/shipped/zh/MODEL_CARD.md``
+Only corpora whose licence allows a trained model to be given away stand here (``models/shipped/zh/LICENSE.md``
 lists the licences). ``audreyt_2023_test`` is the held-out spoken test: it is read for figures, never for training.
 """
 

@@ -1,6 +1,6 @@
 """The open English corpora: one reader, and for each corpus what its text needs.
 
-Only corpora whose licence allows a trained model to be given away stand here (``models/shipped/en/MODEL_CARD.md``
+Only corpora whose licence allows a trained model to be given away stand here (``models/shipped/en/LICENSE.md``
 lists the licences). Where they lie is settable: ``CAESURA_CORPORA`` or ``--corpora``.
 """
 

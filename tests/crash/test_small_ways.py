@@ -1,7 +1,8 @@
 """The seam between two owners, its real code on the twins: of all ways of one shape none breaks a promise.
 
-And the shape is worth something: with a rule left out, a way to the loss is among them. Two rules need more than the
-shape holds, and are left to the drawn ways: a first commit of unknown outcome, and a record that fails again and again.
+And the shape is worth something: with a rule left out, a way to the loss is among them. Three rules need more than the
+shape holds, and are left to the drawn ways: a first commit of unknown outcome, a record that fails again and again, and
+a record that is struck from the ledger.
 """
 
 from __future__ import annotations

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.harness.places import ROOT
+from tests.harness.places import ROOT, SHIPPED
+from worker.adapters.onnx.model_folder import read_models_folder
 from worker.settings.tree import open_settings
 from worker.telemetry.metric_table import METRICS
 
 PAGES = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "deploy/README.md", ROOT / "models/README.md"]
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md"), *SHIPPED.glob("*/MODEL_CARD.md")]
 )
 FOLDERS = "tests|worker|schemas|models|deploy|docs|bench|requirements"
 SETTINGS = {leaf.path for leaf in open_settings()}
@@ -39,6 +40,14 @@ def test_files_and_tests_that_are_named_are_there() -> None:
             if not found or (test and f"def {test}(" not in found[0].read_text(encoding="utf-8")):
                 missing.append(f"{page}: {file} {test}")
     assert missing == []
+
+
+def test_the_notice_and_the_models_page_name_the_models_that_ship() -> None:
+    shipped = [stored.manifest for stored in read_models_folder(SHIPPED)]
+    notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
+    assert [model.id for model in shipped if model.id not in notice] == []
+    named = re.findall(r"`(\w\w-ct-[\dx]+@[\d.]+)`", TEXTS["models/README.md"])
+    assert sorted(named) == sorted(model.name for model in shipped)
 
 
 def test_settings_and_variables_that_are_named_can_be_set() -> None:

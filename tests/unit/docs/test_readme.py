@@ -8,10 +8,12 @@ import sys
 
 import pytest
 
-from tests.harness.places import ROOT
+from tests.harness.places import ROOT, SHIPPED
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md"), *SHIPPED.glob("*/MODEL_CARD.md")]
+)
 
 
 def blocks(language: str) -> list[str]:

@@ -99,6 +99,7 @@ def test_what_is_told_are_words_that_segments_bring_later_in_the_same_order() ->
 def test_a_session_is_told_of_at_most_once_in_the_interval() -> None:
     publisher = MemoryTentativePublisher()
     spoken(publisher)
+    assert set(looks(publisher)) == set(NAMES)
     for tentatives in looks(publisher).values():
         times = [one.at_ms for one in tentatives]
         assert len(times) > 2

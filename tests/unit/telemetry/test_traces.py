@@ -96,6 +96,7 @@ def test_a_span_lasts_from_the_poll_of_its_last_word_to_the_commit() -> None:
     traced = Traced()
     traced.send(speech("ann", 30))
     traced.world.worker(tracer=traced.tracer()).settle()
+    assert traced.spans
     for span, segment in zip(traced.spans, traced.world.segments(), strict=True):
         assert span.start_time == segment.timing.polled_ms * 1_000_000
         assert [one.timestamp for one in span.events] == [segment.timing.frozen_ms * 1_000_000]
