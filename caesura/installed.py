@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
@@ -9,7 +10,7 @@ from worker.adapters.onnx.shipped import shipped_models
 from worker.core.rules import primary_language
 from worker.errors import FatalError
 
-__all__ = ["chosen_folder", "installed_models", "languages", "models_folder"]
+__all__ = ["as_names", "chosen_folder", "installed_models", "languages", "models_folder"]
 
 
 def models_folder() -> Path:
@@ -25,11 +26,20 @@ def chosen_folder(models: str | Path | None) -> Path:
     return models_folder() if models is None else Path(models)
 
 
-def installed_models(models: str | Path | None = None) -> list[StoredModel]:
-    """Return the models of a folder, each verified. CaesuraError where one is not what it should be."""
-    return read_models_folder(chosen_folder(models))
+def installed_models(models: str | Path | None = None, *, active_models: str | Sequence[str] = ()) -> list[StoredModel]:
+    """Return the models of a folder, each verified. CaesuraError where one is not what it should be.
+
+    active_models: those that are active for their language whatever the manifests say, by id or name.
+    """
+    return read_models_folder(chosen_folder(models), active=as_names(active_models))
 
 
-def languages(models: str | Path | None = None) -> list[str]:
-    """Return the languages that there is a model for. CaesuraError where a model is not what it should be."""
-    return sorted({primary_language(one.manifest.language) for one in installed_models(models) if one.manifest.active})
+def languages(models: str | Path | None = None, *, active_models: str | Sequence[str] = ()) -> list[str]:
+    """Return the languages that there is an active model for. Arguments and errors as of ``installed_models``."""
+    found = installed_models(models, active_models=active_models)
+    return sorted({primary_language(one.manifest.language) for one in found if one.manifest.active})
+
+
+def as_names(active_models: str | Sequence[str]) -> Sequence[str]:
+    """Return names of models, one alone being a list of one."""
+    return (active_models,) if isinstance(active_models, str) else active_models

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from caesura.installed import chosen_folder, languages
+from caesura.installed import as_names, chosen_folder, languages
 from caesura.segments import Segment
 from caesura.sessions import Said, Session, Spoken, options_of
 from schemas.tentative import Tentative
@@ -32,19 +32,27 @@ _RULES = DecodingRules(max_open_sessions=10_000_000)
 """How many sessions there are is for the caller to bound: the worker's bound would refuse words here."""
 
 
-def load(lang: str = "en", *, models: str | Path | None = None, threads: int | None = None) -> Model:
+def load(
+    lang: str = "en",
+    *,
+    models: str | Path | None = None,
+    active_models: str | Sequence[str] = (),
+    threads: int | None = None,
+) -> Model:
     """Load the models and return them, ready for sessions of ``lang`` (BCP-47) and of every other language there is.
 
-    models: a models folder; None takes the one that came with this installation. threads: of one inference; None takes
-    what the machine's quota allows. ValueError where there is no model for the language or no thread to run it,
-    CaesuraError where a model cannot be used. A model that this processor computes wrongly is a UserWarning.
+    models: a models folder; None takes the one that came with this installation. active_models: of the folder, those
+    that decode their language whatever the manifests say, by id or name (``en-ct-3x384``). threads: of one inference;
+    None takes what the machine's quota allows. ValueError where there is no model for the language or no thread to run
+    it, CaesuraError where a model cannot be used or is not there. A model that this processor computes wrongly is a
+    UserWarning.
     """
     given: object = threads
     if given is not None and (not isinstance(given, int) or given < 1):
         raise ValueError(f"threads is {given!r}: 1 or more of one inference, or None")
     folder = chosen_folder(models)
-    _refuse_unserved(lang, languages(folder))
-    engine = OnnxEngine(folder, threads=threads)
+    _refuse_unserved(lang, languages(folder, active_models=active_models))
+    engine = OnnxEngine(folder, active=as_names(active_models), threads=threads)
     for model, doubt in engine.doubts.items():
         warnings.warn(f"model {model}: {doubt}", stacklevel=2)
     return Model(engine, lang)

@@ -6,16 +6,19 @@ import asyncio
 import gc
 import inspect
 import re
+import shutil
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 import caesura
 from caesura.model import Model
 from tests.harness.engines import FaultyEngine
+from tests.harness.places import SHIPPED
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.labelling import LabelRequest
 from worker.core.stream import StreamingLabeller
@@ -186,6 +189,17 @@ def test_the_shipped_models_are_found_and_chinese_is_cut_by_itself() -> None:
     assert len([word for one in segments for word in one.words]) > 5
     assert segments[-1].text.endswith("。")
     assert loaded.punctuate(["can you hear me"], lang="en") == ["Can you hear me?"]
+
+
+def test_another_model_than_the_manifests_may_be_the_one_that_decodes(tmp_path: Path) -> None:
+    shutil.copytree(SHIPPED / "en-small", tmp_path / "en-small")
+    with pytest.raises(ValueError, match="there is no model for en"):
+        caesura.load("en", models=tmp_path)
+    for active_models in ("en-ct-3x384", ["en-ct-3x384"]):
+        loaded = caesura.load("en", models=tmp_path, active_models=active_models, threads=1)
+        assert loaded.punctuate(["can you hear me"]) == ["Can you hear me?"]
+    with pytest.raises(caesura.CaesuraError, match="active_models: tiny names no one model; there are en-ct-3x384@"):
+        caesura.load("en", models=tmp_path, active_models=["tiny"])
 
 
 def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
