@@ -78,7 +78,8 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
 
 _INSIDE_A_SCRIPT = re.compile(r"@user_script: ?\d+: -?([A-Z]+) ")
 """Before Redis 7 a refusal within a script stands in the middle of the script's own error."""
-_REFUSED_INSIDE_A_SCRIPT = "The user executing the script can't "
+_REFUSED_INSIDE_A_SCRIPT = ("The user executing the script can't ", "ACL failure in script: ")
+"""How a server says without a code that the user may not do what a script does: up to Redis 7.0, and from 7.2 on."""
 
 
 def code_of(error: BaseException) -> str:
@@ -93,7 +94,7 @@ def code_of(error: BaseException) -> str:
     inside = _INSIDE_A_SCRIPT.search(text)
     if inside is not None and inside[1] in _CODES:
         return inside[1]
-    return "NOPERM" if _REFUSED_INSIDE_A_SCRIPT in text else ""
+    return "NOPERM" if any(words in text for words in _REFUSED_INSIDE_A_SCRIPT) else ""
 
 
 def store_error(error: BaseException, doing: str) -> StoreError | FatalError:

@@ -65,6 +65,13 @@ def test_mistakes_of_our_own_are_fatal_and_nothing_else_is() -> None:
         (exceptions.ReadOnlyError("You can't write against a read only replica."), "READONLY"),
         (exceptions.OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), "OOM"),
         (exceptions.NoPermissionError("this user has no permissions"), "NOPERM"),
+        (exceptions.ResponseError("The user executing the script can't run this command or subcommand"), "NOPERM"),
+        (
+            exceptions.ResponseError(
+                "ACL failure in script: User a has no permissions to run the 'hdel' command script: f7e9, on @user:1."
+            ),
+            "NOPERM",
+        ),
         (exceptions.ResponseError("MISCONF Redis is configured to save RDB snapshots"), "MISCONF"),
         (exceptions.ResponseError("WRONGTYPE Operation against a key"), "WRONGTYPE"),
         (exceptions.AuthenticationError("invalid username-password pair"), "WRONGPASS"),
