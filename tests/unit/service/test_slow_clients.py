@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import time
@@ -11,6 +12,8 @@ from websockets.client import ClientProtocol
 from websockets.uri import parse_uri
 
 from tests.harness.service import ANSWER_WITHIN_S, opened, received, serving, texts
+from worker.service.client_socket import ClientSocket
+from worker.service.messages import ServerMessage
 from worker.settings.serving import ServeSettings
 
 
@@ -43,3 +46,22 @@ def test_a_client_that_answers_no_ping_is_let_go() -> None:
             while silent.recv(4096):
                 pass
     assert time.monotonic() - began_s < 5
+
+
+def test_who_is_let_go_and_reads_slowly_gets_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
+    send = ClientSocket._send
+
+    async def slowly(client: ClientSocket, message: ServerMessage) -> None:
+        await asyncio.sleep(0.05)
+        await send(client, message)
+
+    monkeypatch.setattr(ClientSocket, "_send", slowly)
+    words = [f"w{number}" for number in range(20)]
+    settings = ServeSettings(port=0, drain_timeout_s=5, send_timeout_s=0.2, max_refused_messages=0)
+    with serving(settings) as served, opened(served) as client:
+        for word in words:
+            client.send(json.dumps({"words": word, "utterance_end": True}))
+        client.send("no message")
+        told = received(client, "closing")
+    assert told[-1]["reason"] == "too_many_refused"
+    assert texts(told) == words
