@@ -193,7 +193,11 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
     @override
     async def run_asgi(self) -> None:
         await super().run_asgi()
-        if not self.writable.is_set():
+        if self.writable.is_set():
+            return
+        if self.close_sent:  # the goodbye itself has filled the buffer, behind segments that are still on their way
+            self.loop.call_later(self.close_timeout, self.transport.abort)
+        else:
             self.transport.abort()
 
     @override
