@@ -1,4 +1,4 @@
-"""The ends of a bridge: what was sent is taken before it goes, whoever tells it to stop."""
+"""The ends of a bridge: what was sent is taken before it goes, whoever tells it to stop; and any address will do."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from worker.adapters.kafka.event_sender import KafkaSender
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.cli import app
+from worker.commands.bridge import _is_address
 from worker.embedded.mock_cluster import mock_cluster
 
 
@@ -43,3 +44,7 @@ def test_a_stop_waits_until_what_was_sent_is_taken_and_a_second_one_does_not(
     assert taken == ([] if again else [True])
     assert (done.exit_code == 0) is not again
     assert again or [word.text for one in sent for word in one.words] == ["so", "um"]
+
+
+def test_an_address_may_be_longer_than_a_path_may_be() -> None:
+    assert _is_address(f"wss://example/stream?X-Amz-Security-Token={'s' * 5000}")
