@@ -131,7 +131,7 @@ def bridge(
     numbered = bridged.events()
     numbered.check()
     with ExitStack() as stack:
-        stops = stack.enter_context(HeldStops())  # until what was sent is taken, too
+        stops = stack.enter_context(HeldStops())
         client = None
         if _is_address(source):
             sound = stack.enter_context(_opened(address.audio)) if address.audio else None
@@ -155,6 +155,7 @@ def bridge(
         except KeyboardInterrupt:
             pass  # what was heard is sent all the same
         finally:
+            stops.hold()  # until what was sent is taken, too
             feed.finish(end=bridged.end)
     feed.tell()
 
@@ -162,7 +163,7 @@ def bridge(
 def _is_address(source: str) -> bool:
     """Tell whether messages come from an address. FatalError where it is one that nothing can be asked at."""
     scheme, there_is, _ = source.partition("://")
-    if not there_is or Path(source).exists():
+    if not there_is or os.path.exists(source):  # noqa: PTH110 - Path's raises for what is too long for a path
         return False
     if scheme not in ("ws", "wss"):
         raise FatalError(f"{shown_address(source)}: an address begins with ws:// or wss://")
@@ -220,8 +221,7 @@ class _Feed:
 
     def finish(self, *, end: bool) -> None:
         """Deliver what is still open."""
-        with self._stops.held():
-            self._take(self._speech.finish(end=end))
+        self._take(self._speech.finish(end=end))
 
     def tell(self) -> None:
         """Say on stderr what went by."""

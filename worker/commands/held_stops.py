@@ -16,7 +16,7 @@ __all__ = ["HeldStops"]
 class HeldStops(contextlib.ExitStack):
     """SIGTERM is taken as Ctrl-C: an orchestrator's stop, too, sends what was heard.
 
-    Either waits until what is begun is done (``held``); a second one does not.
+    Either waits until what is begun is done (``held``), or for the rest (``hold``); a second one does not.
     """
 
     _holding = _asked = False
@@ -38,11 +38,14 @@ class HeldStops(contextlib.ExitStack):
         finally:
             self._holding = False
         if self._asked:
-            self._asked = False
             raise KeyboardInterrupt
+
+    def hold(self) -> None:
+        """Let a stop wait from here on: what is left is what a stop asks for."""
+        self._holding = True
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         del number, frame
-        if not self._holding or self._asked:
+        asked_before, self._asked = self._asked, True
+        if asked_before or not self._holding:
             raise KeyboardInterrupt
-        self._asked = True

@@ -162,16 +162,42 @@ class _HttpProtocol(H11Protocol):
 
 
 class _WebSocketProtocol(WebSocketsSansIOProtocol):
-    """Cuts off a client that has left unread what it was sent: a polite close would wait for it, and hold it all."""
+    """Cuts off a client that has left unread what it was sent: a polite close would wait for it, and hold it all.
+
+    A client that is read slowly is not taken for gone: its answer to a ping lies behind what it had sent before.
+    """
 
     def __init__(self, doorway: Doorway, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(**given)
         self._doorway = doorway
+        self._heard = False
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        self._heard = True
+        super().data_received(data)
+
+    @override
+    def send_keepalive_ping(self) -> None:
+        self._heard = False
+        super().send_keepalive_ping()
+
+    @override
+    def keepalive_timeout(self) -> None:
+        if self._heard or self.read_paused:
+            self.pong_timer = self.pending_ping_payload = None
+            self.schedule_ping()
+        else:
+            super().keepalive_timeout()
 
     @override
     async def run_asgi(self) -> None:
         await super().run_asgi()
-        if not self.writable.is_set():
+        if self.writable.is_set():
+            return
+        if self.close_sent:  # the goodbye itself has filled the buffer, behind segments that are still on their way
+            self.loop.call_later(self.close_timeout, self.transport.abort)
+        else:
             self.transport.abort()
 
     @override

@@ -94,7 +94,7 @@ class WordConnection:
             await asyncio.wait({writing, reading}, return_when=asyncio.FIRST_COMPLETED)
             if reading.done() and (end := _outcome(reading)) is not None:
                 self._outbox.close()
-                await asyncio.wait({writing}, timeout=self._settings.send_timeout_s)
+                await asyncio.wait({writing})  # each message has its time
                 await self._client.close(*end)
         finally:
             self._decoding.disconnect(self._number)

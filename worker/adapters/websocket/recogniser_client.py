@@ -9,6 +9,7 @@ not yet told of is lost with the connection.
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from worker.adapters.websocket.shown_address import shown_address
 from worker.errors import FatalError, RetriableError
 
 try:
-    from websockets.exceptions import InvalidStatus, InvalidURI, WebSocketException
+    from websockets.exceptions import ConnectionClosed, InvalidStatus, InvalidURI, WebSocketException
     from websockets.sync.client import ClientConnection, connect
 except ImportError as error:
     raise FatalError("a WebSocket needs the package websockets: install Caesura with its extra web") from error
@@ -29,11 +30,47 @@ _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.25, 8.0
 _MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 _REFUSED = (400, 401, 403, 404)
 _AWAY = "nothing listens there, or TLS is expected (wss://), or not spoken (ws://)"
+_BREAKS_OFF = "it breaks each connection off before it has said anything"
 
 
 @dataclass(frozen=True, slots=True)
 class Reconnected:
     """A new connection begins; what comes is of a new stream."""
+
+
+class _Search:
+    """How long a connection has been sought, and how long the next try is waited for.
+
+    A recogniser that accepts each connection and breaks it off at once is not found: it has to say something, or to
+    stay for longer than the longest wait.
+    """
+
+    def __init__(self) -> None:
+        self._since_s, self._wait_s = time.monotonic(), _FIRST_WAIT_S
+        self._connected_s, self._found = math.inf, False
+
+    def connected(self) -> None:
+        """Take note of a connection."""
+        self._connected_s = time.monotonic()
+
+    def found(self) -> None:
+        """Take note that it speaks: where it breaks off, a new search begins."""
+        self._found = True
+
+    def lost(self) -> None:
+        """Take note that there is no connection, or none any more."""
+        now_s = time.monotonic()
+        if self._found or now_s - self._connected_s > _LONGEST_WAIT_S:
+            self._since_s, self._wait_s = now_s, _FIRST_WAIT_S
+        self._connected_s, self._found = math.inf, False
+
+    def goes_on(self, for_s: float) -> bool:
+        """Wait until the next try is due; False where it would be later than ``for_s`` after the first."""
+        if time.monotonic() - self._since_s + self._wait_s > for_s:
+            return False
+        time.sleep(self._wait_s)
+        self._wait_s = min(2 * self._wait_s, _LONGEST_WAIT_S)
+        return True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -59,8 +96,7 @@ class RecogniserClient:
 
         Raises FatalError: refused, no address of a WebSocket, or audio that cannot be read. RetriableError: given up.
         """
-        wait_s, lost_s, connected = _FIRST_WAIT_S, time.monotonic(), False
-        why = _AWAY
+        search, connected = _Search(), False
         while True:
             try:
                 with connect(
@@ -68,9 +104,9 @@ class RecogniserClient:
                 ) as connection:
                     if connected:
                         yield Reconnected()
-                    wait_s, connected = _FIRST_WAIT_S, True
-                    with self._sending(connection):
-                        yield from (message for message in connection if isinstance(message, str))
+                    connected = True
+                    search.connected()
+                    yield from self._spoken(connection, search)
                     self._check_audio()
                     return
             except InvalidStatus as error:
@@ -80,21 +116,27 @@ class RecogniserClient:
                 why = f"it answers HTTP {status}"
             except InvalidURI:
                 raise FatalError(f"{self.shown} is no address of a WebSocket, such as wss://host/path") from None
-            except (WebSocketException, OSError):
-                why = _AWAY
+            except (WebSocketException, OSError) as error:
+                why = _told(error)
                 self._check_audio()
                 if self._sender is not None and self._sender.over:
                     return
-                lost_s = lost_s if wait_s > _FIRST_WAIT_S else time.monotonic()
-            if time.monotonic() - lost_s + wait_s > self.reconnect_for_s:
+                search.lost()
+            if not search.goes_on(self.reconnect_for_s):
                 raise RetriableError(f"{self.shown} could not be reached for {self.reconnect_for_s:g} s: {why}")
-            time.sleep(wait_s)
-            wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
 
     @property
     def shown(self) -> str:
         """The address without what may be a secret in it."""
         return shown_address(self.url)
+
+    def _spoken(self, connection: ClientConnection, search: _Search) -> Iterator[str]:
+        """Yield what comes over a connection."""
+        with self._sending(connection):
+            for message in connection:
+                search.found()
+                if isinstance(message, str):
+                    yield message
 
     @contextlib.contextmanager
     def _sending(self, connection: ClientConnection) -> Iterator[None]:
@@ -107,3 +149,10 @@ class RecogniserClient:
     def _check_audio(self) -> None:
         if self._sender is not None:
             self._sender.check()
+
+
+def _told(error: Exception) -> str:
+    """Return why there is no connection; of what the server says nothing but its code."""
+    if not isinstance(error, ConnectionClosed):
+        return _AWAY
+    return _BREAKS_OFF + (f" (close code {error.rcvd.code})" if error.rcvd is not None else "")

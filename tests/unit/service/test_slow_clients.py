@@ -1,0 +1,67 @@
+"""Clients that are read slowly, or read slowly themselves: no word of theirs is lost for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+
+import pytest
+from websockets.client import ClientProtocol
+from websockets.uri import parse_uri
+
+from tests.harness.service import ANSWER_WITHIN_S, opened, received, serving, texts
+from worker.service.client_socket import ClientSocket
+from worker.service.messages import ServerMessage
+from worker.settings.serving import ServeSettings
+
+
+@pytest.fixture(autouse=True)
+def _frequent_pings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worker.service.server._PING_S", 0.2)
+    monkeypatch.setattr("worker.service.server._PONG_S", 0.4)
+
+
+def test_a_client_whose_answer_to_a_ping_lies_behind_words_that_are_not_read_yet_is_not_let_go() -> None:
+    words = [f"w{number}" for number in range(1300)]
+    settings = ServeSettings(port=0, drain_timeout_s=5, max_words_per_second=100)  # a thousand at once, then slowly
+    with serving(settings) as served, opened(served) as client:
+        for at in range(0, len(words), 50):
+            client.send(json.dumps({"words": words[at : at + 50]}))
+        client.send(json.dumps({"session_end": True}))
+        told = received(client, "ended")
+    assert texts(told) == words
+
+
+def test_a_client_that_answers_no_ping_is_let_go() -> None:
+    with serving() as served:
+        address = parse_uri(served.words)
+        silent = socket.create_connection((address.host, address.port), ANSWER_WITHIN_S)
+        protocol = ClientProtocol(address)
+        protocol.send_request(protocol.connect())
+        silent.sendall(b"".join(protocol.data_to_send()))
+        began_s = time.monotonic()
+        with silent:
+            while silent.recv(4096):
+                pass
+    assert time.monotonic() - began_s < 5
+
+
+def test_who_is_let_go_and_reads_slowly_gets_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
+    send = ClientSocket._send
+
+    async def slowly(client: ClientSocket, message: ServerMessage) -> None:
+        await asyncio.sleep(0.05)
+        await send(client, message)
+
+    monkeypatch.setattr(ClientSocket, "_send", slowly)
+    words = [f"w{number}" for number in range(20)]
+    settings = ServeSettings(port=0, drain_timeout_s=5, send_timeout_s=0.2, max_refused_messages=0)
+    with serving(settings) as served, opened(served) as client:
+        for word in words:
+            client.send(json.dumps({"words": word, "utterance_end": True}))
+        client.send("no message")
+        told = received(client, "closing")
+    assert told[-1]["reason"] == "too_many_refused"
+    assert texts(told) == words
