@@ -32,7 +32,7 @@ _MAX_WAITING_SOCKETS = 256
 """Beside as many as may be let in: requests, and WebSockets whose opening has not come."""
 
 _BACKLOG = 256
-_PING_S, _PONG_S = 20.0, 60.0
+_PING_S, _PONG_S, _GOODBYE_S = 20.0, 60.0, 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +167,8 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
     A client that is read slowly is not taken for gone: its answer to a ping lies behind what it had sent before.
     """
 
+    goodbye_s = _GOODBYE_S
+
     def __init__(self, doorway: Doorway, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(**given)
         self._doorway = doorway
@@ -196,7 +198,7 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
         if self.writable.is_set():
             return
         if self.close_sent:  # the goodbye itself has filled the buffer, behind segments that are still on their way
-            self.loop.call_later(self.close_timeout, self.transport.abort)
+            self.loop.call_later(self.goodbye_s, self.transport.abort)
         else:
             self.transport.abort()
 
