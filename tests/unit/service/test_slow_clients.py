@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import time
 
 import pytest
 from websockets.client import ClientProtocol
@@ -20,11 +19,11 @@ from worker.settings.serving import ServeSettings
 @pytest.fixture(autouse=True)
 def _frequent_pings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worker.service.server._PING_S", 0.2)
-    monkeypatch.setattr("worker.service.server._PONG_S", 0.4)
+    monkeypatch.setattr("worker.service.server._PONG_S", 2.0)
 
 
 def test_a_client_whose_answer_to_a_ping_lies_behind_words_that_are_not_read_yet_is_not_let_go() -> None:
-    words = [f"w{number}" for number in range(1300)]
+    words = [f"w{number}" for number in range(1500)]
     settings = ServeSettings(port=0, drain_timeout_s=5, max_words_per_second=100)  # a thousand at once, then slowly
     with serving(settings) as served, opened(served) as client:
         for at in range(0, len(words), 50):
@@ -41,11 +40,9 @@ def test_a_client_that_answers_no_ping_is_let_go() -> None:
         protocol = ClientProtocol(address)
         protocol.send_request(protocol.connect())
         silent.sendall(b"".join(protocol.data_to_send()))
-        began_s = time.monotonic()
-        with silent:
+        with silent:  # which raises after a minute, sooner than pings at their usual times let anybody go
             while silent.recv(4096):
                 pass
-    assert time.monotonic() - began_s < 5
 
 
 def test_who_is_let_go_and_reads_slowly_gets_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +53,8 @@ def test_who_is_let_go_and_reads_slowly_gets_every_segment(monkeypatch: pytest.M
         await send(client, message)
 
     monkeypatch.setattr(ClientSocket, "_send", slowly)
-    words = [f"w{number}" for number in range(20)]
-    settings = ServeSettings(port=0, drain_timeout_s=5, send_timeout_s=0.2, max_refused_messages=0)
+    words = [f"w{number}" for number in range(40)]
+    settings = ServeSettings(port=0, drain_timeout_s=5, send_timeout_s=1, max_refused_messages=0)
     with serving(settings) as served, opened(served) as client:
         for word in words:
             client.send(json.dumps({"words": word, "utterance_end": True}))

@@ -27,8 +27,8 @@ def test_a_server_that_closes_each_connection_at_once_is_given_up_and_its_code_i
 def test_a_server_that_speaks_or_stays_before_it_breaks_off_is_sought_anew(
     speaks: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recogniser_client, "_LONGEST_WAIT_S", 0.05)
-    monkeypatch.setattr(recogniser_client, "_FIRST_WAIT_S", 0.05)
+    monkeypatch.setattr(recogniser_client, "_LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr(recogniser_client, "_FIRST_WAIT_S", 0.2)
     connections: list[PingCounting] = []
 
     def speak(connection: PingCounting) -> None:
@@ -36,10 +36,10 @@ def test_a_server_that_speaks_or_stays_before_it_breaks_off_is_sought_anew(
         if speaks:
             connection.send("so")
         else:
-            time.sleep(0.1)
+            time.sleep(0.4)
         connection.close(1000 if len(connections) == 6 else 1011)
 
     with serving(speak) as url:
-        told = list(RecogniserClient(url=url, reconnect_for_s=0.1).messages())
+        told = list(RecogniserClient(url=url, reconnect_for_s=0.6).messages())
     assert [one for one in told if one != "so"] == [Reconnected()] * 5
     assert [one for one in told if one == "so"] == ["so"] * (6 if speaks else 0)
