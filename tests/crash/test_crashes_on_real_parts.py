@@ -10,7 +10,7 @@ import pytest
 from schemas.segments import Segment
 from tests.crash.rows import ROWS, Fall
 from tests.harness.parts.kafka_part import Kafka
-from tests.harness.real_world import Kill, RealWorld
+from tests.harness.real_world import UNHURRIED, Kill, RealWorld
 from tests.harness.speech import check_every_word_once, comparable, speech
 from tests.harness.twin_world import World
 from worker.core.rules import DecodingRules
@@ -21,7 +21,6 @@ pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 _EVENTS = [one for name in ("ann", "ben", "cy") for one in speech(name, 40, a_time=2)]
 _FIRST = 17
 """So many events are committed by a worker that ends in good order, in the midst of a sentence."""
-_RULES: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
 _SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms": 2_500}
 _STEPS = list(ROWS)
 _TELLING = (SeamStep.SAVED, SeamStep.OFFSETS_SENT, SeamStep.COMMITTED)
@@ -52,7 +51,7 @@ def test_another_ordinal_goes_on_under_kip_848(kafka: Kafka, redis_url: str, dep
 
 def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -> RealWorld:
     world = RealWorld(
-        kafka, redis_url, deployment, partitions=1, group_protocol=group_protocol, kafka_changes=_SOON, rules=_RULES
+        kafka, redis_url, deployment, partitions=1, group_protocol=group_protocol, kafka_changes=_SOON, rules=UNHURRIED
     )
     world.send(*_EVENTS[:_FIRST])
     first = world.worker(9)
@@ -78,7 +77,7 @@ def _finish(world: RealWorld, ordinal: int) -> None:
 
 
 def _undisturbed() -> list[Segment]:
-    world = World(rules=DecodingRules(**_RULES, routes=frozenset({"de"})))  # type: ignore[arg-type]
+    world = World(rules=DecodingRules(**UNHURRIED, routes=frozenset({"de"})))  # type: ignore[arg-type]
     world.send(*_EVENTS)
     world.worker().settle()
     return world.segments()

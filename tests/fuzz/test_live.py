@@ -7,10 +7,8 @@ import pytest
 from schemas.limits import MAX_EVENT_BYTES
 from tests.fuzz.live import Live
 from tests.harness.parts.kafka_part import Kafka
-from tests.harness.real_world import RealWorld
+from tests.harness.real_world import UNHURRIED, RealWorld
 from tests.harness.speech import by_session, said, speech
-
-_RULES: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
 
 
 @pytest.mark.timeout(300)
@@ -27,7 +25,7 @@ def test_two_thousand_messages_disturb_no_good_session_and_each_refused_one_is_a
 def test_a_refused_event_as_large_as_may_be_is_a_dead_letter_and_aborts_nothing(
     kafka: Kafka, redis_url: str, deployment: str
 ) -> None:
-    world = RealWorld(kafka, redis_url, deployment, partitions=1, rules=_RULES)
+    world = RealWorld(kafka, redis_url, deployment, partitions=1, rules=UNHURRIED)
     value = b"\xc1" + bytes(MAX_EVENT_BYTES - 100)
     world.send_bytes(b"ann", value)
     world.send(*speech("ben", 20))
@@ -44,7 +42,7 @@ def test_a_refused_event_as_large_as_may_be_is_a_dead_letter_and_aborts_nothing(
 def test_more_malformed_events_than_the_limit_park_their_partition_and_no_other(
     kafka: Kafka, redis_url: str, deployment: str
 ) -> None:
-    world = RealWorld(kafka, redis_url, deployment, partitions=2, rules=_RULES)
+    world = RealWorld(kafka, redis_url, deployment, partitions=2, rules=UNHURRIED)
     names = [f"s{number}" for number in range(20)]
     flooded = next(name for name in names if world.partition_of(name) == 0)
     other = next(name for name in names if world.partition_of(name) == 1)

@@ -31,7 +31,10 @@ from worker.ports.seam_events import SeamStep
 from worker.runtime.loop import Worker
 from worker.runtime.parts import RuntimeParts
 
-__all__ = ["Kill", "RealWorker", "RealWorld", "close_all"]
+__all__ = ["UNHURRIED", "Kill", "RealWorker", "RealWorld", "close_all"]
+
+UNHURRIED: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
+"""Rules with which a slow machine makes no silence that nobody meant."""
 
 _COORDINATOR_ON_ITS_WAY = (
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,

@@ -17,7 +17,7 @@ from tests.harness.bad_events import bad_records
 from tests.harness.crashing import Crash
 from tests.harness.engines import FaultyEngine
 from tests.harness.parts.kafka_part import Kafka
-from tests.harness.real_world import RealWorker, RealWorld
+from tests.harness.real_world import UNHURRIED, RealWorker, RealWorld
 from tests.harness.speech import event, said
 from tests.harness.unsure import Plan, UnsurePublisher
 from worker.adapters.redis.session_store import partition_key
@@ -34,7 +34,6 @@ from worker.telemetry.observer import TelemetryObserver
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 
 _CANARY = "zwieselhausen"
-_RULES: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
 
 
 class Told:
@@ -88,7 +87,7 @@ def told() -> Iterator[Told]:
 def test_no_refusal_and_no_failure_tells_what_was_said(
     kafka: Kafka, redis_url: str, deployment: str, told: Told, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    world = RealWorld(kafka, redis_url, deployment, partitions=1, rules=_RULES)
+    world = RealWorld(kafka, redis_url, deployment, partitions=1, rules=UNHURRIED)
     _refusals(world, told)
     _outcomes_unknown(world, told)
     _crash(world, told)

@@ -8,7 +8,7 @@ from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 from schemas.events import WordsEvent
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer
-from tests.harness.real_world import RealWorld
+from tests.harness.real_world import UNHURRIED, RealWorld
 from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import check_every_word_once, event
 from tests.harness.waiting import wait_until
@@ -30,8 +30,7 @@ _QUICK = {
 def test_sessions_come_back_from_a_ledger_that_was_compacted(
     kafka: Kafka, redis_server: RedisServer, deployment: str
 ) -> None:
-    rules: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
-    world = RealWorld(kafka, redis_server.url, deployment, partitions=1, rules=rules)
+    world = RealWorld(kafka, redis_server.url, deployment, partitions=1, rules=UNHURRIED)
     _set(kafka, f"{deployment}.ledger", _QUICK)
     heard = Rebuilds()
     worker = world.worker(observer=heard)

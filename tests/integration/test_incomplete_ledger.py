@@ -8,7 +8,7 @@ from confluent_kafka import Producer
 from schemas.events import WordsEvent
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer
-from tests.harness.real_world import RealWorld
+from tests.harness.real_world import UNHURRIED, RealWorld
 from tests.harness.speech import check_every_word_once, event
 from worker.runtime.output_records import GIVEN_UP_HEADER
 
@@ -17,9 +17,8 @@ pytestmark = pytest.mark.timeout(120)
 
 @pytest.fixture
 def world(kafka: Kafka, redis_server: RedisServer, deployment: str) -> RealWorld:
-    rules: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
     changes: dict[str, object] = {"state_version": "1.4"}
-    return RealWorld(kafka, redis_server.url, deployment, partitions=1, rules=rules, changes=changes)
+    return RealWorld(kafka, redis_server.url, deployment, partitions=1, rules=UNHURRIED, changes=changes)
 
 
 def _write(world: RealWorld, key: bytes, value: bytes | None) -> None:

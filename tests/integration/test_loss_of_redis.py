@@ -6,14 +6,13 @@ from confluent_kafka import Producer
 
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer
-from tests.harness.real_world import RealWorld
+from tests.harness.real_world import UNHURRIED, RealWorld
 from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import check_every_word_once, event, speech, untimed
 
 
 def _world(kafka: Kafka, redis: RedisServer, deployment: str, *, partitions: int = 2) -> RealWorld:
-    rules: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
-    return RealWorld(kafka, redis.url, deployment, partitions=partitions, rules=rules)
+    return RealWorld(kafka, redis.url, deployment, partitions=partitions, rules=UNHURRIED)
 
 
 def _ends(world: RealWorld) -> int:

@@ -11,20 +11,19 @@ from schemas.codec import decode_translation, encode_event
 from schemas.events import WordsEvent
 from tests.harness.bad_events import BadRecord, bad_records
 from tests.harness.parts.kafka_part import Kafka
-from tests.harness.real_world import RealWorld
+from tests.harness.real_world import UNHURRIED, RealWorld
 from tests.harness.speech import by_session, check_every_word_once, event, said, speech
 from worker.core.partitioning import murmur2_partition
 from worker.ports.records import Record
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 
-_RULES: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
 _PARTITIONS = 2
 
 
 @pytest.fixture
 def world(kafka: Kafka, redis_url: str, deployment: str) -> RealWorld:
-    return RealWorld(kafka, redis_url, deployment, partitions=_PARTITIONS, rules=_RULES)
+    return RealWorld(kafka, redis_url, deployment, partitions=_PARTITIONS, rules=UNHURRIED)
 
 
 def test_each_refused_record_is_a_dead_letter_with_its_bytes_origin_and_reason(world: RealWorld) -> None:

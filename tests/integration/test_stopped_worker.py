@@ -11,7 +11,7 @@ import redis
 
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.protocols import GROUP_PROTOCOLS
-from tests.harness.real_world import Kill, RealWorker, RealWorld
+from tests.harness.real_world import UNHURRIED, Kill, RealWorker, RealWorld
 from tests.harness.running import Process
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.waiting import wait_until
@@ -21,7 +21,6 @@ from worker.ports.seam_events import SeamStep
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 
 _EVENTS = [one for name in ("ann", "ben", "cy") for one in speech(name, 40, a_time=2)]
-_RULES: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
 _SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms": 3_000}
 
 
@@ -55,7 +54,7 @@ def test_a_worker_stopped_while_it_claims_raises_the_token_at_most_and_the_owner
 
 def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -> RealWorld:
     world = RealWorld(
-        kafka, redis_url, deployment, partitions=1, group_protocol=group_protocol, kafka_changes=_SOON, rules=_RULES
+        kafka, redis_url, deployment, partitions=1, group_protocol=group_protocol, kafka_changes=_SOON, rules=UNHURRIED
     )
     world.send(*_EVENTS[:17])
     first = world.worker(0)

@@ -167,8 +167,6 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
     A client that is read slowly is not taken for gone: its answer to a ping lies behind what it had sent before.
     """
 
-    goodbye_s = _GOODBYE_S
-
     def __init__(self, doorway: Doorway, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(**given)
         self._doorway = doorway
@@ -198,7 +196,7 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
         if self.writable.is_set():
             return
         if self.close_sent:  # the goodbye itself has filled the buffer, behind segments that are still on their way
-            self.loop.call_later(self.goodbye_s, self.transport.abort)
+            self.loop.call_later(_GOODBYE_S, self.transport.abort)
         else:
             self.transport.abort()
 

@@ -87,4 +87,4 @@ def test_a_model_to_be_active_that_is_not_there_is_refused_with_those_that_are(
     (tmp_path / "a.txt").write_text("so yes\n")
     done = terminal.run("punctuate", str(tmp_path / "a.txt"), "--set", 'worker.active_models=["tiny"]')
     assert done.status != 0
-    assert "active_models: tiny names no one model; there are en-ct-12x384@" in done.err
+    assert "worker.active_models: tiny names no one model; there are en-ct-12x384@" in done.err

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.harness.places import ROOT, SHIPPED
+from tests.harness.places import PAGES, ROOT, SHIPPED
 from worker.adapters.onnx.model_folder import read_models_folder
 from worker.settings.tree import open_settings
 from worker.telemetry.metric_table import METRICS
 
-PAGES = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md"), *SHIPPED.glob("*/MODEL_CARD.md")]
-)
 FOLDERS = "tests|worker|schemas|models|deploy|docs|bench|requirements"
 SETTINGS = {leaf.path for leaf in open_settings()}
 VARIABLES = {leaf.variable for leaf in open_settings()} | {"CAESURA_CONFIG"}

@@ -8,12 +8,9 @@ import sys
 
 import pytest
 
-from tests.harness.places import ROOT, SHIPPED
+from tests.harness.places import PAGES, ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md"), *SHIPPED.glob("*/MODEL_CARD.md")]
-)
 
 
 def blocks(language: str) -> list[str]:

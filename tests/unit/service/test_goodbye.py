@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import pytest
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
@@ -53,12 +54,11 @@ async def _say_goodbye(socket: WebSocket) -> None:
     await socket.close(1012)
 
 
-async def _left(transport: Narrow, *, goodbye_s: float, ended: Callable[[_WebSocketProtocol], bool]) -> list[str]:
+async def _left(transport: Narrow, ended: Callable[[_WebSocketProtocol], bool]) -> list[str]:
     """Return what became of the transport by the time that it ended, or after a minute."""
     doorway = Doorway(most=16, within_s=10)
     config = _configured(Starlette(routes=[WebSocketRoute("/", _say_goodbye)]), ServeSettings(), doorway)
     protocol = transport.protocol = _WebSocketProtocol(doorway, config=config, server_state=ServerState(), app_state={})
-    protocol.goodbye_s = goodbye_s
     client = ClientProtocol(parse_uri("ws://localhost/"))
     client.send_request(client.connect())
     protocol.connection_made(transport)
@@ -71,11 +71,13 @@ async def _left(transport: Narrow, *, goodbye_s: float, ended: Callable[[_WebSoc
     return transport.done
 
 
-def test_a_goodbye_that_fills_the_buffer_breaks_nothing_off() -> None:
-    assert asyncio.run(_left(Narrow(), goodbye_s=60, ended=lambda protocol: protocol.close_sent)) == []
+def test_a_goodbye_that_fills_the_buffer_breaks_nothing_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worker.service.server._GOODBYE_S", 60.0)
+    assert asyncio.run(_left(Narrow(), lambda protocol: protocol.close_sent)) == []
 
 
-def test_a_goodbye_that_is_never_read_has_its_time_and_no_more() -> None:
+def test_a_goodbye_that_is_never_read_has_its_time_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worker.service.server._GOODBYE_S", 0.05)
     transport = Narrow()
-    done = asyncio.run(_left(transport, goodbye_s=0.05, ended=lambda _: "aborted" in transport.done))
+    done = asyncio.run(_left(transport, lambda _: "aborted" in transport.done))
     assert "aborted" in done

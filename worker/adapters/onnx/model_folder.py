@@ -95,7 +95,7 @@ def _wanted(asked: str, manifests: Sequence[ModelManifest]) -> str:
         found = [manifest for manifest in found if manifest.active]
     if len(found) != 1:
         there = ", ".join(manifest.name for manifest in manifests)
-        raise FatalError(f"active_models: {asked} names no one model; there are {there}")
+        raise FatalError(f"worker.active_models: {asked} names no one model; there are {there}")
     return found[0].name
 
 
