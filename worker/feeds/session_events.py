@@ -92,6 +92,10 @@ class SessionEvents:
             if numbering.spoke:
                 yield from self._event(name, numbering, (), session_end=True)
 
+    def end_unheard(self) -> Iterator[WordsEvent]:
+        """Yield the event that ends the session of this name, in which nobody has spoken."""
+        return self._event(self.session, _Numbering(), (), session_end=True)
+
     def _of_session(
         self, name: str, heard: Sequence[HeardWord], heard_ms: int | None, *, utterance_end: bool
     ) -> Iterator[WordsEvent]:

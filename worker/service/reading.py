@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -35,6 +35,8 @@ __all__ = [
 
 _EVENT_FIELDS = WordsEvent.__struct_fields__
 _OPENING_FIELDS = Opening.__struct_fields__
+_END: Final = {"session_end": True}
+"""What a client says to end all that its recogniser's messages began."""
 _LONGEST_SLIP = 64
 """A field's name of more characters is no slip of a pen: what it is like is not looked for."""
 
@@ -112,17 +114,15 @@ class RecogniserReader:
         """Yield the events of a message, perhaps none. RefusedMessageError, whatever the reader raises."""
         fields = _fields(frame)
         self._unpublishable.clear()
-        for event in self._heard(fields):
-            if event.words or event.session_end or event.session in self._open:  # else it would open an empty session
-                yield ClientEvent(event=event)
-            if event.session not in self._open:  # there was no room for it, or it has ended
-                self._forget(event.session)
-        if self._unpublishable:
-            raise RefusedMessageError(DeadLetterReason.MALFORMED, str(self._unpublishable[0]))
+        events = self._heard(fields)
+        if fields.keys() == _END.keys() and not events and not self._open:  # whoever says it waits for an `ended`
+            events = list(self._numbered().end_unheard())
+        yield from self._told(events)
 
     def finish(self) -> Iterator[ClientEvent]:
         """Yield what its recogniser never ended, and the sessions' ends."""
-        return self.read('{"session_end": true}') if self._speech is not None else iter(())
+        self._unpublishable.clear()
+        return self._told(self._heard(_END) if self._speech is not None else [])
 
     def taken(self, session: str) -> None:
         """Take note that a session is open: the feed goes on with it."""
@@ -137,14 +137,24 @@ class RecogniserReader:
         if self._events is not None:
             self._events.forget(session)
 
-    def _heard(self, fields: dict[str, object]) -> list[WordsEvent]:
+    def _told(self, events: Sequence[WordsEvent]) -> Iterator[ClientEvent]:
+        for event in events:
+            if event.words or event.session_end or event.session in self._open:  # else it would open an empty session
+                yield ClientEvent(event=event)
+            if event.session not in self._open:  # there was no room for it, or it has ended
+                self._forget(event.session)
+        if self._unpublishable:
+            raise RefusedMessageError(DeadLetterReason.MALFORMED, str(self._unpublishable[0]))
+
+    def _numbered(self) -> SessionEvents:
+        return SessionEvents(session=self.opening.session, lang=self.opening.lang, refused=self._unpublishable.append)
+
+    def _heard(self, fields: Mapping[str, object]) -> list[WordsEvent]:
         if self._speech is None:
-            self._events = SessionEvents(
-                session=self.opening.session, lang=self.opening.lang, refused=self._unpublishable.append
-            )
+            self._events = self._numbered()
             self._speech = RecognisedSpeech(RECOGNISERS[self.recogniser].reader(), self._events)
         speech = self._speech
-        ends = fields.keys() == {"session_end"}
+        ends = fields.keys() == _END.keys()
         if ends:
             self._speech = None
         try:

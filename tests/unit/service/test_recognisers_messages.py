@@ -73,6 +73,38 @@ def test_a_session_closed_for_its_silence_goes_on_without_a_gap() -> None:
             assert not any("gaps" in one for one in segments)
 
 
+SAID_NOTHING = json.dumps({"text": "", "result": []})
+
+
+@pytest.mark.parametrize("before", [(), (SAID_NOTHING,), ('{"session_end": true}',)])
+def test_who_ends_a_call_in_which_nobody_spoke_hears_that_it_is_over(before: tuple[str, ...]) -> None:
+    with serving() as served, opened(served, {"format": "vosk", "session": "call"}) as client:
+        for message in before:
+            client.send(message)
+        if before == ('{"session_end": true}',):
+            received(client, "ended")
+        client.send('{"session_end": true}')
+        told = received(client, "ended")
+        assert told[-1]["session"] == "call"
+        assert texts(told) == []
+        client.send(json.dumps(VOSK))
+        client.send('{"session_end": true}')
+        assert texts(received(client, "ended")) == ["so", "yes"], "the name is free again"
+
+
+def test_a_connection_that_ends_by_itself_before_anybody_spoke_opens_no_session() -> None:
+    reader = RecogniserReader(opening=Opening(), recogniser=RecogniserName.VOSK, failed=lambda *_: None)
+    assert list(reader.read(SAID_NOTHING)) == []
+    assert list(reader.finish()) == []
+
+
+def test_an_end_under_a_name_that_no_session_may_have_is_refused() -> None:
+    opening = Opening(format=RecogniserName.VOSK, session="a\nb")
+    reader = RecogniserReader(opening=opening, recogniser=RecogniserName.VOSK, failed=lambda *_: None)
+    with pytest.raises(RefusedMessageError, match="malformed"):
+        list(reader.read('{"session_end": true}'))
+
+
 class Broken:
     """A recogniser's reader that raises."""
 
