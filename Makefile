@@ -179,6 +179,7 @@ site: setup-dev ## The documentation with search, in build/site/html; fails on a
 
 lock: ## Pin requirements/*.txt anew (needs uv: pipx install uv, or UV=/path/to/uv)
 	@$(LOCK) requirements/build.in -o requirements/build.txt
+	@$(LOCK) requirements/node.in -o requirements/node.txt
 	@$(LOCK) pyproject.toml --extra web -o requirements/runtime.txt
 	@$(LOCK) pyproject.toml --extra demo --extra web -c requirements/runtime.txt -o requirements/demo.txt
 	@$(LOCK) pyproject.toml --extra dev -c requirements/demo.txt -o requirements/dev.txt

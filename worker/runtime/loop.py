@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from worker.core.partition import PartitionSessions
-from worker.errors import CaesuraError, RetriableError
+from worker.errors import RetriableError
 from worker.ports.observer import CallFailed, LoopMoved, ReadinessTold
 from worker.runtime.adoption import Adoption
 from worker.runtime.assignment import Assignment
@@ -170,8 +170,8 @@ class Worker:
         except Exception as error:  # not where a test kills the process: nothing of that runs on
             try:
                 self.close()
-            except CaesuraError as another:
-                error.add_note(f"and then: {another}")  # what came first is what ended it
+            except Exception as another:  # noqa: BLE001 - what came first is what ended it
+                error.add_note(f"and then: {type(another).__name__}: {another}")
             raise
         self.close()
 

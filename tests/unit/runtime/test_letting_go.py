@@ -100,10 +100,14 @@ def test_a_worker_that_is_fenced_as_it_begins_to_drain_lets_go_of_every_client(m
     assert closed == ["source", "publisher", "store"]
 
 
-def test_what_ended_a_worker_is_told_though_a_client_cannot_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("another", [StoreError("closing the connections: no answer"), OSError("no such socket")])
+def test_what_ended_a_worker_is_told_though_a_client_cannot_be_closed(
+    another: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
     worker = World().worker()
     worker.settle()
     monkeypatch.setattr(worker.worker, "_label", raising(FencedError("another has this id")))
-    monkeypatch.setattr(worker.store, "close", raising(StoreError("closing the connections: no answer")))
-    with pytest.raises(FencedError, match="another has this id"):
+    monkeypatch.setattr(worker.store, "close", raising(another))
+    with pytest.raises(FencedError, match="another has this id") as told:
         worker.worker.drain()
+    assert told.value.__notes__ == [f"and then: {type(another).__name__}: {another}"]
