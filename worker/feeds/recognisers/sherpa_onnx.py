@@ -5,6 +5,7 @@ https://k2-fsa.github.io/sherpa/onnx/javascript-api/html/interfaces/sherpa-onnx.
 
 - ``segment`` numbers the utterances. The C++ server says ``is_final``; the Python one says nothing, and only the next
   number tells that the one before is over: its last hypothesis is then the final one.
+- The C++ server ends a silence, too: ``is_final`` without a text, and the next utterance has the same number then.
 - ``timestamps`` are the starts of ``tokens``, in seconds from the segment's ``start_time``; some releases write the
   list as text. There are no ends: they are guessed.
 - Tokens are pieces of words: one with a leading space or ``▁`` begins a word, Chinese characters are units of their
@@ -38,6 +39,7 @@ class SherpaOnnx:
     def __init__(self) -> None:
         self._open: Hypothesis | None = None
         self._number = -1
+        self._silences = 0
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
@@ -49,10 +51,13 @@ class SherpaOnnx:
             yield from self.finish()
         self._number = segment
         final = flag(message, "is_final") or flag(message, "is_eof")
-        one = Hypothesis(words=_words(message), utterance=f"segment {segment}", final=final, utterance_end=final)
-        if one.words or final:
+        words, name = _words(message), f"segment {segment}" + (f" after {self._silences}" if self._silences else "")
+        if words or final:
+            one = Hypothesis(words=words, utterance=name, final=final, utterance_end=final)
             self._open = None if final else one
             yield one
+        if final and not words:
+            self._silences += 1
 
     def finish(self) -> Iterator[Hypothesis]:
         """Return the open segment's last hypothesis as its final one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.feeds.spoken import Message, fed, timed, told_apart
+from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
 
 
 def sherpa(segment: int, text: str, tokens: list[str], starts: list[float], **more: object) -> dict[str, object]:
@@ -30,3 +30,15 @@ def test_sherpas_server_that_says_final_and_writes_time_stamps_as_text() -> None
 def test_sherpas_bytes_are_not_text_so_the_words_are_the_texts_own() -> None:
     said = [sherpa(0, "好", ["<0xE5>", "<0xA5>", "<0xBD>"], [0.1, 0.1, 0.1], is_final=True)]
     assert timed(fed("sherpa-onnx", said)) == [("好", None, None)]
+
+
+def test_sherpas_silence_that_ends_takes_no_number_from_the_words_after_it() -> None:
+    said = [
+        sherpa(0, "", [], [], is_final=True),
+        sherpa(0, " SO", [" SO"], [0.1]),
+        sherpa(0, " SO", [" SO"], [0.1], is_final=True),
+        sherpa(1, "", [], [], is_final=True),
+        sherpa(1, "", [], [], is_final=True),
+        sherpa(1, " YES", [" YES"], [0.1], is_final=True, is_eof=True),
+    ]
+    assert texts(fed("sherpa-onnx", said)) == ["SO", "YES"]
