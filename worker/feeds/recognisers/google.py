@@ -7,6 +7,8 @@ https://docs.cloud.google.com/speech-to-text/docs/reference/rest/v2/projects.loc
   without times of words. ``stability`` is an estimate and no promise: such words wait for agreement or the final.
 - Times are durations: ``"1.300s"``, or seconds and nanos; version 1 says ``startTime``, version 2 ``startOffset``, the
   libraries ``start_time``. Proto3 leaves out a start of zero. Words come only with ``enableWordTimeOffsets``.
+- The Python library's ``to_dict`` and ``to_json`` write out what is not set (an empty ``speaker_label`` beside the
+  ``speaker_tag``), and kinds of events as numbers.
 - With speakers told apart (version 1) the last final has all words since the stream began, spoken again: those before
   the end of the last result are dropped.
 - Fillers are left out by most models, and there is no option that keeps them.
@@ -26,13 +28,16 @@ __all__ = ["Google", "recognises"]
 _CHANNELS_KEPT = 1024
 _FINAL = ("isFinal", "is_final")
 _END = ("resultEndOffset", "result_end_offset", "resultEndTime", "result_end_time")
+_EVENT = ("speechEventType", "speech_event_type")
+_ACTIVITY_ENDS = ("SPEECH_ACTIVITY_END", 3)
 _START_OF_WORD = ("startOffset", "start_offset", "startTime", "start_time")
 _END_OF_WORD = ("endOffset", "end_offset", "endTime", "end_time")
+_SPEAKER = ("speakerLabel", "speaker_label", "speakerTag", "speaker_tag")
 
 
 def recognises(message: Message) -> bool:
     """Tell whether this is an answer of Google's."""
-    if message.get("speechEventType") or message.get("speech_event_type"):
+    if any(message.get(name) for name in _EVENT):
         return True
     results = message.get("results")
     first = results[0] if isinstance(results, list) and results else None
@@ -65,7 +70,7 @@ class Google:
                 heard[stream] = until_ms
         for stream, together in interim.items():
             yield Hypothesis(words=tuple(together), stream=stream, heard_until_ms=heard[stream])
-        if (text(message, "speechEventType") or text(message, "speech_event_type")).endswith("SPEECH_ACTIVITY_END"):
+        if either(message, *_EVENT) in _ACTIVITY_ENDS:
             yield Hypothesis(utterance_end=True)
 
     def finish(self) -> Iterator[Hypothesis]:
@@ -100,11 +105,11 @@ def _untimed(texts: list[str]) -> tuple[HeardWord, ...]:
 
 def _word(word: Message) -> HeardWord:
     start, end = either(word, *_START_OF_WORD), either(word, *_END_OF_WORD)
-    speaker = either(word, "speakerLabel", "speaker_label", "speakerTag", "speaker_tag")
+    speaker = next((word[name] for name in _SPEAKER if word.get(name)), None)
     return HeardWord(
         text=text(word, "word"),
         start_ms=duration_ms(start) if start is not None else (0 if end is not None else None),
         end_ms=duration_ms(end),
         confidence=confidence(word, "confidence") or None,  # proto3: 0 is "not set"
-        speaker=name_of(speaker or None, "speakerTag"),
+        speaker=name_of(speaker, "speakerTag"),
     )

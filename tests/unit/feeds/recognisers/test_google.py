@@ -59,6 +59,20 @@ def test_googles_words_by_speaker_that_begin_anew_with_every_final_are_not_said_
     assert (texts(events, "s/1"), texts(events, "s/2")) == (["hi"], ["hello"])
 
 
+def test_googles_library_writes_kinds_of_events_as_numbers_and_what_is_not_set() -> None:
+    word = {"word": "so", "start_time": "0.100s", "end_time": "0.400s", "confidence": 0.0}
+    result = {"is_final": True, "stability": 0.0, "channel_tag": 0, "language_code": ""}
+    said: list[Message] = [
+        google(result | {"alternatives": [{"words": [word | {"speaker_tag": 1, "speaker_label": ""}]}]})
+        | {"speech_event_type": 0, "request_id": "7"},
+        {"results": [], "speech_event_type": 3},
+    ]
+    events = fed("google", said)
+    assert told_apart("google", said)
+    assert timed(events, "s/1") == [("so", 100, 400)]
+    assert [event.utterance_end for event in events] == [False, True, False]
+
+
 def test_googles_channels_do_not_pile_up() -> None:
     reader = Google()
     for channel in range(1, 5000):
