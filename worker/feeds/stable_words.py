@@ -7,6 +7,9 @@ Of an utterance a word is sent once
 3. ``agreement`` hypotheses running, each unlike the one before it, have the same words up to it, and another word
    after it (the last word of a hypothesis is often half a word); 0 turns this off.
 
+Where finals say who speaks, a word of a hypothesis waits until that is known of it, too: most recognisers tell speakers
+apart in finals only, and words of one sentence would go to two sessions.
+
 A word that was sent stays sent. Where a later hypothesis has other words in its place (only rule 3 can come to that),
 the words sent are matched with those of the new one by edit distance and what follows them is new; what could not be
 taken back is counted. An utterance that was final is closed: what the recogniser sends of it again, formatted
@@ -88,6 +91,7 @@ class StableWords:
         self._named: dict[_Key, None] = {}  # those of them that have a name, the oldest first
         self._closed: dict[_Key, _Sent | None] = {}  # what was sent of one whose final has not come
         self._held = 0
+        self._speakers = False
         self.revised = 0
 
     def check(self, hypothesis: Hypothesis) -> None:
@@ -115,6 +119,7 @@ class StableWords:
         key = _key(hypothesis)
         if self.repeats(hypothesis):
             return (), ()
+        self._speakers |= hypothesis.final and any(word.speaker for word in hypothesis.words)
         texts = [_folded(word.text) for word in hypothesis.words]
         if (sent := self._closed.pop(key, None)) is not None:  # the final of one given up: its words are not lost
             self._closed[key] = None  # among the names that are kept the newest
@@ -156,13 +161,16 @@ class StableWords:
 
     def _settled(self, utterance: _Utterance, words: Sequence[HeardWord], texts: Sequence[str]) -> int:
         """Return how many words of a hypothesis that is not final will stay."""
+        known = len(words)
+        if self._speakers:
+            known = next((at for at, word in enumerate(words) if not word.speaker), known)
         marked = 0
-        while marked < len(words) and words[marked].stable:
+        while marked < known and words[marked].stable:
             marked += 1
         before = [one for one in utterance.before if one != list(texts)]
         if not self._agreement or len(before) < self._agreement - 1:
             return marked
-        return max(marked, words_alike(texts[:-1], *before))
+        return max(marked, min(known, words_alike(texts[:-1], *before)))
 
     def _hold(self, key: _Key, utterance: _Utterance) -> None:
         """Count what is kept of an utterance; give up the oldest that its recogniser never ended."""

@@ -8,6 +8,8 @@ Source: https://learn.microsoft.com/en-us/azure/ai-services/speech-service/get-s
   ``ITN``, ``MaskedITN`` and ``Display``, four writings of the same words. ``Words`` is the lexical one and is read;
   ``DisplayWords`` repeats it, formatted.
 - ``PostProcessingOption=TrueText`` removes fillers from what is displayed: do not set it, and ask for detailed output.
+- Conversation transcription tells speakers apart in phrases; a hypothesis has the ``SpeakerId`` ``Unknown`` or none, and
+  is not read then, for its words would go to another session than those of its phrase.
 - ``EndOfDictation``, ``InitialSilenceTimeout`` and ``NoMatch`` have no words.
 """
 
@@ -45,6 +47,9 @@ class Azure:
         stream = name_of(channel, "Channel") if channel != 0 else ""
         if status and status != "Success":
             yield Hypothesis(stream=stream, final=True, heard_until_ms=until_ms)
+            return
+        transcribed = speaker == "Unknown" or text(message, "Type") == "ConversationTranscription"
+        if not status and transcribed and speaker in ("", "Unknown"):
             return
         words = _phrase(message, offset_ms, until_ms) if status else _hypothesis(message, offset_ms, until_ms)
         if speaker and speaker != "Unknown":

@@ -46,3 +46,14 @@ def test_azures_answer_without_times_of_words_has_them_guessed_and_says_so() -> 
     assert texts(events) == ["So", "yes"]
     assert words(events)[-1].end_ms == 1000
     assert events[0].attributes == {"word_ends": "guessed"}
+
+
+def test_azures_hypotheses_of_a_speaker_who_is_not_known_yet_wait_for_the_phrase() -> None:
+    heard = {"Offset": 0, "Duration": 10_000_000, "Type": "ConversationTranscription", "SpeakerId": "Unknown"}
+    said: list[Message] = [
+        *({"Text": "so um yes we do"[:end]} | heard for end in (5, 9, 12, 15)),
+        {"RecognitionStatus": "Success", "NBest": [{"Lexical": "so um yes we do"}]} | heard | {"SpeakerId": "Guest-1"},
+    ]
+    events = fed("azure", said)
+    assert texts(events, "s/Guest-1") == ["so", "um", "yes", "we", "do"]
+    assert {event.session for event in events} == {"s/Guest-1"}

@@ -73,6 +73,22 @@ def test_googles_library_writes_kinds_of_events_as_numbers_and_what_is_not_set()
     assert [event.utterance_end for event in events] == [False, True, False]
 
 
+def test_googles_interim_words_wait_once_finals_say_who_speaks() -> None:
+    def tagged(said: str, at: int) -> dict[str, object]:
+        listed = [
+            {"word": one, "startOffset": f"{at}s", "endOffset": f"{at + 1}s", "speakerLabel": "2"}
+            for one in said.split()
+        ]
+        return google({"isFinal": True, "alternatives": [{"transcript": said, "words": listed}]})
+
+    said: list[Message] = [
+        tagged("hello", 0),
+        *(google(interim(one, 0.9)) for one in ("so we", "so we do", "so we do it", "so we do it now")),
+        tagged("so we do it now", 5),
+    ]
+    assert texts(fed("google", said), "s/2") == ["hello", "so", "we", "do", "it", "now"]
+
+
 def test_googles_channels_do_not_pile_up() -> None:
     reader = Google()
     for channel in range(1, 5000):
