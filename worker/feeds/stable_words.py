@@ -12,7 +12,8 @@ apart in finals only, and words of one sentence would go to two sessions.
 
 A word that was sent stays sent. Where a later hypothesis has other words in its place (only rule 3 can come to that),
 the words sent are matched with those of the new one by edit distance and what follows them is new; what could not be
-taken back is counted. An utterance that was final is closed: what the recogniser sends of it again, formatted
+taken back is counted. A final may end before the hypotheses did: what was sent beyond it is the beginning of the next
+utterance then, if that begins so. An utterance that was final is closed: what the recogniser sends of it again, formatted
 perhaps, is a repeat and dropped by its name, never by its text.
 
 What is kept of hypotheses is bounded over all channels together (``MAX_KEPT_CHARACTERS``): while there is more, only
@@ -53,12 +54,15 @@ _Key = tuple[str, str]
 class _Utterance:
     """What was sent of an utterance, and the hypotheses before the one that comes, the newest last.
 
-    held: what it counts for in ``MAX_KEPT_CHARACTERS``.
+    held: what it counts for in ``MAX_KEPT_CHARACTERS``. heard_ms: up to where its hypotheses had heard. carried: what was
+    sent is from before its beginning, beyond the final of the one before it.
     """
 
     sent: list[str] = field(default_factory=list)
     before: deque[list[str]] = field(default_factory=deque)
     held: int = 0
+    heard_ms: int = 0
+    carried: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +131,20 @@ class StableWords:
             self.revised += otherwise
             return hypothesis.words[sent.before + begin :], ()
         utterance = self._open.setdefault(key, _Utterance())
-        own = after_sent(texts, utterance.sent)[0] if hypothesis.goes_on else len(utterance.sent)
+        own = after_sent(texts, utterance.sent)[0] if _goes_on(hypothesis, utterance) else len(utterance.sent)
         beyond, utterance.sent = utterance.sent[own:], utterance.sent[:own]
         begin, otherwise = after_sent(utterance.sent, texts)
+        if utterance.carried and otherwise == len(utterance.sent):
+            begin = 0  # not one of them is heard again: what follows is new
         end = len(texts) if hypothesis.final else max(begin, self._settled(utterance, hypothesis.words, texts))
         if end > begin or hypothesis.final:  # else it may be a flicker, and the words sent are matched anew
             self.revised += otherwise
-            utterance.sent = texts[:end]
+            utterance.sent, utterance.carried = texts[:end], False
+        utterance.heard_ms = max(utterance.heard_ms, hypothesis.heard_until_ms or 0)
         if hypothesis.final:
             self._close(key, None)
             if beyond:
-                utterance = self._open[key] = _Utterance(sent=beyond)
+                utterance = self._open[key] = _Utterance(sent=beyond, carried=True)
                 self._hold(key, utterance)
             return hypothesis.words[begin:end], ()
         if self._agreement and texts not in list(utterance.before)[-1:]:
@@ -194,6 +201,13 @@ class StableWords:
 
 def _key(hypothesis: Hypothesis) -> _Key:
     return hypothesis.stream, hypothesis.utterance
+
+
+def _goes_on(hypothesis: Hypothesis, utterance: _Utterance) -> bool:
+    """Tell whether a final is only a part of what was heard so far: it says so, or ends before the hypotheses did."""
+    heard_ms = hypothesis.heard_until_ms
+    shorter = hypothesis.final and not hypothesis.utterance and heard_ms is not None and heard_ms < utterance.heard_ms
+    return hypothesis.goes_on or shorter
 
 
 def _held(texts: Sequence[str]) -> int:

@@ -60,6 +60,26 @@ def test_deepgrams_words_go_out_before_their_final_once_three_hypotheses_agree()
     assert [texts([event]) for event in events] == [["so", "um"], ["yes", "we", "do"], []]
 
 
+def test_deepgrams_final_that_ends_before_its_interim_results_says_no_word_twice() -> None:
+    said = [
+        *(deepgram(one, duration=3.0) for one in ("is that they", "is that they they", "is that they they are")),
+        *(deepgram(f"is that they they are {one}", duration=3.5) for one in ("blown", "blown away")),
+        deepgram("is that they", final=True, duration=2.4),
+        deepgram("they are blown", start=2.4),
+        deepgram("they are blown away", start=2.4, final=True),
+    ]
+    assert texts(fed("deepgram", said)) == "is that they they are blown away".split()
+
+
+def test_a_word_that_deepgrams_final_takes_back_costs_none_of_the_next_one() -> None:
+    said = [
+        *(deepgram(one, duration=3.0) for one in ("so we go", "so we go to", "so we go to the")),
+        deepgram("so we", final=True, duration=2.4),
+        deepgram("um yes", start=3.0, final=True),
+    ]
+    assert texts(fed("deepgram", said)) == "so we go um yes".split()
+
+
 def test_deepgrams_channels_and_speakers_have_sessions_of_their_own() -> None:
     two = [
         deepgram("hello there", final=True) | {"channel_index": [0, 2]},
