@@ -13,8 +13,10 @@ apart in finals only, and words of one sentence would go to two sessions.
 A word that was sent stays sent. Where a later hypothesis has other words in its place (only rule 3 can come to that),
 the words sent are matched with those of the new one by edit distance and what follows them is new; what could not be
 taken back is counted. A final may end before the hypotheses did: what was sent beyond it is the beginning of the next
-utterance then, if that begins so. An utterance that was final is closed: what the recogniser sends of it again, formatted
-perhaps, is a repeat and dropped by its name, never by its text.
+utterance then, if that begins so.
+
+An utterance that was final is closed: what the recogniser sends of it again, formatted perhaps, is a repeat and dropped
+by its name, never by its text.
 
 What is kept of hypotheses is bounded over all channels together (``MAX_KEPT_CHARACTERS``): while there is more, only
 finals are taken. Of named utterances ``_OPEN_KEPT`` are open at most: the oldest is given up then and waits for its
@@ -54,8 +56,8 @@ _Key = tuple[str, str]
 class _Utterance:
     """What was sent of an utterance, and the hypotheses before the one that comes, the newest last.
 
-    held: what it counts for in ``MAX_KEPT_CHARACTERS``. heard_ms: up to where its hypotheses had heard. carried: what was
-    sent is from before its beginning, beyond the final of the one before it.
+    held: what it counts for in ``MAX_KEPT_CHARACTERS``. heard_ms: up to where its hypotheses had heard. carried: what
+    was sent is from before its beginning, beyond the final of the one before it.
     """
 
     sent: list[str] = field(default_factory=list)

@@ -8,8 +8,8 @@ Source: https://learn.microsoft.com/en-us/azure/ai-services/speech-service/get-s
   ``ITN``, ``MaskedITN`` and ``Display``, four writings of the same words. ``Words`` is the lexical one and is read;
   ``DisplayWords`` repeats it, formatted.
 - ``PostProcessingOption=TrueText`` removes fillers from what is displayed: do not set it, and ask for detailed output.
-- Conversation transcription tells speakers apart in phrases. A hypothesis has the ``SpeakerId`` ``Unknown`` or none, and
-  is not read then: its words would go to another session than those of its phrase.
+- Conversation transcription tells speakers apart in phrases. A hypothesis has the ``SpeakerId`` ``Unknown`` or none,
+  and is not read then: its words would go to another session than those of its phrase.
 - ``EndOfDictation``, ``InitialSilenceTimeout`` and ``NoMatch`` have no words.
 """
 

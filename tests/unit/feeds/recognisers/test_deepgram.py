@@ -68,7 +68,7 @@ def test_deepgrams_final_that_ends_before_its_interim_results_says_no_word_twice
         deepgram("they are blown", start=2.4),
         deepgram("they are blown away", start=2.4, final=True),
     ]
-    assert texts(fed("deepgram", said)) == "is that they they are blown away".split()
+    assert texts(fed("deepgram", said)) == ["is", "that", "they", "they", "are", "blown", "away"]
 
 
 def test_a_word_that_deepgrams_final_takes_back_costs_none_of_the_next_one() -> None:
@@ -77,7 +77,7 @@ def test_a_word_that_deepgrams_final_takes_back_costs_none_of_the_next_one() -> 
         deepgram("so we", final=True, duration=2.4),
         deepgram("um yes", start=3.0, final=True),
     ]
-    assert texts(fed("deepgram", said)) == "so we go um yes".split()
+    assert texts(fed("deepgram", said)) == ["so", "we", "go", "um", "yes"]
 
 
 def test_deepgrams_channels_and_speakers_have_sessions_of_their_own() -> None:
