@@ -7,7 +7,9 @@ https://github.com/ggml-org/whisper.cpp, https://github.com/collabora/WhisperLiv
 - Times are seconds; WhisperLive writes them as text, whisper.cpp as ``offsets`` in milliseconds.
 - A word begins with a space; one without belongs to the word before it (``" twenty"``, ``"-one"``).
 - WhisperLive sends its last segments again with every message; ``completed`` marks those that stay, and a completed one
-  is known by its start.
+  is known by its start. One that is not completed may be gone in the next message; one that begins after its end is
+  another. Its messages without segments (its state, the language, a translation) say nothing.
+- ``speaker`` stands at a segment, and at its words where WhisperX could align them: not at ``"58."``.
 - ``[BLANK_AUDIO]``, ``[MUSIC]``, ``(applause)`` and notes are no words, and dropped.
 - Whisper leaves most fillers and repeats out, and no option keeps them all; a prompt with fillers in it helps.
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
 from worker.feeds.message_fields import Message, either, flag, objects, part, text
@@ -45,6 +48,7 @@ class Whisper:
 
     def __init__(self) -> None:
         self._done_ms = -1
+        self._open_until_ms: int | None = None
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a transcript or a live message says. Raises UnreadableMessageError."""
@@ -67,10 +71,13 @@ class Whisper:
             start_ms = seconds_ms(one.get("start"))
             if start_ms is None or start_ms <= self._done_ms:
                 continue
-            completed = flag(one, "completed")
+            if self._open_until_ms is not None and start_ms >= self._open_until_ms:
+                yield Hypothesis(final=True)  # what stood there before was no speech after all
+            completed, end_ms = flag(one, "completed"), seconds_ms(one.get("end"))
             if completed:
                 self._done_ms = start_ms
-            yield Hypothesis(words=_segment(one), final=completed, heard_until_ms=seconds_ms(one.get("end")))
+            self._open_until_ms = None if completed else end_ms
+            yield Hypothesis(words=_segment(one), final=completed, heard_until_ms=end_ms)
 
 
 def _recorded(message: Message) -> Iterator[Hypothesis]:
@@ -81,20 +88,21 @@ def _recorded(message: Message) -> Iterator[Hypothesis]:
     else:  # the API's answer has the words beside the segments, each whole and without its marks
         words = tuple(_whole(word) for word in objects(message, "words"))
         yield Hypothesis(words=tuple(word for word in words if word.text), final=True)
-    if not segments and not objects(message, "words"):
+    if text(message, "text") and not segments and not objects(message, "words"):
         yield Hypothesis(words=_spread(text(message, "text"), None, None), final=True)
 
 
 def _segment(segment: Message) -> tuple[HeardWord, ...]:
-    timed = objects(segment, "words")
+    timed, speaker = objects(segment, "words"), text(segment, "speaker")
     if not timed:
-        return _spread(text(segment, "text"), seconds_ms(segment.get("start")), seconds_ms(segment.get("end")))
+        words = _spread(text(segment, "text"), seconds_ms(segment.get("start")), seconds_ms(segment.get("end")))
+        return tuple(replace(word, speaker=speaker) for word in words)
     spaced = any(_spelt(word).startswith(" ") for word in timed)
-    tokens = [_token(word, spaced=spaced) for word in timed if not _NOT_SPOKEN.fullmatch(_spelt(word).strip())]
+    tokens = [_token(word, speaker, spaced=spaced) for word in timed if not _NOT_SPOKEN.fullmatch(_spelt(word).strip())]
     return words_of_tokens(tokens)
 
 
-def _token(word: Message, *, spaced: bool) -> Token:
+def _token(word: Message, speaker: str, *, spaced: bool) -> Token:
     spelt = _spelt(word)
     score = either(word, "probability", "score")
     return Token(
@@ -102,7 +110,7 @@ def _token(word: Message, *, spaced: bool) -> Token:
         start_ms=seconds_ms(word.get("start")),
         end_ms=seconds_ms(word.get("end")),
         confidence=float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None,
-        speaker=text(word, "speaker"),
+        speaker=text(word, "speaker") or speaker,
     )
 
 

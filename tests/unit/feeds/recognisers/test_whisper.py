@@ -30,14 +30,15 @@ def test_whispers_pieces_are_joined_and_what_nobody_said_is_dropped() -> None:
     assert words(events)[0].confidence == 0.5
 
 
-def test_whisper_lives_segments_that_come_again_are_said_once() -> None:
-    def live(*segments: tuple[float, str, bool]) -> dict[str, object]:
-        listed = [
-            {"start": f"{at:.3f}", "end": f"{at + 1:.3f}", "text": text, "completed": done}
-            for at, text, done in segments
-        ]
-        return {"uid": "u", "segments": listed}
+def live(*segments: tuple[float, str, bool], **more: object) -> dict[str, object]:
+    listed = [
+        {"start": f"{at:.3f}", "end": f"{at + 1:.3f}", "text": text, "completed": done} | more
+        for at, text, done in segments
+    ]
+    return {"uid": "u", "segments": listed}
 
+
+def test_whisper_lives_segments_that_come_again_are_said_once() -> None:
     said: list[Message] = [
         live((0.0, " So we", False)),
         live((0.0, " So we go", True), (1.0, " and", False)),
@@ -73,3 +74,40 @@ def test_the_apis_words_stand_beside_its_segments() -> None:
 def test_whispers_brackets_are_looked_at_for_so_many_characters_as_a_sound_may_have() -> None:
     for written, spoken in (("[" + "x " * 149 + "] so", 1), ("[" + "x " * 200 + "] so", 201)):
         assert len(texts(fed("whisper", [{"segments": [{"start": 0, "end": 1, "text": written}]}]))) == spoken
+
+
+def test_whisper_lives_messages_without_segments_send_no_word_again() -> None:
+    said: list[Message] = [
+        {"uid": "u", "message": "SERVER_READY", "backend": "faster_whisper"},
+        live((0.0, " So we", False)),
+        live((0.0, " So we go", False)),
+        {"uid": "u", "translated_segments": [{"start": "0.000", "end": "1.000", "text": "Wir", "completed": True}]},
+        {"uid": "u", "language": "en", "language_prob": 0.9},
+        live((0.0, " So we go on", True)),
+    ]
+    assert texts(fed("whisper", said)) == ["So", "we", "go", "on"]
+
+
+def test_whisper_lives_segment_that_is_gone_takes_no_word_of_the_next_one_with_it() -> None:
+    said = [
+        live((0.0, " Thank you very", False)),
+        live((0.0, " Thank you very much", False)),
+        live((5.0, " So we go", False)),
+        live((5.0, " So we go on", True)),
+    ]
+    assert texts(fed("whisper", said)) == ["Thank", "you", "very", "So", "we", "go", "on"]
+
+
+def test_a_word_that_whisperx_could_not_align_is_its_segments_speakers() -> None:
+    word = {"word": "Page", "start": 2.1, "end": 2.8, "score": 0.8, "speaker": "A"}
+    segment = {"start": 2.0, "end": 3.0, "text": " Page 58.", "words": [word, {"word": "58."}], "speaker": "A"}
+    assert texts(fed("whisper", [{"segments": [segment]}]), "s/A") == ["Page", "58"]
+
+
+def test_speakers_that_stand_at_segments_alone_have_a_session_each() -> None:
+    listed = [
+        {"type": "transcript.text.segment", "start": at, "end": at + 1, "text": text, "speaker": speaker}
+        for at, text, speaker in ((0, "Good day", "A"), (1, "Hi", "B"))
+    ]
+    events = fed("whisper", [{"task": "transcribe", "text": "Good day Hi", "segments": listed}])
+    assert (texts(events, "s/A"), texts(events, "s/B")) == (["Good", "day"], ["Hi"])
