@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import category
 
 __all__ = ["is_mark", "unmarked", "words_of", "written_units"]
 
@@ -29,7 +30,12 @@ def written_units(text: str) -> list[str]:
 
 
 def unmarked(text: str) -> str:
-    """Return a word without the marks around it; empty of a mark alone."""
+    """Return a word without the marks around it; empty of a mark alone. A vowel's sign or an accent is no mark."""
     begin = _KEPT.search(text)
     end = _KEPT.search(text[::-1])  # from the end: a pattern that ends in $ looks at each run of marks again and again
-    return "" if is_mark(text) or begin is None or end is None else text[begin.start() : len(text) - end.start()]
+    if is_mark(text) or begin is None or end is None:
+        return ""
+    last = len(text) - end.start()
+    while last < len(text) and category(text[last]).startswith("M"):  # Thai, Hindi: they are written behind a letter
+        last += 1
+    return text[begin.start() : last]

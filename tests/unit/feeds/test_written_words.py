@@ -20,3 +20,8 @@ def test_marks_are_taken_off_both_ends_and_nothing_else(text: str) -> None:
 def test_a_word_with_a_million_marks_within_stays_as_it_is() -> None:
     word = "a" + "!" * 1_000_000 + "a"  # a search that begins again at each mark would not come to an end
     assert unmarked(f"({word})") == word
+
+
+def test_a_sign_that_is_written_behind_a_letter_is_no_mark() -> None:
+    said = "สวัสดี, है। cafe\N{COMBINING ACUTE ACCENT}!"
+    assert [unmarked(word) for word in said.split()] == ["สวัสดี", "है", "cafe\N{COMBINING ACUTE ACCENT}"]
