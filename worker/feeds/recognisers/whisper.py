@@ -5,7 +5,8 @@ https://github.com/ggml-org/whisper.cpp, https://github.com/collabora/WhisperLiv
 
 - ``segments`` with ``words`` (word time stamps asked for), else text, whose times are spread over the segment.
 - Times are seconds; WhisperLive writes them as text, whisper.cpp as ``offsets`` in milliseconds.
-- A word begins with a space; one without belongs to the word before it (``" twenty"``, ``"-one"``).
+- A word begins with a space; one without belongs to the word before it (``" twenty"``, ``"-one"``). So do whisper.cpp's
+  pieces: ``--max-len`` parts at tokens, within words, too.
 - WhisperLive sends its last segments again with every message; ``completed`` marks those that stay, and a completed one
   is known by its start. One that is not completed may be gone in the next message; one that begins after its end is
   another. Its messages without segments (its state, the language, a translation) say nothing.
@@ -53,10 +54,9 @@ class Whisper:
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a transcript or a live message says. Raises UnreadableMessageError."""
         if "transcription" in message:
-            for one in objects(message, "transcription"):
-                offsets = part(one, "offsets")
-                words = _spread(text(one, "text"), ms(offsets.get("from")), ms(offsets.get("to")))
-                yield Hypothesis(words=words, final=True)
+            for written, start_ms, end_ms, speaker in _whole_words(objects(message, "transcription")):
+                words = _spread(written, start_ms, end_ms)
+                yield Hypothesis(words=tuple(replace(word, speaker=speaker) for word in words), final=True)
         elif any("completed" in one for one in objects(message, "segments")):
             yield from self._live(objects(message, "segments"))
         else:
@@ -90,6 +90,29 @@ def _recorded(message: Message) -> Iterator[Hypothesis]:
         yield Hypothesis(words=tuple(word for word in words if word.text), final=True)
     if text(message, "text") and not segments and not objects(message, "words"):
         yield Hypothesis(words=_spread(text(message, "text"), None, None), final=True)
+
+
+def _whole_words(pieces: Sequence[Message]) -> Iterator[tuple[str, int | None, int | None, str]]:
+    """Yield text, times and speaker of whisper.cpp's pieces, those that were parted within a word put together."""
+    open_piece: tuple[str, int | None, int | None, str] | None = None
+    for piece in pieces:
+        offsets, written = part(piece, "offsets"), text(piece, "text")
+        speaker = text(piece, "speaker").replace("?", "")
+        start_ms, end_ms = ms(offsets.get("from")), ms(offsets.get("to"))
+        if open_piece is not None and speaker == open_piece[3] and _goes_on(open_piece[0], written):
+            open_piece = (open_piece[0] + written, open_piece[1], end_ms, speaker)
+            continue
+        if open_piece is not None:
+            yield open_piece
+        open_piece = (written, start_ms, end_ms, speaker)
+    if open_piece is not None:
+        yield open_piece
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Tell whether a piece goes on with the word before it; only scripts with spaces and capitals are known to."""
+    ends = (before[-1:], after[:1])
+    return all(one and not one.isspace() and (one.isascii() or one.lower() != one.upper()) for one in ends)
 
 
 def _segment(segment: Message) -> tuple[HeardWord, ...]:

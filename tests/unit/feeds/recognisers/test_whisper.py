@@ -61,6 +61,24 @@ def test_whisper_cpps_offsets_are_milliseconds() -> None:
     assert timed(fed("whisper", [file])) == [("So", 500, 928), ("yes", 928, 1500)]
 
 
+def whisper_cpp(*pieces: str, **more: object) -> dict[str, object]:
+    offsets = ({"from": 100 * at, "to": 100 * at + 100} for at in range(len(pieces)))
+    return {
+        "transcription": [{"offsets": where, "text": text} | more for where, text in zip(offsets, pieces, strict=True)]
+    }
+
+
+def test_whisper_cpps_pieces_that_were_parted_within_a_word_are_one_word() -> None:
+    file = whisper_cpp("", " it", "'s", " un", "believ", "able", ",", " so", " [", "BLANK", "_", "AUDIO", "]")
+    assert timed(fed("whisper", [file])) == [("it's", 100, 300), ("unbelievable", 300, 700), ("so", 700, 800)]
+    assert texts(fed("whisper", [whisper_cpp("สวัสดี", "ครับ")])) == ["สวัสดี", "ครับ"]
+
+
+def test_whisper_cpps_channels_are_speakers() -> None:
+    events = fed("whisper", [whisper_cpp(" So", speaker="0"), whisper_cpp(" yes", speaker="1")])
+    assert (texts(events, "s/0"), texts(events, "s/1")) == (["So"], ["yes"])
+
+
 def test_the_apis_words_stand_beside_its_segments() -> None:
     answer = {
         "task": "transcribe",
