@@ -1,29 +1,33 @@
-"""Deepgram, live and pre-recorded.
+"""Deepgram, live (also Flux, by turns) and pre-recorded.
 
-Source: https://developers.deepgram.com/reference/streaming and https://developers.deepgram.com/docs/filler-words
+Source: https://developers.deepgram.com/reference/streaming, https://developers.deepgram.com/docs/filler-words and
+https://developers.deepgram.com/reference/speech-to-text/listen-flux
 
 - ``is_final`` ends the hypotheses of a stretch of audio; ``speech_final`` only says that the speaker paused. A pause
   may come several finals after the first, so a reader of ``speech_final`` alone loses words.
 - Times are seconds. ``word`` is the word as heard, ``punctuated_word`` the same once more, formatted: not read.
 - Fillers come only with ``filler_words=true``.
+- Flux sends ``TurnInfo``, each with the whole turn so far; ``EndOfTurn`` is the final one, ``EagerEndOfTurn`` may be
+  resumed. Its words have marks and capitals, and times in newer releases only.
 - ``UtteranceEnd`` repeats a pause that no ``speech_final`` found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
 from worker.feeds.message_fields import Message, confidence, flag, name_of, objects, part, text
 from worker.feeds.times import seconds_ms, spread
-from worker.feeds.written_words import words_of
+from worker.feeds.written_words import unmarked, words_of
 
 __all__ = ["Deepgram", "recognises"]
 
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a message of Deepgram's."""
-    if "channels" in object_or_empty(message.get("results")):
+    if "channels" in object_or_empty(message.get("results")) or message.get("type") == "TurnInfo":
         return True
     return "is_final" in message and "channel" in message and "alternatives" in object_or_empty(message["channel"])
 
@@ -49,13 +53,12 @@ class Deepgram:
         kind = text(message, "type") or "Results"
         if kind == "UtteranceEnd":
             yield Hypothesis(stream=_channel(message.get("channel")), utterance_end=True)
+        if kind == "TurnInfo":
+            yield from self._connected(text(message, "request_id"))
+            yield _turn(message)
         if kind != "Results":
             return  # Metadata, SpeechStarted and what may be added
-        request = text(part(message, "metadata"), "request_id")
-        if request and request != self._request:
-            if self._request:
-                yield Hypothesis(reconnected=True)
-            self._request = request
+        yield from self._connected(text(part(message, "metadata"), "request_id"))
         start_ms = seconds_ms(message.get("start"))
         duration_ms = seconds_ms(message.get("duration"))
         until_ms = None if start_ms is None or duration_ms is None else start_ms + duration_ms
@@ -72,12 +75,33 @@ class Deepgram:
         """Return nothing: what never became final is not known to be said."""
         return iter(())
 
+    def _connected(self, request: str) -> Iterator[Hypothesis]:
+        if request and request != self._request:
+            if self._request:
+                yield Hypothesis(reconnected=True)
+            self._request = request
+
     def _recorded(self, results: Message) -> Iterator[Hypothesis]:
         channels = objects(results, "channels")
         for number, channel in enumerate(channels):
             stream = str(number) if len(channels) > 1 else ""
             for alternative in objects(channel, "alternatives")[:1]:
                 yield Hypothesis(words=_words(alternative, None, None), stream=stream, final=True, utterance_end=True)
+
+
+def _turn(message: Message) -> Hypothesis:
+    """Return all of a turn so far."""
+    until_ms = seconds_ms(message.get("audio_window_end"))
+    words = _words(message, seconds_ms(message.get("audio_window_start")), until_ms)
+    bare = (replace(word, text=unmarked(word.text)) for word in words)
+    ended = text(message, "event") == "EndOfTurn"
+    return Hypothesis(
+        words=tuple(word for word in bare if word.text),
+        utterance=f"turn {name_of(message.get('turn_index'), 'turn_index')}",
+        final=ended,
+        utterance_end=ended,
+        heard_until_ms=until_ms,
+    )
 
 
 def _words(alternative: Message, start_ms: int | None, until_ms: int | None) -> tuple[HeardWord, ...]:

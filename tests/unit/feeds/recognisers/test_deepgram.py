@@ -100,6 +100,39 @@ def test_a_new_connection_of_deepgrams_is_a_new_epoch_and_its_times_go_on() -> N
     assert timed(events) == [("one", 0, 80), ("two", 1000, 1080)]
 
 
+def turn(event: str, number: int, said: str, *, until: float, times: bool = True) -> dict[str, object]:
+    words = [{"word": word, "confidence": 0.9} for word in said.split()]
+    return {
+        "type": "TurnInfo",
+        "request_id": "r1",
+        "event": event,
+        "turn_index": number,
+        "audio_window_start": 0.0,
+        "audio_window_end": until,
+        "transcript": said,
+        "words": [word | {"start": at, "end": at + 0.5} for at, word in enumerate(words)] if times else words,
+        "end_of_turn_confidence": 0.5,
+    }
+
+
+def test_deepgrams_flux_sends_turns_and_an_eager_end_is_none() -> None:
+    said: list[Message] = [
+        {"type": "Connected", "request_id": "r1", "sequence_id": 0},
+        turn("Update", 0, "", until=0.2),
+        turn("StartOfTurn", 0, "Hello", until=0.5),
+        turn("EagerEndOfTurn", 0, "Hello, how.", until=1.5),
+        turn("TurnResumed", 0, "Hello, how are", until=2.5),
+        turn("EndOfTurn", 0, "Hello, how are you?", until=3.5),
+        turn("EndOfTurn", 1, "Fine.", until=4.0, times=False),
+    ]
+    events = fed("deepgram", said, agreement=0)
+    assert told_apart("deepgram", said)
+    assert timed(events)[:2] == [("Hello", 0, 500), ("how", 1000, 1500)]
+    assert timed(events)[2:] == [("are", 2000, 2500), ("you", 3000, 3500), ("Fine", None, None)]
+    assert [event.utterance_end for event in events] == [True, True, False]
+    assert texts(fed("deepgram", said)) == ["Hello", "how", "are", "you", "Fine"]
+
+
 def test_deepgrams_recorded_answer_is_read_too() -> None:
     answer = {"results": {"channels": [deepgram("so yes", final=True)["channel"]]}}
     assert told_apart("deepgram", [answer])
