@@ -7,7 +7,8 @@ https://docs.aws.amazon.com/transcribe/latest/APIReference/API_streaming_Item.ht
   results stabilisation on, items marked ``Stable`` are final at once.
 - Items are words and, as items of their own, ``punctuation``: those are no words, and dropped.
 - The reference says that an item's times are milliseconds; every example has seconds, and so has the service.
-  In a batch's file they are seconds too, written as text, and a mark has none.
+  In a batch's file they are seconds too, written as text, and a mark has none; channels stand there by themselves
+  (``channel_labels``), and once more mixed.
 - Fillers are left out unless the language model hears them as words; vocabulary filters that remove words hide more.
 """
 
@@ -38,8 +39,11 @@ class Aws:
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
         if "results" in message:
-            items = objects(part(message, "results"), "items")
-            yield Hypothesis(words=tuple(_words(items)), final=True, utterance_end=True)
+            results = part(message, "results")
+            for one in objects(part(results, "channel_labels"), "channels") or [results]:
+                stream = text(one, "channel_label").removeprefix("ch_")
+                words = tuple(_words(objects(one, "items")))
+                yield Hypothesis(words=words, stream=stream, final=True, utterance_end=True)
             return
         event = part(message, "TranscriptEvent") or message
         for result in objects(part(event, "Transcript"), "Results"):

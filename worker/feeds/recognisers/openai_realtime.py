@@ -6,6 +6,8 @@ Source: https://platform.openai.com/docs/guides/realtime-transcription
 - Items may be completed out of order: they are sent in the order in which the audio was committed
   (``input_audio_buffer.committed``), an item that ``failed`` is passed over. While too much waits behind an item that
   is never completed, what is completed goes out at once, and no more is taken of what is not.
+- Speech that started is no item yet: its audio may be cleared (``input_audio_buffer.cleared``), or committed by the
+  client, as an item of another name. What waited for it goes on then.
 - A delta may end within a word: the last word of an item waits for the next delta, or for the whole text.
 - Words have no times. ``speech_started`` and ``speech_stopped`` say, in milliseconds, where an item's speech lies;
   the words are spread over it once both are known.
@@ -49,8 +51,25 @@ class _Item:
 
     said: str = ""
     over: bool = False
+    committed: bool = False
     start_ms: int | None = None
     end_ms: int | None = None
+
+    def take(self, step: str, message: Message) -> None:
+        """Take what an event says of this item."""
+        match step:
+            case "speech_started":
+                self.start_ms = number(message, "audio_start_ms")
+            case "speech_stopped":
+                self.end_ms = number(message, "audio_end_ms")
+            case "committed":
+                self.committed = True  # the item has its place now
+            case "delta":
+                self.said += text(message, "delta")
+            case "completed":
+                self.said, self.over = text(message, "transcript"), True
+            case "failed":
+                self.over = True
 
 
 class OpenAiRealtime:
@@ -68,24 +87,17 @@ class OpenAiRealtime:
         if kind == "session.created" and self._items:
             yield from self.finish()
             yield Hypothesis(reconnected=True)
+        if kind == f"{_BUFFER}cleared":
+            self._never_committed(list(self._items))
+            yield from self._front()
         if not name or name in self._done or not kind.startswith((_TRANSCRIPTION, _BUFFER)):
             return
         step = kind.removeprefix(_TRANSCRIPTION).removeprefix(_BUFFER)
         self._check(name, over=step in ("completed", "failed"))
         item = self._items.setdefault(name, _Item())
-        match step:
-            case "speech_started":
-                item.start_ms = number(message, "audio_start_ms")
-            case "speech_stopped":
-                item.end_ms = number(message, "audio_end_ms")
-            case "delta":
-                item.said += text(message, "delta")
-            case "completed":
-                item.said, item.over = text(message, "transcript"), True
-            case "failed":
-                item.over = True
-            case _:
-                return  # committed: the item has its place now
+        item.take(step, message)
+        if step == "committed":
+            self._never_committed(list(self._items)[: list(self._items).index(name)])
         yield from self._front()
         if item.over and name in self._items and self._full:
             yield self._ended(name)
@@ -108,6 +120,13 @@ class OpenAiRealtime:
             raise UnreadableMessageError(
                 f"oversized: delta: expected at most {MAX_KEPT_CHARACTERS} characters of items that wait"
             )
+
+    def _never_committed(self, names: list[str]) -> None:
+        """Drop those of these items of which nothing was told but that their speech started: their audio is gone."""
+        for name in names:
+            item = self._items[name]
+            if not (item.committed or item.over or item.said):
+                del self._items[name]
 
     def _front(self) -> Iterator[Hypothesis]:
         for name in list(self._items):

@@ -43,3 +43,16 @@ def test_awss_batch_file_has_times_as_text() -> None:
     file = {"jobName": "j", "results": {"transcripts": [{"transcript": "so."}], "items": [item, mark]}}
     assert told_apart("aws", [file])
     assert timed(fed("aws", [file])) == [("so", 40, 200)]
+
+
+def test_awss_batch_file_of_several_channels_has_a_session_for_each() -> None:
+    def item(said: str, at: float, channel: str) -> dict[str, object]:
+        said_then: dict[str, object] = {"start_time": f"{at}", "end_time": f"{at + 0.5}", "channel_label": channel}
+        return said_then | {"type": "pronunciation", "alternatives": [{"content": said}]}
+
+    own = [item("hello", 0.0, "ch_0"), item("there", 2.0, "ch_0")], [item("um", 1.0, "ch_1")]
+    channels = [{"channel_label": f"ch_{number}", "items": items} for number, items in enumerate(own)]
+    labels = {"channels": channels, "number_of_channels": 2}
+    file = {"jobName": "j", "results": {"channel_labels": labels, "items": [own[0][0], own[1][0], own[0][1]]}}
+    events = fed("aws", [file])
+    assert (texts(events, "s/0"), texts(events, "s/1"), texts(events)) == (["hello", "there"], ["um"], [])

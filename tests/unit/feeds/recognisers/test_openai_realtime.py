@@ -55,6 +55,22 @@ def test_openais_item_that_failed_is_passed_over() -> None:
     assert texts(fed("openai-realtime", said)) == ["Here."]
 
 
+@pytest.mark.parametrize("gone", [{"type": "input_audio_buffer.cleared"}, None])
+def test_openais_speech_whose_audio_is_cleared_or_committed_under_another_name_holds_nothing_up(
+    gone: Message | None,
+) -> None:
+    said: list[Message] = [
+        {"type": "input_audio_buffer.committed", "item_id": "first"},
+        {"type": "input_audio_buffer.speech_started", "item_id": "a", "audio_start_ms": 0},
+        *([gone] if gone else []),
+        {"type": "input_audio_buffer.committed", "item_id": "b", "previous_item_id": "first"},
+        {"type": f"{_ITEM}completed", "item_id": "b", "transcript": "Second."},
+        {"type": f"{_ITEM}completed", "item_id": "first", "transcript": "First."},
+    ]
+    speech = RecognisedSpeech(OpenAiRealtime(), SessionEvents(session="s", lang="en"))
+    assert texts([event for message in said for event in speech.take(message)]) == ["First.", "Second."]
+
+
 def test_what_waits_behind_an_item_that_is_never_completed_is_bounded_and_what_is_completed_goes_out() -> None:
     speech = RecognisedSpeech(OpenAiRealtime(), SessionEvents(session="s", lang="en"))
     speech.take({"type": "input_audio_buffer.committed", "item_id": "first"})
