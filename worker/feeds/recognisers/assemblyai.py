@@ -9,6 +9,8 @@ https://www.assemblyai.com/docs/speech-to-text/pre-recorded-audio/multichannel-t
 - With ``format_turns`` the ended turn comes a second time, formatted (``turn_is_formatted``): dropped, by its number.
   Where a model formats at once, its only ended turn is formatted, and is read.
 - Times are milliseconds. ``utterance`` filled says that the speaker paused, ``end_of_turn`` that the turn is over.
+- With speakers told apart a final word has a ``speaker``, ``PENDING`` while that is not decided; the turn has the one
+  who said most of it, ``speaker_label``. A word that is still nobody's when its turn ends is taken for the turn's.
 - ``Begin`` starts a connection. Turns count from 0 in each.
 - A recording's transcript has ``words``, and the same ones again in ``utterances`` where speakers or channels were told
   apart: those are read where they are there. A channel's number stands in ``speaker`` too.
@@ -25,6 +27,7 @@ from worker.feeds.times import ms
 
 __all__ = ["AssemblyAi", "recognises"]
 
+_NOBODY = ("", "PENDING", "UNKNOWN")
 _OLD_FINAL, _OLD_PARTIAL = "FinalTranscript", "PartialTranscript"
 
 
@@ -61,7 +64,7 @@ class AssemblyAi:
         elif kind == "Turn":
             ended = flag(message, "end_of_turn")
             yield Hypothesis(
-                words=tuple(map(_word, objects(message, "words"))),
+                words=_turn(message, ended=ended),
                 utterance=f"turn {name_of(message.get('turn_order'), 'turn_order')}",
                 final=ended,
                 utterance_end=ended or bool(text(message, "utterance")),
@@ -89,6 +92,18 @@ def _recorded(message: Message) -> Iterator[Hypothesis]:
         if channel:
             words = tuple(replace(one, speaker="" if one.speaker == channel else one.speaker) for one in words)
         yield Hypothesis(words=words, stream=channel, final=True, utterance_end=True)
+
+
+def _turn(message: Message, *, ended: bool) -> tuple[HeardWord, ...]:
+    """Return a turn's words; before it ends, one whose speaker is not decided is not stable."""
+    label = text(message, "speaker_label")
+    turns = "" if label in _NOBODY or not ended else label
+    words = []
+    for one in objects(message, "words"):
+        word = _word(one)
+        undecided = word.speaker in _NOBODY and bool(word.speaker or label)
+        words.append(replace(word, speaker=turns, stable=word.stable and ended) if undecided else word)
+    return tuple(words)
 
 
 def _word(word: Message) -> HeardWord:

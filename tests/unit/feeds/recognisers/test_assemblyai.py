@@ -44,6 +44,37 @@ def test_assemblyais_model_that_formats_at_once_is_read_too() -> None:
     assert texts(fed("assemblyai", said)) == ["Hi."]
 
 
+def spoken(number: int, *said: tuple[str, str], label: str, end: bool = False) -> dict[str, object]:
+    told = turn(number, *((text, True) for text, _ in said), end=end)
+    words: list[dict[str, object]] = told["words"]  # type: ignore[assignment]
+    named = [word | ({"speaker": who} if who else {}) for word, (_, who) in zip(words, said, strict=True)]
+    return told | {"words": named, "speaker_label": label}
+
+
+def test_assemblyais_word_whose_speaker_is_not_decided_waits_and_is_at_last_the_turns() -> None:
+    said = [
+        spoken(0, ("so", "A"), ("i", "PENDING"), label="A"),
+        spoken(0, ("so", "A"), ("i", "PENDING"), ("was", "PENDING"), label="A", end=True),
+        spoken(1, ("yes", "B"), ("we", "PENDING"), label="A"),
+        spoken(1, ("yes", "B"), ("we", "B"), ("do", "PENDING"), label="B", end=True),
+    ]
+    events = fed("assemblyai", said)
+    assert [texts([event], "s/A") or texts([event], "s/B") for event in events if event.words] == [
+        ["so"],
+        ["i", "was"],
+        ["yes"],
+        ["we", "do"],
+    ]
+    assert (texts(events, "s/A"), texts(events, "s/B")) == (["so", "i", "was"], ["yes", "we", "do"])
+
+
+def test_assemblyais_speaker_of_a_whole_turn_is_read() -> None:
+    said = [spoken(0, ("so", ""), label="A"), spoken(0, ("so", ""), ("um", ""), label="B", end=True)]
+    events = fed("assemblyai", said)
+    assert (texts(events, "s/B"), {event.session for event in events}) == (["so", "um"], {"s/B"})
+    assert texts(fed("assemblyai", [spoken(0, ("so", ""), label="UNKNOWN", end=True)])) == ["so"]
+
+
 def transcript(*utterances: dict[str, object], **fields: object) -> dict[str, object]:
     """Return the transcript of a recording; its words are those of its utterances."""
     every = [word for one in utterances for word in one["words"]]  # type: ignore[attr-defined]
