@@ -7,11 +7,13 @@ Source: https://github.com/modelscope/FunASR/blob/main/runtime/docs/websocket_pr
 - ``is_final`` does not mean final: servers write it for the end of the audio, and some never. The mode says it.
 - ``timestamp`` is a list of [start, end] in milliseconds, written as text, one a character or Latin word, none a mark.
   Where the counts differ (numbers written as digits: ``itn``) the words have no times.
+- SenseVoice writes what it heard besides words before them (``<|zh|><|NEUTRAL|><|Speech|>``): dropped.
 - Marks in the text are dropped. Fillers are as the model learnt them; ``itn: false`` keeps numbers as spoken.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from worker.feeds.hypothesis import MAX_KEPT_CHARACTERS, HeardWord, Hypothesis, UnreadableMessageError
@@ -21,6 +23,7 @@ from worker.feeds.written_words import written_units
 
 __all__ = ["FunAsr", "recognises"]
 
+_TAG = re.compile(r"<\|[^|<>]{0,40}\|>")
 _MODES = ("2pass-online", "2pass-offline", "online", "offline")
 
 
@@ -60,7 +63,7 @@ class FunAsr:
 
 
 def _words(message: Message) -> tuple[HeardWord, ...]:
-    units = written_units(text(message, "text"))
+    units = written_units(_TAG.sub(" ", text(message, "text")))
     stamps = _stamps(written_list(message, "timestamp"))
     if len(stamps) != len(units):
         return tuple(HeardWord(text=unit) for unit in units)

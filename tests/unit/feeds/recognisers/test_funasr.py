@@ -44,6 +44,11 @@ def test_funasrs_numbers_written_as_digits_lose_their_times_not_their_words() ->
     assert timed(fed("funasr", said)) == [("2024", None, None), ("年", None, None)]
 
 
+def test_what_sensevoice_writes_besides_words_is_none() -> None:
+    said = [funasr("2pass-offline", "<|zh|><|NEUTRAL|><|Speech|><|woitn|>今天 good", "[[0,100],[100,200],[200,300]]")]
+    assert timed(fed("funasr", said)) == [("今", 0, 100), ("天", 100, 200), ("good", 200, 300)]
+
+
 def test_pieces_of_funasrs_that_no_second_pass_ends_are_bounded_and_the_pass_is_taken() -> None:
     reader, piece = FunAsr(), funasr("2pass-online", "hello " * 20_000)
     with pytest.raises(UnreadableMessageError, match="oversized: text: expected at most 1000000 characters without"):
