@@ -10,7 +10,7 @@ https://docs.cloud.google.com/speech-to-text/docs/reference/rest/v2/projects.loc
 - The Python library's ``to_dict`` and ``to_json`` write out what is not set (an empty ``speaker_label`` beside the
   ``speaker_tag``), and kinds of events as numbers.
 - With speakers told apart (version 1) the last final has all words since the stream began, spoken again: those before
-  the end of the last result are dropped.
+  the end of the last result are dropped. Of a recording only that last result says who spoke: it alone is read.
 - Fillers are left out by most models, and there is no option that keeps them.
 """
 
@@ -58,8 +58,8 @@ class Google:
         heard: dict[str, int | None] = {}
         results = objects(message, "results")
         streamed = any(either(result, *_FINAL, "stability") is not None for result in results)  # else a recording's
-        for result in results:
-            stream = str(number(result, "channelTag") or number(result, "channel_tag") or "")
+        for result in results if streamed else _recorded(results):
+            stream = _channel(result)
             until_ms = duration_ms(either(result, *_END))
             words = self._words(result, stream, until_ms)
             if either(result, *_FINAL) is True or not streamed:
@@ -97,6 +97,21 @@ class Google:
             begin_ms = self._until_ms.get(stream, 0)
             words = tuple(word for word in words if word.end_ms is None or word.end_ms > begin_ms)
         return words
+
+
+def _channel(result: Message) -> str:
+    return str(number(result, "channelTag") or number(result, "channel_tag") or "")
+
+
+def _recorded(results: list[Message]) -> list[Message]:
+    """Return a recording's results, less those of its channel that the last one has again, with speakers."""
+    if not results or not _says_who(results[-1]) or any(map(_says_who, results[:-1])):
+        return results
+    return [*(one for one in results[:-1] if _channel(one) != _channel(results[-1])), results[-1]]
+
+
+def _says_who(result: Message) -> bool:
+    return any(_word(word).speaker for one in objects(result, "alternatives")[:1] for word in objects(one, "words"))
 
 
 def _untimed(texts: list[str]) -> tuple[HeardWord, ...]:

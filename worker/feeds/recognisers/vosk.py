@@ -28,7 +28,7 @@ def recognises(message: Message) -> bool:
     result = message.get("result")
     if isinstance(message.get("text"), str) and isinstance(result, list):
         return all(isinstance(one, dict) and "word" in one for one in result)
-    return set(message) == {"text"} or ("alternatives" in message and set(message) == {"alternatives"})
+    return set(message) in ({"text"}, {"text", "spk", "spk_frames"}, {"alternatives"})
 
 
 class Vosk:

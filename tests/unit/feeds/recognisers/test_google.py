@@ -59,6 +59,21 @@ def test_googles_words_by_speaker_that_begin_anew_with_every_final_are_not_said_
     assert (texts(events, "s/1"), texts(events, "s/2")) == (["hi"], ["hello"])
 
 
+def test_googles_recording_says_who_spoke_in_its_last_result() -> None:
+    def result(*said: tuple[str, float, int]) -> dict[str, object]:
+        words = [
+            {"word": word, "startTime": f"{at}s", "endTime": f"{at + 0.5}s"} | ({"speakerTag": tag} if tag else {})
+            for word, at, tag in said
+        ]
+        return {"alternatives": [{"words": words}]}
+
+    first, second = result(("hi", 0.0, 0)), result(("hello", 1.0, 0))
+    answer = google(first, second, result(("hi", 0.0, 1), ("hello", 1.0, 2)))
+    events = fed("google", [answer])
+    assert (texts(events, "s/1"), texts(events, "s/2"), texts(events)) == (["hi"], ["hello"], [])
+    assert texts(fed("google", [google(first, second)])) == ["hi", "hello"]
+
+
 def test_googles_library_writes_kinds_of_events_as_numbers_and_what_is_not_set() -> None:
     word = {"word": "so", "start_time": "0.100s", "end_time": "0.400s", "confidence": 0.0}
     result = {"is_final": True, "stability": 0.0, "channel_tag": 0, "language_code": ""}

@@ -32,3 +32,9 @@ def test_vosks_alternatives_have_scores_that_are_no_confidences() -> None:
     events = fed("vosk", said)
     assert told_apart("vosk", said)
     assert [(word.text, word.confidence) for word in words(events)] == [("so", None)]
+
+
+def test_vosks_result_with_a_voice_and_without_times_is_known() -> None:
+    said: list[Message] = [{"text": "so yes", "spk": [0.1, 0.2], "spk_frames": 12}]
+    assert told_apart("vosk", said)
+    assert [word.text for word in words(fed("vosk", said))] == ["so", "yes"]
