@@ -5,6 +5,8 @@ Source: https://github.com/modelscope/FunASR/blob/main/runtime/docs/websocket_pr
 - ``2pass-online`` and ``online`` send what is new since their last message, ``2pass-offline`` the whole sentence once
   more, corrected and with marks. So in ``2pass`` only the offline text is final; in ``online`` mode every piece is.
 - ``is_final`` does not mean final: servers write it for the end of the audio, and some never. The mode says it.
+- The C++ server ends with a message that has no ``mode``, and no text or an error in it. In its own ``online`` mode it
+  calls the pieces ``2pass-online``, too, and no second pass comes: they go out at the end.
 - ``timestamp`` is a list of [start, end] in milliseconds, written as text, one a character or Latin word, none a mark.
   Where the counts differ (numbers written as digits: ``itn``) the words have no times.
 - SenseVoice writes what it heard besides words before them (``<|zh|><|NEUTRAL|><|Speech|>``): dropped.
@@ -51,6 +53,9 @@ class FunAsr:
                 )
             self._pieces += words
             yield Hypothesis(words=tuple(self._pieces))
+            return
+        if not mode or (mode not in _MODES and not words):
+            yield from self.finish()
             return
         self._pieces = []
         yield Hypothesis(words=words, final=True, utterance_end=mode != "online" and bool(words))
