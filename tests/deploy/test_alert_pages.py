@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
 
-from tests.harness.places import CHART, DOCS
-from worker.ports.reasons import ClaimWaitReason, ParkReason
+from tests.harness.places import CHART, DOCS, ROOT
+from worker.ports.reasons import CheckpointOutcome, ClaimWaitReason, ParkReason
 
 _PAGE = DOCS / "alerts.md"
 _PARTS = ("**Means.**", "**Look at.**", "**Do.**")
@@ -69,3 +71,30 @@ def test_the_page_explains_every_reason_why_a_partition_is_parked_or_waits() -> 
     explained = {name: set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) for name, text in sections().items()}
     assert explained["CaesuraPartitionParked"] == set(ParkReason)
     assert explained["CaesuraPartitionsClaiming"] == set(ClaimWaitReason)
+
+
+_NO_FAULT = {CheckpointOutcome.COMMITTED, CheckpointOutcome.EMPTY, CheckpointOutcome.STARTING}
+_OF_NO_CALL = {"starting", "draining", "not a member of the group yet", "no producer", "partition", "checkpoint"}
+
+
+def first_column(alert: str) -> set[str]:
+    cells = re.findall(r"^\| (`[^|]+`) \|", sections()[alert], re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+
+
+def calls_that_fail() -> Iterator[str]:
+    """Yield what the runtime calls that which failed, and is a reason against being ready until it works again."""
+    for file in (ROOT / "worker" / "runtime").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "failed":
+                (what, *_) = node.args
+                assert isinstance(what, ast.Constant)
+                yield str(what.value)
+
+
+def test_the_page_explains_every_outcome_of_a_checkpoint_that_did_not_commit() -> None:
+    assert first_column("CaesuraCheckpointsFail") == set(CheckpointOutcome) - _NO_FAULT
+
+
+def test_the_page_explains_every_reason_why_a_worker_is_not_ready() -> None:
+    assert first_column("CaesuraNoWorkerReady") == {*calls_that_fail(), *_OF_NO_CALL}

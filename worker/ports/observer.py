@@ -239,9 +239,10 @@ class BatchLabelled(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineFailed(Event):
-    """A batch that the engine refused."""
+    """A batch that the engine refused. detail: the text of the error, which is ours."""
 
     sessions: int
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ class Adoption:
             if next(self._steps, _DONE) is not _DONE:
                 return None
         except UnreadableLedgerError as error:
-            return self._parked(ParkReason.LEDGER_UNREADABLE, str(error))
+            return self._parked(ParkReason.LEDGER_UNREADABLE, error.detail(self._next_offset))
         begun = self._ledger.begun_through
         if self._next_offset <= begun:
             detail = (

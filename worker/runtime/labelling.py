@@ -60,8 +60,8 @@ class Labelling:
     def _resolve(self, batch: Sequence[PendingLabels], partitions: Mapping[int, PartitionSessions]) -> None:
         try:
             answers: Sequence[Labels | None] | None = self._label(batch)
-        except EngineError:
-            self.observer.note(EngineFailed(sessions=len(batch)))
+        except EngineError as error:
+            self.observer.note(EngineFailed(sessions=len(batch), detail=str(error)))
             answers = None
         if answers is None:  # not while the error is handled: it holds what the batch was computed with
             answers = [self._label_alone(one) for one in batch]
@@ -97,6 +97,6 @@ class Labelling:
         for _ in range(_TRIES_ALONE):
             try:
                 return self._label([one])[0]
-            except EngineError:
-                self.observer.note(EngineFailed(sessions=1))
+            except EngineError as error:
+                self.observer.note(EngineFailed(sessions=1, detail=str(error)))
         return None

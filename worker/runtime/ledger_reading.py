@@ -29,6 +29,11 @@ __all__ = ["LedgerReading", "UnreadableLedgerError"]
 class UnreadableLedgerError(Exception):
     """A record that is none of ours: nothing can be made of its session without an operator. Names its place."""
 
+    def detail(self, next_offset: int) -> str:
+        """Return what an operator needs to know. next_offset: the committed one; what lies before it is published."""
+        header = f"{THROUGH_HEADER}={next_offset - 1}"
+        return f"{self}; its session is forgotten by a tombstone with the header {header}; see docs/operations.md"
+
 
 class LedgerReading:
     """One partition's ledger. ``run`` it to its end; then it is known.

@@ -118,7 +118,7 @@ class Rebuild:
         try:
             return self.parked is not None or next(self._steps, _DONE) is _DONE
         except UnreadableLedgerError as error:
-            self._park(ParkReason.LEDGER_UNREADABLE, str(error))
+            self._park(ParkReason.LEDGER_UNREADABLE, error.detail(self._next_offset))
         except NewerVersionError as error:
             self._park(ParkReason.NEWER_EVENT, str(error))
         return True

@@ -11,6 +11,7 @@ from worker.ports import service_events as served
 from worker.ports.observer import Observer
 from worker.telemetry import metric_table as table
 from worker.telemetry.log import Log
+from worker.telemetry.log_fields import OWN_TEXT_LENGTH
 from worker.telemetry.metrics import Metrics
 
 __all__ = ["LabellingObserver"]
@@ -40,7 +41,8 @@ class LabellingObserver(Observer):
                 add(table.EVICTED_SESSIONS, event.evicted_sessions)
                 self._metrics.set(table.KEPT_BYTES, event.kept_bytes)
             case told.EngineFailed():
-                self._log.error("engine_failed", sessions=event.sessions)
+                detail = {"detail": event.detail[:OWN_TEXT_LENGTH]} if event.detail else {}
+                self._log.error("engine_failed", sessions=event.sessions, **detail)
                 add(table.ENGINE_FAILURES)
             case told.SessionsFlooding():
                 self._floods(event.queued_words)

@@ -104,7 +104,8 @@ QUEUE_AGE_SECONDS: Final = _histogram(
 )
 ENGINE_FAILURES: Final = _counter("caesura_engine_failures_total", "Batches that the engine refused.")
 FALLBACKS: Final = _counter(
-    "caesura_fallbacks_total", "Sessions frozen without labels because the engine failed on them alone."
+    "caesura_fallbacks_total",
+    "Sessions frozen without labels: the engine failed on them alone, or they were tried without it.",
 )
 MODEL_TAKEOVERS: Final = _counter("caesura_model_takeovers_total", "Buffers whose model this worker does not have.")
 # the seam

@@ -18,7 +18,7 @@ from tests.harness.twin_world import World
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import DecodingRules
-from worker.ports.observer import Event, SessionsFlooding, SilentObserver
+from worker.ports.observer import EngineFailed, Event, SessionsFlooding, SilentObserver
 
 _PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
 
@@ -55,6 +55,21 @@ def test_the_session_that_every_inference_fails_on_goes_out_unlabelled_and_the_r
     assert [one.cause for one in unlabelled if one.words] == [Cause.FALLBACK] * (len(unlabelled) - 1)
     for name, segments in disturbed.items():
         assert comparable(segments) == comparable(undisturbed[name]), name
+
+
+def test_of_an_inference_that_fails_it_is_told_why() -> None:
+    told: list[str] = []
+
+    class Listener(SilentObserver):
+        @override
+        def note(self, event: Event) -> None:
+            if isinstance(event, EngineFailed):
+                told.append(event.detail)
+
+    world = World(rules=_PATIENT)
+    world.send(*_TOGETHER)
+    world.worker(engine=RaisingEngine(2, of="ben"), observer=Listener()).settle()
+    assert told == ["told to raise", "told to raise"]
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -61,6 +62,26 @@ def test_an_unreadable_record_parks_its_partition_and_is_named(
     worker.store.release(0)
     worker.turn(400)
     assert worker.worker.unready() == ()
+
+
+def test_a_tombstone_as_the_parked_line_spells_it_out_brings_no_word_twice() -> None:
+    world = World(rules=_PATIENT)
+    first = world.worker()
+    ann = [event("ann", seq, word, utterance_end=True) for seq, word in enumerate(("one", "two"))]
+    world.send(event("ben", 0, "hello"), *ann)
+    first.settle()
+    first.worker.drain()
+    world.broker.append("caesura.ledger", 0, b"\xc1", key=b"ann")
+    worker = _rebuilt(world)
+    (parked,) = worker.worker.assignment.parked.values()
+    header = re.search(rf"{THROUGH_HEADER}=(\d+)", parked.detail)
+    assert header, parked.detail
+    world.broker.append("caesura.ledger", 0, None, key=b"ann", headers=((THROUGH_HEADER, header[1].encode()),))
+    worker.store.release(0)
+    worker.turn(400)
+    world.send(event("ann", 2, "three", session_end=True), event("ben", 1, "there", session_end=True))
+    worker.settle()
+    assert sorted(said(world.segments())) == ["hello", "one", "there", "three", "two"]
 
 
 def test_an_end_from_before_that_a_former_leader_tells_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:

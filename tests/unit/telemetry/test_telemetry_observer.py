@@ -161,7 +161,10 @@ def test_readiness_is_a_line_only_where_it_changes(watched: Watched) -> None:
 def test_the_engines_work_is_measured(watched: Watched) -> None:
     watched.observer.note(BatchLabelled(sessions=8, words=120, took_s=0.03))
     watched.observer.note(BatchQueued(oldest_s=0.05))
-    watched.observer.note(EngineFailed(sessions=8))
+    watched.observer.note(EngineFailed(sessions=8, detail="model en-a: a step of 8 sessions failed: RuntimeError"))
+    (line,) = watched.lines()
+    assert (line["event"], line["sessions"]) == ("engine_failed", 8)
+    assert line["detail"] == "model en-a: a step of 8 sessions failed: RuntimeError"
     assert watched.value("caesura_batch_sessions_sum") == 8
     assert watched.value("caesura_batch_words_sum") == 120
     assert watched.value("caesura_queue_age_seconds_sum") == 0.05
