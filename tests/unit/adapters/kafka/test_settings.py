@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -111,6 +112,13 @@ def test_an_option_that_a_guarantee_rests_on_cannot_be_set() -> None:
             some_settings(extra={option: "anything"})
         assert option in str(refused.value)
         assert why in str(refused.value)
+
+
+def test_an_option_that_a_setting_sets_is_refused_with_that_setting() -> None:
+    named = [why.removeprefix("it is set by ") for why in RESERVED_OPTIONS.values() if why.startswith("it is set by ")]
+    assert RESERVED_OPTIONS["fetch.min.bytes"] == "it is set by kafka.fetch_min_bytes"
+    known = {f"kafka.{field.name}" for field in fields(KafkaSettings)} | {"worker.deployment"}
+    assert set(named) - {"worker.deployment and worker.ordinal"} <= known
 
 
 @pytest.mark.parametrize("name", GOOD)
