@@ -13,7 +13,7 @@ apart in finals only, and words of one sentence would go to two sessions.
 A word that was sent stays sent. Where a later hypothesis has other words in its place (only rule 3 can come to that),
 the words sent are matched with those of the new one by edit distance and what follows them is new; what could not be
 taken back is counted. A final may end before the hypotheses did: what was sent beyond it is the beginning of the next
-utterance then, if that begins so.
+utterance then, if that begins so and within what they had heard.
 
 An utterance that was final is closed: what the recogniser sends of it again, formatted perhaps, is a repeat and dropped
 by its name, never by its text.
@@ -133,6 +133,8 @@ class StableWords:
             self.revised += otherwise
             return hypothesis.words[sent.before + begin :], ()
         utterance = self._open.setdefault(key, _Utterance())
+        if utterance.carried and _after(hypothesis, utterance.heard_ms):
+            utterance.sent, utterance.carried = [], False
         own = after_sent(texts, utterance.sent)[0] if _goes_on(hypothesis, utterance) else len(utterance.sent)
         beyond, utterance.sent = utterance.sent[own:], utterance.sent[:own]
         begin, otherwise = after_sent(utterance.sent, texts)
@@ -146,7 +148,7 @@ class StableWords:
         if hypothesis.final:
             self._close(key, None)
             if beyond:
-                utterance = self._open[key] = _Utterance(sent=beyond, carried=True)
+                utterance = self._open[key] = _Utterance(sent=beyond, heard_ms=utterance.heard_ms, carried=True)
                 self._hold(key, utterance)
             return hypothesis.words[begin:end], ()
         if self._agreement and texts not in list(utterance.before)[-1:]:
@@ -210,6 +212,12 @@ def _goes_on(hypothesis: Hypothesis, utterance: _Utterance) -> bool:
     heard_ms = hypothesis.heard_until_ms
     shorter = hypothesis.final and not hypothesis.utterance and heard_ms is not None and heard_ms < utterance.heard_ms
     return hypothesis.goes_on or shorter
+
+
+def _after(hypothesis: Hypothesis, heard_ms: int) -> bool:
+    """Tell whether its words are known to be said after all that was heard: none of them can have been sent."""
+    start_ms = hypothesis.words[0].start_ms if hypothesis.words else None
+    return start_ms is not None and start_ms >= heard_ms > 0
 
 
 def _held(texts: Sequence[str]) -> int:
