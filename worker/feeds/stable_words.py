@@ -153,7 +153,9 @@ class StableWords:
         if hypothesis.final:
             self._close(key, None)
             if beyond:
-                utterance = self._open[key] = _Utterance(sent=beyond, heard_ms=utterance.heard_ms, carried=True)
+                utterance = self._open[key] = _Utterance(
+                    sent=beyond, heard_ms=utterance.heard_ms, carried=not hypothesis.goes_on
+                )
                 self._hold(key, utterance)
             return hypothesis.words[begin:end], ()
         if self._agreement and texts not in list(utterance.before)[-1:]:
