@@ -36,7 +36,8 @@ class HeardWord:
     """A word of a hypothesis; times in milliseconds from the start of the recogniser's audio.
 
     stable: the recogniser itself says that it will not change it. end_guessed: ``end_ms`` is a guess of ours.
-    speaker: who said it, where the recogniser tells speakers apart; each has a session.
+    speaker: who said it, where the recogniser tells speakers apart; each has a session. undecided: the recogniser says
+    that it will tell that later.
     """
 
     text: str
@@ -46,6 +47,7 @@ class HeardWord:
     stable: bool = False
     end_guessed: bool = False
     speaker: str = ""
+    undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,17 +42,17 @@ class RecognisedSpeech:
         """Begin a new connection, read by a recogniser of its own; return what the old one still had."""
         events = list(self._taken(self._recogniser.finish(), None))
         self._recogniser = recogniser
-        self._restart(elapsed_ms)
-        return events
+        return [*events, *self._restart(elapsed_ms)]
 
     def finish(self, *, end: bool) -> list[WordsEvent]:
         """Return what is still open when the messages end. end: the sessions end with them."""
-        return [*self._taken(self._recogniser.finish(), None), *(self._events.end() if end else ())]
+        events = [*self._taken(self._recogniser.finish(), None), *self._waiting()]
+        return [*events, *(self._events.end() if end else ())]
 
     def _taken(self, hypotheses: Iterable[Hypothesis], elapsed_ms: int | None) -> Iterator[WordsEvent]:
         for hypothesis in hypotheses:
             if hypothesis.reconnected:
-                self._restart(elapsed_ms)
+                yield from self._restart(elapsed_ms)
                 continue
             if self._stable.repeats(hypothesis):
                 continue
@@ -69,9 +69,16 @@ class RecognisedSpeech:
                 utterance_end=hypothesis.utterance_end and not pending,
             )
 
-    def _restart(self, elapsed_ms: int | None) -> None:
+    def _restart(self, elapsed_ms: int | None) -> list[WordsEvent]:
+        events = list(self._waiting())
         self._events.reconnect(elapsed_ms)
         self._stable.restart()
+        return events
+
+    def _waiting(self) -> Iterator[WordsEvent]:
+        """Yield what only waited to hear who speaks."""
+        for stream, words in self._stable.waiting():
+            yield from self._events.events(words, stream=stream, heard_ms=None, utterance_end=False)
 
 
 def _heard_ms(hypothesis: Hypothesis, pending: tuple[HeardWord, ...]) -> int | None:

@@ -8,12 +8,13 @@ Of an utterance a word is sent once
    after it (the last word of a hypothesis is often half a word); 0 turns this off.
 
 Where finals say who speaks, a word of a hypothesis waits until that is known of it, too: most recognisers tell speakers
-apart in finals only, and words of one sentence would go to two sessions.
+apart in finals only, and words of one sentence would go to two sessions. Where the messages end before, it goes out
+without one (``waiting``).
 
 A word that was sent stays sent. Where a later hypothesis has other words in its place (only rule 3 can come to that),
 the words sent are matched with those of the new one by edit distance and what follows them is new; what could not be
 taken back is counted. A final may end before the hypotheses did: what was sent beyond it is the beginning of the next
-utterance then, if that begins so.
+utterance then, if that begins so and within what they had heard.
 
 An utterance that was final is closed: what the recogniser sends of it again, formatted perhaps, is a repeat and dropped
 by its name, never by its text.
@@ -26,7 +27,7 @@ final, which is matched like any other with what was sent, as far as that is kep
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -57,7 +58,8 @@ class _Utterance:
     """What was sent of an utterance, and the hypotheses before the one that comes, the newest last.
 
     held: what it counts for in ``MAX_KEPT_CHARACTERS``. heard_ms: up to where its hypotheses had heard. carried: what
-    was sent is from before its beginning, beyond the final of the one before it.
+    was sent is from before its beginning, beyond the final of the one before it. waiting: words that nothing but their
+    speaker is missing of.
     """
 
     sent: list[str] = field(default_factory=list)
@@ -65,6 +67,7 @@ class _Utterance:
     held: int = 0
     heard_ms: int = 0
     carried: bool = False
+    waiting: Sequence[HeardWord] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +136,16 @@ class StableWords:
             self.revised += otherwise
             return hypothesis.words[sent.before + begin :], ()
         utterance = self._open.setdefault(key, _Utterance())
+        if utterance.carried and _after(hypothesis, utterance.heard_ms):
+            utterance.sent, utterance.carried = [], False
         own = after_sent(texts, utterance.sent)[0] if _goes_on(hypothesis, utterance) else len(utterance.sent)
         beyond, utterance.sent = utterance.sent[own:], utterance.sent[:own]
         begin, otherwise = after_sent(utterance.sent, texts)
         if utterance.carried and otherwise == len(utterance.sent):
             begin = 0  # not one of them is heard again: what follows is new
-        end = len(texts) if hypothesis.final else max(begin, self._settled(utterance, hypothesis.words, texts))
+        settled = len(texts) if hypothesis.final else self._settled(utterance, hypothesis.words, texts)
+        end = max(begin, settled if hypothesis.final else min(settled, self._spoken_by(hypothesis.words)))
+        utterance.waiting = hypothesis.words[end:settled]
         if end > begin or hypothesis.final:  # else it may be a flicker, and the words sent are matched anew
             self.revised += otherwise
             utterance.sent, utterance.carried = texts[:end], False
@@ -146,7 +153,9 @@ class StableWords:
         if hypothesis.final:
             self._close(key, None)
             if beyond:
-                utterance = self._open[key] = _Utterance(sent=beyond, carried=True)
+                utterance = self._open[key] = _Utterance(
+                    sent=beyond, heard_ms=utterance.heard_ms, carried=not hypothesis.goes_on
+                )
                 self._hold(key, utterance)
             return hypothesis.words[begin:end], ()
         if self._agreement and texts not in list(utterance.before)[-1:]:
@@ -161,6 +170,14 @@ class StableWords:
         key = _key(hypothesis)
         return key in self._closed and not (hypothesis.final and self._closed[key] is not None)
 
+    def waiting(self) -> Iterator[tuple[str, Sequence[HeardWord]]]:
+        """Yield the words that only waited for their speaker, by channel: no final comes any more."""
+        for (stream, _), utterance in self._open.items():
+            if utterance.waiting:
+                utterance.sent += [_folded(word.text) for word in utterance.waiting]
+                yield stream, utterance.waiting
+                utterance.waiting = ()
+
     def restart(self) -> None:
         """Forget what is open and what was closed: a new connection gives its own names."""
         self._open.clear()
@@ -170,21 +187,24 @@ class StableWords:
 
     def _settled(self, utterance: _Utterance, words: Sequence[HeardWord], texts: Sequence[str]) -> int:
         """Return how many words of a hypothesis that is not final will stay."""
-        known = len(words)
-        if self._speakers:
-            known = next((at for at, word in enumerate(words) if not word.speaker), known)
         marked = 0
-        while marked < known and words[marked].stable:
+        while marked < len(words) and words[marked].stable:
             marked += 1
         before = [one for one in utterance.before if one != list(texts)]
         if not self._agreement or len(before) < self._agreement - 1:
             return marked
-        return max(marked, min(known, words_alike(texts[:-1], *before)))
+        return max(marked, words_alike(texts[:-1], *before))
+
+    def _spoken_by(self, words: Sequence[HeardWord]) -> int:
+        """Return how many words there are before the first of which it is still to come who speaks."""
+        unknown = (at for at, word in enumerate(words) if word.undecided or (self._speakers and not word.speaker))
+        return next(unknown, len(words))
 
     def _hold(self, key: _Key, utterance: _Utterance) -> None:
         """Count what is kept of an utterance; give up the oldest that its recogniser never ended."""
         self._held -= utterance.held
-        utterance.held = _UTTERANCE_CHARACTERS + _held([*key, *utterance.sent]) + sum(map(_held, utterance.before))
+        kept = [*key, *utterance.sent, *(word.text for word in utterance.waiting)]
+        utterance.held = _UTTERANCE_CHARACTERS + _held(kept) + sum(map(_held, utterance.before))
         self._held += utterance.held
         if key[1]:
             self._named[key] = None
@@ -210,6 +230,12 @@ def _goes_on(hypothesis: Hypothesis, utterance: _Utterance) -> bool:
     heard_ms = hypothesis.heard_until_ms
     shorter = hypothesis.final and not hypothesis.utterance and heard_ms is not None and heard_ms < utterance.heard_ms
     return hypothesis.goes_on or shorter
+
+
+def _after(hypothesis: Hypothesis, heard_ms: int) -> bool:
+    """Tell whether its words are known to be said after all that was heard: none of them can have been sent."""
+    start_ms = hypothesis.words[0].start_ms if hypothesis.words else None
+    return start_ms is not None and start_ms >= heard_ms > 0
 
 
 def _held(texts: Sequence[str]) -> int:

@@ -95,14 +95,14 @@ def _recorded(message: Message) -> Iterator[Hypothesis]:
 
 
 def _turn(message: Message, *, ended: bool) -> tuple[HeardWord, ...]:
-    """Return a turn's words; before it ends, one whose speaker is not decided is not stable."""
+    """Return a turn's words; before it ends, some may have a speaker that is not decided."""
     label = text(message, "speaker_label")
     turns = "" if label in _NOBODY or not ended else label
     words = []
     for one in objects(message, "words"):
         word = _word(one)
         undecided = word.speaker in _NOBODY and bool(word.speaker or label)
-        words.append(replace(word, speaker=turns, stable=word.stable and ended) if undecided else word)
+        words.append(replace(word, speaker=turns, undecided=not ended) if undecided else word)
     return tuple(words)
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, either, flag, objects, part, text
+from worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
 from worker.feeds.times import ms, seconds_ms, spread
 from worker.feeds.token_words import Token, words_of_tokens
 from worker.feeds.written_words import words_of, written_units
@@ -95,11 +95,12 @@ def _recorded(message: Message) -> Iterator[Hypothesis]:
 def _whole_words(pieces: Sequence[Message]) -> Iterator[tuple[str, int | None, int | None, str]]:
     """Yield text, times and speaker of whisper.cpp's pieces, those that were parted within a word put together."""
     open_piece: tuple[str, int | None, int | None, str] | None = None
+    spaced = any(text(piece, "text").startswith(" ") for piece in pieces)  # else they were stripped
     for piece in pieces:
         offsets, written = part(piece, "offsets"), text(piece, "text")
         speaker = text(piece, "speaker").replace("?", "")
         start_ms, end_ms = ms(offsets.get("from")), ms(offsets.get("to"))
-        if open_piece is not None and speaker == open_piece[3] and _goes_on(open_piece[0], written):
+        if open_piece is not None and spaced and speaker == open_piece[3] and _goes_on(open_piece[0], written):
             open_piece = (open_piece[0] + written, open_piece[1], end_ms, speaker)
             continue
         if open_piece is not None:
@@ -116,7 +117,7 @@ def _goes_on(before: str, after: str) -> bool:
 
 
 def _segment(segment: Message) -> tuple[HeardWord, ...]:
-    timed, speaker = objects(segment, "words"), text(segment, "speaker")
+    timed, speaker = objects(segment, "words"), name_of(segment.get("speaker"), "speaker")
     if not timed:
         words = _spread(text(segment, "text"), seconds_ms(segment.get("start")), seconds_ms(segment.get("end")))
         return tuple(replace(word, speaker=speaker) for word in words)
@@ -133,7 +134,7 @@ def _token(word: Message, speaker: str, *, spaced: bool) -> Token:
         start_ms=seconds_ms(word.get("start")),
         end_ms=seconds_ms(word.get("end")),
         confidence=float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None,
-        speaker=text(word, "speaker") or speaker,
+        speaker=name_of(word.get("speaker"), "speaker") or speaker,
     )
 
 

@@ -68,6 +68,18 @@ def test_assemblyais_word_whose_speaker_is_not_decided_waits_and_is_at_last_the_
     assert (texts(events, "s/A"), texts(events, "s/B")) == (["so", "i", "was"], ["yes", "we", "do"])
 
 
+def test_assemblyais_final_words_are_not_lost_where_a_connection_breaks_before_their_speaker_is_decided() -> None:
+    said: list[Message] = [
+        {"type": "Begin", "id": "x", "expires_at": 1},
+        spoken(0, ("so", "A"), ("i", "PENDING"), ("was", "A"), label="A"),
+        {"type": "Begin", "id": "y", "expires_at": 1},
+        spoken(0, ("yes", "PENDING"), label="A"),
+    ]
+    events = fed("assemblyai", said)
+    assert (texts(events, "s/A"), texts(events)) == (["so", "was"], ["i", "yes"])
+    assert [event.epoch for event in events if event.words] == [3, 3, 3, 4], "each in its connection"
+
+
 def test_assemblyais_speaker_of_a_whole_turn_is_read() -> None:
     said = [spoken(0, ("so", ""), label="A"), spoken(0, ("so", ""), ("um", ""), label="B", end=True)]
     events = fed("assemblyai", said)

@@ -37,6 +37,20 @@ def test_awss_stable_items_go_out_at_once_and_its_marks_are_no_words() -> None:
     assert events[0].heard_until_ms == 500, "audio is told as heard up to the first word that may change"
 
 
+def test_awss_stable_items_that_wait_for_a_speaker_go_out_without_one_where_their_final_never_comes() -> None:
+    named = aws("a", ("so", 0.0, True), partial=False)
+    results: list[dict[str, object]] = named["Transcript"]["Results"]  # type: ignore[index]
+    for item in results[0]["Alternatives"][0]["Items"]:  # type: ignore[index]
+        item["Speaker"] = "0"
+    said: list[Message] = [
+        named,
+        aws("b", ("um", 2.0, True), ("yes", 2.5, False)),
+        aws("b", ("um", 2.0, True), ("yes", 2.5, True), ("we", 3.0, False)),
+    ]
+    events = fed("aws", said)
+    assert (texts(events, "s/0"), texts(events)) == (["so"], ["um", "yes"])
+
+
 def test_awss_batch_file_has_times_as_text() -> None:
     item = {"type": "pronunciation", "start_time": "0.04", "end_time": "0.2", "alternatives": [{"content": "so"}]}
     mark = {"type": "punctuation", "alternatives": [{"content": "."}]}

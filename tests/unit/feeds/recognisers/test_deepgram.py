@@ -80,6 +80,26 @@ def test_a_word_that_deepgrams_final_takes_back_costs_none_of_the_next_one() -> 
     assert texts(fed("deepgram", said)) == ["so", "we", "go", "um", "yes"]
 
 
+def test_deepgrams_finals_running_that_all_end_before_its_interim_results_say_no_word_twice() -> None:
+    said = [
+        *(deepgram(one, duration=4.0) for one in ("so we go to", "so we go to the", "so we go to the sea")),
+        deepgram("so we", final=True, duration=1.0),
+        deepgram("", start=1.0, final=True, duration=0.5),
+        deepgram("go", start=1.5, final=True, duration=0.5),
+        deepgram("to the sea", start=2.0, final=True, duration=2.0),
+    ]
+    assert texts(fed("deepgram", said)) == ["so", "we", "go", "to", "the", "sea"]
+
+
+def test_a_word_that_deepgrams_final_takes_back_is_new_where_it_is_said_after_all_that_was_heard() -> None:
+    said = [
+        *(deepgram(one, duration=3.0) for one in ("so no no", "so no no no", "so no no no wait")),
+        deepgram("so no", final=True, duration=2.4),
+        deepgram("no problem", start=9.0, final=True),
+    ]
+    assert texts(fed("deepgram", said)) == ["so", "no", "no", "no", "problem"]
+
+
 def test_deepgrams_channels_and_speakers_have_sessions_of_their_own() -> None:
     two = [
         deepgram("hello there", final=True) | {"channel_index": [0, 2]},

@@ -94,3 +94,15 @@ def test_a_mark_behind_a_word_of_sonioxs_that_was_sent_does_not_send_it_again() 
     ]
     events = [event for one in said for event in speech.take(one)]
     assert texts([*events, *speech.finish(end=True)]) == [*(f"word{number}" for number in range(120)), "next"]
+
+
+def test_a_word_of_sonioxs_that_went_out_and_grew_at_a_cut_is_not_sent_again() -> None:
+    said = [
+        soniox(
+            *(token(" so", final=True) for _ in range(248)), token(" over", final=True), token(" there", final=False)
+        ),
+        soniox(token("whelmed", final=True)),
+        soniox(token(" now", final=True)),
+        soniox(finished=True),
+    ]
+    assert texts(fed("soniox", said)) == ["so"] * 248 + ["over", "now"]

@@ -74,6 +74,12 @@ def test_whisper_cpps_pieces_that_were_parted_within_a_word_are_one_word() -> No
     assert texts(fed("whisper", [whisper_cpp("สวัสดี", "ครับ")])) == ["สวัสดี", "ครับ"]
 
 
+def test_whisper_cpps_segments_without_the_spaces_that_begin_them_are_not_one() -> None:
+    assert texts(fed("whisper", [whisper_cpp("Ask not", "what it can do.", "Ask")])) == [
+        *("Ask", "not", "what", "it", "can", "do", "Ask"),
+    ]
+
+
 def test_whisper_cpps_channels_are_speakers() -> None:
     events = fed("whisper", [whisper_cpp(" So", speaker="0"), whisper_cpp(" yes", speaker="1")])
     assert (texts(events, "s/0"), texts(events, "s/1")) == (["So"], ["yes"])
@@ -129,3 +135,9 @@ def test_speakers_that_stand_at_segments_alone_have_a_session_each() -> None:
     ]
     events = fed("whisper", [{"task": "transcribe", "text": "Good day Hi", "segments": listed}])
     assert (texts(events, "s/A"), texts(events, "s/B")) == (["Good", "day"], ["Hi"])
+
+
+def test_whispers_speaker_may_be_a_number() -> None:
+    listed = [{"start": at, "end": at + 1, "text": text, "speaker": at} for at, text in enumerate(("Good day", "Hi"))]
+    events = fed("whisper", [{"segments": listed}])
+    assert (texts(events, "s/0"), texts(events, "s/1")) == (["Good", "day"], ["Hi"])
