@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -35,8 +35,6 @@ __all__ = [
 
 _EVENT_FIELDS = WordsEvent.__struct_fields__
 _OPENING_FIELDS = Opening.__struct_fields__
-_END: Final = {"session_end": True}
-"""What a client says to end all that its recogniser's messages began."""
 _LONGEST_SLIP = 64
 """A field's name of more characters is no slip of a pen: what it is like is not looked for."""
 
@@ -114,15 +112,17 @@ class RecogniserReader:
         """Yield the events of a message, perhaps none. RefusedMessageError, whatever the reader raises."""
         fields = _fields(frame)
         self._unpublishable.clear()
-        events = self._heard(fields)
-        if fields.keys() == _END.keys() and not events and not self._open:  # whoever says it waits for an `ended`
+        ends = fields.keys() == {"session_end"}
+        events = self._heard(None if ends else fields)
+        if ends and not events and not self._open:  # whoever says it waits for an `ended`
             events = list(self._numbered().end_unheard())
         yield from self._told(events)
 
     def finish(self) -> Iterator[ClientEvent]:
         """Yield what its recogniser never ended, and the sessions' ends."""
-        self._unpublishable.clear()
-        return self._told(self._heard(_END) if self._speech is not None else [])
+        if self._speech is not None:
+            self._unpublishable.clear()
+            yield from self._told(self._heard(None))
 
     def taken(self, session: str) -> None:
         """Take note that a session is open: the feed goes on with it."""
@@ -149,16 +149,16 @@ class RecogniserReader:
     def _numbered(self) -> SessionEvents:
         return SessionEvents(session=self.opening.session, lang=self.opening.lang, refused=self._unpublishable.append)
 
-    def _heard(self, fields: Mapping[str, object]) -> list[WordsEvent]:
+    def _heard(self, fields: dict[str, object] | None) -> list[WordsEvent]:
+        """Return the events of a message; None: it ends what the messages before it began."""
         if self._speech is None:
             self._events = self._numbered()
             self._speech = RecognisedSpeech(RECOGNISERS[self.recogniser].reader(), self._events)
         speech = self._speech
-        ends = fields.keys() == _END.keys()
-        if ends:
+        if fields is None:
             self._speech = None
         try:
-            return speech.finish(end=True) if ends else speech.take(fields)
+            return speech.finish(end=True) if fields is None else speech.take(fields)
         except FatalError as error:
             raise RefusedMessageError(DeadLetterReason.MALFORMED, str(error)) from None
         except Exception as error:  # noqa: BLE001 - a message that breaks its reader is refused like any other

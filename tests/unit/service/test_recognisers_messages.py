@@ -9,7 +9,7 @@ import pytest
 
 from tests.harness.service import opened, received, serving, texts
 from worker.core.rules import Bounds, DecodingRules, OptionBounds
-from worker.feeds.hypothesis import Hypothesis
+from worker.feeds.hypothesis import Hypothesis, Recogniser
 from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RecogniserName
 from worker.feeds.session_events import SessionEvents
@@ -120,18 +120,44 @@ class Broken:
         return ()
 
 
-@pytest.mark.parametrize("error", [ValueError("secret"), OverflowError("secret"), RecursionError("secret")])
-def test_whatever_a_reader_raises_is_a_message_refused(error: Exception) -> None:
-    failed: list[tuple[RecogniserName, Exception]] = []
-    reader = RecogniserReader(
+def over(recogniser: Recogniser, failed: list[tuple[RecogniserName, Exception]]) -> RecogniserReader:
+    """Return a reader over that recogniser's, which notes what it raised."""
+    return RecogniserReader(
         opening=Opening(format=RecogniserName.VOSK),
         recogniser=RecogniserName.VOSK,
         failed=lambda *told: failed.append(told),
-        _speech=RecognisedSpeech(Broken(error), SessionEvents(session="1", lang="en")),
+        _speech=RecognisedSpeech(recogniser, SessionEvents(session="1", lang="en")),
     )
+
+
+@pytest.mark.parametrize("error", [ValueError("secret"), OverflowError("secret"), RecursionError("secret")])
+def test_whatever_a_reader_raises_is_a_message_refused(error: Exception) -> None:
+    failed: list[tuple[RecogniserName, Exception]] = []
+    reader = over(Broken(error), failed)
     with pytest.raises(RefusedMessageError, match="malformed: the message: expected one of vosk's") as refused:
         list(reader.read('{"text": "secret"}'))
     assert "secret" not in str(refused.value)
+    assert failed == [(RecogniserName.VOSK, error)]
+
+
+class BrokenAtItsEnd(Broken):
+    """A recogniser's reader that raises once its messages are over."""
+
+    def read(self, _: Mapping[str, object]) -> Iterable[Hypothesis]:
+        return ()
+
+    def finish(self) -> Iterable[Hypothesis]:
+        raise self._error
+
+
+def test_a_reader_that_raises_at_its_end_is_refused_where_its_events_are_taken() -> None:
+    failed: list[tuple[RecogniserName, Exception]] = []
+    error = ValueError("secret")
+    reader = over(BrokenAtItsEnd(error), failed)
+    left = reader.finish()
+    assert failed == [], "nothing is raised where nobody would refuse it"
+    with pytest.raises(RefusedMessageError, match="malformed: the message: expected one of vosk's"):
+        list(left)
     assert failed == [(RecogniserName.VOSK, error)]
 
 
