@@ -8,6 +8,7 @@
     │   │   └── UnprovenOffsetError who told a committed offset could not show that it counts
     │   └── EngineError         an inference failed; the batch may be run session by session
     ├── AbortableError          the running transaction must be aborted; its partitions are then claimed again
+    │   └── ContentRefusedError     a broker refused what a record holds: too large, or invalid
     ├── OutcomeUnknownError     a commit whose outcome no error can tell: read the committed id back
     ├── FencedError             somebody newer owns this: stop, without another write
     ├── BadEventError           an input that can never be applied: dead letter, with a reason
@@ -18,13 +19,21 @@ No message of any of them carries a word's text (promise 5).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
+
+from typing_extensions import override
+
 from schemas.dead_letters import DeadLetterReason
 
 __all__ = [
     "AbortableError",
+    "AwaitedBroker",
     "BadEventError",
     "BrokerError",
+    "BrokerRole",
     "CaesuraError",
+    "ContentRefusedError",
     "EngineError",
     "FatalError",
     "FencedError",
@@ -36,8 +45,33 @@ __all__ = [
 ]
 
 
+class BrokerRole(StrEnum):
+    """What a broker is to a transaction; the values are labels of a metric."""
+
+    LEADER = "leader"
+    GROUP_COORDINATOR = "group_coordinator"
+    TRANSACTION_COORDINATOR = "transaction_coordinator"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwaitedBroker:
+    """The broker that did not answer. topic, partition: that it leads; empty and -1 for a coordinator."""
+
+    role: BrokerRole
+    topic: str = ""
+    partition: int = -1
+
+    @override
+    def __str__(self) -> str:
+        """Return it for people."""
+        place = f" of {self.topic} [{self.partition}]" if self.role is BrokerRole.LEADER else ""
+        return f"the {self.role.replace('_', ' ')}{place}"
+
+
 class CaesuraError(Exception):
-    """Anything this project raises on purpose."""
+    """Anything this project raises on purpose. awaits: the broker that did not answer, where it is known."""
+
+    awaits: AwaitedBroker | None = None
 
 
 class RetriableError(CaesuraError):
@@ -66,6 +100,19 @@ class EngineError(RetriableError):
 
 class AbortableError(CaesuraError):
     """The running transaction must be aborted."""
+
+
+class ContentRefusedError(AbortableError):
+    """A broker refused what a record holds: it is too large, or invalid. The only failure that blames a record.
+
+    topic, partition, key: of the record, or of the first one in its batch.
+    """
+
+    def __init__(self, text: str, *, topic: str, partition: int, key: bytes | None) -> None:
+        super().__init__(text)
+        self.topic = topic
+        self.partition = partition
+        self.key = key
 
 
 class OutcomeUnknownError(CaesuraError):

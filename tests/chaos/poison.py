@@ -13,7 +13,7 @@ from schemas.codec import encode_event
 from schemas.events import Word, WordsEvent
 from tests.harness.producers import Sent, session_name
 from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.errors import AbortableError
+from worker.errors import ContentRefusedError
 from worker.ports.records import NextOffset, OutMessage
 from worker.ports.word_source import GroupMembership
 
@@ -45,7 +45,7 @@ class PoisonedPublisher(KafkaPublisher):
     def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
         """Send the offsets, unless the transaction must fail."""
         if self._chokes:
-            raise AbortableError("a word that no transaction can hold")
+            raise ContentRefusedError("a word that no transaction can hold", topic="", partition=-1, key=None)
         super().send_offsets(offsets, membership, timeout_s)
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.harness.clusters import Cluster
 from tests.harness.group_member import PATIENCE_S
 from tests.harness.waiting import retried
-from worker.errors import AbortableError, BrokerError, FatalError, FencedError, OutcomeUnknownError
+from worker.errors import BrokerError, ContentRefusedError, FatalError, FencedError, OutcomeUnknownError
 from worker.ports.publisher import Publisher
 from worker.ports.records import OutMessage
 
@@ -156,9 +156,10 @@ def test_a_transaction_that_the_broker_timed_out_has_no_known_outcome_until_the_
 
 def test_a_message_that_the_topic_does_not_take_spoils_its_transaction_only(cluster: Cluster) -> None:
     topic, publisher = cluster.output(max_message_bytes=2_000), ready(cluster)
-    with pytest.raises(AbortableError) as refused:
+    with pytest.raises(ContentRefusedError) as refused:
         whole_transaction(publisher, topic, "secret " * 1_000)
     assert "secret" not in str(refused.value)
+    assert (refused.value.topic, refused.value.partition) == (topic, 0)
     publisher.abort(PATIENCE_S)
     publisher.begin()
     publish(publisher, topic, "short")

@@ -226,6 +226,16 @@ CASES: dict[str, Case] = {
         fires=("CaesuraEventsRefused",),
         otherwise={'caesura_dead_letters_total{pod="a", reason="malformed"}': "0+60x480"},
     ),
+    "a record is poisonous": Case(
+        fires=("CaesuraRecordPoisonous",),
+        otherwise={'caesura_dead_letters_total{pod="a", reason="poison"}': "_x40 1x440"},
+    ),
+    "a leader does not answer": Case(
+        fires=("CaesuraBrokerAwaited",),
+        otherwise={
+            'caesura_broker_awaited{pod="a", role="leader", topic="asr.segments", partition="0"}': "0x40 1x440",
+        },
+    ),
     "producers lose events": Case(
         fires=("CaesuraEventsMissing",), otherwise={'caesura_missed_events_total{pod="a"}': "0+9x480"}
     ),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from tests.harness.engines import DEADLY
-from worker.errors import AbortableError, OutcomeUnknownError
+from worker.errors import AbortableError, ContentRefusedError, OutcomeUnknownError
 from worker.ports.publisher import Publisher
 from worker.ports.records import NextOffset, OutMessage
 from worker.ports.word_source import GroupMembership
@@ -66,20 +66,25 @@ class UnsurePublisher:
 
 
 class ChokingPublisher(UnsurePublisher):
-    """Aborts every transaction that holds the deadly word."""
+    """Refuses the content of every record that holds the deadly word, and so its transaction."""
 
     choking = True
     _chokes = False
+    _refusal = ContentRefusedError("as planned", topic="", partition=0, key=None)
 
     def begin(self) -> None:
         self._chokes = False
         super().begin()
 
     def publish(self, message: OutMessage) -> None:
-        self._chokes = self._chokes or DEADLY.encode() in (message.value or b"")
+        if not self._chokes and DEADLY.encode() in (message.value or b""):
+            self._chokes = True
+            self._refusal = ContentRefusedError(
+                "as planned", topic=message.topic, partition=message.partition, key=message.key
+            )
         super().publish(message)
 
     def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
         if self._chokes and self.choking:
-            raise AbortableError("as planned")
+            raise self._refusal
         super().send_offsets(offsets, membership, timeout_s)

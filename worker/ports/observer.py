@@ -13,7 +13,7 @@ from typing import Protocol
 from typing_extensions import override
 
 from schemas.dead_letters import DeadLetterReason
-from worker.errors import RetriableError, StoreError
+from worker.errors import AwaitedBroker, RetriableError, StoreError
 from worker.ports.reasons import (
     CalledPart,
     CheckpointOutcome,
@@ -84,9 +84,10 @@ class LoopMoved(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadinessTold(Event):
-    """Why this worker should not count as ready; none: it should."""
+    """Why this worker should not count as ready; none: it should. awaits: the broker that its checkpoints wait for."""
 
     reasons: Sequence[str]
+    awaits: AwaitedBroker | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

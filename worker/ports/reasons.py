@@ -12,6 +12,7 @@ from worker.errors import (
     AbortableError,
     BrokerError,
     CaesuraError,
+    ContentRefusedError,
     EngineError,
     FencedError,
     ForeignStateError,
@@ -101,11 +102,6 @@ class ClaimWaitReason(StrEnum):
         """Return None: only a checkpoint is refused by somebody newer."""
         return None
 
-    @property
-    def blames_no_step(self) -> bool:
-        """Say that what was tried is not cleared: only a checkpoint's outcome says what stood in its way."""
-        return False
-
     @classmethod
     def of_fault(cls, error: RetriableError) -> ClaimWaitReason:
         """Return which call failed, as exactly as the error says it."""
@@ -129,6 +125,7 @@ class CheckpointOutcome(StrEnum):
     COMMIT_ABORTED = "commit_aborted"
     COMMIT_UNANSWERED = "commit_unanswered"
     COMMIT_UNKNOWN = "commit_unknown"
+    CONTENT_REFUSED = "content_refused"  # the only one that blames a record; all others are outages
     PUBLISHER_FENCED = "publisher_fenced"
     STARTING = "starting"  # none was taken yet: the producer has still to be made
 
@@ -137,19 +134,27 @@ class CheckpointOutcome(StrEnum):
         """By whom a write was refused because somebody newer owns the state; None where nobody refused it."""
         return _FENCED_BY.get(self)
 
-    @property
-    def blames_no_step(self) -> bool:
-        """Tell whether it says nothing of what the checkpoint held: Redis or somebody newer stood in its way."""
-        return self in _BLAMELESS
-
     @classmethod
     def of_transaction(cls, error: CaesuraError) -> CheckpointOutcome:
         """Return how a transaction ended that failed before its commit."""
         if isinstance(error, FencedError):
             return cls.ABORTED_FENCED
+        if isinstance(error, ContentRefusedError):
+            return cls.CONTENT_REFUSED
         if isinstance(error, AbortableError):
             return cls.ABORTED_ABORTABLE
         return cls.ABORTED_OUTCOME_UNKNOWN if isinstance(error, OutcomeUnknownError) else cls.ABORTED_RETRIABLE
+
+    @classmethod
+    def of_commit(cls, error: CaesuraError) -> CheckpointOutcome:
+        """Return how a commit ended that failed itself."""
+        if isinstance(error, FencedError):
+            return cls.PUBLISHER_FENCED
+        if isinstance(error, ContentRefusedError):
+            return cls.CONTENT_REFUSED
+        if isinstance(error, AbortableError):
+            return cls.COMMIT_ABORTED
+        return cls.COMMIT_UNKNOWN if isinstance(error, OutcomeUnknownError) else cls.COMMIT_UNANSWERED
 
     @classmethod
     def of_abort(cls, error: CaesuraError) -> CheckpointOutcome:
@@ -174,4 +179,3 @@ _FENCED_BY: Final = {
     CheckpointOutcome.ABORTED_FENCED: "group",
     CheckpointOutcome.PUBLISHER_FENCED: "producer",
 }
-_BLAMELESS: Final = frozenset({*_FENCED_BY, CheckpointOutcome.SAVE_UNANSWERED})

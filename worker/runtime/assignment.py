@@ -141,7 +141,7 @@ class Assignment(RebalanceListener):
             return
         # Where somebody newer stands in the way, the group may have news: hear it first, for a claim would fence them.
         attempt = self._claim(partition, PhaseEvent.CLAIM_AGAIN, after_s=_AFTER_FENCE_S if reason.fenced else 0.0)
-        if untried or reason.blames_no_step:
+        if untried or reason is not CheckpointOutcome.CONTENT_REFUSED:  # an outage is no failed try
             attempt.claim.tries.uncount()
         self._observer.note(ClaimWaits(partition=partition, reason=reason))
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from worker.errors import AbortableError, CaesuraError, FatalError, FencedError, OutcomeUnknownError, RetriableError
+from worker.errors import AbortableError, AwaitedBroker, CaesuraError, FatalError, FencedError, RetriableError
 from worker.ports.clock import Clock
 from worker.ports.observer import Observer
 from worker.ports.publisher import Publisher
@@ -35,10 +35,11 @@ _LEAST_S = 1.0
 
 
 class Transacted(NamedTuple):
-    """What became of a transaction. refused: why it did not commit for sure. publisher_lost: as below."""
+    """What became of a transaction. refused: why it did not commit for sure. publisher_lost, awaits: as below."""
 
     refused: CheckpointOutcome | None
     publisher_lost: CheckpointOutcome | None
+    awaits: AwaitedBroker | None = None
 
 
 @dataclass(slots=True)
@@ -47,11 +48,13 @@ class CheckpointResult:
 
     dropped: partition -> why its staged copy must be thrown away and the partition claimed again.
     publisher_lost: why the producer must be rebuilt before the next transaction; None where it need not.
+    awaits: the broker that did not answer, where it is known.
     """
 
     committed: list[Staged] = field(default_factory=list)
     dropped: dict[int, CheckpointOutcome] = field(default_factory=dict)
     publisher_lost: CheckpointOutcome | None = None
+    awaits: AwaitedBroker | None = None
 
 
 class Checkpoint:
@@ -73,6 +76,7 @@ class Checkpoint:
         self._clock = clock
         self._observer = observer
         self._timeout_s = timeout_s
+        self._awaits: AwaitedBroker | None = None
 
     def take(
         self, staged: Sequence[Staged], *, stage_ms: float = 0.0, deadline: Deadline | None = None
@@ -89,7 +93,7 @@ class Checkpoint:
         timer.lap("save")
         if saved:
             self._observer.note(SeamReached(step=SeamStep.SAVED))
-            refused, result.publisher_lost = self._transact(saved, timer, deadline)
+            refused, result.publisher_lost, result.awaits = self._transact(saved, timer, deadline)
             if refused is None:
                 result.committed.extend(saved)
             else:
@@ -141,14 +145,14 @@ class Checkpoint:
                 # The group's fence leaves the producer whole; one that cannot even abort was replaced itself.
                 lost = CheckpointOutcome.PUBLISHER_FENCED
             timer.lap("abort")
-            return Transacted(refused=CheckpointOutcome.of_transaction(error), publisher_lost=lost)
+            return Transacted(CheckpointOutcome.of_transaction(error), lost, error.awaits)
         outcome = self._commit(deadline)
         timer.lap("commit")
         if outcome is None:
             self._observer.note(SeamReached(step=SeamStep.COMMITTED))
             return Transacted(refused=None, publisher_lost=None)
-        lost = self._abort(deadline) if outcome == CheckpointOutcome.COMMIT_ABORTED else outcome
-        return Transacted(refused=outcome, publisher_lost=lost)
+        to_abort = outcome in {CheckpointOutcome.COMMIT_ABORTED, CheckpointOutcome.CONTENT_REFUSED}
+        return Transacted(outcome, self._abort(deadline) if to_abort else outcome, self._awaits)
 
     def _publish(self, saved: Sequence[TransactionPart]) -> None:
         self._publisher.begin()
@@ -171,16 +175,14 @@ class Checkpoint:
 
     def _commit(self, deadline: Deadline) -> CheckpointOutcome | None:
         """Commit; None where it is certain, else why not. One call: a second may take its answer (ADR 0048)."""
+        self._awaits = None
         try:
             self._publisher.commit(max(_LEAST_S, deadline.left_s))
-        except RetriableError:
-            return CheckpointOutcome.COMMIT_UNANSWERED
-        except AbortableError:
-            return CheckpointOutcome.COMMIT_ABORTED
-        except OutcomeUnknownError:
-            return CheckpointOutcome.COMMIT_UNKNOWN
-        except FencedError:
-            return CheckpointOutcome.PUBLISHER_FENCED
+        except FatalError:
+            raise
+        except CaesuraError as error:
+            self._awaits = error.awaits
+            return CheckpointOutcome.of_commit(error)
         return None
 
     def _abort(self, deadline: Deadline) -> CheckpointOutcome | None:

@@ -122,7 +122,7 @@ class CheckpointCycle:
             self._faults.cleared("checkpoint")
             self._dropped.clear()
         for partition, reason in result.dropped.items():
-            self._faults.dropped(reason)
+            self._faults.dropped(reason, result.awaits)
             self._dropped.add(partition)
             self._assignment.claim_again(partition, reason)
         if result.publisher_lost is not None:

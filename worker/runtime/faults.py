@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from worker.errors import RetriableError
+from worker.errors import AwaitedBroker, RetriableError
 from worker.ports.observer import CallFailed, Observer
 from worker.ports.reasons import CheckpointOutcome
 
@@ -15,21 +15,34 @@ class Faults:
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
         self._faults: dict[str, str] = {}
+        self._awaited: dict[str, AwaitedBroker] = {}
 
     @property
     def reasons(self) -> list[str]:
         """Name every fault that is not cleared."""
         return [f"{what}: {fault}" for what, fault in sorted(self._faults.items())]
 
+    @property
+    def awaits(self) -> AwaitedBroker | None:
+        """The broker that did not answer, where there is one: a checkpoint's, or else the producer's."""
+        return next((broker for _, broker in sorted(self._awaited.items())), None)
+
     def failed(self, what: str, error: RetriableError) -> None:
         """Note a call that failed and is tried again."""
-        self._faults[what] = type(error).__name__
+        self._note(what, type(error).__name__, error.awaits)
         self._observer.note(CallFailed.of(what, error))
 
-    def dropped(self, reason: CheckpointOutcome) -> None:
-        """Note a partition that was left out of a checkpoint."""
-        self._faults["checkpoint"] = reason
+    def dropped(self, reason: CheckpointOutcome, awaits: AwaitedBroker | None = None) -> None:
+        """Note a partition that was left out of a checkpoint. awaits: the broker that did not answer."""
+        self._note("checkpoint", reason, awaits)
 
     def cleared(self, what: str) -> None:
         """Note that it works again, or still."""
         self._faults.pop(what, None)
+        self._awaited.pop(what, None)
+
+    def _note(self, what: str, fault: str, awaits: AwaitedBroker | None) -> None:
+        self._faults[what] = f"{fault}, awaits {awaits}" if awaits else fault
+        self._awaited.pop(what, None)
+        if awaits is not None:
+            self._awaited[what] = awaits

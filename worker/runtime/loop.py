@@ -152,7 +152,7 @@ class Worker:
                 self._unfrozen.tell(self._sessions, behind=records >= self._budget.max_records)
                 self._checkpoints.take()
         self._probe.run(self._partitions)
-        self._observer.note(ReadinessTold(reasons=self.unready()))
+        self._observer.note(ReadinessTold(reasons=self.unready(), awaits=self._faults.awaits))
         self._turn_took_s = self._clock.monotonic_s() - begun_s
 
     def drain(self) -> None:

@@ -121,6 +121,13 @@ FENCE_REJECTIONS: Final = _counter(
 PRODUCER_REBUILDS: Final = _counter("caesura_producer_rebuilds_total", "Producers destroyed and made anew.", "reason")
 STORE_ERRORS: Final = _counter("caesura_store_errors_total", "Calls to Redis that failed or went unanswered.", "call")
 BROKER_ERRORS: Final = _counter("caesura_broker_errors_total", "Calls to Kafka that failed or went unanswered.", "call")
+BROKER_AWAITED: Final = _gauge(
+    "caesura_broker_awaited",
+    "1 while checkpoints wait for this broker: a partition's leader, or the coordinator of group or transaction.",
+    "role",
+    "topic",
+    "partition",
+)
 # the group
 REBALANCES: Final = _counter("caesura_rebalances_total", "Rebalances, by what they did to this worker.", "kind")
 CLAIMS: Final = _counter("caesura_claims_total", "Partitions claimed, by what was found.", "verdict")

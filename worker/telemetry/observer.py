@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from schemas.segments import Segment
 from worker.core.decoding_counts import DecodingCounts
+from worker.errors import AwaitedBroker
 from worker.ports import observer as told
 from worker.ports import seam_events as seam
 from worker.ports.reasons import CalledPart, CheckpointOutcome, PhaseName, RebalanceKind
@@ -50,6 +51,7 @@ class TelemetryObserver(LabellingObserver):
         self._health = health
         self._said = SaidLately(within_s=_ALIKE_S, most=1000)
         self._unready: tuple[str, ...] | None = None
+        self._awaits: AwaitedBroker | None = None
         self._phases: dict[int, PhaseName] = {}
         metrics.set(table.READY, 0)
         self._count_phases()
@@ -64,6 +66,7 @@ class TelemetryObserver(LabellingObserver):
                 add(table.LOOP_TURNS)
             case told.ReadinessTold():
                 self._readiness(tuple(event.reasons))
+                self._await(event.awaits)
             case seam.CheckpointTaken():
                 self._checkpoint(event)
             case seam.SegmentsPublished():
@@ -206,6 +209,16 @@ class TelemetryObserver(LabellingObserver):
             self._log.warning("not_ready", reasons=unready)
         else:
             self._log.info("ready")
+
+    def _await(self, broker: AwaitedBroker | None) -> None:
+        """Show which broker checkpoints wait for, and the last one no more."""
+        if broker == self._awaits:
+            return
+        for one, value in ((self._awaits, 0), (broker, 1)):
+            if one is not None:
+                topic, partition = (one.topic, str(one.partition)) if one.topic else ("none", "none")
+                self._metrics.set(table.BROKER_AWAITED, value, role=str(one.role), topic=topic, partition=partition)
+        self._awaits = broker
 
     def _enter(self, partition: int, phase: PhaseName) -> None:
         if self._phases.get(partition) is PhaseName.PARKED:

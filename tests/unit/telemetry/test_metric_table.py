@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from schemas.dead_letters import DeadLetterReason
 from tests.harness.watched_telemetry import COMMITTED, Watched, secret
 from worker.core.decoding_counts import DecodingCounts
+from worker.errors import AwaitedBroker, BrokerRole
 from worker.ports.observer import (
     BatchLabelled,
     BatchQueued,
@@ -86,6 +87,7 @@ def test_every_metric_of_a_worker_is_moved_by_something_that_the_runtime_tells()
     told.note(CallFailed(part=CalledPart.BROKER, call="poll", error="BrokerError"))
     told.note(EventRefused(partition=0, offset=77, reason=DeadLetterReason.MALFORMED))
     told.note(EventRepeated(partition=0))
+    told.note(ReadinessTold(reasons=(), awaits=AwaitedBroker(role=BrokerRole.GROUP_COORDINATOR)))
     told.note(ProducerRebuilt(reason=CheckpointOutcome.COMMIT_UNKNOWN))
     told.note(
         replace(

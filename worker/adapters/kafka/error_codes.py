@@ -6,6 +6,7 @@ from __future__ import annotations
 from confluent_kafka import KafkaError
 
 __all__ = [
+    "CONTENT",
     "DENIED",
     "FENCING",
     "FORBIDDEN",
@@ -125,6 +126,16 @@ FORBIDDEN = frozenset(
     }
 )
 """Kafka's ACLs keep us from it. No record is at fault and none may be blamed: the process ends, and says what it is."""
+
+CONTENT = frozenset(
+    {
+        KafkaError.INVALID_RECORD,
+        KafkaError.INVALID_TIMESTAMP,
+        KafkaError.MSG_SIZE_TOO_LARGE,
+        KafkaError.RECORD_LIST_TOO_LARGE,
+    }
+)
+"""A broker refused what a record, or its batch, holds: too large, or invalid. Every other refusal is an outage."""
 
 INFORMATIONAL = frozenset(
     {

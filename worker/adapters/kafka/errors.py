@@ -18,11 +18,14 @@ from contextlib import contextmanager
 
 from confluent_kafka import KafkaError, KafkaException
 
-from worker.adapters.kafka.error_codes import FENCING, FORBIDDEN, GROUP_MOVED_ON, PASSING
+from worker.adapters.kafka.error_codes import CONTENT, FENCING, FORBIDDEN, GROUP_MOVED_ON, PASSING
 from worker.errors import (
     AbortableError,
+    AwaitedBroker,
     BrokerError,
+    BrokerRole,
     CaesuraError,
+    ContentRefusedError,
     FatalError,
     FencedError,
     OutcomeUnknownError,
@@ -79,13 +82,20 @@ def consuming(doing: str) -> Iterator[None]:
         raise FatalError(f"{doing}: {exception}") from exception
 
 
-def delivery_error(error: KafkaError, doing: str) -> CaesuraError:
-    """Return what a record that was not taken means inside a transaction."""
+def delivery_error(error: KafkaError, doing: str, record: tuple[str, int, bytes | None] | None = None) -> CaesuraError:
+    """Return what a record that was not taken means inside a transaction. record: its topic, partition and key."""
     if error.code() in FENCING:
         return FencedError(_text(error, doing))
     if error.fatal() or _misuse(error) or error.code() in FORBIDDEN:
         return FatalError(_text(error, doing))
-    return AbortableError(_text(error, doing))
+    if record is None:
+        return AbortableError(_text(error, doing))
+    topic, partition, key = record
+    if error.code() in CONTENT:
+        return ContentRefusedError(_text(error, doing), topic=topic, partition=partition, key=key)
+    unanswered = AbortableError(_text(error, doing))
+    unanswered.awaits = AwaitedBroker(role=BrokerRole.LEADER, topic=topic, partition=partition)
+    return unanswered
 
 
 def _misuse(error: KafkaError) -> bool:

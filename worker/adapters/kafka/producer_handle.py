@@ -13,7 +13,7 @@ from worker.adapters.kafka.error_codes import DENIED
 from worker.adapters.kafka.errors import consumer_error, delivery_error, error_of
 from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.overdue_call import returns_within
-from worker.errors import AbortableError, CaesuraError, FatalError
+from worker.errors import AbortableError, AwaitedBroker, BrokerRole, CaesuraError, ContentRefusedError, FatalError
 from worker.ports.records import OutMessage
 
 __all__ = ["ProducerHandle", "close_within"]
@@ -41,6 +41,7 @@ class ProducerHandle:
         self._monotonic_s = monotonic_s
         self._refused: CaesuraError | None = None
         self._denied: CaesuraError | None = None
+        self._unanswered: dict[tuple[str, int], int] = {}
         self._producer: Producer | None = self._make()
 
     @property
@@ -79,8 +80,18 @@ class ProducerHandle:
         except BufferError:  # the binding's word for a full queue
             return False
         except KafkaException as exception:
-            raise delivery_error(error_of(exception), doing) from exception
+            record = (message.topic, message.partition, message.key)
+            raise delivery_error(error_of(exception), doing, record) from exception
+        place = (message.topic, message.partition)
+        self._unanswered[place] = self._unanswered.get(place, 0) + 1
         return True
+
+    @property
+    def awaits(self) -> AwaitedBroker:
+        """The broker that a transaction waits for: a leader that owes an answer, else its coordinator."""
+        for topic, partition in self._unanswered:
+            return AwaitedBroker(role=BrokerRole.LEADER, topic=topic, partition=partition)
+        return AwaitedBroker(role=BrokerRole.TRANSACTION_COORDINATOR)
 
     def raise_denied(self) -> None:
         """Raise FatalError where brokers refused the connection itself: wrong password, or a certificate."""
@@ -89,7 +100,7 @@ class ProducerHandle:
             raise self._denied
 
     def raise_refused(self) -> None:
-        """Raise what the first record that was not taken means."""
+        """Raise what the first record that was not taken means; one that was refused for its content goes first."""
         if self._refused is not None:
             raise self._refused
 
@@ -99,8 +110,9 @@ class ProducerHandle:
         return self._refused is not None
 
     def forget_refused(self) -> None:
-        """Begin anew: what was refused belongs to a transaction that is over."""
+        """Begin anew: what was refused or not answered belongs to a transaction that is over."""
         self._refused = None
+        self._unanswered.clear()
 
     def remake(self) -> None:
         """Destroy the producer and make one of the same options."""
@@ -110,14 +122,14 @@ class ProducerHandle:
     def abandon(self) -> None:
         """Make a producer of the same options, and leave the old one to the call that hangs in it."""
         self._producer = self._make()
-        self._refused = None
+        self.forget_refused()
 
     def close(self) -> None:
         """Let go, after ``_LET_GO_S`` at most; closing twice is harmless."""
         producer, self._producer = self._producer, None
         if producer is not None:
             close_within(producer)
-        self._refused = None
+        self.forget_refused()
 
     def _make(self) -> Producer:
         try:
@@ -126,8 +138,16 @@ class ProducerHandle:
             raise consumer_error(error_of(exception), "making the producer") from exception
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
-        if error is not None and error.code() not in _PURGED and self._refused is None:
-            self._refused = delivery_error(error, f"publishing to {message.topic()}")
+        topic, partition = message.topic() or "", message.partition() or 0
+        left = self._unanswered.get((topic, partition), 0) - 1
+        if left > 0:
+            self._unanswered[topic, partition] = left
+        elif error is None or error.code() not in _PURGED:
+            self._unanswered.pop((topic, partition), None)
+        if error is not None and error.code() not in _PURGED and not isinstance(self._refused, ContentRefusedError):
+            found = delivery_error(error, f"publishing to {topic}", (topic, partition, message.key()))
+            if self._refused is None or isinstance(found, ContentRefusedError):
+                self._refused = found
 
     def _heard(self, error: KafkaError) -> None:
         """Take an event about a connection: nothing but a refusal matters, the rest librdkafka fixes by itself."""

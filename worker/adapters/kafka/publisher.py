@@ -29,7 +29,15 @@ from worker.adapters.kafka.overdue_call import returns_within
 from worker.adapters.kafka.partitions import topics_found
 from worker.adapters.kafka.producer_handle import ProducerHandle
 from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import AbortableError, BrokerError, FatalError, FencedError
+from worker.errors import (
+    AbortableError,
+    AwaitedBroker,
+    BrokerError,
+    BrokerRole,
+    CaesuraError,
+    FatalError,
+    FencedError,
+)
 from worker.ports.publisher import Publisher
 from worker.ports.records import NextOffset, OutMessage
 from worker.ports.word_source import GroupMembership
@@ -40,6 +48,7 @@ _NEWS_TRAVEL_S = 5.0
 """So long a broker may not have heard of a topic that was just made."""
 
 _OVERDUE_S = 1.0
+_GROUP_COORDINATOR = AwaitedBroker(role=BrokerRole.GROUP_COORDINATOR)
 
 
 class KafkaPublisher(Publisher):
@@ -88,6 +97,7 @@ class KafkaPublisher(Publisher):
         except KafkaException as exception:
             error = init_error(error_of(exception))
             if isinstance(error, BrokerError):
+                error.awaits = AwaitedBroker(role=BrokerRole.TRANSACTION_COORDINATOR)
                 self._producing.raise_denied()
             raise error from exception
         self._fresh = False
@@ -162,11 +172,12 @@ class KafkaPublisher(Publisher):
                 lambda: producer.send_offsets_to_transaction(places, metadata, timeout_s),
             )
         except KafkaException as exception:
-            raise offsets_error(error_of(exception)) from exception
+            raise _awaiting(offsets_error(error_of(exception)), _GROUP_COORDINATOR) from exception
         if not answered:
             self._producing.abandon()
             self._fresh = True
-            raise AbortableError("sending offsets into the transaction: the group's coordinator is away")
+            away = AbortableError("sending offsets into the transaction: the group's coordinator is away")
+            raise _awaiting(away, _GROUP_COORDINATOR)
 
     @override
     def commit(self, timeout_s: float) -> None:
@@ -176,8 +187,10 @@ class KafkaPublisher(Publisher):
         except KafkaException as exception:
             aged = self._monotonic_s() - self._began_s >= self._lifetime_s
             error = commit_error(error_of(exception), may_have_timed_out=aged)
-            self._gap = self._gap or isinstance(error, AbortableError)
-            raise error from exception
+            if isinstance(error, AbortableError):
+                self._gap = True
+                self._producing.raise_refused()  # the delivery report says more than the commit that met it
+            raise _awaiting(error, self._producing.awaits) from exception
         self._producing.forget_refused()
 
     @override
@@ -205,3 +218,10 @@ class KafkaPublisher(Publisher):
     @override
     def close(self) -> None:
         self._producing.close()
+
+
+def _awaiting(error: CaesuraError, broker: AwaitedBroker) -> CaesuraError:
+    """Return the error with the broker that did not answer; a fence was answered."""
+    if not isinstance(error, FencedError):
+        error.awaits = broker
+    return error

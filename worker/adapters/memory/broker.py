@@ -20,7 +20,14 @@ from typing_extensions import override
 
 from worker.adapters.memory.group import MemoryGroup
 from worker.adapters.memory.log import PartitionLog, Writer
-from worker.errors import AbortableError, BrokerError, CaesuraError, FatalError, FencedError, OutcomeUnknownError
+from worker.errors import (
+    BrokerError,
+    CaesuraError,
+    ContentRefusedError,
+    FatalError,
+    FencedError,
+    OutcomeUnknownError,
+)
 from worker.ports.records import CommittedOffset, NextOffset, OutMessage, Record
 from worker.ports.word_source import GroupMembership
 
@@ -220,7 +227,12 @@ class MemoryBroker:
         size = len(message.key or b"") + len(message.value or b"")
         size += sum(len(name) + len(value) for name, value in message.headers)
         if size > self._topics[message.topic].max_message_bytes:
-            raise AbortableError(f"publishing to {message.topic}: the record is too large")
+            raise ContentRefusedError(
+                f"publishing to {message.topic}: the record is too large",
+                topic=message.topic,
+                partition=message.partition,
+                key=message.key,
+            )
         log.append(message.key, message.value, message.headers, self.wall_ms(), writer)
         transaction.partitions.add((message.topic, message.partition))
 

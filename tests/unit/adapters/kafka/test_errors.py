@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from worker.adapters.kafka.error_codes import (
+    CONTENT,
     DENIED,
     FENCING,
     FORBIDDEN,
@@ -30,6 +31,7 @@ from worker.errors import (
     AbortableError,
     BrokerError,
     CaesuraError,
+    ContentRefusedError,
     FatalError,
     FencedError,
     OutcomeUnknownError,
@@ -154,3 +156,10 @@ def test_a_client_that_was_closed_is_fatal() -> None:
 
 def test_an_exception_without_a_kafka_error_still_has_one() -> None:
     assert error_of(KafkaException("plain text")).code() == KafkaError._FAIL
+
+
+@pytest.mark.parametrize("name", sorted(CODES))
+def test_only_a_refusal_of_content_blames_a_record(name: str) -> None:
+    refused = delivery_error(KafkaError(CODES[name]), "publishing", ("out", 3, b"ann"))
+    assert isinstance(refused, ContentRefusedError) == (CODES[name] in CONTENT)
+    assert not isinstance(publishing(KafkaError(CODES[name])), ContentRefusedError)
