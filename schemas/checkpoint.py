@@ -17,7 +17,9 @@ __all__ = ["CheckpointId", "Manifest", "OffsetMetadata", "SessionField", "Slot"]
 
 _ID = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9a-f]{16})")
 _METADATA = re.compile(
-    r"caesura1 (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\d+) (\d+) (\S+)(?: ([0-9]{1,18}\.[0-9a-f]{16}))?"
+    r"caesura1 ([\w.-]+) (\d+) (\d+) (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\d+) (\d+) (\S+)"
+    r"(?: ([0-9]{1,18}\.[0-9a-f]{16}))?",
+    re.ASCII,
 )
 
 
@@ -89,16 +91,20 @@ class _ManifestHead(msgspec.Struct, frozen=True, array_like=True):
 class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     """What the metadata of a committed offset says: atomically with the output, which snapshots count.
 
-    replay_offset: smallest offset at which a buffer of the partition starts. partitions: the input's partition
-    count. isolated_until_offset: below which offset records are tried one by one. tries: how often the next was tried;
-    where records are isolated no more, the next timers (``worker.runtime.poison_isolation``). Where the former is the
-    committed offset itself, nothing but a claim's or a rebuild's own save was committed. Under an id of number 0, which
-    announces a rebuild, tries are the rebuild's.
+    topic, partition, next_offset: the offset that it was committed with; a tool that moves an offset and keeps its
+    metadata is noticed by them. replay_offset: smallest offset at which a buffer of the partition starts. partitions:
+    the input's partition count. isolated_until_offset: below which offset records are tried one by one. tries: how
+    often the next was tried; where records are isolated no more, the next timers (``worker.runtime.poison_isolation``).
+    Where the former is the committed offset itself, nothing but a claim's or a rebuild's own save was committed. Under
+    an id of number 0, which announces a rebuild, tries are the rebuild's.
     transactional_id: the writer's, for a takeover. ledger: what the ledger must say (``schemas.ledger_sum``); None
     where nobody counted. Releases before state version 1.4 take metadata that has it for somebody else's.
     """
 
     id: CheckpointId
+    topic: str
+    partition: int
+    next_offset: int
     replay_offset: int
     partitions: int
     transactional_id: str
@@ -110,17 +116,34 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
         """Return the text form; ASCII, well under the broker's 4096 bytes."""
         numbers = f"{self.replay_offset} {self.partitions} {self.isolated_until_offset} {self.tries}"
         ledger = "" if self.ledger is None else f" {self.ledger}"
-        return f"caesura1 {self.id} {numbers} {self.transactional_id}{ledger}"
+        place = f"{self.topic} {self.partition} {self.next_offset}"
+        return f"caesura1 {place} {self.id} {numbers} {self.transactional_id}{ledger}"
 
     @classmethod
     def decode(cls, text: str | None) -> OffsetMetadata | None:
-        """Parse the text form; None where the offset was committed by somebody else."""
+        """Parse the text form; None where it is not ours."""
         match = _METADATA.fullmatch(text or "")
         if match is None:
             return None
-        token, n, nonce, replay, partitions, isolated, tries, transactional_id, ledger = match.groups()
+        (
+            topic,
+            partition,
+            next_offset,
+            token,
+            n,
+            nonce,
+            replay,
+            partitions,
+            isolated,
+            tries,
+            transactional_id,
+            ledger,
+        ) = match.groups()
         return cls(
             id=CheckpointId(int(token), int(n), nonce),
+            topic=topic,
+            partition=int(partition),
+            next_offset=int(next_offset),
             replay_offset=int(replay),
             partitions=int(partitions),
             isolated_until_offset=int(isolated),
@@ -128,6 +151,10 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
             transactional_id=transactional_id,
             ledger=None if ledger is None else LedgerSum.parse(ledger),
         )
+
+    def belongs_to(self, topic: str, partition: int, next_offset: int) -> bool:
+        """Tell whether it was committed with this offset of this partition."""
+        return (self.topic, self.partition, self.next_offset) == (topic, partition, next_offset)
 
 
 class Slot(msgspec.Struct, frozen=True, array_like=True):

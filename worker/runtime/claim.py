@@ -92,7 +92,7 @@ class Claim:
         if partitions != self._partitions:
             return self._park(*count_changed(self._partitions, partitions))
         committed = self._fence.raise_above_committed()
-        metadata = OffsetMetadata.decode(committed.metadata) if committed else None
+        metadata = self._ours(committed)
         if metadata is not None and metadata.partitions != self._partitions:
             return self._park(*count_changed(metadata.partitions, self._partitions))
         reason = self._why_not_new() if committed is None else None
@@ -115,6 +115,14 @@ class Claim:
             in_doubt = self._fence.found.manifest if verdict is ClaimVerdict.IN_DOUBT else None
             self._begin(lambda found: self._settle(verdict, committed, metadata, found), in_doubt=in_doubt)
         return None
+
+    def _ours(self, committed: CommittedOffset | None) -> OffsetMetadata | None:
+        """Return the metadata that a checkpoint of ours committed with this very offset; None: somebody set it."""
+        metadata = OffsetMetadata.decode(committed.metadata) if committed else None
+        if committed is None or metadata is None:
+            return None
+        place = self._source.topic, self._partition, committed.next_offset
+        return metadata if metadata.belongs_to(*place) else None
 
     def _adopt(self, committed: CommittedOffset | None) -> Parked | None:
         """Begin at an offset that somebody set, where the setting allows it."""

@@ -125,6 +125,9 @@ class PartitionLoader:
         metadata = announcement(
             state.token,
             tries,
+            topic=self.parts.source.topic,
+            partition=state.partition,
+            next_offset=state.next_offset,
             replay_offset=state.replay_offset,
             partitions=state.partitions,
             transactional_id=self.settings.transactional_id,

@@ -57,10 +57,13 @@ class RebuildTries:
         return self.announced >= _MAX_LABELLED_TRIES
 
 
-def announcement(
+def announcement(  # noqa: PLR0913 - what the metadata has
     token: int,
     tries: int,
     *,
+    topic: str,
+    partition: int,
+    next_offset: int,
     replay_offset: int,
     partitions: int,
     transactional_id: str,
@@ -72,6 +75,9 @@ def announcement(
     """
     return OffsetMetadata(
         id=CheckpointId(token, 0, secrets.token_hex(8)),
+        topic=topic,
+        partition=partition,
+        next_offset=next_offset,
         replay_offset=replay_offset,
         partitions=partitions,
         tries=tries,

@@ -155,6 +155,9 @@ class Staging:
             isolated_until_offset = max(isolated_until_offset, state.position.next_offset)
         return OffsetMetadata(
             id=checkpoint,
+            topic=self._parts.source.topic,
+            partition=state.partition,
+            next_offset=state.position.next_offset,
             replay_offset=state.position.next_offset if replay_offset is None else replay_offset,
             partitions=state.partitions,
             isolated_until_offset=isolated_until_offset,

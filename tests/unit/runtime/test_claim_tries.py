@@ -21,7 +21,16 @@ def _tries() -> ClaimTries:
 
 def _announced(tries: int) -> OffsetMetadata:
     identity = CheckpointId(7, 0, "0123456789abcdef")
-    return OffsetMetadata(id=identity, replay_offset=0, partitions=1, transactional_id="caesura-0", tries=tries)
+    return OffsetMetadata(
+        id=identity,
+        topic="asr.words",
+        partition=0,
+        next_offset=0,
+        replay_offset=0,
+        partitions=1,
+        transactional_id="caesura-0",
+        tries=tries,
+    )
 
 
 def test_announced_tries_count_and_the_next_one_is_announced_too() -> None:
@@ -44,7 +53,13 @@ _NEXT = 5
 def _most_deaths(committed: OffsetMetadata | None, token: int, passed: frozenset[object] = frozenset()) -> float:
     """Return how many owners it can kill, whatever each claim finds, until it is tried without the engine."""
     metadata = committed or OffsetMetadata(
-        id=CheckpointId(0, 1, ""), replay_offset=0, partitions=1, transactional_id=""
+        id=CheckpointId(0, 1, ""),
+        topic="asr.words",
+        partition=0,
+        next_offset=0,
+        replay_offset=0,
+        partitions=1,
+        transactional_id="",
     )
     told = (token - metadata.id.token, metadata.id.n == 0, metadata.isolated_until_offset, metadata.tries)
     if told in passed:
@@ -78,6 +93,9 @@ def _commit(token: int, until_offset: int, tries: int) -> OffsetMetadata:
         replay_offset=0,
         partitions=1,
         transactional_id="",
+        topic="asr.words",
+        partition=0,
+        next_offset=0,
         isolated_until_offset=until_offset,
         tries=tries,
     )

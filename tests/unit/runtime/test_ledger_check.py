@@ -199,7 +199,8 @@ def test_a_ledger_that_knows_more_than_was_committed_parks_its_partition() -> No
     world = world_of_two()
     metadata = _metadata(world)
     _commit(world, msgspec.structs.replace(metadata, ledger=LedgerSum()))
-    offset = NextOffset(next_offset=0, metadata=_metadata(world).encode())
+    metadata = msgspec.structs.replace(_metadata(world), next_offset=0)
+    offset = NextOffset(next_offset=0, metadata=metadata.encode())
     world.broker.set_offset("caesura", "asr.words", 0, offset)
     assert "or the offset is older than the ledger" in parked_of(rebuilt(world)).detail
 

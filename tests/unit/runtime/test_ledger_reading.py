@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from schemas import events, limits
+from schemas.checkpoint import OffsetMetadata
 from schemas.codec import encode_event
 from tests.harness.speech import event, said
 from tests.harness.twin_world import TwinWorker, World
@@ -124,12 +125,18 @@ def test_an_unreadable_record_that_was_replaced_harms_nobody() -> None:
     assert said(world.segments()) == ["one", "two", "three"]
 
 
+def _commit(world: World, next_offset: int) -> None:
+    """Commit another offset as a worker of ours would."""
+    committed = world.broker.last_committed("caesura", "asr.words", 0)
+    metadata = OffsetMetadata.decode(committed.metadata if committed is not None else None)
+    assert metadata is not None
+    metadata = msgspec.structs.replace(metadata, next_offset=next_offset)
+    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=next_offset, metadata=metadata.encode()))
+
+
 def test_an_offset_beyond_the_input_parks_a_rebuild() -> None:
     world = _world()
-    committed = world.broker.last_committed("caesura", "asr.words", 0)
-    assert committed is not None
-    beyond = NextOffset(next_offset=committed.next_offset + 7, metadata=committed.metadata)
-    world.broker.set_offset("caesura", "asr.words", 0, beyond)
+    _commit(world, 9)
     assert [one.reason for one in _rebuilt(world).worker.assignment.parked.values()] == ["offset_out_of_range"]
 
 
@@ -137,9 +144,7 @@ def test_an_event_that_only_a_newer_release_reads_parks_a_rebuild() -> None:
     world = _world()
     newer = msgspec.structs.replace(event("ann", 2, "three"), version="9.0")
     end = world.broker.append("asr.words", 0, encode_event(newer), key=b"ann") + 1
-    committed = world.broker.last_committed("caesura", "asr.words", 0)
-    assert committed is not None
-    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=end, metadata=committed.metadata))
+    _commit(world, end)
     assert [one.reason for one in _rebuilt(world).worker.assignment.parked.values()] == ["newer_event"]
 
 

@@ -155,7 +155,7 @@ def test_saves_that_are_refused_without_end_park_the_partition_within_a_bounded_
 
 def test_a_committed_token_beyond_what_redis_counts_parks_the_partition() -> None:
     world = World()
-    metadata = f"caesura1 {2**53 + 1}.1.0123456789abcdef 0 1 0 0 caesura-0"
+    metadata = f"caesura1 asr.words 0 0 {2**53 + 1}.1.0123456789abcdef 0 1 0 0 caesura-0"
     world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata=metadata))
     worker = world.worker()
     worker.settle()

@@ -91,7 +91,15 @@ def test_tokens_tell_how_often_a_partition_was_claimed_without_a_commit(
     committed = None
     if committed_token is not None:
         identity = CheckpointId(committed_token, 1, "0123456789abcdef")
-        committed = OffsetMetadata(id=identity, replay_offset=0, partitions=1, transactional_id="caesura-0")
+        committed = OffsetMetadata(
+            id=identity,
+            topic="asr.words",
+            partition=0,
+            next_offset=0,
+            replay_offset=0,
+            partitions=1,
+            transactional_id="caesura-0",
+        )
     assert claims_without_commit(token, committed) == claims
 
 
@@ -101,6 +109,9 @@ def test_offset_metadata_comes_back_from_its_text() -> None:
         replay_offset=100,
         partitions=12,
         transactional_id="caesura-3",
+        topic="asr.words",
+        partition=0,
+        next_offset=0,
         isolated_until_offset=140,
         tries=2,
     )

@@ -16,7 +16,13 @@ from worker.runtime.settings import RuntimeSettings
 from worker.runtime.stable_offset import StableOffset
 
 _PEER = OffsetMetadata(
-    id=CheckpointId(3, 4, "0011223344556677"), replay_offset=0, transactional_id="caesura-7", partitions=1
+    id=CheckpointId(3, 4, "0011223344556677"),
+    topic="asr.words",
+    partition=0,
+    next_offset=0,
+    replay_offset=0,
+    transactional_id="caesura-7",
+    partitions=1,
 )
 
 _OPEN = BrokerError("a transaction is open")

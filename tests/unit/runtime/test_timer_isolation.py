@@ -15,6 +15,9 @@ def _committed(isolation: PoisonIsolation, next_offset: int) -> OffsetMetadata:
         replay_offset=0,
         partitions=1,
         transactional_id="caesura-0",
+        topic="asr.words",
+        partition=0,
+        next_offset=0,
         isolated_until_offset=until_offset,
         tries=tries,
     )
