@@ -1,7 +1,8 @@
 """Numbers, letters and addresses as a caller says them: drawn for the frames of ``models.data.calls``.
 
-What is said one by one has a comma after each ("five, five, oh, one"), and so have the parts of an address; none of
-them ends a sentence. Now and then digits are written as digits, as some recognisers send them.
+What is said one by one has no commas ("five five oh one"); the parts of an address have. None of them ends a
+sentence. Now and then digits are written as digits, as some recognisers send them. A number is drawn from its whole
+range, hundreds, tens and ones together ("six hundred and forty seven"), and a date may carry its year.
 """
 
 # ruff: noqa: SIM905 - a list of words reads best as words
@@ -41,20 +42,83 @@ def _under_hundred(value: int) -> str:
     return _TENS[tens - 2] + (f" {_SAID[ones]}" if ones else "")
 
 
-def said(value: int) -> str:
-    """Return a number below a million in words, without "and"."""
-    thousands, rest = divmod(value, 1000)
-    hundreds, rest = divmod(rest, _WHOLE)
-    parts = [f"{said(thousands)} thousand"] if thousands else []
-    parts += [f"{_SAID[hundreds]} hundred"] if hundreds else []
-    parts += [_under_hundred(rest)] if rest or not parts else []
+def said(value: int, *, joined: bool = False) -> str:
+    """Return a number below a thousand million in words. joined: with "and" before the tens, as most say it."""
+    parts: list[str] = []
+    for size, name in ((1_000_000, "million"), (1000, "thousand"), (_WHOLE, "hundred")):
+        count, value = divmod(value, size)
+        if count:
+            parts.append(f"{said(count, joined=joined)} {name}")
+    if value or not parts:
+        parts += ["and"] if joined and parts else []
+        parts.append(_under_hundred(value))
     return " ".join(parts)
+
+
+def whole(rng: random.Random) -> str:
+    """Draw a number of one to six digits in words, each length as likely, round ones and doubled digits among them."""
+    value = rng.randrange(10 ** (length := rng.choice((2, 3, 3, 3, 4, 4, 5, 6))) // 10, 10**length)
+    kind = rng.random()
+    if kind < 0.15:
+        value -= value % 10 ** rng.randint(1, 3)
+    elif kind < 0.25:
+        value = int(str(rng.randint(1, 9)) * min(length, 3))
+    return said(max(value, 2), joined=rng.random() < 0.65)
+
+
+def _sum(rng: random.Random) -> str:
+    unit, small = rng.choice((("dollars", "cents"), ("pounds", "pence"), ("euros", "cents"), ("dollars", "")))
+    rest = _under_hundred(rng.randint(2, 99))
+    return f"{whole(rng)} {unit}" + rng.choice(
+        ("", f" and {rest} {small}" if small else "", f" {rest}" if small else "")
+    )
+
+
+def _millions(rng: random.Random) -> str:
+    return said(rng.randint(1, 9) * 1_000_000 + rng.choice((0, rng.randint(1, 999) * 1000)), joined=rng.random() < 0.6)
+
+
+def spoken_year(rng: random.Random) -> str:
+    """Draw a year as people say it: "nineteen sixty seven", "twenty twenty", "two thousand and five", "1984"."""
+    kind, rest = rng.random(), rng.randint(10, 99)
+    if kind < 0.3:
+        one = _SAID[rng.randint(1, 9)]
+        return rng.choice(
+            (f"two thousand and {one}", f"two thousand and {one}", f"two thousand {one}", f"twenty oh {one}")
+        )
+    if kind < 0.4:
+        return str(rng.randint(1900, 2039))
+    if kind < 0.7:
+        return f"{rng.choice(('nineteen', 'nineteen', 'eighteen'))} {_under_hundred(rest)}"
+    return f"twenty {_under_hundred(rng.choice((*range(10, 32), 20, 20)))}"
+
+
+def _full_date(rng: random.Random) -> str:
+    month, ordinal, year = rng.choice(_MONTHS), rng.choice(_ORDINALS), spoken_year(rng)
+    if rng.random() < 0.5:
+        return f"{month} (the |){ordinal}, {year}"
+    return f"the {ordinal} of {month} {year}"
+
+
+def _code(rng: random.Random) -> str:
+    letters = " ".join(rng.choice(_LETTERS) for _ in range(rng.randint(1, 3)))
+    digits = " ".join(_SAID[rng.randrange(10)] for _ in range(rng.randint(1, 4)))
+    return rng.choice((f"{letters} {digits}", f"{digits} {letters}", f"{letters} {digits} {letters[0]}", _digits(rng)))
+
+
+def _stutter(words: str) -> Callable[[random.Random], str]:
+    def drawn(rng: random.Random) -> str:
+        word = rng.choice(words.split())
+        broken = word[: rng.randint(1, min(3, len(word) - 1))] if len(word) > 1 else word
+        return f"[{' '.join([broken] * rng.choice((1, 1, 2)))}] {word}"
+
+    return drawn
 
 
 def _digits(rng: random.Random) -> str:
     length = rng.choice((2, 3, 3, 4, 4, 4, 5, 5, 6, 7, 7, 8, 9, 10, 10, 11))
     if rng.random() < 0.2:
-        return ", ".join(str(rng.randrange(10)) for _ in range(length))
+        return " ".join(str(rng.randrange(10)) for _ in range(length))
     zero = rng.choice(("zero", "oh"))
     parts: list[str] = []
     while length > 0:
@@ -73,15 +137,13 @@ def _digits(rng: random.Random) -> str:
         else:
             parts.append(name)
             length -= 1
-    return ", ".join(parts)
+    return " ".join(parts)
 
 
 def _number(rng: random.Random) -> str:
-    top = rng.choice((20, 100, 100, 1000, 10_000))
-    value = rng.randint(3, top)
     if rng.random() < 0.25:
-        return f"{value:,}"
-    return said(value)
+        return f"{rng.randint(3, rng.choice((20, 100, 100, 1000, 10_000))):,}"
+    return whole(rng)
 
 
 def _count(rng: random.Random) -> str:
@@ -95,11 +157,9 @@ def _money(rng: random.Random) -> str:
         return f"{rng.choice('$£€')}{rng.randint(2, 900)}{rng.choice(('', '', '.50', '.99', '.20'))}"
     if kind < 0.25:
         return f"{rng.randint(2, 900)} {unit}"
+    if kind < 0.5:
+        return _sum(rng)
     value = rng.choice((rng.randint(2, 20), rng.randint(5, 99), 5 * rng.randint(2, 19), 100 * rng.randint(1, 20)))
-    if kind < 0.35 and unit in ("dollars", "euros", "pounds"):
-        return f"{said(value)} {unit} (and |){_under_hundred(rng.choice((10, 20, 25, 50, 75, 90, 99)))}"
-    if kind < 0.42:
-        return f"(a|one) hundred and {_under_hundred(rng.randint(2, 99))} {unit}"
     return f"{said(value)} {unit}"
 
 
@@ -129,15 +189,11 @@ def _date(rng: random.Random) -> str:
 
 
 def _year(rng: random.Random) -> str:
-    year = rng.randint(1950, 2030)
-    century, rest = divmod(year, _WHOLE)
-    if rng.random() < 0.4 or rest < len(_SAID):
-        return str(year)
-    return f"{_under_hundred(century)} {_under_hundred(rest)}"
+    return str(rng.randint(1950, 2030)) if rng.random() < 0.2 else spoken_year(rng)
 
 
 def _letters(rng: random.Random) -> str:
-    return ", ".join(rng.choice(_LETTERS) for _ in range(rng.randint(2, 7)))
+    return " ".join(rng.choice(_LETTERS) for _ in range(rng.randint(2, 7)))
 
 
 def _address(rng: random.Random) -> str:
@@ -178,5 +234,19 @@ NUMBERS: dict[str, Callable[[random.Random], str]] = {
     "address": _address,
     "email": _email,
     "version": _version,
+    "sum": _sum,
+    "whole": whole,
+    "millions": _millions,
+    "decimal": lambda rng: f"{whole(rng)} point {' '.join(_SAID[rng.randrange(10)] for _ in range(rng.randint(1, 3)))}",
+    "pressure": lambda rng: f"one {_under_hundred(rng.randint(10, 60))} over {_under_hundred(rng.randint(60, 95))}",
+    "tens": lambda rng: _under_hundred(rng.randint(10, 99)),
+    "fulldate": _full_date,
+    "spokenyear": spoken_year,
+    "clock": _time,
+    "run": _digits,
+    "code": _code,
+    "stutter": _stutter("I we the they you but so it this when can people my your what because"),
+    "stutternoun": _stutter("station terminal kitchen mother doctor garden office party letter daughter bank captain"),
+    "stutterverb": _stutter("remember bought called forgot want believe promised painted wonder finished"),
 }
 """By slot: what draws it. What is drawn may hold choices and slots again."""

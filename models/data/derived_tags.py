@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from models.data.aligned_words import UNKNOWN
-from models.data.disfluencies import FILLED_PAUSES, FUNCTION_WORDS, is_meant_said_again
+from models.data.disfluencies import ANSWERS, FILLED_PAUSES, FUNCTION_WORDS, is_meant_said_again
 from models.data.marks import MarkedWord
 from schemas.labels import Disfluency, Punctuation
 
@@ -36,7 +36,7 @@ def derive_tags(words: Sequence[MarkedWord], *, verbatim: bool) -> list[int]:
     _tag_repetitions(words, tags, hidden)
     _tag_markers(words, tags, hidden)
     for i, word in enumerate(words):
-        if word.view in FILLED_PAUSES:
+        if word.view in FILLED_PAUSES and not _answers(words, i):
             tags[i] = Disfluency.B_IM
         elif word.fragment and word.mark == Punctuation.NONE:
             tags[i] = Disfluency.B_RM
@@ -47,6 +47,11 @@ def derive_tags(words: Sequence[MarkedWord], *, verbatim: bool) -> list[int]:
     if verbatim:
         _hide_doubtful_sentences(words, tags)
     return tags
+
+
+def _answers(words: Sequence[MarkedWord], i: int) -> bool:
+    """Tell whether the word at ``i`` is a part of "uh huh" or its like."""
+    return any(" ".join(word.view for word in words[max(k, 0) : k + 2]) in ANSWERS for k in (i - 1, i))
 
 
 def _tag_repetitions(words: Sequence[MarkedWord], tags: list[int], hidden: set[int]) -> None:

@@ -4,7 +4,7 @@ Three kinds of reparandum, with the lengths that conversation shows (mostly one 
 
 - a repetition of the words that follow, at function words above all, now and then broken off; never one that would be
   meant ("hours and hours and"), seldom one other word alone ("really really", "five five");
-- a repair: the words that follow with one of them replaced;
+- a repair: the words that follow with one of them replaced; a number never without a cue or a filler;
 - a restart: the beginning of another sentence, given up.
 
 And interregna: filled pauses and a few discourse markers, alone or between reparandum and repair. Inserted words carry
@@ -23,15 +23,19 @@ from models.data.aligned_words import UNKNOWN, AlignedDocument
 from schemas.labels import Disfluency, Punctuation
 
 __all__ = [
+    "ANSWERS",
     "ENGLISH_SPEECH",
     "FILLED_PAUSES",
     "FUNCTION_WORDS",
+    "NUMBER_WORDS",
     "SpeechHabits",
     "insert_disfluencies",
     "is_meant_said_again",
 ]
 
 FILLED_PAUSES = frozenset("uh um er erm uhm hmm umm uhh".split())
+ANSWERS = frozenset(("uh huh", "uh oh", "uh uh", "nuh uh", "mm hmm", "mhm hmm", "hmm mm", "unh unh", "mm mm"))
+"""Two sounds that are an answer or a warning together, though each may be a filled pause alone."""
 FUNCTION_WORDS = frozenset(
     "i you we he she it they the a an this that these those and but so or if because to of in on at for with from by "
     "is are was were be do does did have has had will would can could should my your our his her their its it's i'm "
@@ -79,6 +83,12 @@ ENGLISH_SPEECH = SpeechHabits(
 )
 _OTHER_WORD_ALONE = 0.25
 """The share kept of repetitions of one word that is no function word: slips are seldom of that kind."""
+NUMBER_WORDS = frozenset(
+    "zero oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand "
+    "million billion".split()
+)
+_CHINESE_NUMBERS = frozenset("零一二两三四五六七八九十百千万亿")
 _LENGTHS = (1, 2, 3, 4)
 _LENGTH_WEIGHTS = (58, 27, 11, 4)
 
@@ -91,6 +101,10 @@ def is_meant_said_again(span: Sequence[str]) -> bool:
         return False
     other = span[1] if span[0] == "and" else span[0]
     return other == "on" or (other != "then" and other not in FUNCTION_WORDS)
+
+
+def _is_number(word: str) -> bool:
+    return word in NUMBER_WORDS or word.isdigit() or set(word) <= _CHINESE_NUMBERS
 
 
 def insert_disfluencies(
@@ -151,6 +165,8 @@ def _ahead(document: AlignedDocument, i: int, end: int, rng: random.Random) -> l
 
 def _repetition(document: AlignedDocument, i: int, end: int, rng: random.Random, habits: SpeechHabits) -> _Tagged:
     span = _ahead(document, i, end, rng)
+    if any(map(_is_number, span)):  # "five five two" is a number: it has no slip without a cue
+        return []
     if is_meant_said_again(span):
         span.pop()
     if rng.random() < 0.15 and len(span[-1]) >= habits.shortest_broken:
@@ -175,7 +191,8 @@ def _repair(document: AlignedDocument, i: int, end: int, rng: random.Random, hab
         ):
             span[place] = other
             break
-    return _reparandum(span) + (_interregnum(rng.choice(habits.corrections)) if rng.random() < 0.4 else [])
+    cued = any(map(_is_number, span)) or rng.random() < 0.4
+    return _reparandum(span) + (_interregnum(rng.choice(habits.corrections)) if cued else [])
 
 
 def _restart(openings: Sequence[list[str]], rng: random.Random, habits: SpeechHabits) -> _Tagged:

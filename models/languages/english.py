@@ -9,7 +9,7 @@ from pathlib import Path
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
 from models.data.benchmark_corpora import BENCHMARK_MIX, read_benchmark_corpus
-from models.data.calls import call_documents
+from models.data.calls import call_documents, kind_documents
 from models.data.dev_talks import dev_half
 from models.data.disfluencies import insert_disfluencies
 from models.data.disfluent_pairs import read_disfl_qa, read_rev16
@@ -37,6 +37,7 @@ __all__ = ["ENGLISH"]
 _OF_OUR_OWN: dict[str, Callable[[], Iterator[AlignedDocument]]] = {
     "patterns": partial(pattern_documents, ENGLISH_FRAMES, add_english),
     "calls": call_documents,
+    "kinds": kind_documents,
 }
 _DEV_TALKS = "dev2012"
 """The benchmark's development talks under the name of a corpus."""
@@ -54,6 +55,7 @@ _MIX = {
     "disfl_qa": 150_000,
     "patterns": 280_000,
     "calls": 400_000,
+    "kinds": 400_000,
     "us_congress_hearings": 5_000_000,
     "whitehouse_briefings": 5_000_000,
     "audreyt_english": 3_600_000,

@@ -4,7 +4,9 @@ What people say on the telephone hardly stands in edited text, so a network trai
 short, or reads a telephone number as sentences. Here calls are made by a grammar: ``frames.txt`` holds the sentences
 by what they do, ``words.txt`` what is drawn into them, ``models.data.call_numbers`` numbers and addresses. The notation
 is ``models.data.frame_notation``'s; a sentence begins small unless its first word is always a capital, so the
-case of every word is known. No turn has a run of five words that stands in the regression list or in the demo's
+case of every word is known. ``kinds.txt`` holds what a labeller confuses (a sum and a repair, "you know" in a
+relative clause, "uh huh", words doubled on purpose), each kind as often as another: the corpus ``kinds``.
+No turn has a run of five words that stands in the regression list or in the demo's
 script, which say whether what is learnt goes beyond the frames: ``kept_out.txt`` holds the hashes of those runs.
 """
 
@@ -13,9 +15,10 @@ from __future__ import annotations
 import random
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument
@@ -27,16 +30,30 @@ from schemas.labels import Disfluency, Punctuation
 from worker.core.casing import casing_of
 from worker.core.normalisation import model_view
 
-__all__ = ["KEPT_OUT", "SaidWord", "call_documents", "calls", "frames", "run_hashes", "sentence"]
+__all__ = [
+    "KEPT_OUT",
+    "SaidWord",
+    "call_documents",
+    "calls",
+    "frames",
+    "kind_documents",
+    "kinds",
+    "run_hashes",
+    "sentence",
+]
 
 KEPT_OUT = Path(__file__).parent / "kept_out.txt"
 """A CRC-32 a line, in hexadecimal: one of each run of five words that no call may hold."""
+
+_LINES_KEPT_OUT = Path(__file__).parent / "kept_out_lines.txt"
+"""The same of an evaluation set that is no part of this repository: of its runs, and of its lines that are shorter."""
 
 _FOLDER = Path(__file__).parent
 _SLOT = re.compile(r"<(\w+)(\.small)?>")
 _ACTS = {"greet": 9, "answer": 26, "ask": 18, "tell": 22, "number": 14, "repair": 9, "earnest": 8}
 _PAUSES = ("uh", "uh", "um", "um", "er", "erm", "you know", "i mean", "like", "well", "so")
 _DISFLUENT_SHARE = 0.22
+_SELDOM = 0.08
 _RUN = 5
 _CALLS = 4700  # about 1.5 million words
 
@@ -51,11 +68,20 @@ class SaidWord:
     casing: int | None
 
 
-@lru_cache(maxsize=1)
 def frames() -> dict[str, list[str]]:
-    """Return the frames by what they do in a call."""
+    """Return the frames of ``calls`` by what they do in a call."""
+    return _sections("frames.txt")
+
+
+def kinds() -> dict[str, list[str]]:
+    """Return the frames of ``kinds``, by kind."""
+    return _sections("kinds.txt")
+
+
+@lru_cache(maxsize=2)
+def _sections(name: str) -> dict[str, list[str]]:
     acts: dict[str, list[str]] = {}
-    for line in _lines("frames.txt"):
+    for line in _lines(name):
         if line.startswith("#"):
             act = acts.setdefault(line.strip("# "), [])
         else:
@@ -75,7 +101,7 @@ def _lines(name: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _kept_out() -> frozenset[str]:
-    return frozenset(KEPT_OUT.read_text(encoding="utf-8").split())
+    return frozenset(word for path in (KEPT_OUT, _LINES_KEPT_OUT) for word in path.read_text(encoding="utf-8").split())
 
 
 def run_hashes(words: Sequence[str]) -> set[str]:
@@ -86,8 +112,28 @@ def run_hashes(words: Sequence[str]) -> set[str]:
 
 def call_documents(*, documents: int = _CALLS) -> Iterator[AlignedDocument]:
     """Yield each call as a document; the same ones every time."""
-    for number, call in enumerate(calls(documents)):
-        document = AlignedDocument("calls", f"calls-{number}")
+    yield from _documents("calls", calls(documents))
+
+
+def kind_documents(*, documents: int = _CALLS) -> Iterator[AlignedDocument]:
+    """Yield documents of turns of one or two sentences of any kind; the same ones every time."""
+    yield from _documents("kinds", _kind_turns(documents))
+
+
+def _kind_turns(count: int) -> Iterator[list[list[SaidWord]]]:
+    for number in range(count):
+        rng = random.Random(f"kinds {number}")
+        yield [_kept_in(rng, _drawn_kinds) for _ in range(rng.randint(12, 30))]
+
+
+def _drawn_kinds(rng: random.Random) -> list[SaidWord]:
+    drawn = (rng.choice(kinds()[rng.choice([*kinds()])]) for _ in range(rng.choice((1, 1, 1, 2))))
+    return [word for frame in drawn for word in sentence(frame, rng, slips=_SELDOM)]
+
+
+def _documents(corpus: str, calls: Iterator[list[list[SaidWord]]]) -> Iterator[AlignedDocument]:
+    for number, call in enumerate(calls):
+        document = AlignedDocument(corpus, f"{corpus}-{number}")
         for turn in call:
             for word in turn:
                 document.add(word.view, word.mark, word.tag, UNKNOWN if word.casing is None else word.casing)
@@ -99,15 +145,23 @@ def calls(count: int, *, first: int = 0) -> Iterator[list[list[SaidWord]]]:
     """Yield calls number ``first`` and on as lists of turns; a call is the same every time."""
     for number in range(first, first + count):
         rng = random.Random(f"call {number}")
-        yield [_turn(rng, opening=place == 0) for place in range(rng.randint(12, 30))]
+        yield [_kept_in(rng, partial(_drawn, opening=place == 0)) for place in range(rng.randint(12, 30))]
 
 
-def _turn(rng: random.Random, *, opening: bool) -> list[SaidWord]:
+def _kept_in(rng: random.Random, draw: Callable[[random.Random], list[SaidWord]]) -> list[SaidWord]:
     """Return one turn that holds nothing that is kept out."""
     while True:
-        turn = _drawn(rng, opening=opening)
-        if not run_hashes([word.view for word in turn]) & _kept_out():
+        turn = draw(rng)
+        if not run_hashes([word.view for word in turn]) & _kept_out() and not _short_hashes(turn) & _kept_out():
             return turn
+
+
+def _short_hashes(turn: Sequence[SaidWord]) -> set[str]:
+    """Return the hashes of the sentences of two to four words in ``turn``."""
+    ends = [place for place, word in enumerate(turn) if Punctuation(word.mark).ends_sentence]
+    sentences = [turn[end + 1 : stop + 1] for end, stop in pairwise([-1, *ends])]
+    said = (" ".join(word.view for word in one) for one in sentences if 1 < len(one) < _RUN)
+    return {f"{zlib.crc32(line.encode()):08x}" for line in said}
 
 
 def _drawn(rng: random.Random, *, opening: bool) -> list[SaidWord]:
@@ -119,13 +173,13 @@ def _drawn(rng: random.Random, *, opening: bool) -> list[SaidWord]:
     return turn
 
 
-def sentence(frame: str, rng: random.Random) -> list[SaidWord]:
-    """Return what a frame says when its choices are made and its slots are filled."""
+def sentence(frame: str, rng: random.Random, *, slips: float = _DISFLUENT_SHARE) -> list[SaidWord]:
+    """Return what a frame says when its choices are made and its slots are filled; ``slips``: the share with slips."""
     filled = _filled(frame, rng)
     tokens = [token for token in bare(filled).split() if model_view(token)]
     read = zip(read_marks(" ".join(tokens)), word_tags(filled), tokens, strict=True)
     words = [SaidWord(view=word.view, mark=word.mark, tag=tag, casing=casing_of(token)) for word, tag, token in read]
-    return _with_slips(words, rng) if rng.random() < _DISFLUENT_SHARE else words
+    return _with_slips(words, rng) if rng.random() < slips else words
 
 
 def _filled(frame: str, rng: random.Random) -> str:

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import pytest
 
-from models.data.calls import KEPT_OUT, SaidWord, call_documents, calls, frames, run_hashes, sentence
+from models.data.aligned_words import AlignedDocument
+from models.data.call_numbers import said, whole
+from models.data.calls import (
+    KEPT_OUT,
+    SaidWord,
+    call_documents,
+    calls,
+    frames,
+    kind_documents,
+    kinds,
+    run_hashes,
+    sentence,
+)
+from models.data.spoken_frames import ENGLISH_FRAMES
 from models.evaluation.regression.cases import read_cases
 from schemas.labels import Casing, Disfluency, Punctuation
 from worker.core.normalisation import model_view
@@ -51,13 +66,41 @@ def test_the_case_of_every_word_that_has_one_is_known() -> None:
     assert [word.casing for word in words] == wanted
 
 
-def test_digits_read_out_are_a_list_and_no_sentence_ends_in_a_number_or_an_address() -> None:
+def test_digits_and_letters_have_no_mark_and_no_sentence_ends_in_a_number_or_an_address() -> None:
     for seed in range(40):
-        for frame in ("my number is <digits>.", "please send it to <address>."):
-            words = sentence(frame, Fluent(seed))
-            assert Punctuation.PERIOD not in [word.mark for word in words[:-1]]
-        said = [word for word in sentence("dial <digits>.", Fluent(seed))[1:] if word.view not in ("double", "triple")]
-        assert {word.mark for word in said[:-1]} == {Punctuation.COMMA}
+        words = sentence("please send it to <address>.", Fluent(seed))
+        assert Punctuation.PERIOD not in [word.mark for word in words[:-1]]
+        for slot in ("digits", "letters", "code", "run", "sum", "whole", "spokenyear"):
+            words = sentence(f"my number is <{slot}>.", Fluent(seed))
+            assert {word.mark for word in words[:-1]} == {Punctuation.NONE}, slot
+
+
+def test_a_number_is_said_over_its_whole_range() -> None:
+    assert said(647, joined=True) == "six hundred and forty seven"
+    assert said(1_100_005, joined=True) == "one million one hundred thousand and five"
+    assert said(20_413) == "twenty thousand four hundred thirteen"
+    together = [number for seed in range(200) if (number := whole(random.Random(seed))).split()[1:2] == ["hundred"]]
+    assert any(len(number.split()) > 3 for number in together)
+
+
+def test_a_date_carries_its_year_in_one_sentence() -> None:
+    for seed in range(40):
+        words = sentence("it ends on <fulldate>.", Fluent(seed))
+        assert [word.mark for word in words[:-1]].count(Punctuation.PERIOD) == 0
+        assert {word.tag for word in words} == {Disfluency.O}
+
+
+@pytest.mark.parametrize("kind", ["amount", "date", "code", "relative", "definition", "answer", "twice", "tag", "name"])
+def test_a_kind_said_in_earnest_loses_no_word(kind: str) -> None:
+    for number, frame in enumerate(kinds()[kind]):
+        assert {word.tag for word in sentence(frame, random.Random(number), slips=0)} == {Disfluency.O}, frame
+
+
+@pytest.mark.parametrize("frame", [*frames()["repair"], *kinds()["repair"], *ENGLISH_FRAMES.repaired])
+def test_a_number_is_taken_back_only_with_a_cue_or_a_filler(frame: str) -> None:
+    for slot in ("money", "number", "count", "sum", "tens", "digit", "time", "hour", "nth"):
+        assert f"<{slot}>] <" not in frame
+        assert not re.search(rf"<{slot}>\] \{{[^}}]*\|\)\}}", frame)
 
 
 def test_calls_are_the_same_every_time_and_of_all_kinds() -> None:
@@ -74,8 +117,9 @@ def test_no_sign_of_the_notation_is_left() -> None:
     assert not [word for word in words_of_calls() if any(sign in word.view for sign in "()[]{}<>|")]
 
 
-def test_each_turn_of_a_document_ends_a_sentence() -> None:
-    for document in call_documents(documents=20):
+@pytest.mark.parametrize("documents", [call_documents, kind_documents])
+def test_each_turn_of_a_document_ends_a_sentence(documents: Callable[..., Iterator[AlignedDocument]]) -> None:
+    for document in documents(documents=20):
         assert all(
             document.punctuation[end] in (Punctuation.PERIOD, Punctuation.QUESTION) for end in document.turn_ends
         )

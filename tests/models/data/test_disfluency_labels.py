@@ -6,7 +6,7 @@ import pytest
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.derived_tags import derive_tags
-from models.data.disfluencies import FUNCTION_WORDS, insert_disfluencies
+from models.data.disfluencies import FUNCTION_WORDS, NUMBER_WORDS, insert_disfluencies
 from models.data.disfluent_pairs import _tags
 from models.data.marks import read_marks
 from schemas.labels import Disfluency, Punctuation
@@ -32,6 +32,7 @@ def fluent_document(sentences: int) -> AlignedDocument:
         ("We can we can wait.", [B_RM, I_RM, FLUENT, FLUENT, FLUENT]),
         ("That is very very good.", [FLUENT, FLUENT, FLUENT, FLUENT, FLUENT]),
         ("He had had enough.", [FLUENT, FLUENT, FLUENT, FLUENT]),
+        ("Uh huh, uh I know.", [FLUENT, FLUENT, B_IM, FLUENT, FLUENT]),
         ("It went on and on and on.", [FLUENT] * 7),
         ("Hours and hours and nobody came.", [FLUENT] * 6),
         ("And again and again it failed.", [FLUENT] * 6),
@@ -49,6 +50,19 @@ def test_only_what_the_text_itself_shows_is_tagged(line: str, tags: list[int]) -
 def test_a_verbatim_sentence_that_shows_a_disfluency_may_hide_more() -> None:
     tags = derive_tags(read_marks("We uh we left. It was late."), verbatim=True)
     assert tags == [UNKNOWN, B_IM, UNKNOWN, UNKNOWN, FLUENT, FLUENT, FLUENT]
+
+
+def test_a_number_is_never_said_twice_or_repaired_without_a_word_between() -> None:
+    document = AlignedDocument("made up", "numbers")
+    for _ in range(400):
+        for word in ("it", "is", "two", "hundred", "and", "forty", "one", "miles"):
+            document.add(word, Punctuation.PERIOD if word == "miles" else Punctuation.NONE, FLUENT)
+    noisy = insert_disfluencies(document, random.Random(1), share=1.0)
+    taken_back = [k for k, tag in enumerate(noisy.disfluency) if tag in (B_RM, I_RM)]
+    assert len(taken_back) > 50
+    for k in taken_back:
+        if noisy.words[k] in NUMBER_WORDS and noisy.disfluency[k + 1] == FLUENT:
+            assert noisy.words[k + 1] not in NUMBER_WORDS
 
 
 def test_taking_the_inserted_words_away_gives_the_fluent_text_back() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.chinese_frames import CHINESE_FRAMES
+from models.data.chinese_numbers import count_said
 from models.data.spoken_frames import ENGLISH_FRAMES
 from models.data.spoken_patterns import Frames, add_chinese, add_english, pattern_documents
 from models.evaluation.regression.cases import FLUENT, read_cases
@@ -102,3 +103,18 @@ def test_no_sentence_of_the_regression_list_is_made(language: str, least: int) -
         made |= {"".join(document.words[start:end]) for start, end in pairwise(starts)}
     assert len(listed) > least
     assert not listed & made
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (12, "十二"),
+        (105, "一百零五"),
+        (110, "一百一十"),
+        (647, "六百四十七"),
+        (2005, "二千零五"),
+        (10_500, "一万零五百"),
+    ],
+)
+def test_a_chinese_number_is_said_as_people_say_it(value: int, said: str) -> None:
+    assert count_said(value) == said
