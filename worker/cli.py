@@ -22,6 +22,7 @@ _LISTED = {
     "demo": "Show it working: four people talk at once, words are grey until their labels are frozen.",
     "worker": "Run a worker: words in from Kafka, frozen labelled segments out, exactly once.",
     "punctuate": "Punctuate text without Kafka and Redis: one line is one session.",
+    "transcribe": "Make a transcript of each recording, without Kafka and Redis.",
     "serve": "Serve punctuation over WebSocket, without Kafka and Redis: words in, frozen segments and unfrozen words "
     "out.",
     "check": "Check settings, brokers, topics, Redis and models, before or beside a running worker; changes nothing.",

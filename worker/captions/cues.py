@@ -10,11 +10,12 @@ cue that begins more than ``most_late_ms`` before the last one did stands where 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemas.segments import Segment, TranslationSegment
 from worker.captions.layout import CaptionWord, laid_out, lines_of
 from worker.captions.limits import CaptionLimits
+from worker.core.cleaning import Cleaning
 from worker.core.rendering import Style, render_segment
 from worker.core.typography import typography_of
 
@@ -36,22 +37,28 @@ class Cue:
 
 
 class CueWriter:
-    """Writes the cues of one session. style: how segments are rendered; a route's text stays as it is."""
+    """Writes the cues of one session. style, cleaning: how segments are rendered; a route's text stays as it is."""
 
-    def __init__(self, limits: CaptionLimits, style: Style = Style.FLUENT) -> None:
+    def __init__(self, limits: CaptionLimits, style: Style = Style.FLUENT, *, cleaning: Cleaning | None = None) -> None:
         self._limits = limits
         self._style = style
+        self._cleaning = cleaning or Cleaning()
         self._number = 0
         self._free_ms = self._begun_ms = self._spoken_ms = 0
         self._first_appended_ms: int | None = None
         self._since: int | None = None
 
-    def write(self, segment: Segment) -> Iterator[Cue]:
-        """Yield the cues of the session's next segment; a session of the same name later has times of its own."""
+    def write(self, segment: Segment, *, lead: str = "") -> Iterator[Cue]:
+        """Yield the cues of the session's next segment; a session of the same name later has times of its own.
+
+        lead: stands before its first word, such as the speaker's name where the file has no other place for it.
+        """
         if segment.since != self._since:
             self._since, self._first_appended_ms = segment.since, None
             self._free_ms = self._begun_ms = self._spoken_ms = 0
         words = self._words(segment)
+        if lead and words:
+            words[0] = replace(words[0], text=f"{lead}{words[0].text}")
         for group in laid_out(words, self._limits):
             yield self._cue(group, segment)
 
@@ -75,7 +82,7 @@ class CueWriter:
         if isinstance(segment, TranslationSegment):
             text, spans = segment.text, segment.spans
         else:
-            rendered = render_segment(segment, self._style)
+            rendered = render_segment(segment, self._style, cleaning=self._cleaning)
             text, spans = rendered.text, rendered.spans
         words: list[CaptionWord] = []
         begins = [0, *(_boundary(text, spans[at - 1][2], spans[at][1]) for at in range(1, len(spans)))]

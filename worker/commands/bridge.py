@@ -23,13 +23,13 @@ from worker.adapters.websocket.shown_address import shown_address
 from worker.commands.brokers import reached_brokers
 from worker.commands.held_stops import HeldStops
 from worker.commands.language import tell_unserved
-from worker.commands.lines import read_lines, readable_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
 from worker.commands.replay import AgreeOption
 from worker.commands.speech_count import SpeechCount
 from worker.errors import FatalError
 from worker.feeds.hypothesis import UnreadableMessageError
+from worker.feeds.lines import read_lines, readable_lines
 from worker.feeds.messages import json_messages
 from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName

@@ -12,12 +12,12 @@ from worker.adapters.captions.zoom_meeting import ZoomMeeting
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.captions.cues import CueWriter
 from worker.commands.brokers import reached_brokers
-from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
 from worker.commands.tail import CaptionOptions, RouteOption, segment_of, topic_of
 from worker.core.rendering import Style
 from worker.errors import RetriableError
+from worker.feeds.lines import read_lines
 from worker.option_groups import grouped
 from worker.ports.caption_sink import CaptionSink
 from worker.settings.tree import BrokerSettings

@@ -16,7 +16,6 @@ from schemas.segments import Segment
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.commands.doubted_models import tell_doubts
 from worker.commands.language import LanguageOfText
-from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
 from worker.core.cleaning import Cleaning, CleaningLevel
@@ -26,6 +25,10 @@ from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.core.served_languages import unserved
 from worker.core.stream import LabelSource, StreamingLabeller
+from worker.errors import FatalError
+from worker.feeds.file_format import LOOKED_AT_LINES, spoken_format
+from worker.feeds.foreign_files import is_lone_value
+from worker.feeds.lines import read_lines
 from worker.option_groups import grouped
 from worker.ports.engine import served_languages
 from worker.settings.tree import load_local_settings, models_folder
@@ -98,7 +101,7 @@ def punctuate(
         keep_reparanda=fluent.keep_reparanda,
         cleaning=settings.worker.cleaning(fluent.level),
     )
-    given = read_lines(file)
+    given = _text_lines(file)
     if file != "-" and not sys.stdout.isatty():  # else the text itself shows how far it has come
         given = counted(given, doing="lines")
     language = LanguageOfText(lang)
@@ -109,6 +112,26 @@ def punctuate(
             typer.echo(told, err=True)
         sys.stdout.write(lines.punctuated(line, session=f"line-{number}"))
         sys.stdout.flush()
+
+
+def _text_lines(file: str) -> Iterator[str]:
+    """Yield the lines of a text as they come. FatalError: it is JSON or captions."""
+    lines = read_lines(file)
+    head: list[str] = []
+    while (line := next(lines, None)) is not None:
+        head.append(line)
+        if len(head) == LOOKED_AT_LINES or (file == "-" and _answered_at_once("".join(head).strip())):
+            break
+    if (other := spoken_format(file, head)) is not None:
+        shown = "standard input" if file == "-" else file
+        raise FatalError(f"{shown} is {other}, not text: `caesura transcribe` makes a transcript of it")
+    yield from head
+    yield from lines
+
+
+def _answered_at_once(text: str) -> bool:
+    """Tell whether standard input is answered before more of it is read: a number alone may begin captions."""
+    return bool(text) and (sys.stdin.isatty() or not (text.isdigit() or is_lone_value(text)))
 
 
 def _prompted(lines: Iterable[str]) -> Iterator[str]:

@@ -16,12 +16,12 @@ from schemas.versions import EVENT_VERSION
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.commands.brokers import reached_brokers
 from worker.commands.language import tell_unserved
-from worker.commands.lines import read_lines
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
 from worker.commands.speech_count import SpeechCount
 from worker.errors import FatalError
 from worker.feeds.file_format import FileFormat
+from worker.feeds.lines import read_lines
 from worker.feeds.pacing import paced
 from worker.feeds.recorded_speech import RecordedSpeech
 from worker.feeds.refusal import why_refused

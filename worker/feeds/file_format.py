@@ -19,7 +19,7 @@ from worker.feeds.formats.srt import TIMING
 from worker.feeds.json_text import json_value_at
 from worker.feeds.recognisers.catalogue import recogniser_of
 
-__all__ = ["LOOKED_AT_LINES", "FileFormat", "recognised_format", "spoken_lines"]
+__all__ = ["LOOKED_AT_LINES", "FileFormat", "recognised_format", "spoken_format", "spoken_lines"]
 
 LOOKED_AT_LINES = 400
 
@@ -69,6 +69,22 @@ def recognised_format(name: str, head: Sequence[str]) -> FileFormat:
     if by_ending is None and (other := foreign_format(given)):
         raise _refusal(name, f"looks like {other}")
     return by_ending or FileFormat.TEXT
+
+
+def spoken_format(name: str, head: Sequence[str]) -> str | None:
+    """Return what a text's first lines are where they are no text but JSON, captions or CTM; None where they are text.
+
+    What is like neither may be text: its reader decides.
+    """
+    try:
+        found = recognised_format(name, head)
+    except FatalError:
+        first = next((line.strip().removeprefix("\ufeff") for line in head if line.strip()), "")
+        return "JSON" if first.startswith(("{", "[", '"')) else None
+    if found is FileFormat.TEXT:
+        return None
+    captions = found in (FileFormat.SRT, FileFormat.VTT, FileFormat.CTM)
+    return found.value.upper() if captions else f"JSON ({found})"
 
 
 def spoken_lines(name: str, lines: Iterable[str]) -> Iterator[str]:

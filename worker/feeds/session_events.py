@@ -45,6 +45,7 @@ class SessionEvents:
     targets: tuple[str, ...] | None = None
     refused: Callable[[UnreadableMessageError], None] | None = None
     _numbers: dict[str, _Numbering] = field(default_factory=dict)
+    _speakers: dict[str, str] = field(default_factory=dict)
     _latest_ms: int = 0
 
     def check(self) -> None:
@@ -71,6 +72,7 @@ class SessionEvents:
     def forget(self, session: str) -> None:
         """Keep nothing of a session: it is over, or nobody took its events. Its next event begins it anew."""
         self._numbers.pop(session, None)
+        self._speakers.pop(session, None)
 
     def events(
         self, words: Sequence[HeardWord], *, stream: str, heard_ms: int | None, utterance_end: bool
@@ -81,7 +83,8 @@ class SessionEvents:
         """
         by_name: dict[str, list[HeardWord]] = {}
         for word in words:
-            by_name.setdefault(self._name(stream, word.speaker), []).append(word)
+            by_name.setdefault(name := self._name(stream, word.speaker), []).append(word)
+            self._speakers[name] = word.speaker
         known = [name for name in self._numbers if self._of_stream(name, stream)] or [self._name(stream, "")]
         for name in by_name or known:
             yield from self._of_session(name, by_name.get(name, ()), heard_ms, utterance_end=utterance_end)
@@ -140,6 +143,8 @@ class SessionEvents:
             utterance_end=utterance_end,
             session_end=session_end,
             targets=None if numbering.spoke else self.targets,
+            conversation=self.session,
+            speaker=self._speakers.get(name) or None,
             attributes=GUESSED_ENDS if guessed else None,
         )
         if self.refused is not None and (why := why_refused(event)) is not None:

@@ -18,13 +18,12 @@ from schemas.dead_letters import DeadLetterReason
 from schemas.events import SessionOptions, WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
-from schemas.versions import EVENT_VERSION
 from worker.core.admission import OfferOutcome
 from worker.core.paced_looks import PacedLooks
 from worker.ports.clock import Clock
 from worker.service.client_event import ClientEvent
 from worker.service.messages import RefusalReason, ServeReason
-from worker.service.session_pool import PoolTurn, SessionPool
+from worker.service.session_pool import PoolTurn, SessionPool, end_event
 
 __all__ = ["DecodingThread", "Outlet"]
 
@@ -204,15 +203,7 @@ class DecodingThread:
 
     def _end_sessions(self, connection: int) -> None:
         for name, last in self._sessions.get(connection, {}).items():
-            event = last.event
-            end = WordsEvent(
-                version=EVENT_VERSION,
-                session=f"{connection}:{name}",
-                lang=event.lang,
-                epoch=event.epoch,
-                seq=event.seq + 1,
-                session_end=True,
-            )
+            end = end_event(msgspec.structs.replace(last.event, session=f"{connection}:{name}"))
             self._pool.offer(end)  # one that is ending already refuses it
 
     def _let_go(self, connection: int) -> None:

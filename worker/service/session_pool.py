@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from schemas.events import WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
+from schemas.versions import EVENT_VERSION
 from worker.core.admission import AdmissionDecision
 from worker.core.batching import BatchLimits
 from worker.core.context import DecodingContext, Origin
@@ -27,10 +28,22 @@ from worker.runtime.deadline import Deadline
 from worker.runtime.labelling import Labelling
 from worker.runtime.watchdog import InferenceWatchdog
 
-__all__ = ["PoolTurn", "SessionPool"]
+__all__ = ["PoolTurn", "SessionPool", "end_event"]
 
 _PARTITION = 0
 _SOURCE = "memory"
+
+
+def end_event(last: WordsEvent) -> WordsEvent:
+    """Return the event that ends the session whose last event this was."""
+    return WordsEvent(
+        version=EVENT_VERSION,
+        session=last.session,
+        lang=last.lang,
+        epoch=last.epoch,
+        seq=last.seq + 1,
+        session_end=True,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

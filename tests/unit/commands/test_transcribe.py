@@ -1,0 +1,167 @@
+"""``caesura transcribe``: any recording to a transcript in this process; what is none is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.harness.command import CAESURA, outside
+from tests.harness.places import ROOT
+from tests.harness.terminal import Terminal
+
+CALL = """WEBVTT
+
+00:00:01.000 --> 00:00:03.400
+<v Mona>so um could you tell me when the parcel will arrive
+
+00:00:03.900 --> 00:00:05.000
+<v Ilya>it comes on friday
+
+00:00:09.000 --> 00:00:11.000
+<v Mona>fine then i will be at home
+"""
+
+
+def bare(text: str) -> str:
+    """Return the words as they were spoken, without marks and capitals."""
+    return " ".join(re.findall(r"[a-z']+", text.lower()))
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> str:
+    (tmp_path / "call.vtt").write_text(CALL, encoding="utf-8")
+    return str(tmp_path / "call.vtt")
+
+
+def test_speakers_stand_side_by_side_in_order_of_time_with_names_and_times(terminal: Terminal, call: str) -> None:
+    done = terminal.run("transcribe", call)
+    assert done.status == 0
+    assert [(line[:16], bare(line[16:])) for line in done.out.split("\n\n")] == [
+        ("[00:00:01] Mona:", "so could you tell me when the parcel will arrive"),
+        ("[00:00:03] Ilya:", "it comes on friday"),
+        ("[00:00:09] Mona:", "fine then i will be at home"),
+    ]
+    assert done.err == f"{call}: vtt, 5 events, 22 words, 2 sessions\n"
+
+
+def test_every_word_stands_in_marked_and_in_json_lines(terminal: Terminal, call: str) -> None:
+    assert "{um}" in terminal.run("transcribe", call, "--output", "marked", "--no-times").out
+    segments = [json.loads(line) for line in terminal.run("transcribe", call, "--output", "jsonl").out.splitlines()]
+    assert " ".join(word["text"] for segment in segments for word in segment["words"]) == (
+        "so um could you tell me when the parcel will arrive it comes on friday fine then i will be at home"
+    )
+    assert {segment["conversation"] for segment in segments} == {"call"}
+    assert sorted({segment["speaker"] for segment in segments}) == ["Ilya", "Mona"]
+
+
+def test_captions_name_their_speakers(terminal: Terminal, call: str) -> None:
+    vtt = terminal.run("transcribe", call, "--output", "vtt").out
+    assert vtt.startswith("WEBVTT\n\n1\n00:00:01.000 --> ")
+    assert "<v Ilya>It comes" in vtt
+    srt = terminal.run("transcribe", call, "--output", "srt", "--columns", "20").out
+    assert "Ilya: It comes" in srt
+    assert max(map(len, srt.splitlines())) <= len("00:00:01,000 --> 00:00:02,000")
+
+
+def test_a_transcript_as_captions_is_read_as_the_same_transcript(terminal: Terminal, call: str, tmp_path: Path) -> None:
+    (tmp_path / "again.vtt").write_text(terminal.run("transcribe", call, "--output", "vtt").out, encoding="utf-8")
+    names = [line.split("] ")[1].split(":")[0] for line in terminal.run("transcribe", call).out.split("\n\n")]
+    again = terminal.run("transcribe", str(tmp_path / "again.vtt")).out.split("\n\n")
+    assert [line.split("] ")[1].split(":")[0] for line in again] == names
+
+
+def test_the_lines_of_a_text_are_paragraphs_in_their_order(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_text("yes that is right\nthen we can go home\n", encoding="utf-8")
+    done = terminal.run("transcribe", str(tmp_path / "talk.txt"))
+    assert [bare(line) for line in done.out.split("\n\n")] == ["yes that is right", "then we can go home"]
+    refused = terminal.run("transcribe", str(tmp_path / "talk.txt"), "--output", "srt")
+    assert refused.status == 1
+    assert "has no times of words" in refused.err
+
+
+def test_each_of_several_files_has_a_transcript_and_one_that_is_none_is_named(
+    terminal: Terminal, call: str, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.json").write_text('{"nothing": "known"}', encoding="utf-8")
+    (tmp_path / "made").mkdir()
+    into = ("--output", "vtt", "--into", str(tmp_path / "made"))
+    done = terminal.run("transcribe", call, str(tmp_path / "broken.json"), *into)
+    assert done.status == 1
+    assert f"caesura: {tmp_path}/broken.json is JSON, but of no recogniser" in done.err
+    assert (tmp_path / "made" / "call.vtt").read_text(encoding="utf-8").startswith("WEBVTT")
+    assert [file.name for file in (tmp_path / "made").iterdir()] == ["call.vtt"]
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        pytest.param(("--output", "srt"), "captions of 2 files go into 2 files", id="captions of two files"),
+        pytest.param(("--into", "no-such-folder"), "there is no such folder", id="no folder"),
+        pytest.param(("--into", "HERE", "--output", "vtt"), "would replace it", id="the recording itself"),
+    ],
+)
+def test_where_a_transcript_would_not_fit_is_said_before_anything_is_read(
+    terminal: Terminal, call: str, more: tuple[str, ...], told: str
+) -> None:
+    options = [os.path.dirname(call) if one == "HERE" else one for one in more]  # noqa: PTH120
+    done = terminal.run("transcribe", call, call, *options)
+    assert (done.status, done.out) == (1, "")
+    assert told in done.err
+
+
+def test_events_that_a_session_refuses_are_counted_and_the_status_says_so(terminal: Terminal, tmp_path: Path) -> None:
+    lines = [{"session": "a", "words": ["good", "evening"], "session_end": True}, {"session": "a", "words": ["late"]}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    done = terminal.run("transcribe", str(tmp_path / "a.jsonl"))
+    assert done.status == 1
+    assert bare(done.out) == "good evening"
+    assert "1 event refused: session_ended" in done.err
+
+
+def test_a_stream_is_written_while_it_comes() -> None:
+    with subprocess.Popen(
+        [*CAESURA, "transcribe", "-", "--no-times"],
+        cwd=ROOT,
+        env=outside(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        for begin_s, text in ((0, "this is the first thing to say"), (60, "and much later comes another thing")):
+            for number, word in enumerate(text.split()):
+                at_ms = begin_s * 1000 + number * 300
+                line = {"session": "a", "words": [{"text": word, "start_ms": at_ms, "end_ms": at_ms + 250}]}
+                run.stdin.write(json.dumps(line) + "\n")
+            run.stdin.write(json.dumps({"session": "a", "utterance_end": True}) + "\n")
+        run.stdin.flush()
+        assert bare(run.stdout.readline()) == "this is the first thing to say", "before its input has ended"
+        run.stdin.close()
+        assert "another thing" in run.stdout.read()
+        assert run.wait(60) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.vtt", CALL, "is VTT, not text"),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\ngood day\n", "is SRT, not text"),
+        ("a.json", '{"text": "good day", "result": []}', "is JSON (vosk), not text"),
+        ("a.json", '{"nothing": "known"}', "is JSON, not text"),
+    ],
+)
+def test_punctuate_refuses_what_is_no_text_and_names_this_command(
+    terminal: Terminal, tmp_path: Path, name: str, content: str, told: str
+) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    done = terminal.run("punctuate", str(tmp_path / name))
+    assert (done.status, done.out) == (1, "")
+    assert told in done.err
+    assert "`caesura transcribe` makes a transcript of it" in done.err

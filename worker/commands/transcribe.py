@@ -1,0 +1,188 @@
+"""``caesura transcribe``: recordings, captions or text in, transcripts out; no broker, no store."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from worker.adapters.onnx.engine import OnnxEngine
+from worker.commands.doubted_models import tell_doubts
+from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.progress import counted, counted_noun
+from worker.commands.replay import AgreeOption
+from worker.commands.speech_count import SpeechCount
+from worker.commands.tail import CaptionOptions
+from worker.core.cleaning import CleaningLevel
+from worker.core.served_languages import unserved
+from worker.errors import CaesuraError, FatalError
+from worker.feeds.file_format import FileFormat
+from worker.feeds.timed_events import TimedEvent
+from worker.option_groups import grouped
+from worker.ports.engine import Engine, served_languages
+from worker.settings.tree import LocalSettings, load_local_settings, models_folder
+from worker.transcripts.decoding import RecordingDecoder
+from worker.transcripts.recording import Recording, open_recording
+from worker.transcripts.writing import TranscriptForm, TranscriptWriter
+
+__all__ = ["transcribe"]
+
+_ENDINGS = {
+    TranscriptForm.TEXT: ".txt",
+    TranscriptForm.MARKED: ".marked.txt",
+    TranscriptForm.SRT: ".srt",
+    TranscriptForm.VTT: ".vtt",
+    TranscriptForm.JSONL: ".segments.jsonl",
+}
+_CAPTIONS = (TranscriptForm.SRT, TranscriptForm.VTT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptOptions:
+    """What is read, and how the transcript is written."""
+
+    given: Annotated[
+        FileFormat, typer.Option("--format", help="What the files are; auto: what stands in each says so.")
+    ] = FileFormat.AUTO
+    lang: Annotated[str, typer.Option("--lang", "--language", help="Language of what names none itself (BCP-47).")] = (
+        "en"
+    )
+    output: Annotated[
+        TranscriptForm,
+        typer.Option(
+            help="text: paragraphs, fillers and repairs left out. marked: every word, with [reparanda] and {fillers}. "
+            "srt, vtt: captions. jsonl: each frozen segment as a line of JSON."
+        ),
+    ] = TranscriptForm.TEXT
+    into: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write a file for each recording there; else all is printed."),
+    ] = None
+    times: Annotated[bool, typer.Option(help="text, marked: say when each paragraph begins.")] = True
+    level: Annotated[CleaningLevel, typer.Option(help="How much is left out, as of `caesura punctuate`.")] = (
+        CleaningLevel.FULL
+    )
+    agree: AgreeOption = None
+
+
+@grouped
+def transcribe(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="A recogniser's output, captions, word events or text; - is standard input."
+        ),
+    ],
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    wanted: TranscriptOptions,
+    captions: CaptionOptions,
+) -> None:
+    """Make a transcript of each recording, without Kafka and Redis.
+
+    The format is recognised by what stands in a file (docs/recognisers.md). The speakers, channels and sessions of a
+    file are one conversation: they stand side by side in order of time, with their names. The decoding is the worker's.
+    What comes on standard input is written as soon as its place is certain. A file that cannot be read is named, the
+    others are written, and the status is 1.
+    """
+    if wanted.output in _CAPTIONS and len(files) > 1 and wanted.into is None:
+        raise FatalError(f"captions of {len(files)} files go into {len(files)} files: say where with --into FOLDER")
+    settings = load_local_settings(origin_of(config, assignments))
+    targets = _targets(files, wanted)
+    engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
+    tell_doubts(engine)
+    if (told := unserved(wanted.lang, served_languages(engine.models))) is not None:
+        typer.echo(told, err=True)
+    failed = False
+    for number, file in enumerate(files):
+        transcription = _Transcription(engine=engine, settings=settings, wanted=wanted, captions=captions)
+        try:
+            if len(files) > 1 and file not in targets and wanted.output is not TranscriptForm.JSONL:
+                sys.stdout.write(("\n" if number else "") + f"{file}\n\n")
+            failed |= not transcription.write(file, targets.get(file))
+        except CaesuraError as error:
+            if len(files) == 1:
+                raise
+            typer.echo(f"caesura: {error}", err=True)
+            failed = True
+    if failed:
+        raise typer.Exit(1)
+
+
+def _targets(files: Iterable[str], wanted: TranscriptOptions) -> dict[str, Path]:
+    """Return the file that each recording's transcript is written to. FatalError: two would be one, or no folder."""
+    if wanted.into is None:
+        return {}
+    if not wanted.into.is_dir():
+        raise FatalError(f"--into {wanted.into}: there is no such folder")
+    targets: dict[str, Path] = {}
+    for file in files:
+        stem = "stdin" if file == "-" else Path(file).stem
+        target = wanted.into / f"{stem}{_ENDINGS[wanted.output]}"
+        if target in targets.values():
+            raise FatalError(f"--into {wanted.into}: two recordings would be written to {target.name}")
+        if target.exists() and file != "-" and target.samefile(file):
+            raise FatalError(f"--into {wanted.into}: the transcript of {file} would replace it")
+        targets[file] = target
+    return targets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Transcription:
+    """Makes the transcript of one file."""
+
+    engine: Engine
+    settings: LocalSettings
+    wanted: TranscriptOptions
+    captions: CaptionOptions
+
+    def write(self, file: str, target: Path | None) -> bool:
+        """Write a file's transcript and say on stderr what came of it; False where words of it were refused."""
+        wanted = self.wanted
+        recording = open_recording(file, lang=wanted.lang, given=wanted.given, agreement=wanted.agree)
+        decoder = RecordingDecoder(self.engine, self.settings.decoding)
+        count = SpeechCount()
+        live = file == "-"
+        events = recording.events if live or not sys.stderr.isatty() else counted(recording.events, doing="events")
+        pieces = self._writer(recording).written(decoder.decoded(_noted(events, count), live=live), live=live)
+        if target is None:
+            for piece in pieces:
+                sys.stdout.write(piece)
+                sys.stdout.flush()
+        else:
+            _write_whole(target, "".join(pieces))
+        shown = "standard input" if file == "-" else file
+        written = f", written to {target}" if target is not None else ""
+        typer.echo(f"{shown}: {recording.format}, {count.told(count.events, 'event')}{written}", err=True)
+        for reason, refused in decoder.refused.items():
+            typer.echo(f"{shown}: {counted_noun(refused, 'event')} refused: {reason}", err=True)
+        return not decoder.refused
+
+    def _writer(self, recording: Recording) -> TranscriptWriter:
+        return TranscriptWriter(
+            name="standard input" if recording.name == "-" else recording.name,
+            form=self.wanted.output,
+            limits=self.captions.limits,
+            cleaning=self.settings.worker.cleaning(self.wanted.level),
+            times=self.wanted.times,
+            sides=not recording.is_text,
+        )
+
+
+def _noted(events: Iterable[TimedEvent], count: SpeechCount) -> Iterator[TimedEvent]:
+    for timed in events:
+        count.take(timed.event)
+        yield timed
+
+
+def _write_whole(target: Path, text: str) -> None:
+    """Write a file in one go; one that is there is replaced. FatalError where it cannot be written."""
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FatalError(f"{target} cannot be written: {error.strerror}") from error

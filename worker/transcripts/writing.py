@@ -1,0 +1,176 @@
+"""A recording's segments into a transcript: paragraphs for people, captions, or JSON lines."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import msgspec
+
+from schemas.segments import Segment
+from worker.captions.cues import Cue, CueWriter
+from worker.captions.files import VTT_HEAD, srt, vtt
+from worker.captions.limits import CaptionLimits
+from worker.core.cleaning import Cleaning
+from worker.core.conversation import ConversationOrder, Placed, in_order, side_name
+from worker.core.joined_text import joined_text
+from worker.core.paragraphs import Paragraph, Paragraphs
+from worker.core.rendering import Style, render_segment
+from worker.errors import FatalError
+from worker.transcripts.decoding import DecodedBatch
+
+__all__ = ["TranscriptForm", "TranscriptWriter"]
+
+_LIVE_HOLD_MS = 10_000
+
+
+class TranscriptForm(StrEnum):
+    """What a transcript is written as."""
+
+    TEXT = "text"
+    MARKED = "marked"
+    SRT = "srt"
+    VTT = "vtt"
+    JSONL = "jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptWriter:
+    """Writes the conversation of a recording. name: the recording's, for what is wrong with it.
+
+    times: whether a paragraph says when it begins. sides: whether it says whose it is; a text has neither.
+    """
+
+    name: str
+    form: TranscriptForm = TranscriptForm.TEXT
+    limits: CaptionLimits = field(default_factory=CaptionLimits)
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    times: bool = True
+    sides: bool = True
+
+    def written(self, batches: Iterable[DecodedBatch], *, live: bool = False) -> Iterator[str]:
+        """Yield the transcript in pieces, line ends with them, each as soon as its place is certain.
+
+        live: a side that says nothing keeps the others waiting for ten seconds of the conversation at most. Raises
+        FatalError where captions are wanted of words without times.
+        """
+        if not live:
+            yield from self._whole(batches)
+            return
+        order = ConversationOrder(hold_ms=_LIVE_HOLD_MS)
+        yield from self._pieces(_placed_live(order, batches))
+
+    def _whole(self, batches: Iterable[DecodedBatch]) -> Iterator[str]:
+        of_conversation: dict[str | None, list[Segment]] = {}
+        for segment in (segment for batch in batches for segment in batch.segments):
+            of_conversation.setdefault(segment.conversation, []).append(segment)
+        placed = {conversation: in_order(segments) for conversation, segments in of_conversation.items()}
+        headed = len(placed) > 1 and self.form in (TranscriptForm.TEXT, TranscriptForm.MARKED)
+        if self.form in (TranscriptForm.SRT, TranscriptForm.VTT):
+            if len(placed) > 1:
+                raise FatalError(f"{self.name} holds {len(placed)} conversations: captions are of one")
+            if not any(one.timed for of_one in placed.values() for one in of_one):
+                raise self._untimed()
+        for number, (conversation, of_one) in enumerate(placed.items()):
+            if headed:
+                yield ("\n" if number else "") + f"{conversation or self.name}\n\n"
+            yield from self._pieces(of_one)
+
+    def _pieces(self, placed: Iterable[Placed]) -> Iterator[str]:
+        match self.form:
+            case TranscriptForm.JSONL:
+                for one in placed:
+                    yield msgspec.json.encode(one.segment).decode() + "\n"
+            case TranscriptForm.SRT | TranscriptForm.VTT:
+                yield from self._captions(placed)
+            case TranscriptForm.TEXT | TranscriptForm.MARKED:
+                yield from self._paragraphs(placed)
+
+    def _paragraphs(self, placed: Iterable[Placed]) -> Iterator[str]:
+        named = _Named(placed)
+        paragraphs = Paragraphs()
+        first = True
+        for one in named:
+            if (paragraph := paragraphs.add(one)) is not None and (text := self._paragraph(paragraph, named)):
+                yield ("" if first else "\n") + text
+                first = False
+        if (paragraph := paragraphs.finish()) is not None and (text := self._paragraph(paragraph, named)):
+            yield ("" if first else "\n") + text
+
+    def _paragraph(self, paragraph: Paragraph, named: _Named) -> str:
+        style = Style.MARKED if self.form is TranscriptForm.MARKED else Style.FLUENT
+        texts = [render_segment(segment, style, cleaning=self.cleaning).text for segment in paragraph.segments]
+        text = joined_text(texts, paragraph.segments)
+        if not text:
+            return ""
+        time = f"[{_clock(paragraph.start_ms)}] " if self.times and paragraph.timed else ""
+        name = f"{paragraph.side}: " if self.sides and named.needed else ""
+        return f"{time}{name}{text}\n"
+
+    def _captions(self, placed: Iterable[Placed]) -> Iterator[str]:
+        """Yield cues in order of their start: one of a long segment may begin after the next segment's first."""
+        named = _Named(placed)
+        writers: dict[str, CueWriter] = {}
+        waiting: list[tuple[int, int, Cue]] = []
+        numbers, ties = itertools.count(1), itertools.count()
+        last = ""
+        if self.form is TranscriptForm.VTT:
+            yield VTT_HEAD
+        for one in named:
+            segment = one.segment
+            while waiting and waiting[0][0] <= one.start_ms:
+                yield self._cue(heapq.heappop(waiting)[2], next(numbers))
+            name = side_name(segment) if named.needed else None
+            leads = self.form is TranscriptForm.SRT and name is not None and segment.session != last
+            writer = writers.setdefault(segment.session, CueWriter(self.limits, cleaning=self.cleaning))
+            for cue in writer.write(segment, lead=f"{name}: " if leads else ""):
+                heapq.heappush(waiting, (cue.start_ms, next(ties), replace(cue, speaker=name)))
+                last = segment.session
+        while waiting:
+            yield self._cue(heapq.heappop(waiting)[2], next(numbers))
+
+    def _cue(self, cue: Cue, number: int) -> str:
+        numbered = replace(cue, number=number)
+        return vtt(numbered) if self.form is TranscriptForm.VTT else srt(numbered)
+
+    def _untimed(self) -> FatalError:
+        return FatalError(f"{self.name} has no times of words, and captions are made of them: --output text")
+
+
+class _Named:
+    """Segments as they go by, and whether people need names to tell whose they are."""
+
+    def __init__(self, placed: Iterable[Placed]) -> None:
+        self._placed = list(placed) if isinstance(placed, list) else placed
+        self._sessions: set[str] = set()
+        self.needed = False
+        if isinstance(self._placed, list):
+            for one in self._placed:
+                self._note(one)
+
+    def __iter__(self) -> Iterator[Placed]:
+        for one in self._placed:
+            self._note(one)
+            yield one
+
+    def _note(self, placed: Placed) -> None:
+        self._sessions.add(placed.segment.session)
+        self.needed = self.needed or len(self._sessions) > 1 or bool(placed.segment.speaker)
+
+
+def _placed_live(order: ConversationOrder, batches: Iterable[DecodedBatch]) -> Iterator[Placed]:
+    for batch in batches:
+        for session in batch.begun:
+            order.expect(session)
+        for segment in batch.segments:
+            yield from order.add(segment)
+    yield from order.finish()
+
+
+def _clock(at_ms: int) -> str:
+    minutes, second = divmod(at_ms // 1000, 60)
+    hour, minute = divmod(minutes, 60)
+    return f"{hour:02}:{minute:02}:{second:02}"
