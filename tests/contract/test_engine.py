@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
+from schemas.labels import Disfluency, Punctuation
 from tests.harness.places import SHIPPED
 from worker.adapters.memory.engine import ScriptedEngine
 from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.labelling import LabelRequest
+from worker.core.labelling import LabelRequest, ScoreOffsets
 from worker.core.rules import ModelTable
 from worker.errors import FatalError
 from worker.ports.engine import Engine
@@ -60,6 +63,30 @@ def test_a_label_with_look_ahead_words_after_it_stays_whatever_follows(engine: E
         assert after.disfluency[:settled] == before.disfluency[:settled]
 
 
+@pytest.mark.parametrize("words", ["hello", "so i went there on monday i mean", "what do you think we", "and uh"])
+def test_an_infinite_offset_ends_the_last_sentence_and_changes_no_other_label(engine: Engine, words: str) -> None:
+    asked = a_request(engine, words.split())
+    (own,) = engine.label([asked])
+    (ended,) = engine.label([replace(asked, offsets=ScoreOffsets(sentence_end=math.inf))])
+
+    assert Punctuation(ended.punctuation[-1]).ends_sentence
+    assert Punctuation(own.punctuation[-1]).ends_sentence <= (own.punctuation[-1] == ended.punctuation[-1])
+    assert ended.punctuation[:-1] == own.punctuation[:-1]
+    assert (ended.disfluency, ended.casing) == (own.disfluency, own.casing)
+
+
+@pytest.mark.parametrize("wanted", [(0, None), (0, 3), (2, 4)])
+def test_an_offset_for_sentence_ends_counts_for_a_buffers_last_word_alone(
+    engine: Engine, wanted: tuple[int, int | None]
+) -> None:
+    first, end = wanted
+    asked = replace(a_request(engine, ["so", "it", "ended", "well", "i", "mean"]), first=first, end=end)
+    (own,) = engine.label([asked])
+    (ended,) = engine.label([replace(asked, offsets=ScoreOffsets(sentence_end=math.inf))])
+
+    assert (ended == own) is not asked.closes
+
+
 def test_what_is_forgotten_is_answered_as_before(engine: Engine) -> None:
     before = engine.label([a_request(engine, _WORDS)])
     engine.forget("one")
@@ -76,6 +103,20 @@ def test_warming_up_twice_is_harmless_and_changes_no_answer(engine: Engine) -> N
     engine.warm_up()
     engine.warm_up()
     assert engine.label([a_request(engine, _WORDS)]) == before
+
+
+def test_offsets_move_how_readily_words_are_left_out() -> None:
+    engine = OnnxEngine(SHIPPED, threads=1)
+    asked = a_request(engine, ["we", "uh", "went", "to", "the", "to", "the", "lake", "i", "mean", "the", "sea"])
+
+    def kinds(**offsets: float) -> set[str]:
+        (labels,) = engine.label([replace(asked, offsets=ScoreOffsets(**offsets))])
+        return {Disfluency(tag).kind for tag in labels.disfluency}
+
+    assert kinds() == {"", "RM", "IM"}
+    assert kinds(reparandum=-20) == {"", "IM"}
+    assert kinds(filler=-20) == {"", "RM"}
+    assert kinds(reparandum=40) == {"RM"}
 
 
 def test_its_models_make_a_table(engine: Engine) -> None:

@@ -57,10 +57,14 @@ class BufferLabels:
         """Return the labels of the words from ``first`` to ``end`` that were asked for before; None: nobody knows."""
         return None if self.outlook is None else self.outlook.answer(self._buffer, self.model, range(first, end))
 
-    def request(self, first: int, end: int) -> LabelRequest | None:
-        """Return what to ask for the labels of the words from ``first`` to ``end``; None: nothing labels the buffer."""
+    def request(self, first: int, end: int, *, sentence_end: float = 0.0) -> LabelRequest | None:
+        """Return what to ask for the labels of the words from ``first`` to ``end``; None: nothing labels the buffer.
+
+        sentence_end: the offset of the last word's sentence marks.
+        """
         if self.model is None:
             return None
+        rules = self._context.rules
         return LabelRequest(
             session=self._session,
             model_id=self.model,
@@ -68,6 +72,7 @@ class BufferLabels:
             words=tuple(self._buffer.views),
             first=first,
             end=self._asked_end(end),
+            offsets=rules.score_offsets(sentence_end),
         )
 
     def take(self, answer: Labels | None, first: int, end: int, *, punctuation: bool) -> Labels | None:

@@ -22,7 +22,7 @@ from schemas.labels import kind_of
 from schemas.segments import SegmentWord
 from worker.core.typography import bare
 
-__all__ = ["Cleaning", "CleaningLevel", "phrases"]
+__all__ = ["Cleaning", "CleaningLevel", "compared", "phrase_places", "phrases"]
 
 _SOUNDS = frozenset(
     (
@@ -61,7 +61,7 @@ class CleaningLevel(StrEnum):
 
 def phrases(texts: Iterable[str]) -> frozenset[str]:
     """Return phrases as they are compared; those without a letter or a digit are none."""
-    return frozenset(phrase for text in texts if (phrase := "".join(map(_compared, text.split()))))
+    return frozenset(phrase for text in texts if (phrase := "".join(map(compared, text.split()))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class Cleaning:
         """Return for each word of a segment whether it is left out."""
         if self.level is CleaningLevel.OFF:
             return [False] * len(words)
-        texts = [_compared(word.text) for word in words]
+        texts = [compared(word.text) for word in words]
         kinds = [kind_of(word.disfluency) for word in words]
         if self.level is CleaningLevel.FULL:
             out = [kind != "" for kind in kinds]
@@ -93,14 +93,15 @@ class Cleaning:
             for start, end in _runs(words, kinds) if medium else ():
                 if _said_again(texts, kinds, start, end):
                     out[start:end] = [True] * (end - start)
-        for start, end in _places(texts, self.fillers):
+        for start, end in phrase_places(texts, self.fillers):
             out[start:end] = [True] * (end - start)
-        for start, end in _places(texts, self.kept):
+        for start, end in phrase_places(texts, self.kept):
             out[start:end] = [False] * (end - start)
         return out
 
 
-def _compared(text: str) -> str:
+def compared(text: str) -> str:
+    """Return a word as phrases are compared: without case and marks."""
     return "".join(character for character in bare(text).casefold() if character.isalnum())
 
 
@@ -123,7 +124,7 @@ def _said_again(texts: Sequence[str], kinds: Sequence[str], start: int, end: int
     return after[: end - start] == list(texts[start:end])
 
 
-def _places(texts: Sequence[str], wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
+def phrase_places(texts: Sequence[str], wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Yield where the wanted phrases stand among the words, whole words alone."""
     longest = max(map(len, wanted), default=0)
     for start in range(len(texts)):

@@ -18,7 +18,10 @@ Rules:
    context is the first to go.
 4. A flush freezes the rest with the labels of its step; silence and utterance ends keep the words as left context,
    a language change and a session's end clear the buffer.
-5. A model is chosen when the buffer's start has moved; until then the buffer keeps the one that labelled it.
+5. Before words freeze, ``worker.core.kept_words`` takes away tags that would leave out what must stay. It sees the
+   words, marks and tags that the buffer holds then, and the frozen ones before, so it decides the same at each replay.
+6. At a session's end the last word has a sentence mark, by the model's scores; at other flushes their offset decides.
+7. A model is chosen when the buffer's start has moved; until then the buffer keeps the one that labelled it.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from worker.core.buffer import Buffer
 from worker.core.buffer_labels import BufferLabels
 from worker.core.context import DecodingContext, Origin
 from worker.core.decoding_progress import DecodingProgress
+from worker.core.kept_words import guard_tags
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.rules import primary_language
 from worker.core.segment_writer import FrozenWords, SegmentWriter
@@ -144,21 +148,37 @@ class Decoder:
         """
         options = self.context.rules.reconfigure(self.options, event.configure)
         if options.own_words != self.options.own_words:
-            yield from self.flush(Cause.UTTERANCE)
+            yield from self.flush(Cause.UTTERANCE, sentence_end=0.0)
         if options.punctuation != self.options.punctuation:
-            yield from self.flush(Cause.UTTERANCE)
+            yield from self.flush(Cause.UTTERANCE, sentence_end=0.0)
             self.buffer.drop(len(self.buffer))  # labels with marks are no left context of words without, nor they of it
             self.tag = Disfluency.O.value
         self.options = options
 
-    def flush(self, cause: Cause, *, session_end: bool = False, pause: Pause | None = None) -> Work:
-        """Freeze all that is there; the words stay as left context. pause: of a silence, as far as it is known."""
+    def flush(
+        self,
+        cause: Cause,
+        *,
+        session_end: bool = False,
+        pause: Pause | None = None,
+        sentence_end: float | None = None,
+    ) -> Work:
+        """Freeze all that is there; the words stay as left context. pause: of a silence, as far as it is known.
+
+        sentence_end: the offset of the last word's sentence marks; None: the rules' own for this cause.
+        """
         yield from self._settle_tail()
-        if self.buffer.unfrozen and self.buffer.is_labelled:
-            self._cut_sentences()
-        elif self.buffer.unfrozen:
-            yield from self._step(flush=True)
+        if self.buffer.unfrozen:
+            offset = self.context.rules.sentence_end_offset(cause) if sentence_end is None else sentence_end
+            yield from self._label_last(offset)
         self._publish(len(self.buffer), cause, session_end=session_end, pause=pause)
+
+    def _label_last(self, sentence_end: float) -> Work:
+        """Label the buffer to its last word, and cut. sentence_end: the offset of that word's sentence marks."""
+        if sentence_end or not self.buffer.is_labelled:
+            yield from self._step(flush=True, sentence_end=sentence_end)
+        else:
+            self._cut_sentences()
 
     def clear(self, cause: Cause, *, session_end: bool = False) -> Work:
         """Freeze all that is there, and begin anew with an empty buffer and a new sentence."""
@@ -175,16 +195,20 @@ class Decoder:
             if self.buffer.append(word) % self.context.rules.step_words == 0:
                 yield from self._step()
 
-    def _step(self, *, flush: bool = False) -> Work:
-        """Label the buffer, then Algorithm 1 until no cut is left. flush: up to its last word, and no more."""
+    def _step(self, *, flush: bool = False, sentence_end: float = 0.0) -> Work:
+        """Label the buffer, then Algorithm 1 until no cut is left. flush: up to its last word, and no more.
+
+        sentence_end: the offset of the last word's sentence marks; whatever is known of that word is asked again.
+        """
         self._choose_model()
         buffer, look_ahead = self.buffer, self.labels.look_ahead
-        first, size = buffer.known, len(buffer.words)
+        size = len(buffer.words)
+        first = max(buffer.frozen, min(buffer.known, size - 1)) if sentence_end else buffer.known
         end = size if flush else max(first, self._labels_end(look_ahead))
         if first < end or (first < size and self.context.looks_ahead):
-            labels = self.labels.known(first, end)
+            labels = None if sentence_end else self.labels.known(first, end)
             if labels is None:
-                request = self.labels.request(first, end)
+                request = self.labels.request(first, end, sentence_end=sentence_end)
                 answer = None if request is None else (yield request)
                 labels = self.labels.take(answer, first, end, punctuation=self.options.punctuation)
             if first < end:
@@ -268,6 +292,7 @@ class Decoder:
         buffer, start = self.buffer, self.buffer.frozen
         if end <= start and not session_end:
             return
+        guard_tags(buffer.views, buffer.punctuation, buffer.disfluency, start, end)
         self.tag = buffer.freeze(end, self.tag)
         self._count_frozen(start, end, cause)
         for stop in (*buffer.sentence_ends(start, end - 1), max(start, end)):

@@ -8,7 +8,22 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["LabelRequest", "Labels"]
+__all__ = ["NO_OFFSETS", "LabelRequest", "Labels", "ScoreOffsets"]
+
+
+class ScoreOffsets(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What is added to a model's scores (logits) before the likeliest class is taken.
+
+    reparandum: to the two tags of words taken back; below 0, fewer words are left out. filler: to the two of fillers.
+    sentence_end: to the marks that end a sentence, at the buffer's last word alone; infinity: one of them is taken.
+    """
+
+    reparandum: float = 0.0
+    filler: float = 0.0
+    sentence_end: float = 0.0
+
+
+NO_OFFSETS = ScoreOffsets()
 
 
 class LabelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -19,6 +34,7 @@ class LabelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     buffer_start: the session's count of model words before ``words[0]``; it changes where words leave the buffer.
     model_id: the model that labels this buffer (``id@version``), one of the engine's.
     first, end: labels are wanted of ``words[first:end]``; None: of all from ``first`` on.
+    offsets: what the engine adds to its scores before it chooses labels.
     """
 
     session: str
@@ -27,6 +43,7 @@ class LabelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     words: tuple[str, ...]
     first: int = 0
     end: int | None = None
+    offsets: ScoreOffsets = NO_OFFSETS
 
     @property
     def wanted(self) -> range:

@@ -8,6 +8,7 @@ clamped to the nearest bound, never refused: the producer that asked for too muc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Protocol
@@ -15,7 +16,9 @@ from typing import Annotated, Protocol
 from msgspec import Meta
 
 from schemas.events import MAX_OWN_PHRASES, Emission, SessionOptions
+from schemas.segments import Cause
 from schemas.state import ChosenOptions, StateVersion, reaches
+from worker.core.labelling import NO_OFFSETS, ScoreOffsets
 from worker.errors import FatalError
 
 __all__ = [
@@ -39,6 +42,9 @@ def primary_language(tag: str) -> str:
     """Return the primary subtag of a BCP-47 tag in lower case; Mandarin (``cmn``) is ``zh``."""
     primary = tag.replace("_", "-").split("-", 1)[0].lower()
     return _SAME_LANGUAGE.get(primary, primary)
+
+
+_Offset = Annotated[float, Meta(ge=-20, le=20)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +90,10 @@ class DecodingRules:
     beyond them events of names that are new are refused, those of known ones go on. idle_after_ms: time since the last
     word after which a session is closed. forget_after_ms: time after which a closed session's counters are dropped.
     routes: the translation routes that exist. bounds: what sessions may choose.
+    reparandum_offset: added to a model's scores of words taken back; below 0, fewer words are left out.
+    filler_offset: the same of fillers. silence_end_offset: added to the scores of the marks that end a sentence, for
+    the last word before a silence; above 0, more sentences end there. utterance_end_offset: the same for the last word
+    before an ``utterance_end``. At a session's end one of these marks is always taken.
     """
 
     step_words: Annotated[int, Meta(ge=1, le=50)] = 3
@@ -98,6 +108,10 @@ class DecodingRules:
     max_open_sessions: Annotated[int, Meta(ge=1, le=10_000_000)] = 10_000
     idle_after_ms: Annotated[int, Meta(ge=1, le=604_800_000)] = 300_000
     forget_after_ms: Annotated[int, Meta(ge=0, le=7_776_000_000)] = 86_400_000
+    reparandum_offset: _Offset = 0.0
+    filler_offset: _Offset = 0.0
+    silence_end_offset: _Offset = 0.0
+    utterance_end_offset: _Offset = 0.0
     routes: frozenset[str] = frozenset()
     bounds: OptionBounds = field(default_factory=OptionBounds)
 
@@ -128,6 +142,23 @@ class DecodingRules:
         for name in ("look_ahead_words", "flush_after_ms", "max_buffer_words"):
             limits: Bounds = getattr(bounds, name)
             yield limits.least <= limits.most, f"bounds.{name}.least is above its most"
+
+    def sentence_end_offset(self, cause: Cause) -> float:
+        """Return what is added to the scores of sentence marks at the last word of a flush.
+
+        It is infinity at a session's end. A session that closes by idleness ends as by a silence.
+        """
+        if cause is Cause.END:
+            return math.inf
+        if cause is Cause.UTTERANCE:
+            return self.utterance_end_offset
+        return self.silence_end_offset if cause in (Cause.SILENCE, Cause.IDLE) else 0.0
+
+    def score_offsets(self, sentence_end: float = 0.0) -> ScoreOffsets:
+        """Return the offsets of a request's scores."""
+        if not (sentence_end or self.reparandum_offset or self.filler_offset):
+            return NO_OFFSETS
+        return ScoreOffsets(reparandum=self.reparandum_offset, filler=self.filler_offset, sentence_end=sentence_end)
 
     def kept_in(self, version: StateVersion) -> DecodingRules:
         """Return these rules without the wishes that a state of this version would lose at the next claim."""

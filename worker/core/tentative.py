@@ -11,6 +11,7 @@ from schemas.tentative import Tentative
 from schemas.versions import TENTATIVE_VERSION
 from worker.core.buffer import consistent_tag
 from worker.core.decoding import Decoder
+from worker.core.kept_words import guard_tags
 from worker.core.outlook import labels_of
 from worker.core.segment_writer import model_ref, published_words
 from worker.core.words import cut_piece
@@ -26,7 +27,9 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
     labelled = len(labels)
     unlabelled = len(words) - labelled
     tag, tags = decoder.tag, bytearray()
-    for found in labels.disfluency:
+    given = buffer.disfluency[: buffer.frozen] + labels.disfluency
+    guard_tags(buffer.views, buffer.punctuation[: buffer.frozen] + labels.punctuation, given, buffer.frozen, len(given))
+    for found in given[buffer.frozen :]:
         tag = consistent_tag(tag, found)
         tags.append(tag)
     tail = _tail(decoder)

@@ -60,7 +60,7 @@ class Engine(Protocol):
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label each request, in their order; an answer has one label of each kind a wanted word. Blocks; EngineError.
 
-        The answer to a request depends on nothing but its words, those that are wanted, and its model.
+        The answer to a request depends on nothing but its words, those that are wanted, its model and its offsets.
         """
         ...
 

@@ -78,7 +78,7 @@ def test_a_model_that_arrives_for_a_language_without_one_labels_what_is_not_froz
         ("two", "none"),
         ("three-comma", "comma"),
         ("four", "none"),
-        ("five", "none"),
+        ("five", "period"),
     ]
     assert driver.context.counts.takeovers == 0
 
@@ -91,7 +91,7 @@ def test_a_model_that_arrives_labels_words_too_that_were_settled_without_one() -
 
     assert driver.requests[-1].first == 0
     words = [word.punctuation for segment in driver.segments for word in segment.words]
-    assert words == ["comma", "comma", *["none"] * 13]
+    assert words == ["comma", "comma", *["none"] * 12, "period"]
     assert {segment.model for segment in driver.segments} == {ModelRef(id="new", version="2")}
 
 
@@ -104,10 +104,11 @@ def test_a_session_that_cannot_be_labelled_freezes_unlabelled_and_goes_on() -> N
     driver.give(event(1, session_end=True))
     driver.work()
 
-    first, rest = driver.segments
+    first, rest, end = driver.segments
     assert (first.cause, said([first]), first.model) == (Cause.FALLBACK, ["one-stop", "two", "three"], None)
     assert {word.punctuation for word in first.words} == {"none"}
-    assert (rest.cause, said([rest])) == (Cause.END, ["four", "five", "six"])
+    assert (rest.cause, said([rest])) == (Cause.SENTENCE, ["four", "five", "six"])
+    assert (end.cause, end.words) == (Cause.END, ())
     assert driver.context.counts.fallbacks == 1
 
 

@@ -50,7 +50,7 @@ def test_pieces_of_one_sentence_share_its_number() -> None:
     assert [(one.sentence, one.sentence_start, one.sentence_end) for one in driver.segments] == [
         (0, True, False),
         (0, False, True),
-        (1, True, False),
+        (1, True, True),
     ]
 
 

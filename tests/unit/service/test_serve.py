@@ -64,7 +64,7 @@ def test_messagepack_goes_both_ways() -> None:
             frozen += [message["marked"]] if message["type"] == "segment" else []
 
     assert kinds == ["ready", "segment", "ended"]
-    assert frozen == ["{Uh} yes"]
+    assert frozen == ["{Uh} yes."]
 
 
 def test_a_recognisers_own_messages_are_taken_as_they_are() -> None:

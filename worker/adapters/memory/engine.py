@@ -7,6 +7,7 @@ a word too early, relabels a frozen one or loses its place shows different label
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable, Sequence
 
@@ -25,6 +26,7 @@ Script = Callable[[str, Sequence[str], int, int], tuple[int, ...]]
 It looks no further than L words on.
 """
 
+_SENTENCE_ENDS = frozenset(mark for mark in Punctuation if mark.ends_sentence)
 _PUNCTUATION = bytes(
     [Punctuation.NONE] * 192
     + [Punctuation.COMMA] * 36
@@ -122,4 +124,6 @@ class ScriptedEngine(Engine):
             raise FatalError(f"no model {request.model_id} is loaded")
         labels = [self._script(model.name, request.words, place, model.look_ahead_words) for place in request.wanted]
         punctuation, disfluency, *casing = map(bytes, zip(*labels, strict=True))
+        if request.closes and request.offsets.sentence_end == math.inf and punctuation[-1] not in _SENTENCE_ENDS:
+            punctuation = punctuation[:-1] + bytes([Punctuation.PERIOD])
         return Labels(punctuation=punctuation, disfluency=disfluency, casing=casing[0] if casing else b"")

@@ -120,8 +120,8 @@ class OnnxEngine(Engine):
         """Return the labels that the scores of each request say."""
         answers: dict[int, Labels] = {}
         for model_id, places in _places(requests).items():
-            closes = [requests[place].closes for place in places]
-            labels = self._heads[model_id].labels([scored[place] for place in places], closes)
+            asked = [requests[place] for place in places]
+            labels = self._heads[model_id].labels([scored[place] for place in places], asked)
             answers.update(zip(places, labels, strict=True))
         return [answers[place] for place in range(len(requests))]
 

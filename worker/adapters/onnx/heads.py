@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from schemas.labels import Casing, Disfluency, Punctuation
 from schemas.model_manifest import ModelManifest
-from worker.core.labelling import Labels
+from worker.core.labelling import NO_OFFSETS, LabelRequest, Labels
 from worker.errors import EngineError
 
 __all__ = ["Heads", "Scores"]
 
-_MARKS, _CLOSING = "punctuation", "closing"
+_MARKS, _TAGS, _CLOSING = "punctuation", "disfluency", "closing"
 
 Scores = list[NDArray[np.float32]]
 """A score tensor a head, in the order of the model's heads; its last axis is the head's classes."""
@@ -37,11 +37,14 @@ class Heads:
         """Take them from a manifest. KeyError for a class that is no label."""
         self._model = manifest.name
         self._labels = {
-            "punctuation": _numbers(manifest.punctuation, {label.published: label for label in Punctuation}),
-            "disfluency": _numbers(manifest.disfluency, {label.published: label for label in Disfluency}),
+            _MARKS: _numbers(manifest.punctuation, {label.published: label for label in Punctuation}),
+            _TAGS: _numbers(manifest.disfluency, {label.published: label for label in Disfluency}),
         }
         if manifest.casing:
             self._labels["casing"] = _numbers(manifest.casing, {label.published: label for label in Casing})
+        self._goes_on = np.array([not Punctuation(mark).ends_sentence for mark in self._labels[_MARKS]])
+        self._reparanda = np.isin(self._labels[_TAGS], (Disfluency.B_RM, Disfluency.I_RM))
+        self._fillers = np.isin(self._labels[_TAGS], (Disfluency.B_IM, Disfluency.I_IM))
         self.classes = {name: len(labels) for name, labels in self._labels.items()}
         if manifest.closing:
             self.classes[_CLOSING] = self.classes[_MARKS]
@@ -55,20 +58,29 @@ class Heads:
             if not np.isfinite(given).all():
                 raise EngineError(f"model {self._model}: scores are not finite")
 
-    def labels(self, scored: Sequence[Scores], closes: Sequence[bool]) -> list[Labels]:
-        """Return the labels of each text's words, from a row of scores (W, C) a word for each head; a text at least.
-
-        closes: of each text, whether no word follows its last one.
-        """
+    def labels(self, scored: Sequence[Scores], requests: Sequence[LabelRequest]) -> list[Labels]:
+        """Return the labels of each request's words, from a row of scores (W, C) a word for each head; one at least."""
         ends = list(accumulate((len(scores[0]) for scores in scored), initial=0))
         joined = dict(zip(self.names, map(np.concatenate, zip(*scored, strict=True)), strict=True))
+        last = [stop - 1 for stop, request in zip(ends[1:], requests, strict=True) if request.closes]
         if _CLOSING in joined:
-            last = [stop - 1 for stop, closed in zip(ends[1:], closes, strict=True) if closed]
             joined[_MARKS][last] = joined[_CLOSING][last]
+        for (start, stop), request in zip(pairwise(ends), requests, strict=True):
+            if request.offsets != NO_OFFSETS:
+                self._add(request, {name: scores[start:stop] for name, scores in joined.items()})
         named = {name: classes[joined[name].argmax(axis=-1)].tobytes() for name, classes in self._labels.items()}
         return [
             Labels(**{name: labels[start:stop] for name, labels in named.items()}) for start, stop in pairwise(ends)
         ]
+
+    def _add(self, request: LabelRequest, scores: dict[str, NDArray[np.float32]]) -> None:
+        """Add a request's offsets to its scores (W, C), in place."""
+        offsets = request.offsets
+        scores[_TAGS][:, self._reparanda] += np.float32(offsets.reparandum)
+        scores[_TAGS][:, self._fillers] += np.float32(offsets.filler)
+        if request.closes and not self._goes_on.all():
+            # taken from the other marks, so that an infinite offset leaves the sentence marks' own order
+            scores[_MARKS][-1, self._goes_on] -= np.float32(offsets.sentence_end)
 
 
 def _numbers(names: Sequence[str], labels: dict[str, Any]) -> NDArray[np.uint8]:

@@ -1,0 +1,144 @@
+"""Words that are never left out, whatever a model's tags say; fillers and repairs still go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.labels import Disfluency, Punctuation
+from worker.core.kept_words import guard_tags
+
+TAGS = {"{": Disfluency.B_IM, "[": Disfluency.B_RM, "": Disfluency.O}
+MARKS = {".": Punctuation.PERIOD, "?": Punctuation.QUESTION, ",": Punctuation.COMMA}
+
+
+def left_out(line: str) -> str:
+    """Return what is still tagged of a line in which ``{`` and ``[`` stand before each word that a model tagged."""
+    words, marks, tags = [], bytearray(), bytearray()
+    for token in line.split():
+        mark = MARKS.get(token[-1], Punctuation.NONE)
+        text = token.rstrip(".?,")
+        tags.append(TAGS["" if text[0] not in "{[" else text[0]])
+        words.append(text.lstrip("{["))
+        marks.append(mark)
+    guard_tags(words, marks, tags, 0, len(words))
+    return " ".join(word for word, tag in zip(words, tags, strict=True) if tag)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{uh {huh the parcel came",
+        "{uh {oh the lid is open",
+        "was it cold. {uh {uh it was fine",
+        "{nuh {uh that one is mine",
+        "{mm {hmm carry on",
+        "{mm-hmm carry on",
+        "take him to the {er tonight",
+        "you wrote the word {um twice",
+        "she only said {hmm and left",
+        "the woman {you {know from the bakery rang",
+        "as {you {know the bridge is shut",
+        "anybody {you {know who sews",
+        "the songs {you {know and love",
+        "the more {you {know the better",
+        "that is what {i {mean",
+        "when i say [late {i {mean late",
+        "by soon {i {mean before noon",
+        "do you think {i {mean the left one",
+        "it is {you know a mess",
+        "{i mean",
+        "{sorry about the noise",
+        "there is {no milk",
+        "{no {wait for me",
+        "{actually it rained",
+        "那 {不对 吧",
+        "{不好意思 我 来晚 了",
+    ],
+)
+def test_what_was_meant_stays(line: str) -> None:
+    assert left_out(line) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "gone"),
+    [
+        ("i {um left early", "um"),
+        ("we went to the {uh {uh station", "uh uh"),
+        ("the room was {er full", "er"),
+        ("he said {um that it rained", "um"),
+        ("it was {you {know rather odd", "you know"),
+        ("{i {mean it was rather odd", "i mean"),
+        ("see you [monday {i {mean tuesday", "monday i mean"),
+        ("turn [left {no {wait right", "left no wait"),
+        ("ask for [tom {um {sorry tim", "tom um sorry"),
+        ("we go by [bus. {actually by tram", "bus actually"),
+        ("要 [红 的 {不对 蓝 的", "红"),
+        ("要 [红的 {不对 蓝的", "红的 不对"),
+    ],
+)
+def test_fillers_and_repairs_still_go(line: str, gone: str) -> None:
+    assert left_out(line) == gone
+
+
+SAID = "um uh huh oh you know i mean no sorry wait the word er say when by as we go 不对 嗯".split()  # noqa: SIM905
+speech = st.lists(
+    st.tuples(st.sampled_from(SAID), st.sampled_from(list(Punctuation)), st.sampled_from(list(Disfluency)))
+)
+
+
+@given(said=speech, cut=st.integers(0, 40), unlabelled=st.lists(st.sampled_from(SAID)))
+def test_nothing_is_left_out_that_no_tag_said_but_the_second_word_of_a_pair(
+    said: Sequence[tuple[str, Punctuation, Disfluency]], cut: int, unlabelled: list[str]
+) -> None:
+    words, marks, tags = [one[0] for one in said], bytes(one[1] for one in said), bytearray(one[2] for one in said)
+    before = bytes(tags)
+    start = min(cut, len(words))
+    guard_tags([*words, *unlabelled], marks, tags, start, len(words))
+
+    assert tags[:start] == before[:start], "what is frozen stays"
+    for place in range(start, len(words)):
+        pair = words[max(place - 1, 0) : place + 1] in (["you", "know"], ["i", "mean"])
+        assert tags[place] in (0, before[place]) or (pair and place == start)
+
+
+@given(said=speech)
+def test_the_words_of_a_pair_share_their_fate(said: Sequence[tuple[str, Punctuation, Disfluency]]) -> None:
+    words, marks, tags = [one[0] for one in said], bytes(one[1] for one in said), bytearray(one[2] for one in said)
+    guard_tags(words, marks, tags, 0, len(words))
+
+    for place in range(len(words) - 1):
+        if words[place : place + 2] in (["you", "know"], ["i", "mean"]):
+            assert bool(tags[place]) == bool(tags[place + 1])
+
+
+@given(said=speech, step=st.integers(1, 5))
+def test_a_pair_that_freezes_in_two_steps_shares_its_fate(
+    said: Sequence[tuple[str, Punctuation, Disfluency]], step: int
+) -> None:
+    words, marks, tags = [one[0] for one in said], bytes(one[1] for one in said), bytearray(one[2] for one in said)
+    for start in range(0, len(words), step):
+        guard_tags(words, marks, tags, start, min(start + step, len(words)))
+
+    for place in range(len(words) - 1):
+        if words[place : place + 2] in (["you", "know"], ["i", "mean"]) and place % step == step - 1:
+            assert not tags[place] or tags[place + 1]
+
+
+@given(said=speech)
+def test_an_editing_term_goes_only_behind_words_taken_back(
+    said: Sequence[tuple[str, Punctuation, Disfluency]],
+) -> None:
+    words, marks, tags = [one[0] for one in said], bytes(one[1] for one in said), bytearray(one[2] for one in said)
+    guard_tags(words, marks, tags, 0, len(words))
+
+    for place, tag in enumerate(tags):
+        if words[place] in ("sorry", "wait", "不对") and tag in (Disfluency.B_IM, Disfluency.I_IM):
+            begin = place
+            while begin and tags[begin - 1] in (Disfluency.B_IM, Disfluency.I_IM):
+                begin -= 1
+            assert begin
+            assert tags[begin - 1] in (Disfluency.B_RM, Disfluency.I_RM)

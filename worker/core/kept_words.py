@@ -1,0 +1,194 @@
+"""Which words are never left out, whatever a model's tags say: a guard over the tags of words about to freeze.
+
+A filler left in costs the reader a glance, a word left out by mistake changes what was said. So each rule here but one
+takes a tag away. It reads the words that are there, their marks and their tags, and decides about unfrozen words alone.
+
+Rules:
+
+1. Answers stay: "uh huh", "uh oh", "mm hmm", "nuh uh", and "uh uh" where a sentence begins.
+2. A sound that is no filler stays: "er" behind "the", and one that is named ("the word um").
+3. The two words of "you know" and "I mean" stay or go together. Where one of them stays, both do.
+4. "you know" stays as a relative clause or with its object ("the man you know from work", "as you know"); so does
+   "I mean" ("what I mean", "when I say free I mean free").
+5. An editing term (no, sorry, actually, 不对) goes only with words taken back right before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from schemas.labels import Disfluency, Punctuation
+from worker.core.cleaning import compared, phrase_places, phrases
+
+__all__ = ["guard_tags"]
+
+_WINDOW = 12
+"""Words before the first and behind the last word to decide about that the rules read."""
+
+_OUT = Disfluency.O.value
+_REPARANDUM = (Disfluency.B_RM.value, Disfluency.I_RM.value)
+_FILLER = (Disfluency.B_IM.value, Disfluency.I_IM.value)
+_GOES_ON = dict.fromkeys(_REPARANDUM, Disfluency.I_RM.value) | dict.fromkeys(_FILLER, Disfluency.I_IM.value)
+_SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
+
+
+def _words(*texts: str) -> frozenset[str]:
+    return frozenset(compared(word) for text in texts for word in text.split())
+
+
+_ANSWERS = phrases(("uh huh", "unh huh", "mm hm", "mm hmm", "mhm", "mhmm", "nuh uh", "uh oh", "嗯哼", "嗯嗯"))
+_ANSWERS_AT_START = phrases(("uh uh", "unh unh"))
+_SOUNDS = _words("um umm uh uhh er erm err ah eh hm hmm mm mmm mhm 嗯 呃 啊 哦 唔 额 诶")
+_NAMES_OF_SOUNDS = _words("word words sound sounds syllable letters 字 个字 个词 这个字 这个词")
+_SAID = _words("say says said saying go goes went write wrote type typed 说 写")
+_BEHIND_A_SAID_SOUND = _words(
+    "and or but when while too every instead again before after all because twice 了 着 的 一声 就 然后"
+) | {""}
+_KNOW, _MEAN = phrases(("you know",)), phrases(("i mean",))
+_BEFORE_YOU_KNOW = _words(
+    """as if whether than what whatever who whom let lets letting once unless until wish hope glad how all everything
+    anyone everyone someone anybody everybody somebody nobody"""
+)
+_ASKS = _words("do does did don't doesn't didn't")
+_SUBJECTS = _words("i we he she it they you")
+_BEHIND_YOU_KNOW = _words("about from best who whom personally better")
+_LIKED = _words("love hate trust like")
+_BEFORE_I_MEAN = _words("what who whom which whatever how do did that's")
+_SAY, _SAY_WHEN = _words("say says said"), _words("when whenever if where")
+_LINKS = _words("and but so well") | {""}
+_DEFINITION_WORDS = 7
+_EDITING_TERMS = """no;nope;wait;sorry;oh sorry;actually;rather;or rather;oh no;scratch that;strike that;correction;
+excuse me;pardon me;i meant;make that;let me rephrase;my mistake;my bad;oops;不对;不;不是;说错了;说错;错了;我说错了;
+哦不;啊不;哦不对;应该是;不好意思;对不起;抱歉;更正"""
+_EDITING = phrases(_EDITING_TERMS.split(";"))
+
+
+def guard_tags(words: Sequence[str], marks: Sequence[int], tags: bytearray, start: int, end: int) -> None:
+    """Change the tags of the words from ``start`` to ``end`` that would leave out what has to stay, in place.
+
+    words: the model's view of each word of a buffer. marks, tags: their labels as far as there are any; those before
+    ``start`` are frozen.
+    """
+    if any(tags[start:]):
+        _Guard(words, marks, tags, start, end).apply()
+
+
+class _Guard:
+    """A stretch of a buffer around the words to decide about; all places are the buffer's."""
+
+    def __init__(self, words: Sequence[str], marks: Sequence[int], tags: bytearray, start: int, end: int) -> None:
+        self._first = max(0, start - _WINDOW)
+        self._texts = [compared(word) for word in words[self._first : end + _WINDOW]]
+        self._marks = marks
+        self._tags = tags
+        self._start = start
+        self._end = end
+
+    def apply(self) -> None:
+        """Apply the rules in their order."""
+        self._keep_answers()
+        self._keep_sounds()
+        self._pair(_KNOW, self._says_what_is_known)
+        self._pair(_MEAN, self._says_what_is_meant)
+        self._keep_editing_terms()
+
+    def _text(self, place: int) -> str:
+        """Return a word as it is compared; empty where there is none."""
+        at = place - self._first
+        return self._texts[at] if 0 <= at < len(self._texts) else ""
+
+    def _tag(self, place: int) -> int:
+        return self._tags[place] if 0 <= place < len(self._tags) else _OUT
+
+    def _begins_sentence(self, place: int) -> bool:
+        return place == 0 or self._ends_sentence(place - 1)
+
+    def _found(self, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
+        for begin, end in phrase_places(self._texts, wanted):
+            yield begin + self._first, end + self._first
+
+    def _keep(self, begin: int, end: int) -> None:
+        for place in range(max(begin, self._start), min(end, self._end)):
+            self._tags[place] = _OUT
+
+    def _keep_answers(self) -> None:
+        for begin, end in self._found(_ANSWERS):
+            self._keep(begin, end)
+        for begin, end in self._found(_ANSWERS_AT_START):
+            if self._begins_sentence(begin):
+                self._keep(begin, end)
+
+    def _keep_sounds(self) -> None:
+        for place in range(self._start, self._end):
+            if self._tags[place] in _FILLER and self._text(place) in _SOUNDS and self._is_content(place):
+                self._tags[place] = _OUT
+
+    def _is_content(self, place: int) -> bool:
+        """Tell whether a sound is no filler: a place, or a word that is named."""
+        before, sound, behind = self._text(place - 1), self._text(place), self._text(place + 1)
+        if sound == "er" and before == "the":
+            return True
+        return before in _NAMES_OF_SOUNDS or (before in _SAID and behind in _BEHIND_A_SAID_SOUND)
+
+    def _pair(self, pair: frozenset[str], is_content: Callable[[int], bool]) -> None:
+        """Let the two words of a phrase stay or go together; the second follows a first one that is frozen."""
+        for place, end in self._found(pair):
+            first, second = self._tag(place), self._tag(place + 1)
+            if end != place + 2 or not (first or second):
+                continue
+            if place >= self._start:
+                disagree = place + 1 < len(self._tags) and bool(first) != bool(second)
+                if disagree or is_content(place):
+                    self._keep(place, end)
+            elif not first:
+                self._keep(place + 1, end)
+            elif not second and self._start <= place + 1 < self._end:
+                self._tags[place + 1] = _GOES_ON[first]
+
+    def _says_what_is_known(self, place: int) -> bool:
+        """Tell whether "you know" at ``place`` has an object or is a relative clause."""
+        before, behind = self._text(place - 1), self._text(place + 2)
+        if before in _BEFORE_YOU_KNOW or (before in ("more", "less") and self._text(place - 2) == "the"):
+            return not (before == "as" and self._text(place - 2) == "such")
+        if before in _ASKS and self._text(place - 2) not in _SUBJECTS:
+            return True
+        return behind in _BEHIND_YOU_KNOW or (behind == "and" and self._text(place + 3) in _LIKED)
+
+    def _says_what_is_meant(self, place: int) -> bool:
+        """Tell whether "I mean" at ``place`` says what something means; then all since what it defines stays too."""
+        before, behind = self._text(place - 1), self._text(place + 2)
+        asked = before == "think" and self._text(place - 2) == "you"
+        earnest = behind == "it" and (self._text(place + 3) == "" or self._ends_sentence(place + 2))
+        if before in _BEFORE_I_MEAN or asked or earnest:
+            return True
+        begin = self._definition(place)
+        if begin is not None and self._text(place + 2) != self._text(begin):
+            self._keep(begin, place)
+            return True
+        return False
+
+    def _ends_sentence(self, place: int) -> bool:
+        return place < len(self._marks) and self._marks[place] in _SENTENCE_ENDS
+
+    def _definition(self, end: int) -> int | None:
+        """Return where "when I say X" or, at a clause's beginning, "by X" begins that runs up to ``end``."""
+        for place in range(end - 2, max(end - 1 - _DEFINITION_WORDS, -1), -1):
+            if self._ends_sentence(place):
+                return None
+            word = self._text(place)
+            if word == "by" and (self._begins_sentence(place) or self._text(place - 1) in _LINKS):
+                return place
+            if word in _SAY_WHEN and not _SAY.isdisjoint(self._text(behind) for behind in (place + 2, place + 3)):
+                return place
+        return None
+
+    def _keep_editing_terms(self) -> None:
+        for begin, end in self._found(_EDITING):
+            if self._tag(begin) in _FILLER and not self._follows_reparandum(begin):
+                self._keep(begin, end)
+
+    def _follows_reparandum(self, place: int) -> bool:
+        """Tell whether the fillers around ``place``, all in a row, begin right behind words taken back."""
+        while self._tag(place - 1) in _FILLER:
+            place -= 1
+        return self._tag(place - 1) in _REPARANDUM
