@@ -15,7 +15,7 @@ from pathlib import Path
 from worker.errors import FatalError
 from worker.feeds.foreign_files import data_of_line, foreign_format, is_lone_value
 from worker.feeds.formats.ctm import is_ctm
-from worker.feeds.formats.srt import TIMING
+from worker.feeds.formats.cues import is_time_line
 from worker.feeds.json_text import json_value_at
 from worker.feeds.recognisers.catalogue import recogniser_of
 
@@ -99,7 +99,7 @@ def _written_format(lines: Sequence[str]) -> FileFormat | None:
     """Return the format of captions and of CTM."""
     if lines and lines[0].startswith("WEBVTT"):
         return FileFormat.VTT
-    if any(TIMING.match(line) for line in lines):
+    if any(map(is_time_line, lines)):
         return FileFormat.SRT
     words = [line for line in lines if not line.startswith(";;")]
     return FileFormat.CTM if words and all(map(is_ctm, words)) else None

@@ -11,7 +11,7 @@ from schemas.events import WordsEvent
 from worker.errors import FatalError
 from worker.feeds.file_format import LOOKED_AT_LINES, FileFormat, recognised_format, spoken_lines
 from worker.feeds.foreign_files import is_lone_value
-from worker.feeds.formats import ctm, srt, vtt
+from worker.feeds.formats import captions, ctm
 from worker.feeds.formats.jsonl import events_of_json_lines
 from worker.feeds.formats.text import events_of_text
 from worker.feeds.hypothesis import Hypothesis, UnreadableMessageError
@@ -20,12 +20,17 @@ from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from worker.feeds.refusal import BadLineError
 from worker.feeds.session_events import SessionEvents
+from worker.feeds.speaker_labels import SpeakerLabels
 from worker.feeds.timed_events import Pace, TimedEvent, timed
 from worker.feeds.whose_messages import WhoseMessages
 
 __all__ = ["RecordedSpeech"]
 
-_CAPTIONS = {FileFormat.SRT: srt.hypotheses, FileFormat.VTT: vtt.hypotheses, FileFormat.CTM: ctm.hypotheses}
+_CAPTIONS = {
+    FileFormat.SRT: captions.srt_hypotheses,
+    FileFormat.VTT: captions.vtt_hypotheses,
+    FileFormat.CTM: ctm.hypotheses,
+}
 _LONGEST_STEM = 60
 _LONGEST_VALUE_LINES = 1_000_000
 _OPENING = ("{", "[", "[{")
@@ -70,7 +75,11 @@ class RecordedSpeech:
             )
         if known is FileFormat.TEXT:
             prefix = f"{self._stem}-{self.epoch}-" if self.prefix is None else self.prefix
-            return events_of_text(lines, prefix=prefix, lang=self.lang, pace=self.pace)
+            labels = None
+            if self.name != "-":  # what comes live is not kept waiting for its labels to recur
+                lines = list(lines)
+                labels = SpeakerLabels(lines)
+            return events_of_text(lines, prefix=prefix, lang=self.lang, pace=self.pace, labels=labels)
         session = f"{self._stem}-{self.epoch}" if self.prefix is None else f"{self.prefix}{self._stem}"
         numbered = SessionEvents(session=session, lang=self.lang, epoch=self.epoch)
         if known in _CAPTIONS:

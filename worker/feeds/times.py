@@ -18,7 +18,7 @@ __all__ = ["clock_ms", "duration_ms", "ends_guessed", "ms", "seconds_ms", "sprea
 _LONGEST_WORD_MS = 1000
 _MS_A_CHARACTER = 60
 _LARGEST_MS = 2**53 - 1
-_CLOCK = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})")
+_CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:[.,:](\d{1,9}))?")
 
 
 def ms(value: object) -> int | None:
@@ -47,12 +47,12 @@ def duration_ms(value: object) -> int | None:
 
 
 def clock_ms(text: str) -> int | None:
-    """Return milliseconds of ``hh:mm:ss,mmm`` or ``mm:ss.mmm``; None of anything else."""
-    match = _CLOCK.fullmatch(text.strip())
+    """Return milliseconds of ``hh:mm:ss,mmm`` or ``mm:ss.mmm``, its fraction may be left out; None of anything else."""
+    match = _CLOCK.fullmatch("".join(text.split()))
     if match is None:
         return None
     hours, minutes, seconds, fraction = match.groups()
-    return ((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int(fraction.ljust(3, "0"))
+    return ((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int((fraction or "").ljust(3, "0")[:3])
 
 
 def ends_guessed(words: Sequence[HeardWord], *, until_ms: int | None = None) -> tuple[HeardWord, ...]:

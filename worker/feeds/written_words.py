@@ -11,6 +11,7 @@ __all__ = ["is_mark", "unmarked", "words_of", "written_units"]
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _UNIT = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 _MARK = re.compile(r"[\W_♪]+")
+_BRACKETS = {")": "(", "]": "[", "）": "（"}
 _KEPT = re.compile(r"[\w%$€£#@&+]")
 
 
@@ -30,7 +31,10 @@ def written_units(text: str) -> list[str]:
 
 
 def unmarked(text: str) -> str:
-    """Return a word without the marks around it; empty of a mark alone. A vowel's sign or an accent is no mark."""
+    """Return a word without the marks around it; empty of a mark alone.
+
+    A vowel's sign or an accent is no mark, nor is a bracket that closes one within the word.
+    """
     begin = _KEPT.search(text)
     end = _KEPT.search(text[::-1])  # from the end: a pattern that ends in $ looks at each run of marks again and again
     if is_mark(text) or begin is None or end is None:
@@ -38,4 +42,8 @@ def unmarked(text: str) -> str:
     last = len(text) - end.start()
     while last < len(text) and category(text[last]).startswith("M"):  # Thai, Hindi: they are written behind a letter
         last += 1
-    return text[begin.start() : last]
+    inner = text[begin.start() : last]
+    close = text[last : last + 1]
+    if close in _BRACKETS and inner.count(_BRACKETS[close]) > inner.count(close):  # f(x) is one word with its brackets
+        inner += close
+    return inner

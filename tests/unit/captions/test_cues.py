@@ -17,8 +17,7 @@ from worker.captions.files import VTT_HEAD, srt, vtt
 from worker.captions.limits import CaptionLimits, columns
 from worker.core.rendering import Style, render_segment
 from worker.errors import FatalError
-from worker.feeds.formats import srt as srt_in
-from worker.feeds.formats import vtt as vtt_in
+from worker.feeds.formats.captions import srt_hypotheses, vtt_hypotheses
 from worker.feeds.hypothesis import Hypothesis
 
 
@@ -222,8 +221,8 @@ def test_srt_and_vtt_can_be_read_again() -> None:
     assert srt(cue) == "3\n01:02:03,004 --> 01:02:04,500\nQ & A <now>,\nso → yes.\n\n"
     assert vtt(cue) == ("3\n01:02:03.004 --> 01:02:04.500\n<v Anna &gt; B>Q &amp; A &lt;now&gt;,\nso --&gt; yes.\n\n")
     plain = Cue(number=1, start_ms=0, end_ms=900, lines=("So, we begin", "and go on."))
-    assert _read(srt_in.hypotheses(srt(plain).splitlines())) == ["So,", "we", "begin", "and", "go", "on."]
-    assert _read(vtt_in.hypotheses((VTT_HEAD + vtt(plain)).splitlines())) == ["So,", "we", "begin", "and", "go", "on."]
+    assert _read(srt_hypotheses(srt(plain).splitlines())) == ["So,", "we", "begin", "and", "go", "on."]
+    assert _read(vtt_hypotheses((VTT_HEAD + vtt(plain)).splitlines())) == ["So,", "we", "begin", "and", "go", "on."]
 
 
 def _read(hypotheses: Iterator[Hypothesis]) -> list[str]:

@@ -256,3 +256,23 @@ def test_half_a_character_is_named_and_not_quoted() -> None:
     with pytest.raises(FatalError, match="half a character stands there") as refused:
         read('{"text": "so \\ud83d yes"}\n', "vosk.json")
     assert "ud83d" not in str(refused.value)
+
+
+def test_labels_in_a_text_name_its_sessions_and_are_not_spoken() -> None:
+    text = "Agent: good morning\nso we begin\nCustomer: hi\nAt noon: lunch\nAgent:\nfine\n"
+    assert said(read(text)) == {
+        "talk-7-1/Agent": "good morning",
+        "talk-7-2/Agent": "so we begin",
+        "talk-7-3/Customer": "hi",
+        "talk-7-4/Customer": "At noon: lunch",
+        "talk-7-6/Agent": "fine",
+    }
+
+
+def test_labels_of_a_text_on_standard_input_are_known_once_they_recur() -> None:
+    text = "Anna: good morning\nSpeaker 2: hi\nAnna: fine\n"
+    assert said(read(text, name="-")) == {
+        "stdin-7-1": "Anna: good morning",
+        "stdin-7-2/Speaker 2": "hi",
+        "stdin-7-3/Anna": "fine",
+    }

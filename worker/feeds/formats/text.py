@@ -1,4 +1,7 @@
-"""Plain text: a line is a session, its words separated by white space, one event a word, ended at its last word."""
+"""Plain text: a line is a session, its words separated by white space, one event a word, ended at its last word.
+
+A speaker's label at a line's beginning, or on a line of its own, is not spoken: it stands behind the session's name.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,52 @@ import heapq
 from collections.abc import Iterable, Iterator
 
 from schemas.versions import EVENT_VERSION
+from worker.feeds.speaker_labels import SpeakerLabels
 from worker.feeds.timed_events import Pace, TimedEvent, word_event
 
-__all__ = ["events_of_text"]
+__all__ = ["SpokenLines", "events_of_text"]
 
 
-def events_of_text(lines: Iterable[str], *, prefix: str, lang: str, pace: Pace) -> Iterator[TimedEvent]:
-    """Yield the events of a text, in the order of their times; a session begins where one before it has ended."""
+class SpokenLines:
+    """Takes speakers' labels from lines as they go by. known: labels of all lines; None notes them as they come."""
+
+    def __init__(self, known: SpeakerLabels | None = None) -> None:
+        self._noting = known is None
+        self._labels = known or SpeakerLabels()
+        self._speaker = ""
+
+    def take(self, line: str) -> tuple[str, str]:
+        """Return who speaks a line, empty where no label says so, and the line without its label."""
+        if self._noting:
+            self._labels.add(line)
+        found = self._labels.find(line.rstrip())
+        if found is None:
+            return self._speaker, line
+        self._speaker = found.name
+        return found.name, line[found.end :] if found.labelled else line
+
+
+def events_of_text(
+    lines: Iterable[str], *, prefix: str, lang: str, pace: Pace, labels: SpeakerLabels | None = None
+) -> Iterator[TimedEvent]:
+    """Yield the events of a text, in the order of their times; a session begins where one before it has ended.
+
+    labels: those of the whole text; None where its lines come live, and only those before tell which labels recur.
+    """
+    spoken = SpokenLines(labels)
     free_at_ms = [0] * pace.sessions_at_once
     waiting: list[tuple[int, int, int, TimedEvent]] = []
     for number, line in enumerate(lines, start=1):
-        words = line.split()
+        speaker, said = spoken.take(line)
+        session = f"{prefix}{number}/{speaker}" if speaker else f"{prefix}{number}"
+        words = said.split()
         if not words:
             continue
         begin_ms = heapq.heappop(free_at_ms)
         for seq, word in enumerate(words):
             at_ms = begin_ms + pace.word_ms(seq + 1)
             event = word_event(
-                {"session": f"{prefix}{number}", "seq": seq, "lang": lang, "version": EVENT_VERSION, "words": word}
+                {"session": session, "seq": seq, "lang": lang, "version": EVENT_VERSION, "words": word}
                 | ({"session_end": True} if seq + 1 == len(words) else {}),
                 where=f"line {number}",
             )

@@ -17,19 +17,17 @@ https://github.com/ggml-org/whisper.cpp, https://github.com/collabora/WhisperLiv
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
 from worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
+from worker.feeds.spoken_text import spoken_pieces, spoken_text, spoken_words
 from worker.feeds.times import ms, seconds_ms, spread
 from worker.feeds.token_words import Token, words_of_tokens
 from worker.feeds.written_words import words_of, written_units
 
 __all__ = ["Whisper", "recognises"]
-
-_NOT_SPOKEN = re.compile(r"\[[^\]]{0,300}\]|\([^)]{0,300}\)|<\|[^|]*\|>|♪[^♪]*♪|[♪♫]")
 
 
 def recognises(message: Message) -> bool:
@@ -86,8 +84,7 @@ def _recorded(message: Message) -> Iterator[Hypothesis]:
         for one in segments:
             yield Hypothesis(words=_segment(one), final=True, heard_until_ms=seconds_ms(one.get("end")))
     else:  # the API's answer has the words beside the segments, each whole and without its marks
-        words = tuple(_whole(word) for word in objects(message, "words"))
-        yield Hypothesis(words=tuple(word for word in words if word.text), final=True)
+        yield Hypothesis(words=spoken_words(tuple(map(_whole, objects(message, "words")))), final=True)
     if text(message, "text") and not segments and not objects(message, "words"):
         yield Hypothesis(words=_spread(text(message, "text"), None, None), final=True)
 
@@ -122,15 +119,14 @@ def _segment(segment: Message) -> tuple[HeardWord, ...]:
         words = _spread(text(segment, "text"), seconds_ms(segment.get("start")), seconds_ms(segment.get("end")))
         return tuple(replace(word, speaker=speaker) for word in words)
     spaced = any(_spelt(word).startswith(" ") for word in timed)
-    tokens = [_token(word, speaker, spaced=spaced) for word in timed if not _NOT_SPOKEN.fullmatch(_spelt(word).strip())]
-    return words_of_tokens(tokens)
+    spelt = spoken_pieces([_spelt(word) if spaced else f" {_spelt(word)}" for word in timed])
+    return words_of_tokens([_token(word, said, speaker) for word, said in zip(timed, spelt, strict=True)])
 
 
-def _token(word: Message, speaker: str, *, spaced: bool) -> Token:
-    spelt = _spelt(word)
+def _token(word: Message, said: str, speaker: str) -> Token:
     score = either(word, "probability", "score")
     return Token(
-        text=spelt if spaced else f" {spelt}",
+        text=said,
         start_ms=seconds_ms(word.get("start")),
         end_ms=seconds_ms(word.get("end")),
         confidence=float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None,
@@ -139,8 +135,9 @@ def _token(word: Message, speaker: str, *, spaced: bool) -> Token:
 
 
 def _whole(word: Message) -> HeardWord:
-    spelt = _NOT_SPOKEN.sub("", _spelt(word)).strip()
-    return HeardWord(text=spelt, start_ms=seconds_ms(word.get("start")), end_ms=seconds_ms(word.get("end")))
+    return HeardWord(
+        text=_spelt(word).strip(), start_ms=seconds_ms(word.get("start")), end_ms=seconds_ms(word.get("end"))
+    )
 
 
 def _spelt(word: Message) -> str:
@@ -148,5 +145,5 @@ def _spelt(word: Message) -> str:
 
 
 def _spread(written: str, start_ms: int | None, end_ms: int | None) -> tuple[HeardWord, ...]:
-    spoken = [unit for word in words_of(_NOT_SPOKEN.sub(" ", written)) for unit in written_units(word)]
+    spoken = [unit for word in words_of(spoken_text(written)) for unit in written_units(word)]
     return spread(spoken, start_ms, end_ms)

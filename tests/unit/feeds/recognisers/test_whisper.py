@@ -141,3 +141,15 @@ def test_whispers_speaker_may_be_a_number() -> None:
     listed = [{"start": at, "end": at + 1, "text": text, "speaker": at} for at, text in enumerate(("Good day", "Hi"))]
     events = fed("whisper", [{"segments": listed}])
     assert (texts(events, "s/0"), texts(events, "s/1")) == (["Good", "day"], ["Hi"])
+
+
+def test_sounds_of_several_timed_words_are_not_spoken_and_fillers_in_brackets_are() -> None:
+    pieces = [" (door", " slams)", " so", " [UH]", " f(x)", " <|en|>", " [loud", " music]", " yes."]
+    timed_words = [{"word": piece, "start": at, "end": at + 1} for at, piece in enumerate(pieces)]
+    said: list[Message] = [{"segments": [{"start": 0, "end": 9, "text": "".join(pieces), "words": timed_words}]}]
+    assert timed(fed("whisper", said)) == [
+        ("so", 2000, 3000),
+        ("UH", 3000, 4000),
+        ("f(x)", 4000, 5000),
+        ("yes", 8000, 9000),
+    ]

@@ -1,0 +1,236 @@
+"""Captions as words: each word once, in order, with its own time, and nothing that is not spoken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.errors import FatalError
+from worker.feeds.formats.captions import srt_hypotheses, vtt_hypotheses
+
+_WORDS = st.lists(
+    st.sampled_from(["yes", "no", "so", "we", "go", "on", "and", "off", "here", "then"]), min_size=1, max_size=6
+)
+
+Said = list[tuple[str, int, int, str]]
+
+
+def said(content: str) -> Said:
+    """Return each word with its time and its speaker."""
+    read = vtt_hypotheses if content.startswith("WEBVTT") else srt_hypotheses
+    return [
+        (word.text, word.start_ms or 0, word.end_ms or 0, word.speaker)
+        for one in read(content.splitlines(keepends=True))
+        for word in one.words
+    ]
+
+
+def texts(content: str) -> str:
+    return " ".join(text for text, _, _, _ in said(content))
+
+
+def clock(ms: int, mark: str = ".") -> str:
+    return f"{ms // 3_600_000:02}:{ms // 60_000 % 60:02}:{ms // 1000 % 60:02}{mark}{ms % 1000:03}"
+
+
+def vtt(*cues: tuple[int, int, str]) -> str:
+    return "WEBVTT\n\n" + "\n\n".join(f"{clock(begin)} --> {clock(end)}\n{text}" for begin, end, text in cues)
+
+
+def srt(*cues: tuple[int, int, str]) -> str:
+    return "\n\n".join(
+        f"{number}\n{clock(begin, ',')} --> {clock(end, ',')}\n{text}"
+        for number, (begin, end, text) in enumerate(cues, start=1)
+    )
+
+
+# Which lines are a cue's.
+
+
+@given(
+    spoken=st.lists(st.lists(_WORDS.map(" ".join) | st.sampled_from(["7", " 12"]), min_size=1), min_size=1, max_size=6),
+    gap=st.sampled_from(["\n", "\n\n", "\r\n\r\n"]),
+    arrow=st.sampled_from([" --> ", "-->", " -> ", " -- > "]),
+    mark=st.sampled_from([",", ".", ":"]),
+)
+def test_srt_cues_keep_their_lines_whatever_stands_between_them(
+    spoken: list[list[str]], gap: str, arrow: str, mark: str
+) -> None:
+    """A number is spoken but directly before a time line, and empty lines within a cue lose no word."""
+    cues = [
+        f"{number}\n{clock(1000 * number, mark)}{arrow}{clock(1000 * number + 600, mark)}\n" + "\n\n".join(lines)
+        for number, lines in enumerate(spoken, start=1)
+    ]
+    expected = [
+        (word, number) for number, lines in enumerate(spoken, start=1) for line in lines for word in line.split()
+    ]
+    assert [(word, start // 1000) for word, start, _, _ in said(gap.join(cues))] == expected
+
+
+@given(spoken=st.lists(st.lists(_WORDS.map(" ".join), min_size=1, max_size=3), min_size=1, max_size=6), data=st.data())
+def test_only_an_empty_line_and_a_time_line_end_a_webvtt_cue(spoken: list[list[str]], data: st.DataObject) -> None:
+    blocks, expected = [], []
+    for number, lines in enumerate(spoken, start=1):
+        between = data.draw(st.sampled_from(["\n", "\n \n", "\n\t\n"]))
+        after = data.draw(st.sampled_from(["\n", "\n\n", f"\n\nNOTE {number} not spoken\n\n", "\n\ncue name\n"]))
+        times = f"{clock(1000 * number)} --> {clock(1000 * number + 600)} align:start"
+        blocks.append(f"{times}\n{between.join(lines)}{after}")
+        expected += [(word, number) for line in lines for word in line.split()]
+    assert [(word, start // 1000) for word, start, _, _ in said("WEBVTT\n\n" + "".join(blocks))] == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "start_ms"),
+    [
+        ("100:05.250 --> 101:00.000", 6_005_250),
+        ("0:01:02,5 --> 0:01:03", 62_500),
+        ("00: 00: 01, 000 -> 00: 00: 03,000", 1000),
+        ("00:00:01:500 --> 00:00:03:000", 1500),
+        ("00:00:01.5000000 --> 00:00:02.0000000 X1:40 X2:600", 1500),
+    ],
+)
+def test_a_time_line_is_read_as_people_write_it(line: str, start_ms: int) -> None:
+    assert said(f"1\n{line}\nyes")[0][:2] == ("yes", start_ms)
+
+
+@pytest.mark.parametrize("content", ["1\n00:00:01,000 --> 12\nsecret", "WEBVTT\n\n00:99 --> 1\nsecret"])
+def test_a_cue_whose_time_cannot_be_read_is_named_by_its_line(content: str) -> None:
+    line = content.splitlines().index(next(one for one in content.splitlines() if "-->" in one)) + 1
+    with pytest.raises(FatalError, match=f"line {line} is the time line of a cue") as refused:
+        said(content)
+    assert "secret" not in str(refused.value)
+
+
+def test_cue_numbers_go_where_every_line_is_followed_by_an_empty_one() -> None:
+    content = srt((1000, 2000, "good morning\nall"), (3000, 4000, "12"), (5000, 6000, "yes"))
+    assert texts(content.replace("\n\n", "\n").replace("\n", "\r\n\r\n")) == "good morning all 12 yes"
+
+
+def test_an_arrow_in_what_is_said_is_no_time_line() -> None:
+    assert texts(srt((1000, 2000, "from here --> there"))) == "from here there"
+
+
+# What a cue says.
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("[door\nslams] come in", "come in"),
+        ("(he laughs\nand coughs)\ncome in", "come in"),
+        ("♪ we go\nwe go on ♪\ncome in", "come in"),
+        ("♪ we go\n♪ we go on", ""),
+        ("[uh] come [UM] in", "uh come UM in"),
+        ("f(x) and g (or h) of x", "f(x) and g of x"),
+        ("come *coughs* in", "come in"),
+        ("do *come* in", "do *come* in"),
+        ("*upbeat music*", ""),
+        ("【音乐】", ""),
+        ("（小王）你好", "你好"),
+        ("这个数（大约十）很大", "这个数（大约十）很大"),
+        ("it is -10 or\n- ten", "it is -10 or ten"),
+        ("come [in", "come [in"),
+        ("a &lt; b &amp; c", "a b c"),
+    ],
+)
+def test_sounds_and_remarks_are_looked_for_in_the_whole_cue(text: str, spoken: str) -> None:
+    assert texts(srt((1000, 2000, text))) == spoken
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("SPEAKER_00: ", "SPEAKER_00"),
+        ("[SPEAKER_00]: ", "SPEAKER_00"),
+        ("[Speaker 1] ", "Speaker 1"),
+        ("Speaker 1: ", "Speaker 1"),
+        ("Speaker A:\n", "Speaker A"),
+        ("MAN 2: ", "MAN 2"),
+        (">> ANNA: ", "ANNA"),
+        ("- Anna Berg: ", "Anna Berg"),
+        ("Anna Berg (Host): ", "Anna Berg"),
+        ("Agent: ", "Agent"),
+        ("Dr. van der Berg:\n", "Dr. van der Berg"),
+        ("小王：", "小王"),
+        ("<v Anna Berg>", "Anna Berg"),
+    ],
+)
+def test_a_label_that_recurs_names_the_speaker_and_is_not_spoken(label: str, name: str) -> None:
+    content = vtt((1000, 2000, f"{label}come in"), (3000, 4000, "- who: is it"), (5000, 6000, f"{label}me"))
+    assert [(word, speaker) for word, _, _, speaker in said(content)] == [
+        ("come", name),
+        ("in", name),
+        ("who:", ""),
+        ("is", ""),
+        ("it", ""),
+        ("me", name),
+    ]
+
+
+def test_words_before_a_colon_that_come_once_are_spoken() -> None:
+    assert texts(srt((1000, 2000, "He said: go"), (3000, 4000, "Then: stop"))) == "He said: go Then: stop"
+
+
+# Each word once.
+
+
+@given(lines=st.lists(_WORDS, min_size=3, max_size=12), height=st.integers(2, 4), stamped=st.booleans())
+def test_captions_that_roll_up_say_each_word_once(lines: list[list[str]], height: int, *, stamped: bool) -> None:
+    """Each cue shows the lines before its own, as YouTube writes them: with a cue of 10 ms between."""
+    cues, at = [], 0
+    for number, line in enumerate(lines):
+        above = [" ".join(one) for one in lines[max(0, number - height + 1) : number]]
+        stamps = [f"<{clock(at + 100 * place)}><c> {word}</c>" for place, word in enumerate(line[1:], start=1)]
+        own = line[0] + "".join(stamps) if stamped else " ".join(line)
+        left = [*above, " ".join(line)][-height + 1 :]  # what stays when the next line comes
+        cues += [(at, at + 990, "\n".join([*above, own])), (at + 990, at + 1000, "\n".join(left))]
+        at += 1000
+    expected = [(word, number) for number, line in enumerate(lines) for word in line]
+    assert [(word, start // 1000) for word, start, _, _ in said(vtt(*cues))] == expected
+    if not stamped:
+        assert [(word, start // 1000) for word, start, _, _ in said(srt(*cues))] == expected
+
+
+@given(lines=st.lists(_WORDS.filter(lambda words: len(words) > 1), min_size=2, max_size=8))
+def test_captions_that_mark_the_word_spoken_say_each_word_once_at_its_mark(lines: Sequence[list[str]]) -> None:
+    cues, expected, at = [], [], 0
+    for line in lines:
+        for place, word in enumerate(line):
+            marked = [f"<u>{one}</u>" if number == place else one for number, one in enumerate(line)]
+            cues.append((at, at + 300, " ".join(marked)))
+            cues.append((at + 300, at + 400, " ".join(line)))
+            expected.append((word, at))
+            at += 400
+        at += 5000
+    assert [(word, start) for word, start, _, _ in said(srt(*cues))] == expected
+
+
+@given(lines=st.lists(_WORDS, min_size=2, max_size=8), cut=st.integers(1, 7))
+def test_cues_that_come_again_at_joints_say_each_word_once(lines: list[list[str]], cut: int) -> None:
+    cues = [(1000 * number, 1000 * number + 600, " ".join(line)) for number, line in enumerate(lines)]
+    cut = min(cut, len(cues) - 1)
+    content = vtt(*cues[: cut + 1]) + "\n\n" + vtt(*cues[cut:])
+    assert [(word, start // 1000) for word, start, _, _ in said(content)] == [
+        (word, number) for number, line in enumerate(lines) for word in line
+    ]
+
+
+def test_segments_of_a_stream_keep_their_place_in_it() -> None:
+    def segment(ticks: int, text: str) -> str:
+        return vtt((1000, 2000, text)).replace("WEBVTT", f"WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:{ticks},LOCAL:00:00:00.000")
+
+    content = segment(900_000, "yes") + "\n" + segment(1_800_000, "no")
+    assert [(word, start) for word, start, _, _ in said(content)] == [("yes", 1000), ("no", 11_000)]
+
+
+def test_words_that_are_said_twice_in_ordinary_captions_are_kept() -> None:
+    assert texts(srt((0, 1000, "yes"), (1000, 2000, "yes"), (2000, 3000, "no"), (5000, 6000, "no"))) == "yes yes no no"
+
+
+def test_a_line_that_grows_says_each_word_once() -> None:
+    assert (
+        texts(srt((0, 300, "so"), (300, 600, "so we"), (600, 900, "so we go"), (900, 1200, "home"))) == "so we go home"
+    )

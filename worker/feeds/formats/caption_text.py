@@ -1,0 +1,69 @@
+"""A caption's text without its markup: voices, time stamps within it, and which of it is marked.
+
+Source: https://www.w3.org/TR/webvtt1/#webvtt-cue-text-parsing-rules
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from worker.feeds.times import clock_ms
+
+__all__ = ["Line", "TextPiece", "plain", "text_of_lines"]
+
+_TAG = re.compile(r"<([^<>]*)>|\{\\[^{}]*\}")
+_STAMP = re.compile(r"(?:\d+:)?\d+:\d+\.\d{3}")
+_VOICE = re.compile(r"v(?:\.[^\s]*)?\s+(.+)", re.DOTALL)
+_MARKING = re.compile(r"(/?)(?:u|b|i|c|font|span|mark|em|strong)(?:[.\s].*)?", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """A stretch of a line. stamp_ms: what stands before it says that it is spoken from then on. marked: within tags."""
+
+    text: str
+    stamp_ms: int | None = None
+    voice: str = ""
+    marked: bool = False
+
+
+Line = tuple[TextPiece, ...]
+
+
+def text_of_lines(lines: Sequence[str]) -> tuple[Line, ...]:
+    """Return the pieces of a cue's lines; voices and marks may go over several lines."""
+    told: list[Line] = []
+    voice, depth = "", 0
+    for line in lines:
+        pieces: list[TextPiece] = []
+        stamp_ms: int | None = None
+        at = 0
+        for tag in [*_TAG.finditer(line), None]:
+            written = html.unescape(line[at : tag.start() if tag is not None else len(line)])
+            if written:
+                pieces.append(TextPiece(written, stamp_ms, voice, depth > 0))
+                stamp_ms = None
+            if tag is None:
+                if stamp_ms is not None:
+                    pieces.append(TextPiece("", stamp_ms, voice))
+                break
+            at = tag.end()
+            name = tag[1] or ""
+            if _STAMP.fullmatch(name):
+                stamp_ms = clock_ms(name)
+            elif (spoken_by := _VOICE.fullmatch(name)) is not None:
+                voice = html.unescape(spoken_by[1]).strip()
+            elif name == "/v":
+                voice = ""
+            elif (marking := _MARKING.fullmatch(name)) is not None:
+                depth = max(0, depth - 1) if marking[1] else depth + 1
+        told.append(tuple(pieces))
+    return tuple(told)
+
+
+def plain(line: Line) -> str:
+    """Return a line's text, its words parted by one space."""
+    return " ".join("".join(piece.text for piece in line).split())

@@ -1,0 +1,88 @@
+"""SubRip and WebVTT captions as words: what is spoken, by whom, and when.
+
+A cue's words are spread over its time, or between the time stamps within its text; ends are guesses. Markup, speakers'
+labels, sounds and remarks in brackets are not spoken. ``<v Name>`` and labels name the speaker, who gets a session.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from worker.feeds.formats.caption_text import plain
+from worker.feeds.formats.cues import FileCue, srt_cues, vtt_cues
+from worker.feeds.formats.shown_once import ShownCue, shown_once
+from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.speaker_labels import SpeakerLabels
+from worker.feeds.spoken_text import spoken_text
+from worker.feeds.times import spread
+from worker.feeds.written_words import is_mark
+
+__all__ = ["srt_hypotheses", "vtt_hypotheses"]
+
+_WORD = re.compile(r"\S+")
+
+
+def srt_hypotheses(lines: Iterable[str]) -> Iterator[Hypothesis]:
+    """Yield a final hypothesis a cue that says something new; reads all lines first. Raises BadLineError."""
+    return _hypotheses(lines, srt_cues)
+
+
+def vtt_hypotheses(lines: Iterable[str]) -> Iterator[Hypothesis]:
+    """Yield a final hypothesis a cue that says something new; reads all lines first. Raises BadLineError."""
+    return _hypotheses(lines, vtt_cues)
+
+
+def _hypotheses(lines: Iterable[str], cues_of: Callable[[Iterable[str]], Iterator[FileCue]]) -> Iterator[Hypothesis]:
+    cues = shown_once(cues_of(lines))
+    labels = SpeakerLabels((plain(line) for cue in cues for line in cue.lines), captions=True)
+    speaker = ""
+    for cue in cues:
+        words, speaker = _words(cue, labels, speaker)
+        if words:
+            yield Hypothesis(words=words, final=True, heard_until_ms=cue.end_ms)
+
+
+def _words(cue: ShownCue, labels: SpeakerLabels, speaker: str) -> tuple[tuple[HeardWord, ...], str]:
+    """Return a cue's words, and who speaks at its end. speaker: who spoke before, by a label."""
+    written: list[str] = []
+    pieces: list[tuple[int, int | None, str]] = []  # where it ends in the text, its time stamp, its voice
+    turns: list[tuple[int, str]] = [(0, speaker)]
+    length = 0
+    for line in cue.lines:
+        text = "".join(piece.text for piece in line)
+        found = labels.find(text)
+        end = length
+        for piece in line:
+            end += len(piece.text)
+            pieces.append((end, piece.stamp_ms, piece.voice))
+        if found is not None:
+            text = " " * found.end + text[found.end :]
+            turns.append((length, found.name))
+        written.append(text + "\n")
+        length = end + 1
+    stretches: list[tuple[int, list[HeardWord]]] = [(cue.begin_ms, [])]
+    number, turn = -1, 0
+    for word in _WORD.finditer(spoken_text("".join(written))):
+        while turn + 1 < len(turns) and turns[turn + 1][0] <= word.start():
+            turn += 1
+        while number < 0 or pieces[number][0] <= word.start():
+            number += 1
+            stretches += _stretch(pieces[number][1])
+        if not is_mark(word[0]):
+            stretches[-1][1].append(HeardWord(text=word[0], speaker=pieces[number][2] or turns[turn][1]))
+    for _, stamp_ms, _ in pieces[number + 1 :]:
+        stretches += _stretch(stamp_ms)
+    ends = [*(start for start, _ in stretches[1:]), cue.end_ms]
+    words = tuple(
+        replace(timed, speaker=word.speaker)
+        for (start_ms, said), until_ms in zip(stretches, ends, strict=True)
+        for timed, word in zip(spread([word.text for word in said], start_ms, until_ms), said, strict=True)
+    )
+    return words, turns[-1][1]
+
+
+def _stretch(stamp_ms: int | None) -> list[tuple[int, list[HeardWord]]]:
+    """Return the stretch of a cue that a time stamp begins."""
+    return [] if stamp_ms is None else [(stamp_ms, [])]

@@ -1,0 +1,135 @@
+"""The cues of SubRip and WebVTT files: which lines belong to which times.
+
+Source: https://www.w3.org/TR/webvtt1/ (its parser), https://docs.fileformat.com/video/srt/ and, for joined segments,
+https://datatracker.ietf.org/doc/html/rfc8216#section-3.5
+
+- WebVTT: an empty line ends a cue; a line of white space does not. A time line begins the next cue, with or without an
+  empty line before it.
+- SubRip: a number and a time line end a cue; empty lines within its text do not.
+- A number is a cue's only directly before its time line, or where it continues the count.
+- ``X-TIMESTAMP-MAP`` of a segment moves the times of its cues against those of the first segment.
+
+Times are read as people and tools write them: a comma, a point or a colon before the fraction, hours left out, minutes
+over 59, one dash in the arrow. A time line that cannot be read is an error, for its words would have no place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from worker.feeds.refusal import BadLineError
+from worker.feeds.times import clock_ms
+
+__all__ = ["FileCue", "is_time_line", "srt_cues", "vtt_cues"]
+
+_TIME = r"(?:\d{1,6}\s?:\s?)?\d{1,6}\s?:\s?\d{1,2}(?:\s?[.,:]\s?\d{1,9})?"
+_ARROW = r"(?:[-–—]{1,3}\s?>|→|=>)"
+_TIME_LINE = re.compile(rf"\s{{0,9}}({_TIME})\s{{0,9}}{_ARROW}\s{{0,9}}({_TIME})(?:\s.*)?$")
+_LIKE_TIME_LINE = re.compile(rf"\s{{0,9}}\d[\d\s:.,]{{0,40}}{_ARROW}\s{{0,9}}\d")
+_TIMESTAMP_MAP = re.compile(r"X-TIMESTAMP-MAP\s*=")
+_MPEG_TICKS = re.compile(r"MPEGTS:(\d{1,10})")
+_LOCAL_TIME = re.compile(r"LOCAL:([\d:.]{1,20})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileCue:
+    """Lines of text as they stand in the file, and when they are shown. joint: the first of a joined segment."""
+
+    begin_ms: int
+    end_ms: int
+    lines: tuple[str, ...]
+    joint: bool = False
+
+
+def is_time_line(line: str) -> bool:
+    """Tell whether a line is the time line of a cue."""
+    return _TIME_LINE.match(line) is not None
+
+
+def srt_cues(lines: Iterable[str]) -> Iterator[FileCue]:
+    """Yield the cues of a SubRip file. Raises BadLineError for a time line that cannot be read."""
+    return _Cues(empty_line_ends=False).read(lines)
+
+
+def vtt_cues(lines: Iterable[str]) -> Iterator[FileCue]:
+    """Yield the cues of a WebVTT file, also of several that were joined. Raises BadLineError as ``srt_cues`` does."""
+    return _Cues(empty_line_ends=True).read(lines)
+
+
+class _Cues:
+    """Reads line by line. ``text``: the lines since the last time line, or since the last empty line outside a cue."""
+
+    def __init__(self, *, empty_line_ends: bool) -> None:
+        self._empty_line_ends = empty_line_ends
+        self._times: tuple[int, int] | None = None
+        self._text: list[str] = []
+        self._number: int | None = None
+        self._first_base_ms: float | None = None
+        self._shift_ms = 0
+        self._joint = self._next_joint = False
+
+    def read(self, lines: Iterable[str]) -> Iterator[FileCue]:
+        for count, written in enumerate(lines, start=1):
+            line = written.rstrip("\r\n").removeprefix("\ufeff")
+            times = _times(line)
+            if times is not None:
+                yield from self._ended(self._text_before_number())
+                self._times = (max(0, times[0] + self._shift_ms), max(0, times[1] + self._shift_ms))
+                self._joint, self._next_joint = self._next_joint, False
+            elif _LIKE_TIME_LINE.match(line):
+                raise BadLineError(f"line {count} is the time line of a cue, and its times cannot be read")
+            elif self._empty_line_ends and (not line or _is_header(line)):
+                yield from self._ended(self._text)
+                self._next_joint |= _is_header(line)
+                self._map(line)
+            else:
+                self._text.append(line)
+        yield from self._ended(self._text)
+
+    def _ended(self, text: list[str]) -> Iterator[FileCue]:
+        times, self._times, self._text = self._times, None, []
+        if times is not None:  # what stands outside of a cue is its name, a note, a style: not spoken
+            shown = tuple(line for line in text if line.strip())
+            yield FileCue(begin_ms=times[0], end_ms=times[1], lines=shown, joint=self._joint)
+
+    def _text_before_number(self) -> list[str]:
+        """Return the text without the number of the cue that begins; note that number."""
+        last = next((at for at in range(len(self._text) - 1, -1, -1) if self._text[at].strip()), None)
+        told = self._text[last].strip() if last is not None else ""
+        if last is None or not (told.isdecimal() and len(told) < 10):
+            return self._text
+        direct = last == len(self._text) - 1 and not (self._empty_line_ends and self._times is not None)
+        first = self._number is None and self._times is None
+        counted = self._number is not None and (direct or int(told) == self._number + 1)
+        if not (first or counted):
+            return self._text
+        self._number = int(told)
+        return self._text[:last]
+
+    def _map(self, line: str) -> None:
+        """Move the times that follow as ``X-TIMESTAMP-MAP`` says."""
+        if _TIMESTAMP_MAP.match(line) is None:
+            return
+        ticks, local = _MPEG_TICKS.search(line), _LOCAL_TIME.search(line)
+        local_ms = clock_ms(local[1]) if local is not None else None
+        if ticks is None or local_ms is None:
+            return
+        base_ms = int(ticks[1]) / 90 - local_ms
+        if self._first_base_ms is None:
+            self._first_base_ms = base_ms
+        self._shift_ms = round(base_ms - self._first_base_ms)
+
+
+def _times(line: str) -> tuple[int, int] | None:
+    match = _TIME_LINE.match(line)
+    if match is None:
+        return None
+    begin_ms, end_ms = clock_ms(match[1]), clock_ms(match[2])
+    return None if begin_ms is None or end_ms is None else (begin_ms, end_ms)
+
+
+def _is_header(line: str) -> bool:
+    """Tell whether a line begins a WebVTT file or belongs to its header, wherever files were joined."""
+    return line.split(maxsplit=1)[:1] == ["WEBVTT"] or _TIMESTAMP_MAP.match(line) is not None

@@ -1,0 +1,168 @@
+"""What of a written text is speech: sounds, notes and remarks in brackets are not, wherever they begin and end.
+
+A text is a whole cue or segment, so that brackets may go over its lines and over its timed words. What is no speech is
+replaced by spaces, one for one, so that places in the text stay.
+
+- ``[…]``, ``【…】``, ``♪…♪``, ``<…>`` and ``!SIL`` are no speech; ``[UH]`` and ``(um)`` are fillers and are spoken.
+- ``(…)`` is none, unless it touches a word: ``f(x)``, ``price(s)``, ``(re)open``. Round brackets within a sentence of
+  characters without spaces touch what stands beside them; at a line's beginning or as a whole line they do not count.
+- ``*…*`` is a sound where it stands alone or names one (``*coughs*``); else it is an emphasis and is spoken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from worker.feeds.hypothesis import HeardWord
+from worker.feeds.written_words import unmarked
+
+__all__ = ["spoken_pieces", "spoken_text", "spoken_words"]
+
+_LONGEST = 300
+_BRACKETS = {"[": "]", "(": ")", "【": "】", "（": "）", "［": "］", "〔": "〕", "<": ">", "*": "*"}
+_OPENING = re.compile(r"[\[(【（［〔<*♪♫♬🎵🎶]|!SIL\b")
+_NOTES = "♪♫♬🎵🎶"
+_NOTE = re.compile(rf"[{_NOTES}]")
+_NOT_NOTE = re.compile(rf"[^{_NOTES}\s]|$")
+_FILLER = re.compile(
+    r"(?:u+h+|u+m+|u+hm+|e+r+|e+rm+|h+m+|m+h*m+|m+|a+h+|o+h+|e+h+|uh[- ]?huh|m+[- ]?h+m+|uh[- ]uh|嗯+|呃+|啊+)",
+    re.IGNORECASE,
+)
+_SOUND = re.compile(
+    r"(?:laugh|chuckl|giggl|cough|sigh|breath|inhal|exhal|gasp|sniff|snor|clear|music|applau|clap|cheer|cry|sob|groan|"
+    r"moan|grunt|scream|whisper|yawn|sneez|whistl|hum|sing|nois|silence|beep|ring|click|knock|bark|static|crowd|pause)",
+    re.IGNORECASE,
+)
+_SENTENCE_ENDS = ".?!…。？！\n"
+
+
+def spoken_text(text: str) -> str:
+    """Return a text of the same length in which what is no speech is spaces; linear in its length."""
+    kept = list(text)
+    for begin, end in _unspoken(text):
+        kept[begin:end] = [" "] * (end - begin)
+    return "".join(kept)
+
+
+def spoken_pieces(pieces: Sequence[str]) -> list[str]:
+    """Return what of each piece is speech; the pieces follow one another as they stand."""
+    whole = spoken_text("".join(pieces))
+    told, at = [], 0
+    for piece in pieces:
+        told.append(whole[at : at + len(piece)])
+        at += len(piece)
+    return told
+
+
+def spoken_words(words: Sequence[HeardWord]) -> tuple[HeardWord, ...]:
+    """Return the words without those that are sounds or remarks, each between spaces."""
+    pieces = spoken_pieces([f" {word.text}" for word in words])
+    heard = zip(words, pieces, strict=True)
+    return tuple(
+        word if piece == f" {word.text}" else replace(word, text=piece.strip())
+        for word, piece in heard
+        if piece.strip()
+    )
+
+
+def _unspoken(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places that are no speech, in order."""
+    at = 0
+    closing = _Closing(text)
+    while (opening := _OPENING.search(text, at)) is not None:
+        begin, sign = opening.start(), opening[0]
+        at = begin + 1
+        if sign == "!SIL":
+            at = opening.end()
+            yield begin, at
+        elif sign in _NOTES:
+            at = _song_end(text, begin, closing)
+            yield begin, at
+        else:
+            close = closing.after(begin, _BRACKETS[sign])
+            if close is None:
+                continue
+            inside = text[begin + 1 : close]
+            if _FILLER.fullmatch(inside.strip(" \n.,…-")):
+                yield begin, begin + 1
+                yield close, close + 1
+                at = close + 1
+            elif not _is_speech(text, begin, close, sign):
+                at = close + 1
+                yield begin, at
+
+
+class _Closing:
+    """Finds the bracket that closes another; each place of the text is looked at once for each kind."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._found: dict[str, int] = {}
+
+    def after(self, begin: int, sign: str) -> int | None:
+        """Return where the bracket that opens at ``begin`` is closed; None where it is not, or too far away."""
+        at = self._found.get(sign, 0)
+        if 0 <= at <= begin:
+            at = self._found[sign] = self._text.find(sign, begin + 1)
+        return at if 0 <= at <= begin + _LONGEST else None
+
+    def note_after(self, begin: int) -> int | None:
+        """Return where the next note stands."""
+        at = self._found.get("♪", 0)
+        if 0 <= at <= begin:
+            found = _NOTE.search(self._text, begin + 1)
+            at = self._found["♪"] = -1 if found is None else found.start()
+        return at if at >= 0 else None
+
+
+def _song_end(text: str, begin: int, closing: _Closing) -> int:
+    """Return where what is sung ends: at the next notes, at the line's end, or with the note that stands alone."""
+    first = _NOT_NOTE.search(text, begin)
+    if first is None or not first[0]:
+        return len(text)
+    close = closing.note_after(first.start())
+    if close is not None and close <= begin + _LONGEST and not _is_line(text, close):
+        after = _NOT_NOTE.search(text, close)
+        return close + 1 if after is None else max(close + 1, len(text[close : after.start()].rstrip()) + close)
+    if not _is_line(text, begin):
+        return begin + 1
+    end = text.find("\n", first.start())
+    return len(text) if end < 0 else end
+
+
+def _is_speech(text: str, begin: int, close: int, sign: str) -> bool:
+    """Tell whether what stands between a bracket at ``begin`` and its end is spoken like the words around it."""
+    inside = text[begin + 1 : close]
+    before, after = text[begin - 1 : begin], text[close + 1 : close + 2]
+    match sign:
+        case "[":
+            return before.isalnum()
+        case "<":
+            return not inside or inside[0].isspace() or before.isalnum()
+        case "*":
+            return _is_emphasis(text, begin, inside, before, after)
+        case "(" | "（":
+            if any(char >= "\u3040" for char in inside) and _is_line(text, begin):
+                return False  # a speaker's name, as Chinese and Japanese captions begin with one
+            return before.isalnum() or (after.isalnum() and not any(map(str.isspace, inside)))
+        case _:
+            return bool(before.strip())
+
+
+def _is_line(text: str, begin: int) -> bool:
+    """Tell whether a place is a line's beginning."""
+    return not text[max(0, begin - _LONGEST) : begin].rpartition("\n")[2].strip()
+
+
+def _is_emphasis(text: str, begin: int, inside: str, before: str, after: str) -> bool:
+    """Tell whether stars are around words that are said, or are no pair at all."""
+    if not inside or inside[0].isspace() or inside[-1].isspace() or before.isalnum() or after.isalnum():
+        return True
+    if any(_SOUND.match(unmarked(word)) for word in inside.split()):
+        return False
+    end = begin + len(inside) + 2
+    left, right = text[max(0, begin - 9) : begin].rstrip(" ")[-1:], text[end : end + 9].lstrip(" ")[:1]
+    alone = left in ("", *_SENTENCE_ENDS) and right in ("", "\n")
+    return not alone and not (left in ("", *_SENTENCE_ENDS) and " " in inside)
