@@ -21,4 +21,4 @@ class InvalidEventError(ValueError):
 
 
 class NewerVersionError(ValueError):
-    """An event of a newer major version than this release reads; the message names the version, digits alone."""
+    """An event of the next major version; the message names the version, digits alone."""

@@ -2,7 +2,7 @@
 
 Rules: docs/design.md, *Published language*.
 
-A release reads a major N and N-1 and writes one; a newer major pauses the partition, an older one is refused.
+A release reads a major N and N-1 and writes one; the next major pauses the partition, any other one is refused.
 """
 
 from __future__ import annotations
@@ -34,14 +34,16 @@ _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
 def check_version(version: str) -> None:
     """Accept a version of a major that this release reads.
 
-    NewerVersionError where the major is newer, whatever else the event holds; InvalidEventError (``unknown_version``)
-    where it is older, or the text is no version.
+    NewerVersionError where it is the next major, whatever else the event holds: the next release can read it.
+    InvalidEventError (``unknown_version``) where it is older, further ahead, or the text is no version.
     """
     match = _VERSION.fullmatch(version)
     if match is None:
         raise InvalidEventError(Reason.UNKNOWN_VERSION, "version: expected major.minor, such as 1.0")
     major = int(match.group(1))
-    if major > READ_MAJORS[-1]:
+    if major == READ_MAJORS[-1] + 1:
         raise NewerVersionError(f"version {match.group()} is newer than major {READ_MAJORS[-1]}, which is read here")
     if major not in READ_MAJORS:
-        raise InvalidEventError(Reason.UNKNOWN_VERSION, f"version: expected a major from {READ_MAJORS[0]} on")
+        raise InvalidEventError(
+            Reason.UNKNOWN_VERSION, f"version: expected a major from {READ_MAJORS[0]} to {READ_MAJORS[-1]}"
+        )

@@ -188,9 +188,15 @@ def _set_older_or_no_version(draw: random.Random, fields: Fields) -> None:
 
 
 def _set_newer_version(draw: random.Random, fields: Fields) -> None:
-    fields["version"] = draw.choice(("2.0", "2.7", "10.0", "999999.999999"))
+    fields["version"] = draw.choice(("2.0", "2.7", "2.999999"))
     if draw.random() < 0.5:
         fields["words"] = {CANARY: "what a newer one means by it is not known here"}
+
+
+def _set_far_version(draw: random.Random, fields: Fields) -> None:
+    fields["version"] = draw.choice(("3.0", "10.0", "999999.999999"))
+    if draw.random() < 0.5:
+        fields["words"] = {CANARY: "no release to come next reads it"}
 
 
 def _set_strange_text(draw: random.Random, fields: Fields) -> None:
@@ -238,6 +244,7 @@ FIELD_CHANGES: dict[str, tuple[FieldChange, frozenset[str]]] = {
     "forbidden_character": (_set_forbidden_character, frozenset({"forbidden_character"})),
     "not_utf8": (_set_bad_text, frozenset({"malformed"})),
     "older_or_no_version": (_set_older_or_no_version, frozenset({"unknown_version"})),
+    "far_version": (_set_far_version, frozenset({"unknown_version"})),
     "newer_version": (_set_newer_version, frozenset({NEWER})),
     "strange_text": (_set_strange_text, frozenset({ACCEPTED})),
     "odd_numbers": (_set_odd_numbers, frozenset({ACCEPTED})),

@@ -15,6 +15,7 @@ class AppliedEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An admitted event. hears: whether the session's silence is counted on its audio clock, as of this event.
 
     restarted: it is the first of a new run of the producer, which may have lost its audio clock with its count.
+    closed: the session is closed and stays so, since the event has no words.
     """
 
     event: WordsEvent
@@ -22,3 +23,4 @@ class AppliedEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     gap: PassedGap | None
     hears: bool
     restarted: bool
+    closed: bool

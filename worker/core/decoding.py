@@ -99,7 +99,7 @@ class Decoder:
     def apply(self, applied: AppliedEvent) -> Work:
         """Take an event's words, with the steps and the silences among them, and do what it asks for."""
         event, origin = applied.event, applied.origin
-        if self.unrecorded_offset is None:
+        if self.unrecorded_offset is None and not applied.closed:  # else a ledger record is due (``unrecorded``)
             self._note_unrecorded(origin)
         if applied.gap is not None or event.lang != self.lang or event.configure is not None or applied.restarted:
             yield from self._turn(applied)

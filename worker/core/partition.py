@@ -94,7 +94,7 @@ class PartitionSessions:
 
     @property
     def unrecorded(self) -> Collection[str]:
-        """Return who began anew, or was kept waiting by ``replayed``, since the last ``settle``: no record says so."""
+        """Return sessions with a record due: begun anew, kept waiting by ``replayed``, closed with an event since."""
         return self._unrecorded
 
     @property
@@ -147,6 +147,8 @@ class PartitionSessions:
         decision = session.offer(event, origin)
         if decision.outcome is OfferOutcome.ACCEPTED:
             self._note(event.session, session)
+            if session.status is SessionStatus.CLOSED:  # else a rebuild would read from here on for a day
+                self._unrecorded.add(event.session)
         return decision
 
     def tick(self, now_ms: int, *, most: int | None = None) -> int:
@@ -158,8 +160,7 @@ class PartitionSessions:
             return 0
         fired = 0
         while (most is None or fired < most) and (due := self._timers.next_by(now_ms)) is not None:
-            fired += 1
-            due_ms, key = due
+            fired, (due_ms, key) = fired + 1, due
             session = self._awake(key)
             assert session is not None, "who is due is there"
             session.fire(due_ms)

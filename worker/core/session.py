@@ -119,7 +119,12 @@ class Session:
             if admission.status is not was or decision.gap is not None:
                 self._count_change(was, decision.gap)
             applied = AppliedEvent(
-                event=event, origin=origin, gap=decision.gap, hears=admission.hears, restarted=event.epoch > epoch
+                event=event,
+                origin=origin,
+                gap=decision.gap,
+                hears=admission.hears,
+                restarted=event.epoch > epoch,
+                closed=admission.status is SessionStatus.CLOSED,
             )
             self._queue.append(applied)
             self._queued_words += len(event.words)

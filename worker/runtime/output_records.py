@@ -71,11 +71,15 @@ def parse_refused(header: bytes) -> set[int]:
 
 
 def _ranges(offsets: Sequence[int]) -> str:
-    """Return ascending offsets as ``parse_refused`` reads them."""
-    starts = [place for place in range(len(offsets)) if place == 0 or offsets[place - 1] != offsets[place] - 1]
-    ends = [*(place - 1 for place in starts[1:]), len(offsets) - 1]
-    pairs = ((offsets[start], offsets[end]) for start, end in zip(starts, ends, strict=True))
-    return " ".join(str(first) if first == last else f"{first}-{last}" for first, last in pairs)
+    """Return ascending offsets as ``parse_refused`` reads them, no range longer than it takes."""
+    ranges: list[tuple[int, int]] = []
+    for offset in offsets:
+        first, last = ranges[-1] if ranges else (0, -2)
+        if offset == last + 1 and offset - first < _LONGEST_RANGE:
+            ranges[-1] = (first, offset)
+        else:
+            ranges.append((offset, offset))
+    return " ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

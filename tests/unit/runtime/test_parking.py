@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 
@@ -10,9 +12,11 @@ from tests.harness.heard import Heard
 from tests.harness.speech import event, said
 from tests.harness.twin_world import TwinWorker, World
 from worker.core.partitioning import murmur2_partition
+from worker.core.rules import DecodingRules
 from worker.errors import BrokerError
 from worker.ports.observer import PartitionParked
 from worker.ports.records import NextOffset, PartitionEnd, PartitionStalled, Record
+from worker.runtime.output_records import REFUSED_HEADER
 
 
 def _other_partition(world: World, name: str) -> str:
@@ -30,7 +34,7 @@ def test_an_event_of_a_newer_release_parks_its_partition_and_the_others_go_on() 
     world = World(partitions=2)
     other = _other_partition(world, "ann")
     world.send(event("ann", 0, "one", "two", utterance_end=True))
-    newer = msgspec.structs.replace(event("ann", 1, "three"), version="9.0")
+    newer = msgspec.structs.replace(event("ann", 1, "three"), version="2.0")
     partition = murmur2_partition(b"ann", 2)
     world.broker.append("asr.words", partition, encode_event(newer), key=b"ann")
     world.send(event(other, 0, "four", session_end=True))
@@ -44,7 +48,7 @@ def test_an_event_of_a_newer_release_parks_its_partition_and_the_others_go_on() 
 
 def test_a_newer_event_that_is_the_very_first_record_parks_its_partition() -> None:
     world = World()
-    newer = msgspec.structs.replace(event("ann", 0, "one"), version="9.0")
+    newer = msgspec.structs.replace(event("ann", 0, "one"), version="2.0")
     world.broker.append("asr.words", 0, encode_event(newer), key=b"ann")
     worker = world.worker()
     worker.settle()
@@ -177,7 +181,7 @@ def test_saves_refused_now_and_then_park_nobody_though_only_repeats_are_read() -
 
 def test_a_release_is_heard_while_the_leader_of_another_partition_is_away() -> None:
     world = World(partitions=2)
-    newer = msgspec.structs.replace(event("ann", 0, "one"), version="9.0")
+    newer = msgspec.structs.replace(event("ann", 0, "one"), version="2.0")
     partition = murmur2_partition(b"ann", 2)
     world.broker.append("asr.words", partition, encode_event(newer), key=b"ann")
     heard = Heard(PartitionParked)
@@ -188,3 +192,27 @@ def test_a_release_is_heard_while_the_leader_of_another_partition_is_away() -> N
     world.redis.partition_to_write(partition).release()
     worker.turn(400)
     assert [one.reason for one in heard.events] == ["newer_event"] * 2
+
+
+@pytest.mark.parametrize("wire", [msgspec.msgpack.encode, msgspec.json.encode])
+def test_a_record_of_a_far_version_is_a_dead_letter_that_a_rebuild_passes_over(
+    wire: Callable[[dict[str, str]], bytes],
+) -> None:
+    world = World(rules=DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000))
+    world.send(event("ann", 0, "these", "wait"))
+    world.broker.append("asr.words", 0, wire({"version": "700.1"}), key=b"ann")
+    world.send(event("ann", 1, "go", "on"))
+    worker = world.worker()
+    worker.settle()
+    assert worker.worker.unready() == ()
+    worker.worker.drain()
+    world.redis.lose_everything()
+    later = world.worker(1)
+    later.settle()
+    world.send(event("ann", 2, session_end=True))
+    later.settle()
+    assert said(world.segments()) == ["these", "wait", "go", "on"]
+    (letter,) = world.records("asr.words.dead")
+    assert dict(letter.headers)["caesura.reason"] == b"unknown_version"
+    assert letter.value == wire({"version": "700.1"})
+    assert any(REFUSED_HEADER in dict(one.headers) for one in world.records("caesura.ledger"))

@@ -72,6 +72,8 @@ REFUSED: list[tuple[bytes, str, str]] = [
     (packed(version="01.0"), "unknown_version", "version"),
     (packed(version="0.9"), "unknown_version", "version"),
     (packed(version="9" * 400 + ".0"), "unknown_version", "version"),
+    (packed(version="3.0"), "unknown_version", "version"),
+    (msgspec.msgpack.encode({"version": "41.7", "words": CANARY}), "unknown_version", "version"),
     (packed(session=""), "out_of_range", "session"),
     (packed(session="x" * 129), "oversized", "session"),
     (packed(session="语" * 43), "oversized", "session"),
@@ -147,7 +149,7 @@ def test_an_event_longer_than_the_limit_is_refused_before_it_is_read() -> None:
     assert refusal(b"\xc1" * (MAX_EVENT_BYTES + 1)).reason == "oversized"
 
 
-def test_an_event_of_a_newer_major_version_is_for_a_newer_release_whatever_else_it_holds() -> None:
+def test_an_event_of_the_next_major_version_is_for_the_next_release_whatever_else_it_holds() -> None:
     with pytest.raises(NewerVersionError, match=r"version 2\.3 is newer"):
         decode_event(msgspec.msgpack.encode({"version": "2.3", "words": CANARY}))
 
