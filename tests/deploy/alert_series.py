@@ -226,6 +226,10 @@ CASES: dict[str, Case] = {
         fires=("CaesuraEventsRefused",),
         otherwise={'caesura_dead_letters_total{pod="a", reason="malformed"}': "0+60x480"},
     ),
+    "a transaction hangs in the input": Case(
+        fires=("CaesuraInputHeld",),
+        otherwise={'caesura_input_held_seconds{pod="a", partition="0"}': "0x40 0+60x440"},
+    ),
     "a record is poisonous": Case(
         fires=("CaesuraRecordPoisonous",),
         otherwise={'caesura_dead_letters_total{pod="a", reason="poison"}': "_x40 1x440"},

@@ -74,7 +74,15 @@ def test_the_page_explains_every_reason_why_a_partition_is_parked_or_waits() -> 
 
 
 _NO_FAULT = {CheckpointOutcome.COMMITTED, CheckpointOutcome.EMPTY, CheckpointOutcome.STARTING}
-_OF_NO_CALL = {"starting", "draining", "not a member of the group yet", "no producer", "partition", "checkpoint"}
+_OF_NO_CALL = {
+    "starting",
+    "draining",
+    "not a member of the group yet",
+    "no producer",
+    "partition",
+    "checkpoint",
+    "input",
+}
 
 
 def first_column(alert: str) -> set[str]:

@@ -182,12 +182,16 @@ class TookOver(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionMeasured(Event):
-    """How far a partition is read, and how old its oldest unread word is."""
+    """How far a partition is read, and how old its oldest unread word is.
+
+    end_offset: open transactions included. held_ms: for how long one has been seen open; 0: none is.
+    """
 
     partition: int
     next_offset: int
     end_offset: int
     oldest_unread_ms: int
+    held_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from worker.errors import AwaitedBroker, RetriableError
 from worker.ports.observer import CallFailed, Observer
 from worker.ports.reasons import CheckpointOutcome
@@ -35,6 +37,12 @@ class Faults:
     def dropped(self, reason: CheckpointOutcome, awaits: AwaitedBroker | None = None) -> None:
         """Note a partition that was left out of a checkpoint. awaits: the broker that did not answer."""
         self._note("checkpoint", reason, awaits)
+
+    def input_held(self, partitions: Sequence[int]) -> None:
+        """Note the partitions whose input an open transaction holds back, perhaps none."""
+        self._faults.pop("input", None)
+        if partitions:
+            self._faults["input"] = f"a transaction is open, partition {', '.join(map(str, partitions))}"
 
     def cleared(self, what: str) -> None:
         """Note that it works again, or still."""

@@ -76,6 +76,7 @@ class Probe:
             self._faults.failed("probe", error)
         else:
             self._faults.cleared("probe")
+        self._faults.input_held(self._positions.held)
         return partitions
 
     def _release(self) -> None:

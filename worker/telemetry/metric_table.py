@@ -64,6 +64,11 @@ LAG_RECORDS: Final = _gauge("caesura_lag_records", "Records of a partition not y
 OLDEST_UNREAD_AGE_SECONDS: Final = _gauge(
     "caesura_oldest_unread_age_seconds", "Age of the oldest word not yet applied; 0 at the end.", "partition"
 )
+INPUT_HELD_SECONDS: Final = _gauge(
+    "caesura_input_held_seconds",
+    "For how long one transaction has been open in the input, which holds every word behind it back; 0: none is.",
+    "partition",
+)
 # what came in and went out
 EVENTS: Final = _counter("caesura_events_total", "Events applied to a session.")
 WORDS: Final = _counter("caesura_words_total", "Words published; each is counted once its transaction is committed.")

@@ -102,6 +102,7 @@ class TelemetryObserver(LabellingObserver):
                 lag, age_s = event.end_offset - event.next_offset, event.oldest_unread_ms / 1000.0
                 self._metrics.set_of(event.partition, table.LAG_RECORDS, max(0, lag))
                 self._metrics.set_of(event.partition, table.OLDEST_UNREAD_AGE_SECONDS, max(0.0, age_s))
+                self._metrics.set_of(event.partition, table.INPUT_HELD_SECONDS, event.held_ms / 1000.0)
             case told.SessionsCounted():
                 for status, count in event.by_status.items():
                     self._metrics.set_of(event.partition, table.SESSIONS, count, status=status)

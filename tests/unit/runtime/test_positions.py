@@ -9,7 +9,7 @@ from tests.harness.speech import event
 from tests.harness.twin_world import World
 from worker.errors import AbortableError, BrokerError
 from worker.ports.observer import Event, PositionMeasured
-from worker.ports.records import NextOffset
+from worker.ports.records import NextOffset, OutMessage
 from worker.ports.seam_events import SegmentsPublished
 
 
@@ -82,3 +82,42 @@ def test_a_partition_whose_leader_is_away_keeps_none_of_the_others_untold(monkey
             worker.turn()
         assert {one.partition for one in heard.events} == {0, 1, 2, 3} - away
         assert worker.worker.unready() == ("probe: BrokerError",)
+
+
+def test_a_transaction_that_hangs_in_the_input_is_lag_and_a_reason_not_to_be_ready() -> None:
+    world, heard = World(), Heard(PositionMeasured)
+    worker = world.worker(observer=heard)
+    world.send(event("ann", 0, "one", utterance_end=True))
+    worker.settle()
+    hanging = world.broker.init_producer("another")
+    world.broker.write(hanging, OutMessage(topic="asr.words", partition=0, key=b"ben", value=b"never ended"))
+    world.send(*(event("ann", seq, "more", utterance_end=True) for seq in range(1, 31)))
+    for _ in range(120):
+        world.clock.pass_s(5.0)
+        worker.turn()
+    told = _last(heard)
+    assert told.end_offset - told.next_offset == 31
+    assert 590_000 < told.oldest_unread_ms <= 600_000
+    assert told.held_ms == told.oldest_unread_ms
+    assert worker.worker.unready() == ("input: a transaction is open, partition 0",)
+
+    world.broker.end_transaction(hanging, commit=False)
+    world.clock.pass_s(5.0)
+    worker.turn(100)
+    world.clock.pass_s(5.0)
+    worker.turn()
+    assert len(world.segments()) == 31
+    assert (_last(heard).held_ms, worker.worker.unready()) == (0, ())
+
+
+def test_a_producers_short_transactions_are_no_reason_against_being_ready() -> None:
+    world, heard = World(), Heard(PositionMeasured)
+    worker = world.worker(observer=heard)
+    for _ in range(30):
+        writer = world.broker.init_producer("another")
+        world.broker.write(writer, OutMessage(topic="asr.words", partition=0, key=b"ben", value=b"x"))
+        world.clock.pass_s(5.0)
+        worker.turn(3)
+        assert worker.worker.unready() == ()
+        world.broker.end_transaction(writer, commit=True)
+        worker.turn(3)
