@@ -87,7 +87,8 @@ class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 
     session: 1 to 128 bytes of UTF-8. lang: BCP-47. heard_until_ms: audio heard so far, from the session's start.
     targets: translation routes, each once. attributes: at most 1 KiB of UTF-8, keys and values together. configure
-    (1.1): wishes from this event's first word on, in any event; what is null stays as it is.
+    (1.1): wishes from this event's first word on, in any event; what is null stays as it is. role, channel (1.3): whose
+    words they are in their conversation (agent, customer), and the audio channel that they were heard in.
     """
 
     version: str
@@ -105,3 +106,5 @@ class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     speaker: _Name | None = None
     attributes: dict[str, str] | None = None
     configure: SessionOptions | None = None
+    role: _Name | None = None
+    channel: _Name | None = None

@@ -44,7 +44,7 @@ def check_event(event: WordsEvent) -> None:
     if len(event.session) > _SHORT and len(event.session.encode()) > MAX_SESSION_BYTES:
         raise InvalidEventError(Reason.OVERSIZED, f"session: expected at most {MAX_SESSION_BYTES} bytes of UTF-8")
     # What is printable has no control characters, and no white space but the space.
-    names = f"{event.session}{event.lang}{event.conversation}{event.speaker}"
+    names = f"{event.session}{event.lang}{event.conversation}{event.speaker}{event.role}{event.channel}"
     if not names.isprintable():
         _refuse_control_characters(event)
     texts = "".join([word.text for word in event.words])
@@ -68,7 +68,7 @@ def _ends_too_soon(event: WordsEvent) -> bool:
 
 
 def _refuse_control_characters(event: WordsEvent) -> None:
-    for name in ("session", "lang", "conversation", "speaker"):
+    for name in ("session", "lang", "conversation", "speaker", "role", "channel"):
         if _CONTROL.search(getattr(event, name) or ""):
             raise InvalidEventError(Reason.FORBIDDEN_CHARACTER, f"{name}: expected no control characters")
 

@@ -118,7 +118,8 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     pieces of one sentence share it. sentence_end: true exactly if the last word's frozen mark ends a sentence.
     ``words`` may be empty where the segment only says that the session closed (``session_end``). model: None where the
     words are unlabelled. punctuated: false where the session wants no marks of ours. Since 1.2: pause, where the cause
-    is ``silence``; own_fillers, kept_phrases: the session's own, as of these words, for whoever renders them.
+    is ``silence``; own_fillers, kept_phrases: the session's own, as of these words, for whoever renders them. Since
+    1.3: role, channel, as the producer gave them.
     """
 
     version: str
@@ -145,6 +146,8 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     pause: Pause | None = None
     own_fillers: tuple[str, ...] = ()
     kept_phrases: tuple[str, ...] = ()
+    role: str | None = None
+    channel: str | None = None
 
 
 class TranslationSegment(Segment, frozen=True, kw_only=True, omit_defaults=True):

@@ -189,6 +189,8 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     gaps: tuple[Gap, ...] = ()
     conversation: str | None = None
     speaker: str | None = None
+    role: str | None = None
+    channel: str | None = None
     attributes: dict[str, str] | None = None
     unrecorded_offset: int | None = None
     frozen: int = 0

@@ -15,7 +15,7 @@ class Tentative(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     revisable: always true; a segment alone is final. first_word: the session's count of published words before them:
     what a segment has published since is to be left out. labelled_words: how many of them, from the first on, have
     been labelled; the others carry none. through_offset: the last input record whose words are in it. at_ms:
-    milliseconds since the epoch.
+    milliseconds since the epoch. Since 1.1: role, channel, as the producer gave them.
     """
 
     version: str
@@ -33,3 +33,5 @@ class Tentative(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     conversation: str | None = None
     speaker: str | None = None
     punctuated: bool = True
+    role: str | None = None
+    channel: str | None = None

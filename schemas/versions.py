@@ -15,14 +15,20 @@ from schemas.errors import InvalidEventError, NewerVersionError
 
 __all__ = ["EVENT_VERSION", "READ_MAJORS", "SEGMENT_VERSION", "TENTATIVE_VERSION", "check_version"]
 
-EVENT_VERSION = "1.2"
-"""What a producer of today writes into an event; 1.1: ``configure``; 1.2: a session's own fillers and kept phrases."""
+EVENT_VERSION = "1.3"
+"""What a producer of today writes into an event.
 
-SEGMENT_VERSION = "1.2"
-"""What this release writes into a segment. 1.1: a word may have a ``casing``. 1.2: ``pause``, a session's own words."""
+1.1: ``configure``. 1.2: a session's own fillers and kept phrases. 1.3: ``role`` and ``channel``.
+"""
 
-TENTATIVE_VERSION = "1.0"
-"""What this release writes where it tells of words that are not frozen."""
+SEGMENT_VERSION = "1.3"
+"""What this release writes into a segment.
+
+1.1: a word may have a ``casing``. 1.2: ``pause``, a session's own words. 1.3: ``role`` and ``channel``.
+"""
+
+TENTATIVE_VERSION = "1.1"
+"""What this release writes where it tells of words that are not frozen; 1.1: ``role`` and ``channel``."""
 
 READ_MAJORS = (1,)
 """The majors that this release reads, ascending; 1 is the first that there ever was."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from schemas.segments import Segment, TranslationSegment
-from tests.chaos.said import Run, Said, SaidWord
+from tests.chaos.said import PASSING_NAMES, Run, Said, SaidWord
 from tests.harness.checker import Findings, Output, Violation, check_letters, check_numbers, check_routes
 
 __all__ = ["Timers", "as_far_as", "check_models", "check_said"]
@@ -212,7 +212,8 @@ def _check_origins(run: Run, segments: Sequence[Segment], findings: Findings, wh
             findings.add("relabelled", f"{where}: segment {one.index} and when its last event was appended")
         stood = [event for event in run.events if event.offset >= one.source.last_offset]
         attributes = None if one.attributes is None else tuple(sorted(one.attributes.items()))
-        if (one.conversation, one.speaker, attributes) not in [event.passing for event in stood]:
+        names = (getattr(one, name) for name in PASSING_NAMES)
+        if (*names, attributes) not in [event.passing for event in stood]:
             findings.add("relabelled", f"{where}: segment {one.index} and what passes through")
         if one.lang not in [event.lang for event in run.events]:
             findings.add("relabelled", f"{where}: segment {one.index} is in {one.lang}")

@@ -17,7 +17,10 @@ from tests.chaos.poison import POISON
 from tests.harness.checker import Adopted, Letter
 from worker.ports.records import Record
 
-__all__ = ["Place", "Run", "Said", "SaidEvent", "SaidWord", "said"]
+__all__ = ["PASSING_NAMES", "Place", "Run", "Said", "SaidEvent", "SaidWord", "said"]
+
+PASSING_NAMES = ("conversation", "speaker", "role", "channel")
+"""What passes through beside the attributes."""
 
 
 class Place(NamedTuple):
@@ -50,7 +53,7 @@ class SaidEvent:
     ends: bool
     hears: bool
     targets: tuple[str, ...]
-    passing: tuple[str | None, str | None, tuple[tuple[str, str], ...] | None]
+    passing: tuple[str | tuple[tuple[str, str], ...] | None, ...]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,8 +108,8 @@ class Run:
 
     def _said(self, event: Mapping[str, Any], record: Record, time_ms: int, words: int) -> SaidEvent:
         before = self.events[-1] if self.events else None
-        given = (event.get("conversation"), event.get("speaker"), _pairs(event.get("attributes")))
-        stood = before.passing if before else (None, None, None)
+        given = (*(event.get(name) for name in PASSING_NAMES), _pairs(event.get("attributes")))
+        stood = before.passing if before else (None,) * len(given)
         targets = event.get("targets")
         return SaidEvent(
             offset=record.offset,
@@ -117,7 +120,7 @@ class Run:
             ends=self.ended,
             hears=event.get("heard_until_ms") is not None or (before is not None and before.hears),
             targets=(before.targets if before else ()) if targets is None else tuple(targets),
-            passing=tuple(old if new is None else new for new, old in zip(given, stood, strict=True)),  # type: ignore[arg-type]
+            passing=tuple(old if new is None else new for new, old in zip(given, stood, strict=True)),
         )
 
 

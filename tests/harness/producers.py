@@ -171,6 +171,8 @@ class _Producer:
             targets=targets,
             conversation=f"talk-{self._name}" if passing else None,
             speaker="anna" if passing else None,
+            role="guest" if passing else None,
+            channel="left" if passing else None,
             attributes={"room": self._name, "line": "2"} if passing else None,
         )
 
@@ -178,7 +180,9 @@ class _Producer:
         if self._drawn.random() < 0.03:
             event = msgspec.structs.replace(event, targets=self._drawn.choice(((), ("de",))))
         if self._drawn.random() < 0.02:
-            event = msgspec.structs.replace(event, speaker=f"bela-{self._seq}", attributes={"room": str(self._seq)})
+            event = msgspec.structs.replace(
+                event, speaker=f"bela-{self._seq}", role="host", attributes={"room": str(self._seq)}
+            )
         return event
 
     def _encoded(self, event: WordsEvent) -> bytes:

@@ -137,9 +137,15 @@ def in_order(segments: Iterable[Segment]) -> list[Placed]:
 
 
 def side_name(segment: Segment) -> str:
-    """Return what people call a segment's side: its speaker, else the session's name within its conversation."""
-    if segment.speaker:
-        return segment.speaker
+    """Return what people call a segment's side: its speaker, role or channel, else its name in the conversation."""
+    speaker, channel = (
+        f"{what} {name}" if name and name.isdecimal() else name or ""
+        for what, name in (("Speaker", segment.speaker), ("Channel", segment.channel))
+    )
+    if speaker and channel and segment.speaker != speaker:
+        return f"{channel}, {speaker.lower()}"
+    if named := speaker or segment.role or channel:
+        return named
     within = segment.session.removeprefix(f"{segment.conversation}/") if segment.conversation else segment.session
     return within or segment.session
 

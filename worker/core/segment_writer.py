@@ -96,6 +96,8 @@ class SegmentWriter:
     gaps: tuple[Gap, ...] = ()
     conversation: str | None = None
     speaker: str | None = None
+    role: str | None = None
+    channel: str | None = None
     attributes: dict[str, str] | None = None
     last_offset: int = 0
     last_appended_ms: int = 0
@@ -117,6 +119,10 @@ class SegmentWriter:
             self.conversation = event.conversation
         if event.speaker is not None:
             self.speaker = event.speaker
+        if event.role is not None:
+            self.role = event.role
+        if event.channel is not None:
+            self.channel = event.channel
         if event.attributes is not None:
             self.attributes = event.attributes
         if origin.trace and (event.words or event.session_end):
@@ -192,6 +198,8 @@ class SegmentWriter:
             unknown_targets=tuple([name for name in self.targets if name not in self.context.rules.routes]),
             conversation=self.conversation,
             speaker=self.speaker,
+            role=self.role,
+            channel=self.channel,
             attributes=self.attributes,
             punctuated=options.punctuation,
             pause=pause,

@@ -54,6 +54,8 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
         model=model_ref(decoder.labels.model),
         conversation=writer.conversation,
         speaker=writer.speaker,
+        role=writer.role,
+        channel=writer.channel,
         punctuated=decoder.options.punctuation,
     )
 

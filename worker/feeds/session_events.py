@@ -36,6 +36,7 @@ class SessionEvents:
 
     offset_ms: added to all times: where this connection's audio begins in the session's. refused: told of an event that
     no worker would take, which takes no number then; without it every event is yielded, and its reader checks it.
+    conversation: by default the session's name. role, channel: of all events; a recogniser's own channel comes first.
     """
 
     session: str
@@ -45,7 +46,10 @@ class SessionEvents:
     targets: tuple[str, ...] | None = None
     refused: Callable[[UnreadableMessageError], None] | None = None
     _numbers: dict[str, _Numbering] = field(default_factory=dict)
-    _speakers: dict[str, str] = field(default_factory=dict)
+    conversation: str | None = None
+    role: str | None = None
+    channel: str | None = None
+    _sides: dict[str, tuple[str, str]] = field(default_factory=dict)
     _latest_ms: int = 0
 
     def check(self) -> None:
@@ -72,7 +76,7 @@ class SessionEvents:
     def forget(self, session: str) -> None:
         """Keep nothing of a session: it is over, or nobody took its events. Its next event begins it anew."""
         self._numbers.pop(session, None)
-        self._speakers.pop(session, None)
+        self._sides.pop(session, None)
 
     def events(
         self, words: Sequence[HeardWord], *, stream: str, heard_ms: int | None, utterance_end: bool
@@ -84,7 +88,7 @@ class SessionEvents:
         by_name: dict[str, list[HeardWord]] = {}
         for word in words:
             by_name.setdefault(name := self._name(stream, word.speaker), []).append(word)
-            self._speakers[name] = word.speaker
+            self._sides[name] = (stream, word.speaker)
         known = [name for name in self._numbers if self._of_stream(name, stream)] or [self._name(stream, "")]
         for name in by_name or known:
             yield from self._of_session(name, by_name.get(name, ()), heard_ms, utterance_end=utterance_end)
@@ -132,6 +136,7 @@ class SessionEvents:
         guessed: bool = False,
         session_end: bool = False,
     ) -> Iterator[WordsEvent]:
+        stream, speaker = self._sides.get(name, ("", ""))
         event = WordsEvent(
             version=EVENT_VERSION,
             session=name,
@@ -143,8 +148,10 @@ class SessionEvents:
             utterance_end=utterance_end,
             session_end=session_end,
             targets=None if numbering.spoke else self.targets,
-            conversation=self.session,
-            speaker=self._speakers.get(name) or None,
+            conversation=self.conversation or self.session,
+            speaker=speaker or None,
+            role=self.role,
+            channel=stream or self.channel,
             attributes=GUESSED_ENDS if guessed else None,
         )
         if self.refused is not None and (why := why_refused(event)) is not None:

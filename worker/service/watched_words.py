@@ -28,6 +28,8 @@ class _Watched:
     lang: str
     speaker: str | None = None
     conversation: str | None = None
+    role: str | None = None
+    channel: str | None = None
     since: int = _UNKNOWN_SINCE
     next_word: int = 0
     sentence_start: bool = True
@@ -56,6 +58,8 @@ class WatchedWords:
         session.lang = event.lang
         session.speaker = event.speaker or session.speaker
         session.conversation = event.conversation or session.conversation
+        session.role = event.role or session.role
+        session.channel = event.channel or session.channel
         if offset > session.frozen_offset:
             session.pending += [(offset, word) for word in event.words]
             del session.pending[:-_MOST_WORDS]
@@ -110,6 +114,8 @@ class WatchedWords:
             model=known.model if known is not None and labelled else None,
             conversation=session.conversation,
             speaker=session.speaker,
+            role=session.role,
+            channel=session.channel,
         )
 
     def _session(self, name: str, lang: str) -> _Watched:

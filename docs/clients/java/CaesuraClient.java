@@ -98,7 +98,7 @@ public final class CaesuraClient {
         }
 
         private void send(List<Word> words, boolean last) throws IOException {
-            byte[] value = wire.writeValueAsBytes(new WordsEvent("1.2", session, seq++, lang, words, last));
+            byte[] value = wire.writeValueAsBytes(new WordsEvent("1.3", session, seq++, lang, words, last));
             var sent = producer.send(new ProducerRecord<>(topic, session, value));
             if (last) {
                 try {

@@ -44,7 +44,7 @@ export class Speaker {
   /** Sends words that will not be revised: texts, or objects with text, start_ms, end_ms, confidence. */
   async say(words, rest = {}) {
     const event = {
-      version: "1.2",
+      version: "1.3",
       session: this.session,
       seq: this.#seq++,
       lang: this.lang,
