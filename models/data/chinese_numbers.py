@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import random
 
-__all__ = ["count_said", "dates", "read_out", "sums", "times_table", "years", "yuan"]
+__all__ = ["CHINESE_NUMBER_SIGNS", "count_said", "dates", "read_out", "sums", "times_table", "years", "yuan"]
 
 _DIGITS = ["零", "一", "二", "三", "四", "五", "六", "七", "八", "九"]
+
+
+CHINESE_NUMBER_SIGNS = frozenset("零一二两三四五六七八九十百千万亿")
+"""The characters that numbers are written with."""
 
 
 def read_out(count: int) -> list[str]:

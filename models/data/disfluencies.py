@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument
+from models.data.chinese_numbers import CHINESE_NUMBER_SIGNS
 from schemas.labels import Disfluency, Punctuation
 
 __all__ = [
@@ -88,7 +89,6 @@ NUMBER_WORDS = frozenset(
     "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand "
     "million billion".split()
 )
-_CHINESE_NUMBERS = frozenset("零一二两三四五六七八九十百千万亿")
 _LENGTHS = (1, 2, 3, 4)
 _LENGTH_WEIGHTS = (58, 27, 11, 4)
 
@@ -104,7 +104,7 @@ def is_meant_said_again(span: Sequence[str]) -> bool:
 
 
 def _is_number(word: str) -> bool:
-    return word in NUMBER_WORDS or word.isdigit() or set(word) <= _CHINESE_NUMBERS
+    return word in NUMBER_WORDS or word.isdigit() or set(word) <= CHINESE_NUMBER_SIGNS
 
 
 def insert_disfluencies(

@@ -13,11 +13,12 @@ from models.evaluation.scoring import Counts
 from schemas.labels import Disfluency
 from worker.ports.engine import Engine
 
-__all__ = ["SWDA_TESTS", "count_both_ways", "evaluate_swda", "gold_tags"]
+__all__ = ["INTERREGNA", "SWDA_TESTS", "count_both_ways", "evaluate_swda", "gold_tags"]
 
 _UNSEGMENTED, _SEGMENTED = "swda", "swda by slash unit"
 SWDA_TESTS = (_UNSEGMENTED, _SEGMENTED)
-_INTERREGNA = frozenset((Role.FILLED_PAUSE, Role.EDITING_TERM, Role.DISCOURSE_MARKER))
+INTERREGNA = frozenset((Role.FILLED_PAUSE, Role.EDITING_TERM, Role.DISCOURSE_MARKER))
+"""The roles whose words are interregna in the gold tags."""
 
 
 def evaluate_swda(
@@ -45,8 +46,8 @@ def count_both_ways(sides: Sequence[SpeakerSide], tags: Sequence[int]) -> dict[s
 
     tags: one a word of all sides, one side after the other.
     """
-    gold = [tag for side in sides for tag in gold_tags(side, _INTERREGNA)]
-    narrow = [tag for side in sides for tag in gold_tags(side, _INTERREGNA - {Role.DISCOURSE_MARKER})]
+    gold = [tag for side in sides for tag in gold_tags(side, INTERREGNA)]
+    narrow = [tag for side in sides for tag in gold_tags(side, INTERREGNA - {Role.DISCOURSE_MARKER})]
     counts, without = count_tags(gold, tags), count_tags(narrow, tags)
     counts |= {f"{label} without {{D}}": without[label] for label in ("interregnum", "either")}
     return counts
