@@ -16,7 +16,7 @@ from worker.errors import FatalError
 from worker.feeds.foreign_files import data_of_line, foreign_format, is_lone_value
 from worker.feeds.formats.ctm import is_ctm
 from worker.feeds.formats.cues import is_time_line
-from worker.feeds.json_text import json_value_at
+from worker.feeds.json_text import json_value_at, with_decimal_points
 from worker.feeds.recognisers.catalogue import recogniser_of
 
 __all__ = ["LOOKED_AT_LINES", "FileFormat", "recognised_format", "spoken_format", "spoken_lines"]
@@ -44,6 +44,18 @@ class FileFormat(StrEnum):
     SHERPA_ONNX = "sherpa-onnx"
     WHISPER = "whisper"
     VOSK = "vosk"
+    ELEVENLABS = "elevenlabs"
+    SPEECHMATICS = "speechmatics"
+    GLADIA = "gladia"
+    REVAI = "revai"
+    WATSON = "watson"
+    RIVA = "riva"
+    YOUTUBE = "youtube"
+    WHISPERLIVEKIT = "whisperlivekit"
+    LIVEKIT = "livekit"
+    PIPECAT = "pipecat"
+    TWILIO = "twilio"
+    AZURE_COMMUNICATION = "azure-communication"
 
 
 _NOBODYS = "is JSON, but of no recogniser that is known here, and no word events either"
@@ -134,7 +146,11 @@ def _first_objects(text: str) -> list[dict[str, object]] | None:
         try:
             value, at = json_value_at(text, at)
         except JSONDecodeError:
-            break
+            pointed = with_decimal_points(text)
+            if pointed == text:
+                break
+            text = pointed
+            continue
         if isinstance(value, dict):
             found.append(value)
         elif not found and text[at : at + 1] in ("", ",", "]"):

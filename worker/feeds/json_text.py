@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
-__all__ = ["UnheldJsonError", "json_value", "json_value_at"]
+__all__ = ["UnheldJsonError", "json_value", "json_value_at", "with_decimal_points"]
 
 _DECODER = json.JSONDecoder()
+
+_DECIMAL_COMMA = re.compile(r'("\s{0,9}:\s{0,9}-?\d{1,20}),(?=\d)')
 
 
 class UnheldJsonError(json.JSONDecodeError):
@@ -32,3 +35,11 @@ def json_value_at(text: str, at: int) -> tuple[object, int]:
     except ValueError:  # of the interpreter's limit on digits
         raise UnheldJsonError("a number of too many digits", text, at) from None
     return value, end
+
+
+def with_decimal_points(text: str) -> str:
+    """Return a text that is no JSON with the decimal commas of its fields' numbers as points, in the same places.
+
+    Some libraries write numbers as their process's locale has them: ``"end" : 0,500000``.
+    """
+    return _DECIMAL_COMMA.sub(r"\1.", text)

@@ -96,8 +96,13 @@ def either(message: Message, *names: str) -> object:
 
 
 def confidence(message: Message, name: str) -> float | None:
-    """Return a confidence from 0 to 1; None where it is missing or on another scale."""
+    """Return a confidence from 0 to 1, also one written as text; None where it is missing or on another scale."""
     value = message.get(name)
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         return None
     return float(value)

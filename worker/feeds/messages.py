@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from json import JSONDecodeError
 
 from worker.feeds.hypothesis import UnreadableMessageError
-from worker.feeds.json_text import UnheldJsonError, json_value_at
+from worker.feeds.json_text import UnheldJsonError, json_value_at, with_decimal_points
 
 __all__ = ["json_messages"]
 
@@ -72,7 +72,11 @@ def _values(text: str, line: int, tell: Callable[[UnreadableMessageError], None]
             tell(UnreadableMessageError(f"line {line}: expected JSON, not {error.msg}"))
             return values
         except JSONDecodeError:
-            return None
+            pointed = with_decimal_points(text)
+            if pointed == text:
+                return None
+            text = pointed
+            continue
         values.append(value)
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1
@@ -86,5 +90,7 @@ def _objects(
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, dict):
                 yield one
-            else:
+            elif one is not None or not isinstance(
+                value, list
+            ):  # a library's answer may be a list with nulls behind it
                 tell(UnreadableMessageError(f"line {line}: expected JSON objects"))

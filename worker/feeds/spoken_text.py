@@ -3,7 +3,8 @@
 A text is a whole cue or segment, so that brackets may go over its lines and over its timed words. What is no speech is
 replaced by spaces, one for one, so that places in the text stay.
 
-- ``[…]``, ``【…】``, ``♪…♪``, ``<…>`` and ``!SIL`` are no speech; ``[UH]`` and ``(um)`` are fillers and are spoken.
+- ``[…]``, ``【…】``, ``♪…♪``, ``<…>`` and ``!SIL`` are no speech; ``[UH]`` and ``(um)`` are fillers and are spoken, as
+  is ``[unk]``: something was said.
 - ``(…)`` is none, unless it touches a word: ``f(x)``, ``price(s)``, ``(re)open``. Round brackets within a sentence of
   characters without spaces touch what stands beside them; at a line's beginning or as a whole line they do not count.
 - ``*…*`` is a sound where it stands alone or names one (``*coughs*``); else it is an emphasis and is spoken.
@@ -89,7 +90,7 @@ def _unspoken(text: str) -> Iterator[tuple[int, int]]:
                 yield begin, begin + 1
                 yield close, close + 1
                 at = close + 1
-            elif not _is_speech(text, begin, close, sign):
+            elif inside != "unk" and not _is_speech(text, begin, close, sign):
                 at = close + 1
                 yield begin, at
 

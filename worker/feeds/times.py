@@ -13,12 +13,14 @@ from dataclasses import replace
 
 from worker.feeds.hypothesis import HeardWord
 
-__all__ = ["clock_ms", "duration_ms", "ends_guessed", "ms", "seconds_ms", "spread", "ticks_ms"]
+__all__ = ["clock_ms", "duration_ms", "ends_guessed", "iso_ms", "ms", "seconds_ms", "spread", "ticks_ms"]
 
 _LONGEST_WORD_MS = 1000
 _MS_A_CHARACTER = 60
 _LARGEST_MS = 2**53 - 1
 _CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:[.,:](\d{1,9}))?")
+
+_ISO = re.compile(r"PT(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")
 
 
 def ms(value: object) -> int | None:
@@ -39,11 +41,20 @@ def ticks_ms(value: object) -> int | None:
 def duration_ms(value: object) -> int | None:
     """Return milliseconds of a protobuf Duration: ``"1.300s"`` or ``{"seconds": "1", "nanos": 300000000}``."""
     if isinstance(value, Mapping):
-        seconds, nanos = _number(value.get("seconds", 0)), _number(value.get("nanos", 0))
+        seconds, nanos = _number(_whole(value.get("seconds", 0))), _number(value.get("nanos", 0))
         return None if seconds is None or nanos is None else _rounded(seconds + nanos / 1e9, 1000.0)
     if isinstance(value, str):
         return seconds_ms(value.removesuffix("s"))
     return seconds_ms(value)
+
+
+def iso_ms(value: object) -> int | None:
+    """Return milliseconds of a duration as ISO 8601 writes it: ``PT1M2.5S``."""
+    match = _ISO.fullmatch(value) if isinstance(value, str) else None
+    if match is None or value == "PT":
+        return None
+    hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    return seconds_ms((hours * 60 + minutes) * 60 + seconds)
 
 
 def clock_ms(text: str) -> int | None:
@@ -85,6 +96,15 @@ def spread(texts: Sequence[str], start_ms: int | None, end_ms: int | None) -> tu
         end = start_ms + (end_ms - start_ms) * said // whole
         words.append(HeardWord(text=text, start_ms=begin, end_ms=end, end_guessed=True))
     return tuple(words)
+
+
+def _whole(value: object) -> object:
+    """Return a whole number of 64 bits that JavaScript libraries write in two halves."""
+    if isinstance(value, Mapping):
+        low, high = value.get("low"), value.get("high")
+        if isinstance(low, int) and isinstance(high, int):
+            return (high << 32) + (low & 0xFFFFFFFF)
+    return value
 
 
 def _number(value: object) -> float | None:

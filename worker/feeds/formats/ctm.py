@@ -1,9 +1,11 @@
-"""NIST CTM (``.ctm``): ``file channel start duration word [confidence]`` a line, seconds; ``;;`` begins a comment.
+"""NIST CTM (``.ctm``): ``file channel start duration word [confidence [type [speaker]]]`` a line, seconds.
 
-Source: https://github.com/usnistgov/SCTK/blob/master/doc/infmts.htm
+Source: https://github.com/usnistgov/SCTK/blob/master/doc/infmts.htm and, for type and speaker, NIST's evaluation plan
+of RT-09. ``;;`` begins a comment.
 
-Each file and channel is a stream. Alternatives (``<ALT_BEGIN>`` …) keep their first; what stands in angle brackets is
-no word. Fillers stand as the recogniser's dictionary writes them (``%hesitation`` among them).
+Each file and channel is a stream, and each speaker a session. Alternatives (``<ALT_BEGIN>`` …) keep their first; what
+stands in angle brackets is no word, nor is ``!SIL``, nor a sound of type ``non-lex``. Fillers stand as the recogniser's
+dictionary writes them (``%hesitation`` among them).
 """
 
 from __future__ import annotations
@@ -17,12 +19,15 @@ from worker.feeds.times import seconds_ms
 __all__ = ["hypotheses", "is_ctm"]
 
 _ALTERNATIVES = ("<ALT_BEGIN>", "<ALT>", "<ALT_END>")
+_TYPES = ("lex", "frag", "fp", "un-lex", "for-lex", "non-lex", "misc", "noscore")
+_NOBODY = ("na", "unknown", "null", "-")
 
 
 def is_ctm(line: str) -> bool:
     """Tell whether a line is one of a CTM file."""
     fields = line.split()
-    return len(fields) in (5, 6) and seconds_ms(fields[2]) is not None and seconds_ms(fields[3]) is not None
+    timed = len(fields) > 4 and seconds_ms(fields[2]) is not None and seconds_ms(fields[3]) is not None
+    return timed and (len(fields) < 7 or (len(fields) < 9 and fields[6].lower() in _TYPES))
 
 
 def hypotheses(lines: Iterable[str]) -> Iterator[Hypothesis]:
@@ -45,7 +50,8 @@ def _rows(lines: Iterable[str]) -> Iterator[tuple[str, HeardWord]]:
             continue
         if not is_ctm(line):
             raise BadLineError(f"line {number} is none of CTM: file, channel, start, duration, word")
-        if kept and not (mark.startswith("<") and mark.endswith(">")):
+        no_word = mark == "!SIL" or (mark.startswith("<") and mark.endswith(">"))
+        if kept and not no_word and fields[6:7] != ["non-lex"]:
             yield f"{fields[0]}/{fields[1]}", _word(fields)
 
 
@@ -53,4 +59,7 @@ def _word(fields: list[str]) -> HeardWord:
     start_ms, duration_ms = seconds_ms(fields[2]) or 0, seconds_ms(fields[3]) or 0
     score_permille = seconds_ms(fields[5]) if len(fields) > 5 else None
     known = score_permille / 1000 if score_permille is not None and score_permille <= 1000 else None
-    return HeardWord(text=fields[4], start_ms=start_ms, end_ms=start_ms + duration_ms, confidence=known)
+    speaker = fields[7] if len(fields) > 7 and fields[7].lower() not in _NOBODY else ""
+    return HeardWord(
+        text=fields[4], start_ms=start_ms, end_ms=start_ms + duration_ms, confidence=known, speaker=speaker
+    )

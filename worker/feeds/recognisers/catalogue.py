@@ -11,14 +11,21 @@ from worker.feeds.recognisers import (
     assemblyai,
     aws,
     azure,
+    conversations,
     deepgram,
+    elevenlabs,
     funasr,
+    gladia,
     google,
     openai_realtime,
+    revai,
     sherpa_onnx,
     soniox,
+    speechmatics,
     vosk,
+    watson,
     whisper,
+    youtube,
 )
 
 __all__ = ["RECOGNISERS", "Known", "RecogniserName", "recogniser_of"]
@@ -38,6 +45,18 @@ class RecogniserName(StrEnum):
     SHERPA_ONNX = "sherpa-onnx"
     WHISPER = "whisper"
     VOSK = "vosk"
+    ELEVENLABS = "elevenlabs"
+    SPEECHMATICS = "speechmatics"
+    GLADIA = "gladia"
+    REVAI = "revai"
+    WATSON = "watson"
+    RIVA = "riva"
+    YOUTUBE = "youtube"
+    WHISPERLIVEKIT = "whisperlivekit"
+    LIVEKIT = "livekit"
+    PIPECAT = "pipecat"
+    TWILIO = "twilio"
+    AZURE_COMMUNICATION = "azure-communication"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +79,20 @@ RECOGNISERS: Mapping[RecogniserName, Known] = {
     RecogniserName.SHERPA_ONNX: Known(sherpa_onnx.recognises, sherpa_onnx.SherpaOnnx),
     RecogniserName.WHISPER: Known(whisper.recognises, whisper.Whisper),
     RecogniserName.VOSK: Known(vosk.recognises, vosk.Vosk),
+    RecogniserName.ELEVENLABS: Known(elevenlabs.recognises, elevenlabs.ElevenLabs),
+    RecogniserName.SPEECHMATICS: Known(speechmatics.recognises, speechmatics.Speechmatics),
+    RecogniserName.GLADIA: Known(gladia.recognises, gladia.Gladia),
+    RecogniserName.REVAI: Known(revai.recognises, revai.RevAi),
+    RecogniserName.WATSON: Known(watson.recognises, watson.Watson),
+    RecogniserName.RIVA: Known(google.recognises_riva, google.Riva),
+    RecogniserName.YOUTUBE: Known(youtube.recognises, youtube.YouTube),
+    RecogniserName.WHISPERLIVEKIT: Known(conversations.recognises_whisperlivekit, conversations.WhisperLiveKit),
+    RecogniserName.LIVEKIT: Known(conversations.recognises_livekit, conversations.LiveKit),
+    RecogniserName.PIPECAT: Known(conversations.recognises_pipecat, conversations.Pipecat),
+    RecogniserName.TWILIO: Known(conversations.recognises_twilio, conversations.Twilio),
+    RecogniserName.AZURE_COMMUNICATION: Known(
+        conversations.recognises_azure_communication, conversations.AzureCommunication
+    ),
 }
 
 

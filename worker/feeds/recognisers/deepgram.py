@@ -9,6 +9,7 @@ https://developers.deepgram.com/reference/speech-to-text/listen-flux
 - Fillers come only with ``filler_words=true``.
 - Flux sends ``TurnInfo``, each with the whole turn so far; ``EndOfTurn`` is the final one, ``EagerEndOfTurn`` may be
   resumed. Its words have marks and capitals, and times in newer releases only.
+- The SDK for JavaScript puts a recording's answer in an envelope: ``{"result": …, "error": null}``.
 - ``UtteranceEnd`` repeats a pause that no ``speech_final`` found.
 """
 
@@ -19,6 +20,7 @@ from dataclasses import replace
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
 from worker.feeds.message_fields import Message, confidence, flag, name_of, objects, part, text
+from worker.feeds.new_streams import StreamClock
 from worker.feeds.times import seconds_ms, spread
 from worker.feeds.written_words import unmarked, words_of
 
@@ -27,7 +29,7 @@ __all__ = ["Deepgram", "recognises"]
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a message of Deepgram's."""
-    if "channels" in object_or_empty(message.get("results")) or message.get("type") == "TurnInfo":
+    if "channels" in object_or_empty(_opened(message).get("results")) or message.get("type") == "TurnInfo":
         return True
     return "is_final" in message and "channel" in message and "alternatives" in object_or_empty(message["channel"])
 
@@ -37,6 +39,12 @@ def object_or_empty(value: object) -> Message:
     return value if isinstance(value, dict) else {}
 
 
+def _opened(message: Message) -> Message:
+    """Return the answer in the envelope of the SDK for JavaScript, or the message itself."""
+    inner = object_or_empty(message.get("result"))
+    return inner if "results" in inner else message
+
+
 class Deepgram:
     """Reads one connection after another; a new ``request_id`` is a new connection."""
 
@@ -44,11 +52,13 @@ class Deepgram:
 
     def __init__(self) -> None:
         self._request = ""
+        self._clock = StreamClock()
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
-        if "results" in message:
-            yield from self._recorded(part(message, "results"))
+        recorded = _opened(message)
+        if "results" in recorded:
+            yield from self._recorded(part(recorded, "results"))
             return
         kind = text(message, "type") or "Results"
         if kind == "UtteranceEnd":
@@ -63,10 +73,13 @@ class Deepgram:
         duration_ms = seconds_ms(message.get("duration"))
         until_ms = None if start_ms is None or duration_ms is None else start_ms + duration_ms
         alternatives = objects(part(message, "channel"), "alternatives")
+        stream, final = _channel(message.get("channel_index")), flag(message, "is_final")
+        if not self._request and self._clock.began_anew(stream, until_ms, final=final):
+            yield Hypothesis(reconnected=True)
         yield Hypothesis(
             words=_words(alternatives[0], start_ms, until_ms) if alternatives else (),
-            stream=_channel(message.get("channel_index")),
-            final=flag(message, "is_final"),
+            stream=stream,
+            final=final,
             utterance_end=flag(message, "speech_final"),
             heard_until_ms=until_ms,
         )

@@ -1,6 +1,7 @@
-"""FunASR's WebSocket servers: modes ``offline``, ``online`` and ``2pass``.
+"""FunASR's WebSocket servers: modes ``offline``, ``online`` and ``2pass``; what ``AutoModel.generate`` returns.
 
-Source: https://github.com/modelscope/FunASR/blob/main/runtime/docs/websocket_protocol.md
+Source: https://github.com/modelscope/FunASR/blob/main/runtime/docs/websocket_protocol.md and
+https://github.com/modelscope/FunASR/blob/main/docs/tutorial/README.md
 
 - ``2pass-online`` and ``online`` send what is new since their last message, ``2pass-offline`` the whole sentence once
   more, corrected and with marks. So in ``2pass`` only the offline text is final; in ``online`` mode every piece is.
@@ -10,6 +11,8 @@ Source: https://github.com/modelscope/FunASR/blob/main/runtime/docs/websocket_pr
 - ``timestamp`` is a list of [start, end] in milliseconds, written as text, one a character or Latin word, none a mark.
   Where the counts differ (numbers written as digits: ``itn``) the words have no times.
 - SenseVoice writes what it heard besides words before them (``<|zh|><|NEUTRAL|><|Speech|>``): dropped.
+- ``generate`` returns a ``key`` and a ``text`` a recording, and with speakers told apart the same text in
+  ``sentence_info``, whose ``spk`` says who.
 - Marks in the text are dropped. Fillers are as the model learnt them; ``itn: false`` keeps numbers as spoken.
 """
 
@@ -17,9 +20,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from worker.feeds.hypothesis import MAX_KEPT_CHARACTERS, HeardWord, Hypothesis, UnreadableMessageError
-from worker.feeds.message_fields import Message, text, written_list
+from worker.feeds.message_fields import Message, name_of, objects, text, written_list
 from worker.feeds.times import ms
 from worker.feeds.written_words import written_units
 
@@ -31,7 +35,13 @@ _MODES = ("2pass-online", "2pass-offline", "online", "offline")
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a message of FunASR's."""
-    return message.get("mode") in _MODES and "text" in message
+    return (message.get("mode") in _MODES and "text" in message) or _is_generated(message)
+
+
+def _is_generated(message: Message) -> bool:
+    """Tell whether this is a recording's text, as ``generate`` returns it."""
+    said = isinstance(message.get("text"), str) and isinstance(message.get("key"), str)
+    return said and not {"mode", "segments", "words", "type"} & set(message)
 
 
 class FunAsr:
@@ -44,6 +54,11 @@ class FunAsr:
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
+        if _is_generated(message):
+            for sentence in _sentences(message):
+                words = tuple(replace(word, speaker=name_of(sentence.get("spk"), "spk")) for word in _words(sentence))
+                yield Hypothesis(words=words, final=True, utterance_end=True)
+            return
         mode = text(message, "mode")
         words = _words(message)
         if mode == "2pass-online":
@@ -65,6 +80,14 @@ class FunAsr:
         if self._pieces:
             yield Hypothesis(words=tuple(self._pieces), final=True)
         self._pieces = []
+
+
+def _sentences(message: Message) -> list[Message]:
+    """Return the sentences whose speakers are told; the whole text where they are not, or do not spell it."""
+    sentences = objects(message, "sentence_info")
+    spelt = [unit for one in sentences for unit in written_units(text(one, "text"))]
+    told = any("spk" in one for one in sentences) and spelt == written_units(_TAG.sub(" ", text(message, "text")))
+    return sentences if told else [message]
 
 
 def _words(message: Message) -> tuple[HeardWord, ...]:

@@ -1,4 +1,4 @@
-"""Google Cloud Speech-to-Text, versions 1 and 2, as JSON of the REST interface or of the client libraries.
+"""Google Cloud Speech-to-Text, versions 1 and 2, as JSON of the REST interface or of the client libraries; Riva.
 
 Source: https://docs.cloud.google.com/speech-to-text/docs/reference/rest/v2/StreamingRecognitionResult and
 https://docs.cloud.google.com/speech-to-text/docs/reference/rest/v2/projects.locations.recognizers/recognize
@@ -11,23 +11,31 @@ https://docs.cloud.google.com/speech-to-text/docs/reference/rest/v2/projects.loc
   ``speaker_tag``), and kinds of events as numbers.
 - With speakers told apart (version 1) the last final has all words since the stream began, spoken again: those before
   the end of the last result are dropped. Of a recording only that last result says who spoke: it alone is read.
+- A stream ends after 305 seconds at most: another ``requestId``, or times that go back, begin a new one.
+- A long-running operation has its answer in ``response``; a batch (version 2) has one a file. The library for Node
+  writes seconds as two halves, and its answer as a list with nulls.
+- Models of version 2 may leave their mark for a word's beginning (U+2581) in words: dropped.
 - Fillers are left out by most models, and there is no option that keeps them.
+
+NVIDIA Riva's answers have the same shape, with times in whole milliseconds and ``audioProcessed``
+(https://docs.nvidia.com/deeplearning/riva/user-guide/docs/reference/protos/riva_asr.proto.html).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
 from worker.feeds.message_fields import Message, confidence, either, name_of, number, objects, text
-from worker.feeds.times import duration_ms, spread
+from worker.feeds.new_streams import StreamClock
+from worker.feeds.times import duration_ms, ms, seconds_ms, spread
 from worker.feeds.written_words import words_of
 
-__all__ = ["Google", "recognises"]
+__all__ = ["Google", "Riva", "recognises", "recognises_riva"]
 
 _CHANNELS_KEPT = 1024
 _FINAL = ("isFinal", "is_final")
-_END = ("resultEndOffset", "result_end_offset", "resultEndTime", "result_end_time")
+_END = ("resultEndOffset", "result_end_offset", "resultEndTime", "result_end_time", "audioProcessed", "audio_processed")
 _EVENT = ("speechEventType", "speech_event_type")
 _ACTIVITY_ENDS = ("SPEECH_ACTIVITY_END", 3)
 _START_OF_WORD = ("startOffset", "start_offset", "startTime", "start_time")
@@ -39,59 +47,114 @@ def recognises(message: Message) -> bool:
     """Tell whether this is an answer of Google's."""
     if any(message.get(name) for name in _EVENT):
         return True
+    results = [result for _, several in _answers(message) if isinstance(several, list) for result in several]
+    return "result_index" not in message and bool(results) and _is_result(results[0]) and not _is_rivas(results)
+
+
+def recognises_riva(message: Message) -> bool:
+    """Tell whether this is an answer of Riva's."""
     results = message.get("results")
-    first = results[0] if isinstance(results, list) and results else None
-    return isinstance(first, dict) and "alternatives" in first and "IsPartial" not in first
+    return isinstance(results, list) and _is_rivas(results)
+
+
+def _is_result(result: object) -> bool:
+    """Tell whether a result has what Google's has, and nothing that only others have."""
+    if not isinstance(result, dict) or "alternatives" not in result or {"IsPartial", "final", "type"} & set(result):
+        return False
+    alternatives = result["alternatives"]
+    first = alternatives[0] if isinstance(alternatives, list) and alternatives else {}
+    return isinstance(first, dict) and not {"content", "timestamps"} & set(first)
+
+
+def _is_rivas(results: list[object]) -> bool:
+    return any(isinstance(one, dict) and ("audioProcessed" in one or "audio_processed" in one) for one in results)
+
+
+def _answers(message: Message) -> Iterator[tuple[str, object]]:
+    """Yield the results of an answer, of an operation's, or of each file of a batch with its number."""
+    response = _object(message.get("response"))
+    results = response.get("results") if response else message.get("results")
+    if not isinstance(results, Mapping):
+        yield "", results
+        return
+    for count, file in enumerate(map(_object, results.values()), start=1):
+        inline = _object(either(file, "inlineResult", "inline_result")) or file
+        if (found := _object(inline.get("transcript")).get("results")) is not None:
+            yield (f"file {count}" if len(results) > 1 else ""), found
+
+
+def _object(value: object) -> Message:
+    """Return an object, or an empty one of anything else."""
+    return value if isinstance(value, Mapping) else {}
 
 
 class Google:
     """Reads answers. The words of a channel are final up to ``until``."""
 
     agreement = 3
+    _duration_ms: Callable[[object], int | None] = staticmethod(duration_ms)
+    _result_end_ms: Callable[[object], int | None] = staticmethod(duration_ms)
 
     def __init__(self) -> None:
         self._until_ms: dict[str, int] = {}
+        self._clock = StreamClock()
+        self._request = ""
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what an answer says. Raises UnreadableMessageError."""
+        request = name_of(either(message, "requestId", "request_id", "requestID"), "requestId")
+        if request not in ("", "0", self._request):
+            yield from self._anew(anew=bool(self._request))
+            self._request = request
+        for file, results in _answers(message):
+            yield from self._results(objects({"results": results}, "results"), file)
+        if either(message, *_EVENT) in _ACTIVITY_ENDS:
+            yield Hypothesis(utterance_end=True)
+
+    def _results(self, results: list[Message], file: str) -> Iterator[Hypothesis]:
         interim: dict[str, list[HeardWord]] = {}
         heard: dict[str, int | None] = {}
-        results = objects(message, "results")
         streamed = any(either(result, *_FINAL, "stability") is not None for result in results)  # else a recording's
         for result in results if streamed else _recorded(results):
-            stream = _channel(result)
-            until_ms = duration_ms(either(result, *_END))
-            words = self._words(result, stream, until_ms)
-            if either(result, *_FINAL) is True or not streamed:
+            stream = file or _channel(result)
+            until_ms = self._result_end_ms(either(result, *_END))
+            final = either(result, *_FINAL) is True or not streamed
+            yield from self._anew(anew=streamed and self._clock.began_anew(stream, until_ms, final=final))
+            words = self._words(result, stream, until_ms, final=final)
+            if final:
                 yield Hypothesis(words=words, stream=stream, final=True, heard_until_ms=until_ms)
-                self._heard(stream, words)
+                self._heard(stream, words, until_ms)
             else:
                 interim.setdefault(stream, []).extend(words)
                 heard[stream] = until_ms
         for stream, together in interim.items():
             yield Hypothesis(words=tuple(together), stream=stream, heard_until_ms=heard[stream])
-        if either(message, *_EVENT) in _ACTIVITY_ENDS:
-            yield Hypothesis(utterance_end=True)
+
+    def _anew(self, *, anew: bool) -> Iterator[Hypothesis]:
+        """Begin a new stream, where there is one: its words are not those of the one before."""
+        if anew:
+            self._until_ms.clear()
+            yield Hypothesis(reconnected=True)
 
     def finish(self) -> Iterator[Hypothesis]:
         """Return nothing: what never became final is not known to be said."""
         return iter(())
 
-    def _heard(self, stream: str, words: tuple[HeardWord, ...]) -> None:
+    def _heard(self, stream: str, words: tuple[HeardWord, ...], until_ms: int | None) -> None:
         """Note up to where a channel is final; the channel that was least lately heard goes where there are many."""
-        until_ms = self._until_ms.pop(stream, 0)
-        self._until_ms[stream] = max([until_ms, *(word.end_ms or 0 for word in words)])
+        before_ms = self._until_ms.pop(stream, 0)
+        ends = [word.end_ms or 0 for word in words if not word.end_guessed] or [until_ms or 0]
+        self._until_ms[stream] = max([before_ms, *ends])
         if len(self._until_ms) > _CHANNELS_KEPT:
             del self._until_ms[next(iter(self._until_ms))]
 
-    def _words(self, result: Message, stream: str, until_ms: int | None) -> tuple[HeardWord, ...]:
+    def _words(self, result: Message, stream: str, until_ms: int | None, *, final: bool) -> tuple[HeardWord, ...]:
         alternatives = objects(result, "alternatives")
         if not alternatives:
             return ()
-        words = tuple(map(_word, objects(alternatives[0], "words")))
+        words = tuple(_word(word, self._duration_ms) for word in objects(alternatives[0], "words"))
         if not words:
             texts = words_of(text(alternatives[0], "transcript"))
-            final = either(result, *_FINAL) is True
             return spread(texts, self._until_ms.get(stream, 0), until_ms) if final else _untimed(texts)
         if any(word.speaker for word in words):
             begin_ms = self._until_ms.get(stream, 0)
@@ -111,20 +174,30 @@ def _recorded(results: list[Message]) -> list[Message]:
 
 
 def _says_who(result: Message) -> bool:
-    return any(_word(word).speaker for one in objects(result, "alternatives")[:1] for word in objects(one, "words"))
+    return any(_speaker(word) for one in objects(result, "alternatives")[:1] for word in objects(one, "words"))
 
 
 def _untimed(texts: list[str]) -> tuple[HeardWord, ...]:
     return tuple(HeardWord(text=one) for one in texts)
 
 
-def _word(word: Message) -> HeardWord:
+def _word(word: Message, duration: Callable[[object], int | None]) -> HeardWord:
     start, end = either(word, *_START_OF_WORD), either(word, *_END_OF_WORD)
-    speaker = next((word[name] for name in _SPEAKER if word.get(name)), None)
     return HeardWord(
-        text=text(word, "word"),
-        start_ms=duration_ms(start) if start is not None else (0 if end is not None else None),
-        end_ms=duration_ms(end),
+        text=text(word, "word").strip("\u2581"),
+        start_ms=duration(start) if start is not None else (0 if end is not None else None),
+        end_ms=duration(end),
         confidence=confidence(word, "confidence") or None,  # proto3: 0 is "not set"
-        speaker=name_of(speaker, "speakerTag"),
+        speaker=_speaker(word),
     )
+
+
+def _speaker(word: Message) -> str:
+    return name_of(next((word[name] for name in _SPEAKER if word.get(name)), None), "speakerTag")
+
+
+class Riva(Google):
+    """Reads answers of Riva's: words in milliseconds, the audio that was processed in seconds."""
+
+    _duration_ms = staticmethod(ms)
+    _result_end_ms = staticmethod(seconds_ms)

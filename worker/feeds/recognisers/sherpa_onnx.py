@@ -1,4 +1,4 @@
-"""sherpa-onnx, the streaming recogniser's results and its WebSocket servers' messages, which are the same.
+"""sherpa-onnx, the streaming recogniser's results and its WebSocket servers' messages, which are the same; offline.
 
 Source: https://k2-fsa.github.io/sherpa/onnx/websocket/online-websocket.html and
 https://k2-fsa.github.io/sherpa/onnx/javascript-api/html/interfaces/sherpa-onnx.OnlineRecognizerResult.html
@@ -10,6 +10,7 @@ https://k2-fsa.github.io/sherpa/onnx/javascript-api/html/interfaces/sherpa-onnx.
   list as text. There are no ends: they are guessed.
 - Tokens are pieces of words: one with a leading space or ``▁`` begins a word, Chinese characters are units of their
   own, bytes (``<0xE4>``) are not text. Where tokens do not spell ``text``, the words are the text's, without times.
+- Offline results have no ``segment``: each is final. ``durations`` are read where the model has them.
 - The end of the stream is the text ``Done!``, which is no JSON. Fillers are as the model learnt them.
 """
 
@@ -28,7 +29,12 @@ __all__ = ["SherpaOnnx", "recognises"]
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a result of sherpa-onnx's."""
-    return isinstance(message.get("text"), str) and "segment" in message
+    if not isinstance(message.get("text"), str):
+        return False
+    lists = [message.get(name) for name in ("tokens", "timestamps")]
+    return "segment" in message or all(
+        isinstance(one, list) and not any(isinstance(x, dict) for x in one) for one in lists
+    )
 
 
 class SherpaOnnx:
@@ -43,6 +49,9 @@ class SherpaOnnx:
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
+        if "segment" not in message:
+            yield Hypothesis(words=_words(message), final=True, utterance_end=True)
+            return
         segment = number(message, "segment") or 0
         if segment < self._number:
             yield from self.finish()
@@ -71,13 +80,22 @@ def _words(message: Message) -> tuple[HeardWord, ...]:
     tokens, starts = written_list(message, "tokens"), written_list(message, "timestamps")
     begin_ms = seconds_ms(message.get("start_time")) or 0
     if len(tokens) == len(starts) and all(isinstance(token, str) for token in tokens):
+        durations = written_list(message, "durations")
+        lengths = durations if len(durations) == len(tokens) else [None] * len(tokens)
         timed = [
-            Token(
-                text=str(token).replace("▁", " "), start_ms=None if (at := seconds_ms(start)) is None else begin_ms + at
-            )
-            for token, start in zip(tokens, starts, strict=True)
+            _token(str(token), start, length, begin_ms)
+            for token, start, length in zip(tokens, starts, lengths, strict=True)
         ]
         words = words_of_tokens(timed)
         if "".join(word.text for word in words).casefold() == "".join(written_units(spoken)).casefold():
             return ends_guessed(words)
     return tuple(HeardWord(text=unit) for unit in written_units(spoken))
+
+
+def _token(written: str, start: object, length: object, begin_ms: int) -> Token:
+    start_ms, length_ms = seconds_ms(start), seconds_ms(length)
+    return Token(
+        text=written.replace("▁", " "),
+        start_ms=None if start_ms is None else begin_ms + start_ms,
+        end_ms=None if start_ms is None or length_ms is None else begin_ms + start_ms + length_ms,
+    )

@@ -1,4 +1,4 @@
-"""Soniox, real-time WebSocket.
+"""Soniox, real-time WebSocket, and the transcript of a recording.
 
 Source: https://soniox.com/docs/stt/core-concepts/real-time-transcription and
 https://soniox.com/docs/speech-to-text/api-reference/websocket-api
@@ -9,6 +9,7 @@ https://soniox.com/docs/speech-to-text/api-reference/websocket-api
 - Times are milliseconds; ``total_audio_proc_ms`` is the audio heard, ``final_audio_proc_ms`` the part of it that is
   final. Tokens with ``translation_status: translation`` are not what was said, and dropped.
 - Without endpoint detection ``<end>`` never comes: words are taken for ended once there are many.
+- A recording's transcript has all ``tokens``, none of them marked final: all are.
 - ``finished`` ends the stream. Fillers are written as heard.
 """
 
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 
 from worker.feeds.hypothesis import Hypothesis
 from worker.feeds.message_fields import Message, confidence, flag, name_of, objects, text
+from worker.feeds.new_streams import StreamClock
 from worker.feeds.times import ms
 from worker.feeds.token_words import Token, begins_word, words_of_tokens
 
@@ -29,7 +31,15 @@ _HELD_CHARACTERS = 1000
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a message of Soniox's."""
-    return isinstance(message.get("tokens"), list) and ("total_audio_proc_ms" in message or "finished" in message)
+    if not isinstance(message.get("tokens"), list):
+        return False
+    return "total_audio_proc_ms" in message or "finished" in message or _is_recording(message)
+
+
+def _is_recording(message: Message) -> bool:
+    tokens = message.get("tokens")
+    first = tokens[0] if isinstance(tokens, list) and tokens else None
+    return isinstance(first, dict) and {"text", "start_ms", "end_ms"} <= set(first) and "is_final" not in first
 
 
 class Soniox:
@@ -39,9 +49,17 @@ class Soniox:
 
     def __init__(self) -> None:
         self._final: list[Token] = []
+        self._clock = StreamClock()
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
+        if _is_recording(message):
+            tokens = [one for one in objects(message, "tokens") if text(one, "translation_status") != "translation"]
+            yield Hypothesis(words=words_of_tokens(list(map(_token, tokens))), final=True, utterance_end=True)
+            return
+        if self._clock.began_anew("", ms(message.get("total_audio_proc_ms")) or None, final=False):
+            yield from self.finish()
+            yield Hypothesis(reconnected=True)
         tentative: list[Token] = []
         for token in objects(message, "tokens"):
             if text(token, "translation_status") == "translation":

@@ -7,7 +7,9 @@ Source: https://alphacephei.com/vosk/server and https://github.com/alphacep/vosk
 - Times are seconds from the stream's start. With ``SetMaxAlternatives`` there are ``alternatives``, whose words have
   no ``conf`` and whose ``confidence`` is a score of the whole on no fixed scale: not read.
 - A word that the model does not know is ``[unk]``: kept, something was said.
-- Fillers are heard where the model's dictionary has them; ``<unk>`` and noise words of some models stay as they are.
+- Noise words of some models (``!SIL``, ``[noise]``, ``<laugh>``) are no words, and dropped. ``<unk>`` stays.
+- Under a locale with a decimal comma its library writes numbers with one, which is no JSON: read all the same.
+- Fillers are heard where the model's dictionary has them.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from collections.abc import Iterator
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
 from worker.feeds.message_fields import Message, confidence, objects, text
+from worker.feeds.new_streams import StreamClock
+from worker.feeds.spoken_text import spoken_words
 from worker.feeds.times import seconds_ms
 
 __all__ = ["Vosk", "recognises"]
@@ -36,6 +40,9 @@ class Vosk:
 
     agreement = 3
 
+    def __init__(self) -> None:
+        self._clock = StreamClock()
+
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
         if "partial" in message:
@@ -43,6 +50,8 @@ class Vosk:
             return
         best = next(iter(objects(message, "alternatives")), message)
         words = _words(objects(best, "result"), text(best, "text"))
+        if words and self._clock.began_anew("", words[-1].end_ms, final=True):
+            yield Hypothesis(reconnected=True)
         yield Hypothesis(words=words, final=True, utterance_end=bool(words))
 
     def finish(self) -> Iterator[Hypothesis]:
@@ -52,8 +61,8 @@ class Vosk:
 
 def _words(timed: list[Message], untimed: str) -> tuple[HeardWord, ...]:
     if not timed:
-        return tuple(HeardWord(text=word) for word in untimed.split())
-    return tuple(
+        return spoken_words([HeardWord(text=word) for word in untimed.split()])
+    heard = [
         HeardWord(
             text=text(word, "word"),
             start_ms=seconds_ms(word.get("start")),
@@ -61,4 +70,5 @@ def _words(timed: list[Message], untimed: str) -> tuple[HeardWord, ...]:
             confidence=confidence(word, "conf"),
         )
         for word in timed
-    )
+    ]
+    return spoken_words(heard)

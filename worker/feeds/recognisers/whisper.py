@@ -1,7 +1,8 @@
-"""Whisper in its many houses: openai-whisper, faster-whisper, WhisperX, whisper.cpp, WhisperLive, the API's answers.
+"""Whisper: openai-whisper, faster-whisper, WhisperX, whisper.cpp, WhisperLive, Hugging Face, the API's answers.
 
 Source: https://github.com/openai/whisper, https://platform.openai.com/docs/api-reference/audio/verbose-json-object,
-https://github.com/ggml-org/whisper.cpp, https://github.com/collabora/WhisperLive
+https://github.com/ggml-org/whisper.cpp, https://github.com/collabora/WhisperLive and
+https://huggingface.co/docs/transformers/main_classes/pipelines#transformers.AutomaticSpeechRecognitionPipeline
 
 - ``segments`` with ``words`` (word time stamps asked for), else text, whose times are spread over the segment.
 - Times are seconds; WhisperLive writes them as text, whisper.cpp as ``offsets`` in milliseconds.
@@ -9,7 +10,11 @@ https://github.com/ggml-org/whisper.cpp, https://github.com/collabora/WhisperLiv
   pieces: ``--max-len`` parts at tokens, within words, too.
 - WhisperLive sends its last segments again with every message; ``completed`` marks those that stay, and a completed one
   is known by its start. One that is not completed may be gone in the next message; one that begins after its end is
-  another. Its messages without segments (its state, the language, a translation) say nothing.
+  another. Its messages without segments (its state, the language, a translation) say nothing. Another ``uid`` is
+  another connection.
+- Hugging Face's pipeline writes ``chunks``, each a segment or a word with a ``timestamp``; the last end may be null.
+  Where speakers were told apart, ``speakers`` has the same text with their names.
+- Segments may come alone, a line or an item each.
 - ``speaker`` stands at a segment, and at its words where WhisperX could align them: not at ``"58."``.
 - ``[BLANK_AUDIO]``, ``[MUSIC]``, ``(applause)`` and notes are no words, and dropped.
 - Whisper leaves most fillers and repeats out, and no option keeps them all; a prompt with fillers in it helps.
@@ -18,26 +23,45 @@ https://github.com/ggml-org/whisper.cpp, https://github.com/collabora/WhisperLiv
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
 from worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
-from worker.feeds.spoken_text import spoken_pieces, spoken_text, spoken_words
-from worker.feeds.times import ms, seconds_ms, spread
+from worker.feeds.message_words import spread_text
+from worker.feeds.spoken_text import spoken_pieces, spoken_words
+from worker.feeds.times import ends_guessed, ms, seconds_ms
 from worker.feeds.token_words import Token, words_of_tokens
-from worker.feeds.written_words import words_of, written_units
 
 __all__ = ["Whisper", "recognises"]
+
+_OTHERS = frozenset(
+    ("type", "session", "seq", "word", "channel", "is_final", "final", "confidence", "alternatives", "transcript")
+)
 
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a transcript of Whisper's."""
-    if "transcription" in message or "word_segments" in message:
-        return True
-    segments = message.get("segments", [message] if "avg_logprob" in message else None)
+    if "transcription" in message or "word_segments" in message or _is_plain(message) or _is_chunked(message):
+        return isinstance(message.get("transcription"), list | None)
+    segments = message.get("segments", [message] if "avg_logprob" in message or _is_bare(message) else None)
     if not isinstance(segments, list):
         return message.get("task") == "transcribe"
     return all(isinstance(one, dict) and "text" in one and "start" in one for one in segments)
+
+
+def _is_plain(message: Message) -> bool:
+    """Tell whether this is the API's plain answer: a text, and what it cost."""
+    return isinstance(message.get("text"), str) and bool({"usage", "logprobs"} & set(message)) and "type" not in message
+
+
+def _is_chunked(message: Message) -> bool:
+    chunks = message.get("chunks")
+    return isinstance(chunks, list) and all(isinstance(one, dict) and "timestamp" in one for one in chunks)
+
+
+def _is_bare(message: Message) -> bool:
+    """Tell whether this is a segment alone, and nothing that others write with a start, an end and a text."""
+    times = all(isinstance(message.get(name), int | float) for name in ("start", "end"))
+    return times and isinstance(message.get("text"), str) and not _OTHERS & set(message)
 
 
 class Whisper:
@@ -48,15 +72,22 @@ class Whisper:
     def __init__(self) -> None:
         self._done_ms = -1
         self._open_until_ms: int | None = None
+        self._connection = ""
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a transcript or a live message says. Raises UnreadableMessageError."""
         if "transcription" in message:
             for written, start_ms, end_ms, speaker in _whole_words(objects(message, "transcription")):
-                words = _spread(written, start_ms, end_ms)
-                yield Hypothesis(words=tuple(replace(word, speaker=speaker) for word in words), final=True)
+                yield Hypothesis(words=spread_text(written, start_ms, end_ms, speaker=speaker), final=True)
         elif any("completed" in one for one in objects(message, "segments")):
+            connection = name_of(message.get("uid"), "uid")
+            if self._connection not in ("", connection):
+                self._done_ms, self._open_until_ms = -1, None
+                yield Hypothesis(reconnected=True)
+            self._connection = connection
             yield from self._live(objects(message, "segments"))
+        elif "chunks" in message:
+            yield Hypothesis(words=_chunked(objects(message, "speakers") or objects(message, "chunks")), final=True)
         else:
             yield from _recorded(message)
 
@@ -79,14 +110,38 @@ class Whisper:
 
 
 def _recorded(message: Message) -> Iterator[Hypothesis]:
-    segments = objects(message, "segments") or ([message] if "avg_logprob" in message else [])
+    segments = objects(message, "segments") or ([message] if "avg_logprob" in message or _is_bare(message) else [])
     if any(objects(one, "words") for one in segments) or not objects(message, "words"):
         for one in segments:
             yield Hypothesis(words=_segment(one), final=True, heard_until_ms=seconds_ms(one.get("end")))
     else:  # the API's answer has the words beside the segments, each whole and without its marks
         yield Hypothesis(words=spoken_words(tuple(map(_whole, objects(message, "words")))), final=True)
     if text(message, "text") and not segments and not objects(message, "words"):
-        yield Hypothesis(words=_spread(text(message, "text"), None, None), final=True)
+        yield Hypothesis(words=spread_text(text(message, "text")), final=True)
+
+
+def _chunked(chunks: Sequence[Message]) -> tuple[HeardWord, ...]:
+    """Return the words of chunks, each a word or several. An end that is missing is guessed."""
+    written = [text(chunk, "text") for chunk in chunks]
+    times = [[*_list(chunk.get("timestamp")), None, None][:2] for chunk in chunks]
+    speakers = [name_of(chunk.get("speaker"), "speaker") for chunk in chunks]
+    if all(len(one.split()) <= 1 for one in written):
+        tokens = [
+            Token(text=said, start_ms=seconds_ms(start), end_ms=seconds_ms(end), speaker=speaker)
+            for said, (start, end), speaker in zip(spoken_pieces(written), times, speakers, strict=True)
+        ]
+        return ends_guessed(words_of_tokens(tokens))
+    words: list[HeardWord] = []
+    for said, (start, end), speaker in zip(written, times, speakers, strict=True):
+        start_ms, end_ms = seconds_ms(start), seconds_ms(end)
+        if start_ms is not None and end_ms is None:
+            end_ms = start_ms + sum(word.end_ms or 0 for word in ends_guessed([HeardWord(text=said, start_ms=0)]))
+        words += spread_text(said, start_ms, end_ms, speaker=speaker)
+    return tuple(words)
+
+
+def _list(value: object) -> list[object]:
+    return list(value) if isinstance(value, list | tuple) else []
 
 
 def _whole_words(pieces: Sequence[Message]) -> Iterator[tuple[str, int | None, int | None, str]]:
@@ -116,8 +171,8 @@ def _goes_on(before: str, after: str) -> bool:
 def _segment(segment: Message) -> tuple[HeardWord, ...]:
     timed, speaker = objects(segment, "words"), name_of(segment.get("speaker"), "speaker")
     if not timed:
-        words = _spread(text(segment, "text"), seconds_ms(segment.get("start")), seconds_ms(segment.get("end")))
-        return tuple(replace(word, speaker=speaker) for word in words)
+        start_ms, end_ms = seconds_ms(segment.get("start")), seconds_ms(segment.get("end"))
+        return spread_text(text(segment, "text"), start_ms, end_ms, speaker=speaker)
     spaced = any(_spelt(word).startswith(" ") for word in timed)
     spelt = spoken_pieces([_spelt(word) if spaced else f" {_spelt(word)}" for word in timed])
     return words_of_tokens([_token(word, said, speaker) for word, said in zip(timed, spelt, strict=True)])
@@ -142,8 +197,3 @@ def _whole(word: Message) -> HeardWord:
 
 def _spelt(word: Message) -> str:
     return text(word, "word") or text(word, "text")
-
-
-def _spread(written: str, start_ms: int | None, end_ms: int | None) -> tuple[HeardWord, ...]:
-    spoken = [unit for word in words_of(spoken_text(written)) for unit in written_units(word)]
-    return spread(spoken, start_ms, end_ms)

@@ -1,0 +1,235 @@
+"""Frameworks for calls and voice agents, which pass on what some recogniser heard.
+
+Source: https://github.com/QuentinFuxa/WhisperLiveKit, https://docs.livekit.io/agents/build/text/,
+https://docs.pipecat.ai/client/rtvi-standard, https://www.twilio.com/docs/voice/twiml/transcription,
+https://www.twilio.com/docs/voice/conversationrelay/websocket-messages and
+https://learn.microsoft.com/en-us/azure/communication-services/concepts/call-automation/audio-streaming-concept
+
+- WhisperLiveKit sends all its ``lines`` with each message; the last one grows, and is final when another comes, or at
+  ``ready_to_stop``. Its ``buffer_transcription`` may change and is not read. A speaker below 1 is silence or nobody.
+- LiveKit's segments have an ``id`` and are ``final`` in the end; times are milliseconds.
+- pipecat's ``user-transcription`` has a text and ``final``; what the bot says is not read.
+- Twilio posts forms, here as objects: ``TranscriptionData`` is JSON in a text, ``Track`` tells the sides apart.
+  ConversationRelay's ``prompt`` has ``voicePrompt`` and ``last``. Its Conversational Intelligence has ``sentences``.
+- Azure Communication Services writes times as ticks, and phrases for display.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from json import JSONDecodeError
+
+from worker.feeds.hypothesis import Hypothesis, UnreadableMessageError
+from worker.feeds.json_text import json_value
+from worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
+from worker.feeds.message_words import WordFields, spread_text
+from worker.feeds.times import clock_ms, ms, seconds_ms, ticks_ms
+
+__all__ = [
+    "AzureCommunication",
+    "LiveKit",
+    "Pipecat",
+    "Twilio",
+    "WhisperLiveKit",
+    "recognises_azure_communication",
+    "recognises_livekit",
+    "recognises_pipecat",
+    "recognises_twilio",
+    "recognises_whisperlivekit",
+]
+
+_LONGEST_CALL_MS = 10 * 365 * 24 * 3_600_000
+_PARTICIPANT = ("transcribedParticipantIdentity", "transcribed_participant_identity")
+_TWILIO_WORD = WordFields(text="word", start="start_time", end="end_time")
+_AZURE_WORD = WordFields(start="offset", duration="duration", ms=ticks_ms)
+
+
+def recognises_whisperlivekit(message: Message) -> bool:
+    """Tell whether this is a message of WhisperLiveKit's."""
+    return isinstance(message.get("lines"), list) and "buffer_transcription" in message
+
+
+def recognises_livekit(message: Message) -> bool:
+    """Tell whether this is a transcription of LiveKit's."""
+    return isinstance(message.get("segments"), list) and either(message, *_PARTICIPANT) is not None
+
+
+def recognises_pipecat(message: Message) -> bool:
+    """Tell whether this is a message of RTVI's, which pipecat speaks."""
+    return message.get("label") == "rtvi-ai" and isinstance(message.get("type"), str)
+
+
+def recognises_twilio(message: Message) -> bool:
+    """Tell whether this is a message of Twilio's."""
+    sentences = message.get("sentences")
+    relayed = message.get("type") == "prompt" and "voicePrompt" in message
+    intelligence = isinstance(sentences, list) and all(
+        isinstance(one, dict) and {"media_channel", "transcript"} <= set(one) for one in sentences
+    )
+    return "TranscriptionEvent" in message or relayed or (intelligence and bool(sentences))
+
+
+def recognises_azure_communication(message: Message) -> bool:
+    """Tell whether this is a message of Azure Communication Services'."""
+    return message.get("kind") in ("TranscriptionData", "TranscriptionMetadata")
+
+
+class _Reader:
+    """A reader that keeps nothing."""
+
+    agreement = 2
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return nothing: what never became final is not known to be said."""
+        return iter(())
+
+
+class WhisperLiveKit:
+    """Reads lines; the last one's hypothesis is kept until another begins."""
+
+    agreement = 0
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._open: Hypothesis | None = None
+        self._times = 0
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        if text(message, "type") == "ready_to_stop":
+            yield from self.finish()
+        if text(message, "type") == "config" and self._count:
+            yield from self.finish()
+            self._count = 0
+            yield Hypothesis(reconnected=True)
+        lines = [one for one in objects(message, "lines") if text(one, "text").strip()]
+        for place, line in enumerate(lines[max(0, self._count - 1) :], start=max(0, self._count - 1)):
+            speaker = name_of(line.get("speaker"), "speaker")
+            words = spread_text(
+                text(line, "text"),
+                _clock_ms(either(line, "start", "beg")),
+                _clock_ms(line.get("end")),
+                speaker="" if speaker.startswith("-") or speaker == "0" else speaker,
+            )
+            if place >= self._count:
+                yield from self.finish()
+                self._count = place + 1
+            self._open = Hypothesis(words=words, utterance=f"line {place}")
+        if self._open is not None:
+            yield self._open
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return the last line as its final: its words were validated."""
+        if self._open is not None:
+            yield Hypothesis(words=self._open.words, utterance=self._open.utterance, final=True, utterance_end=True)
+        self._open = None
+
+
+class LiveKit(_Reader):
+    """Reads transcriptions of participants."""
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        who = name_of(either(message, *_PARTICIPANT), "transcribedParticipantIdentity")
+        for segment in objects(message, "segments"):
+            start_ms = ms(either(segment, "startTime", "start_time"))
+            end_ms = ms(either(segment, "endTime", "end_time"))
+            final = flag(segment, "final")
+            yield Hypothesis(
+                words=spread_text(text(segment, "text"), start_ms if end_ms else None, end_ms or None),
+                stream=who,
+                utterance=f"segment {name_of(segment.get('id'), 'id')}",
+                final=final,
+                utterance_end=final,
+            )
+
+
+class Pipecat(_Reader):
+    """Reads what users say."""
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        if text(message, "type") == "user-transcription":
+            data = part(message, "data")
+            final = flag(data, "final")
+            who = name_of(data.get("user_id"), "user_id")
+            yield Hypothesis(words=spread_text(text(data, "text")), stream=who, final=final, utterance_end=final)
+
+
+class Twilio(_Reader):
+    """Reads webhooks' fields, relayed prompts, and the sentences of a recording."""
+
+    def __init__(self) -> None:
+        self._prompt = ""
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        if text(message, "TranscriptionEvent") == "transcription-content":
+            final = str(message.get("Final", "true")).lower() == "true"
+            written = _inner(text(message, "TranscriptionData"))
+            track = text(message, "Track").removesuffix("_track")
+            words = spread_text(text(written, "transcript"))
+            yield Hypothesis(words=words, stream=track, final=final, utterance_end=final)
+        elif text(message, "type") == "prompt":
+            self._prompt += text(message, "voicePrompt")
+            last = message.get("last") is not False
+            yield Hypothesis(words=spread_text(self._prompt), final=last, utterance_end=last)
+            if last:
+                self._prompt = ""
+        for sentence in objects(message, "sentences"):
+            start_ms, end_ms = seconds_ms(sentence.get("start_time")), seconds_ms(sentence.get("end_time"))
+            words = _TWILIO_WORD.bare(objects(sentence, "words"))
+            yield Hypothesis(
+                words=words or spread_text(text(sentence, "transcript"), start_ms, end_ms),
+                stream=name_of(sentence.get("media_channel"), "media_channel"),
+                final=True,
+                utterance_end=True,
+            )
+
+
+class AzureCommunication(_Reader):
+    """Reads transcription data of a call's participants. Times that are dates count from the first of them."""
+
+    def __init__(self) -> None:
+        self._first_ms: int | None = None
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        data = part(message, "transcriptionData")
+        if text(message, "kind") != "TranscriptionData":
+            return
+        start_ms, length_ms = ticks_ms(data.get("offset")), ticks_ms(data.get("duration"))
+        end_ms = None if start_ms is None or length_ms is None else start_ms + length_ms
+        final = text(data, "resultState").lower() != "intermediate"
+        timed = _AZURE_WORD.bare(objects(data, "words"))
+        if start_ms is not None and end_ms is not None and start_ms > _LONGEST_CALL_MS:
+            first_ms = self._first_ms = start_ms if self._first_ms is None else self._first_ms
+            start_ms, end_ms = max(0, start_ms - first_ms), max(0, end_ms - first_ms)
+            timed = tuple(
+                replace(
+                    word, start_ms=max(0, (word.start_ms or 0) - first_ms), end_ms=max(0, (word.end_ms or 0) - first_ms)
+                )
+                for word in timed
+            )
+        yield Hypothesis(
+            words=timed or spread_text(text(data, "text"), start_ms, end_ms),
+            stream=text(data, "participantRawID"),
+            final=final,
+            utterance_end=final,
+        )
+
+
+def _clock_ms(value: object) -> int | None:
+    return clock_ms(value) if isinstance(value, str) else seconds_ms(value)
+
+
+def _inner(written: str) -> Message:
+    """Return the object that a text is."""
+    try:
+        value = json_value(written)
+    except JSONDecodeError:
+        value = None
+    if not isinstance(value, dict):
+        raise UnreadableMessageError("TranscriptionData: expected JSON in a text")
+    return value

@@ -1,0 +1,79 @@
+"""ElevenLabs Scribe, the transcript of a recording and real-time messages.
+
+Source: https://elevenlabs.io/docs/api-reference/speech-to-text/convert and
+https://elevenlabs.io/docs/eleven-api/guides/how-to/speech-to-text/realtime/event-reference
+
+- Items of ``words`` are of type ``word``, ``spacing`` or ``audio_event`` (``(laughter)``): only words are read.
+- Several channels come as ``transcripts``, each with a ``channel_index``.
+- A committed transcript comes once, and once more with times where they were asked for: that one is read then.
+- Times are seconds. A word has the logarithm of its probability, which is not read. Fillers are written as heard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.message_fields import Message, name_of, objects, text
+from worker.feeds.message_words import WordFields, spread_text
+
+__all__ = ["ElevenLabs", "recognises"]
+
+_WORD = WordFields(speaker="speaker_id")
+_COMMITTED, _TIMED = "committed_transcript", "committed_transcript_with_timestamps"
+
+
+def recognises(message: Message) -> bool:
+    """Tell whether this is a message of ElevenLabs'."""
+    if message.get("message_type") in ("partial_transcript", _COMMITTED, _TIMED):
+        return True
+    if isinstance(transcripts := message.get("transcripts"), list):
+        return bool(transcripts) and all(isinstance(one, dict) and recognises(one) for one in transcripts)
+    words = message.get("words")
+    return "language_probability" in message and isinstance(words, list) and "text" in message
+
+
+class ElevenLabs:
+    """Reads transcripts. What was committed waits for the same with times."""
+
+    agreement = 2
+
+    def __init__(self) -> None:
+        self._committed: str | None = None
+        self._connected = False
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        kind = text(message, "message_type")
+        if kind == _TIMED:
+            self._committed = None
+            yield _whole(message)
+        elif kind in (_COMMITTED, "partial_transcript", "session_started"):
+            yield from self.finish()
+            if kind == _COMMITTED:
+                self._committed = text(message, "text")
+            elif kind == "partial_transcript":
+                yield Hypothesis(words=spread_text(text(message, "text")))
+            elif self._connected:
+                yield Hypothesis(reconnected=True)
+            self._connected = True
+        elif not kind:
+            transcripts = objects(message, "transcripts") or [message]
+            for one in transcripts:
+                channel = name_of(one.get("channel_index"), "channel_index") if len(transcripts) > 1 else ""
+                yield _whole(one, channel)
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return what was committed, and comes with no times."""
+        if self._committed is not None:
+            yield Hypothesis(words=spread_text(self._committed), final=True, utterance_end=True)
+        self._committed = None
+
+
+def _whole(message: Message, channel: str = "") -> Hypothesis:
+    words: tuple[HeardWord, ...] = _WORD.bare(
+        one for one in objects(message, "words") if text(one, "type") in ("", "word")
+    )
+    if not objects(message, "words"):
+        words = spread_text(text(message, "text"))
+    return Hypothesis(words=words, stream=channel, final=True, utterance_end=True)

@@ -1,0 +1,78 @@
+"""Speechmatics, the transcript of a recording (``json-v2``) and real-time messages.
+
+Source: https://docs.speechmatics.com/speech-to-text/batch/output and
+https://docs.speechmatics.com/api-ref/realtime-transcription-websocket
+
+- ``results`` are of type ``word`` or ``punctuation``, each with ``alternatives[].content``; marks are dropped. An
+  ``entity`` stands beside the words that it is written with, and is not read.
+- ``AddTranscript`` is final, ``AddPartialTranscript`` has what follows the last final. ``EndOfUtterance`` is a pause.
+- Times are seconds. A speaker ``UU`` is nobody. Disfluencies are tagged, and kept unless they are removed by option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.message_fields import Message, objects, part, text
+from worker.feeds.message_words import WordFields
+from worker.feeds.times import seconds_ms
+
+__all__ = ["Speechmatics", "recognises"]
+
+_TIMES = WordFields(text="type", start="start_time", end="end_time")
+_WORD = WordFields(text="content", start="start_time", end="end_time")
+
+
+def recognises(message: Message) -> bool:
+    """Tell whether this is a message of Speechmatics'."""
+    if message.get("message") in ("AddTranscript", "AddPartialTranscript", "EndOfUtterance", "RecognitionStarted"):
+        return True
+    results = message.get("results")
+    first = results[0] if isinstance(results, list) and results else None
+    alternatives = first.get("alternatives") if isinstance(first, dict) and "type" in first else None
+    return isinstance(alternatives, list) and any(isinstance(one, dict) and "content" in one for one in alternatives)
+
+
+class Speechmatics:
+    """Reads transcripts."""
+
+    agreement = 3
+
+    def __init__(self) -> None:
+        self._connected = False
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        kind = text(message, "message")
+        if kind == "RecognitionStarted":
+            if self._connected:
+                yield Hypothesis(reconnected=True)
+            self._connected = True
+        elif kind == "EndOfUtterance":
+            yield Hypothesis(utterance_end=True)
+        elif kind in ("", "AddTranscript", "AddPartialTranscript"):
+            final = kind != "AddPartialTranscript"
+            until_ms = seconds_ms(part(message, "metadata").get("end_time")) if kind else None
+            by_channel: dict[str, list[HeardWord]] = {}
+            for result in objects(message, "results"):
+                if text(result, "type") == "word":
+                    by_channel.setdefault(text(result, "channel"), []).append(_word(result))
+            if not by_channel:
+                by_channel[text(message, "channel")] = []
+            for channel, words in by_channel.items():
+                yield Hypothesis(
+                    words=tuple(words), stream=channel, final=final, utterance_end=not kind, heard_until_ms=until_ms
+                )
+
+    def finish(self) -> Iterator[Hypothesis]:
+        """Return nothing: what never became final is not known to be said."""
+        return iter(())
+
+
+def _word(result: Message) -> HeardWord:
+    times, best = _TIMES.read(result), next(iter(objects(result, "alternatives")), {})
+    word = _WORD.read(best)
+    speaker = "" if word.speaker == "UU" else word.speaker
+    return replace(word, start_ms=times.start_ms, end_ms=times.end_ms, speaker=speaker)
