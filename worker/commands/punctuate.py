@@ -28,7 +28,9 @@ from worker.core.stream import LabelSource, StreamingLabeller
 from worker.errors import FatalError
 from worker.feeds.file_format import LOOKED_AT_LINES, spoken_format
 from worker.feeds.foreign_files import is_lone_value
+from worker.feeds.formats.text import SpokenLines
 from worker.feeds.lines import read_lines
+from worker.feeds.speaker_labels import SpeakerLabels
 from worker.option_groups import grouped
 from worker.ports.engine import served_languages
 from worker.settings.tree import load_local_settings, models_folder
@@ -82,7 +84,7 @@ def punctuate(
     ] = Output.FLUENT,
     fluent: FluentOptions,
 ) -> None:
-    """Punctuate text without Kafka and Redis: one line is one session.
+    """Punctuate text without Kafka and Redis: one line is one session; a speaker's label before it is not labelled.
 
     The same streaming core as in the worker decodes it, three words a step and six words of look-ahead at a sentence
     end, so the labels are those that a live session would get.
@@ -107,10 +109,18 @@ def punctuate(
     language = LanguageOfText(lang)
     if file == "-" and sys.stdin.isatty():
         given = _prompted(given)
+    labels = None
+    if file != "-":  # what comes live is not kept waiting for its labels to recur
+        whole = list(given)
+        labels, given = SpeakerLabels(whole), iter(whole)
+    spoken = SpokenLines(labels)
     for number, line in enumerate(given, start=1):
-        if (told := language.notice([line])) is not None:
+        speaker, said = spoken.take(line)
+        if (told := language.notice([said])) is not None:
             typer.echo(told, err=True)
-        sys.stdout.write(lines.punctuated(line, session=f"line-{number}"))
+        session = f"line-{number}/{speaker}" if speaker else f"line-{number}"
+        label = line[: len(line) - len(said)] if output is not Output.JSONL else ""
+        sys.stdout.write(label + lines.punctuated(said, session=session))
         sys.stdout.flush()
 
 

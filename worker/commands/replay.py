@@ -130,7 +130,7 @@ def replay(
     origin = origin_of(config, assignments)
     spoken.check()
     speech = spoken.recorded(file)
-    found, lines = speech.format_of(read_lines(file), given)
+    found, lines = speech.format_of(read_lines(file, escaped_json=True), given)
     events: Iterable[TimedEvent] = speech.events(lines, found)
     if spoken.target:
         events = routed(events, tuple(spoken.target))

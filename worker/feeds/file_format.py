@@ -12,11 +12,12 @@ from enum import StrEnum
 from json import JSONDecodeError
 from pathlib import Path
 
+from schemas.events import WordsEvent
 from worker.errors import FatalError
-from worker.feeds.foreign_files import data_of_line, foreign_format, is_lone_value
+from worker.feeds.foreign_files import data_of_line, foreign_first_line, foreign_format, is_lone_value
 from worker.feeds.formats.ctm import is_ctm
 from worker.feeds.formats.cues import is_time_line
-from worker.feeds.json_text import json_value_at, with_decimal_points
+from worker.feeds.json_text import is_cut_off, json_value_at, with_decimal_points
 from worker.feeds.recognisers.catalogue import recogniser_of
 
 __all__ = ["LOOKED_AT_LINES", "FileFormat", "recognised_format", "spoken_format", "spoken_lines"]
@@ -59,6 +60,14 @@ class FileFormat(StrEnum):
 
 
 _NOBODYS = "is JSON, but of no recogniser that is known here, and no word events either"
+_EVENT_FIELDS = frozenset((*WordsEvent.__struct_fields__, "at_ms"))
+_LIKE = {
+    "segments": "segments as Whisper's transcripts have, but not with text, start and end",
+    "utterances": "utterances as AssemblyAI's and Gladia's transcripts have, but not their words",
+    "results": "results as Google's answers have, but not their alternatives",
+    "tokens": "tokens as Soniox' messages have, but not their times",
+    "words": "words as word events have, but not their session",
+}
 _CUT_OFF = re.compile(r'\[\s*[{"\[]')  # JSON that breaks off, rather than [laughter]
 _BY_ENDING = {".jsonl": FileFormat.JSONL, ".ndjson": FileFormat.JSONL, ".ctm": FileFormat.CTM}
 
@@ -73,6 +82,8 @@ def recognised_format(name: str, head: Sequence[str]) -> FileFormat:
     lines = [line.strip() for line in given]
     if is_lone_value("\n".join(lines)):
         raise _refusal(name, _NOBODYS)
+    if lines and lines[0].startswith("{") and (other := foreign_first_line(lines[0])) is not None:
+        raise _refusal(name, f"looks like {other}")
     if lines and lines[0].startswith(("{", "[")) and (found := _json_format(name, "\n".join(lines))) is not None:
         return found
     if found := _written_format(lines):
@@ -120,19 +131,30 @@ def _written_format(lines: Sequence[str]) -> FileFormat | None:
 def _json_format(name: str, text: str) -> FileFormat | None:
     """Return the format of JSON; None where it is none after all."""
     messages = _first_objects(text)
+    if messages is None and is_cut_off(text) and Path(name).suffix not in _BY_ENDING:
+        raise _refusal(name, "is JSON that is cut off: the file is incomplete")
     if messages is None:
         return FileFormat.JSONL if text.startswith("{") else None
     for message in messages:
         found = recogniser_of(message)
         if found is not None:
             return FileFormat(found)
-    if name.endswith((".jsonl", ".ndjson")) or (text.startswith("{") and any(map(_is_event, messages))):
+    lines = name.endswith((".jsonl", ".ndjson")) or text.startswith("{")
+    if lines and any(map(_is_event, messages)):
         return FileFormat.JSONL
-    raise _refusal(name, _NOBODYS)
+    raise _refusal(name, _NOBODYS + _near(messages))
 
 
 def _is_event(message: dict[str, object]) -> bool:
-    return any(field in message for field in ("version", "session", "words", "utterance_end", "session_end"))
+    """Tell whether an object has a session, or more fields of a word event than others."""
+    known = sum(field in _EVENT_FIELDS for field in message) + ("session" in message)
+    return 2 * known > len(message)
+
+
+def _near(messages: Sequence[dict[str, object]]) -> str:
+    """Return which format has a field that these have, too."""
+    fields = {field for message in messages for field, value in message.items() if isinstance(value, list | dict)}
+    return next((f"; it has {like}" for field, like in _LIKE.items() if field in fields), "")
 
 
 def _first_objects(text: str) -> list[dict[str, object]] | None:

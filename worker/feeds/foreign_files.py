@@ -12,7 +12,7 @@ from json import JSONDecodeError
 
 from worker.feeds.json_text import UnheldJsonError, json_value, json_value_at
 
-__all__ = ["data_of_line", "foreign_format", "is_lone_value"]
+__all__ = ["data_of_line", "foreign_first_line", "foreign_format", "is_lone_value"]
 
 _FIRST_LINES = (
     ("TTML or other XML", re.compile(r"<\?xml|<tt[\s>]", re.IGNORECASE)),
@@ -39,6 +39,12 @@ _ANY_LINES = (
     ),
     ("no text", re.compile(r"\0")),
 )
+_CLOCK = r"\d{1,3}(?::\d\d){1,2}(?:[.,]\d{1,3})?"
+_SPAN = re.compile(r"\[\d[\d:.,]{0,15}s?\s{0,3}-{1,2}>?\s{0,3}\d[\d:.,]{0,15}s?\](?:\s|$)")
+_STAMPED = re.compile(
+    rf"(\d{{1,3}}:\d\d:\d\d(?:[.,]\d{{1,3}})?)\b.*|[\[(]({_CLOCK})[\])].*|({_CLOCK})|"
+    rf"\S[^:\n]{{0,60}}(?:\s{{2,9}}|\s[\[(]|\t|\d\s)({_CLOCK})[\])]?:?"
+)
 _SERVER_SENT = re.compile(r"data:\s*(?:\{|\[(?:[{\"]|DONE\]))")
 _COLUMN_SEPARATOR = re.compile(r"[\t,;]")
 _STARTS = re.compile(r"(?:start|begin|from|onset)(?:[ _-]?(?:time|ms|s|sec|seconds))?|t?start_?time", re.IGNORECASE)
@@ -49,13 +55,18 @@ _YAML = re.compile(r"(?P<margin>\s*)(?:-\s+)?(?P<key>[a-z_][\w-]*):(?:\s+(?P<val
 _YAML_KEYS = frozenset({"word", "words", "text", "start", "end", "transcript", "segments", "results", "alternatives"})
 
 
+def foreign_first_line(line: str) -> str | None:
+    """Return what a file's first line says that it is; None where it says nothing."""
+    return next((other for other, sign in _FIRST_LINES if sign.match(line)), None)
+
+
 def foreign_format(head: Sequence[str]) -> str | None:
     """Return what a file looks like, by its first lines as they stand, none of them blank; None: like text."""
     lines = [line.strip() for line in head]
     if not lines:
         return None
     found = [
-        *(other for other, sign in _FIRST_LINES if sign.match(lines[0])),
+        *filter(None, [foreign_first_line(lines[0])]),
         *(other for other, sign in _ANY_LINES if any(map(sign.search, lines))),
         *(other for other, looks_so in _WHOLE_HEADS if looks_so(head)),
         *filter(None, map(data_of_line, _from_each(lines))),
@@ -132,7 +143,29 @@ def _is_yaml(head: Sequence[str]) -> bool:
     return any(one["key"] and not one["value"] and after[:1] in (" ", "-") for one, after in pairs)
 
 
+def _is_timed(head: Sequence[str]) -> bool:
+    """Tell whether lines have times of a clock, which rise, and a third of all lines has one: a transcript's.
+
+    A time is one of hh:mm:ss, or in brackets, at a line's beginning; or a clock's time that is a line of its own or
+    stands behind a name. An agenda's times have two parts and text behind them.
+    """
+    lines = [line.strip() for line in head]
+    if any(map(_SPAN.match, lines)):
+        return True
+    times = [_seconds(match) for line in lines if (match := _STAMPED.fullmatch(line)) is not None]
+    return len(times) > 1 and 3 * len(times) >= len(lines) and times == sorted(times)
+
+
+def _seconds(match: re.Match[str]) -> float:
+    clock = next(group for group in match.groups() if group is not None)
+    seconds = 0.0
+    for part in clock.replace(",", ".").split(":"):
+        seconds = seconds * 60 + float(part)
+    return seconds
+
+
 _WHOLE_HEADS = (
+    ("a transcript with times", _is_timed),
     ("a table", _is_table),
     ("a message in protobuf's text form", _is_protobuf),
     ("YAML", _is_yaml),

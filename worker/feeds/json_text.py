@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 
-__all__ = ["UnheldJsonError", "json_value", "json_value_at", "with_decimal_points"]
+__all__ = ["UnheldJsonError", "is_cut_off", "json_value", "json_value_at", "with_decimal_points"]
 
 _DECODER = json.JSONDecoder()
 
 _DECIMAL_COMMA = re.compile(r'("\s{0,9}:\s{0,9}-?\d{1,20}),(?=\d)')
+
+_SIGN = re.compile(r'[{}\[\]]|"(?:[^"\\]++|\\.)*+"|"', re.DOTALL)
+_DEEPEST = 500
 
 
 class UnheldJsonError(json.JSONDecodeError):
@@ -43,3 +46,21 @@ def with_decimal_points(text: str) -> str:
     Some libraries write numbers as their process's locale has them: ``"end" : 0,500000``.
     """
     return _DECIMAL_COMMA.sub(r"\1.", text)
+
+
+def is_cut_off(text: str) -> bool:
+    """Tell whether a text breaks off within a value: something that it opens is never closed, all else fits."""
+    opened: list[str] = []
+    at = 0
+    while (sign := _SIGN.search(text, at)) is not None:
+        at = sign.end()
+        if sign[0] in "{[":
+            opened.append("}" if sign[0] == "{" else "]")
+            if len(opened) > _DEEPEST:
+                return False
+        elif sign[0] in "}]":
+            if not opened or opened.pop() != sign[0]:
+                return False
+        elif len(sign[0]) == 1:
+            return True  # a quote that nothing closes
+    return bool(opened)

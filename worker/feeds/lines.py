@@ -12,16 +12,25 @@ from worker.errors import FatalError
 __all__ = ["read_lines", "readable_lines"]
 
 
-def read_lines(file: str) -> Iterator[str]:
+def read_lines(file: str, *, escaped_json: bool = False) -> Iterator[str]:
     """Yield the lines of a UTF-8 file, or of standard input for ``-``, as they come. FatalError with the reason.
 
     Bytes are decoded here, line by line: an interpreter's standard input may let what is no UTF-8 pass in disguise, and
-    break where it is printed.
+    break where it is printed. escaped_json: in a file that begins as JSON does, a byte that is no UTF-8 becomes half a
+    character, which no event may hold: whisper.cpp parts characters in fields that are not read.
     """
+    escaped: bool | None = None
     for line, at in _lines(file):
+        if escaped is None and line.strip():
+            escaped = escaped_json and line.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
         try:
             yield _decoded(line, at)
         except UnicodeDecodeError as error:
+            if escaped:
+                yield line.decode("utf-8", "surrogateescape")
+                continue
+            if at == 0 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise FatalError(f"{_shown(file)} is UTF-16: save it as UTF-8") from None
             raise FatalError(f"{_shown(file)} is not UTF-8 text (byte {at + error.start})") from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from json import JSONDecodeError
 
@@ -12,6 +13,7 @@ __all__ = ["confidence", "either", "flag", "name_of", "number", "objects", "part
 
 Message = Mapping[str, object]
 
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _LARGEST = 2**53 - 1
 _LARGEST_DIGITS = 16
 
@@ -23,6 +25,8 @@ def text(message: Message, name: str) -> str:
         return ""
     if not isinstance(value, str):
         raise UnreadableMessageError(f"{name}: expected text")
+    if _HALF_CHARACTER.search(value) is not None:
+        raise UnreadableMessageError(f"{name}: expected Unicode, and half a character stands there")
     return value
 
 

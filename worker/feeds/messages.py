@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from json import JSONDecodeError
 
 from worker.feeds.hypothesis import UnreadableMessageError
-from worker.feeds.json_text import UnheldJsonError, json_value_at, with_decimal_points
+from worker.feeds.json_text import UnheldJsonError, is_cut_off, json_value_at, with_decimal_points
 
 __all__ = ["json_messages"]
 
@@ -52,7 +52,9 @@ def json_messages(
             yield from _objects(values, number, tell)
     values = _values("".join(waiting), begun, tell)
     if values is None:
-        tell(UnreadableMessageError(f"line {begun}: expected JSON"))
+        cut_off = is_cut_off("".join(waiting))
+        why = ", and the value that begins there is cut off: the file is incomplete" if cut_off else ""
+        tell(UnreadableMessageError(f"line {begun}: expected JSON{why}"))
     yield from _objects(values or (), number, tell)
 
 

@@ -31,7 +31,7 @@ _CAPTIONS = {
     FileFormat.VTT: captions.vtt_hypotheses,
     FileFormat.CTM: ctm.hypotheses,
 }
-_LONGEST_STEM = 60
+_LONGEST_STEM_BYTES = 60
 _LONGEST_VALUE_LINES = 1_000_000
 _OPENING = ("{", "[", "[{")
 
@@ -117,7 +117,11 @@ class RecordedSpeech:
 
     @property
     def _stem(self) -> str:
-        return "stdin" if self.name == "-" else Path(self.name).stem[:_LONGEST_STEM]
+        return (
+            "stdin"
+            if self.name == "-"
+            else Path(self.name).stem.encode("utf-8", "replace")[:_LONGEST_STEM_BYTES].decode(errors="ignore")
+        )
 
 
 class _Counted:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 __all__ = ["FoundLabel", "SpeakerLabels"]
 
-_LONGEST_NAME = 40
+_LONGEST_NAME_BYTES = 45  # it stands in a session's name
 _TURN = re.compile(r"\s*(?:[-–—]{1,3}\s+|[-–—](?=[^\W\d])|>>+\s*)?")
 _PART = (
     r"speaker|spk|sprecher|participant|person|caller|agent|customer|client|host|guest|interviewer|interviewee|operator|"
@@ -151,7 +151,7 @@ def _turn_end(line: str) -> int:
 def _is_name(name: str) -> bool:
     """Tell whether a text could be somebody's name: a few words with capitals, or characters of a script without."""
     words = name.split()
-    if not 0 < len(words) <= 5 or len(name) > _LONGEST_NAME or name.casefold().strip(".") in _NOT_NAMES:
+    if not 0 < len(words) <= 5 or len(name.encode()) > _LONGEST_NAME_BYTES or name.casefold().strip(".") in _NOT_NAMES:
         return False
     if not name.isascii() and not any(char.isupper() for char in name):
         return len(name) <= 10 and all(char.isalnum() or char == " " for char in name)

@@ -26,6 +26,7 @@ _BRACKETS = {"[": "]", "(": ")", "【": "】", "（": "）", "［": "］", "〔"
 _OPENING = re.compile(r"[\[(【（［〔<*♪♫♬🎵🎶]|!SIL\b")
 _NOTES = "♪♫♬🎵🎶"
 _NOTE = re.compile(rf"[{_NOTES}]")
+_NOTE_RUN = re.compile(rf"[{_NOTES}]+")
 _NOT_NOTE = re.compile(rf"[^{_NOTES}\s]|$")
 _FILLER = re.compile(
     r"(?:u+h+|u+m+|u+hm+|e+r+|e+rm+|h+m+|m+h*m+|m+|a+h+|o+h+|e+h+|uh[- ]?huh|m+[- ]?h+m+|uh[- ]uh|嗯+|呃+|啊+)",
@@ -125,8 +126,8 @@ def _song_end(text: str, begin: int, closing: _Closing) -> int:
         return len(text)
     close = closing.note_after(first.start())
     if close is not None and close <= begin + _LONGEST and not _is_line(text, close):
-        after = _NOT_NOTE.search(text, close)
-        return close + 1 if after is None else max(close + 1, len(text[close : after.start()].rstrip()) + close)
+        run = _NOTE_RUN.match(text, close)
+        return close + 1 if run is None else run.end()
     if not _is_line(text, begin):
         return begin + 1
     end = text.find("\n", first.start())

@@ -40,7 +40,7 @@ def open_recording(
     """
     pace = Pace(sessions_at_once=1)  # the lines of a text one after another
     speech = RecordedSpeech(name=file, lang=lang, prefix="", epoch=0, pace=pace, agreement=agreement)
-    found, lines = speech.format_of(read_lines(file), given)
+    found, lines = speech.format_of(read_lines(file, escaped_json=True), given)
     events = speech.events(lines, found)
     first = next(events, None)
     if first is None:

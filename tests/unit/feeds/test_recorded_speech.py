@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from worker.errors import FatalError
 from worker.feeds.file_format import FileFormat
 from worker.feeds.hypothesis import UnreadableMessageError
+from worker.feeds.lines import read_lines
 from worker.feeds.messages import json_messages
 from worker.feeds.recorded_speech import RecordedSpeech
 from worker.feeds.timed_events import Pace, TimedEvent
@@ -229,6 +231,8 @@ def test_silence_in_a_form_that_several_share_is_not_doubted() -> None:
         ("a.json", '{"text": "so"}\n' + '{"a":' * 100_000, "a.json: line 2: expected JSON, not nested too deep"),
         ("a.ctm", "talk A 0.1 0.2 so\nso\n", "a.ctm: line 2 is none of CTM"),
         ("-", '{"text": "so"}\n{"text": 3}\n', "standard input: line 2: text: expected text"),
+        ("a.json", '{"text": "so"}\n{"text": "se', "a.json: line 2: expected JSON, and the value that begins there is"),
+        ("a.jsonl", '{"words": "so"}\n{"words": ["se', "a.jsonl: line 2 is not JSON (column"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_file_and_line(name: str, content: str, told: str) -> None:
@@ -276,3 +280,25 @@ def test_labels_of_a_text_on_standard_input_are_known_once_they_recur() -> None:
         "stdin-7-2/Speaker 2": "hi",
         "stdin-7-3/Anna": "fine",
     }
+
+
+def test_a_byte_that_is_no_utf_8_is_an_error_only_where_it_is_read(tmp_path: Path) -> None:
+    """whisper.cpp parts characters into tokens, which are not read."""
+    head, tail = b'{"transcription": [{"offsets": {"from": 0, "to": 1000}, "text": "', b'"}]}'
+    (tmp_path / "a.json").write_bytes(head + "你好".encode() + b'", "tokens": [{"text": "\xe4\xbd"}], "x": "' + tail)
+    (tmp_path / "b.json").write_bytes(head + b"\xe4\xbd" + tail)
+    (tmp_path / "c.txt").write_bytes(b"so\xe4\xbd\n")
+
+    def whole(name: str) -> str:
+        return "".join(read_lines(str(tmp_path / name), escaped_json=True))
+
+    assert said(read(whole("a.json"), name="a.json")) == {"a-7": "你 好"}
+    with pytest.raises(FatalError, match="half a character"):
+        read(whole("b.json"), name="b.json")
+    with pytest.raises(FatalError, match=r"is not UTF-8 text \(byte 2\)"):
+        whole("c.txt")
+
+
+def test_long_names_of_files_and_voices_make_no_session_that_is_refused() -> None:
+    content = f"WEBVTT\n\n00:01.000 --> 00:02.000\n<v {'Anna ' * 60}>yes</v>\n"
+    assert list(said(read(content, name="长" * 90 + ".vtt")).values()) == ["yes"]

@@ -14,6 +14,7 @@ from worker.feeds.times import clock_ms
 
 __all__ = ["Line", "TextPiece", "plain", "text_of_lines"]
 
+_LONGEST_VOICE = 40
 _TAG = re.compile(r"<([^<>]*)>|\{\\[^{}]*\}")
 _STAMP = re.compile(r"(?:\d+:)?\d+:\d+\.\d{3}")
 _VOICE = re.compile(r"v(?:\.[^\s]*)?\s+(.+)", re.DOTALL)
@@ -55,7 +56,7 @@ def text_of_lines(lines: Sequence[str]) -> tuple[Line, ...]:
             if _STAMP.fullmatch(name):
                 stamp_ms = clock_ms(name)
             elif (spoken_by := _VOICE.fullmatch(name)) is not None:
-                voice = html.unescape(spoken_by[1]).strip()
+                voice = " ".join(html.unescape(spoken_by[1]).split())[:_LONGEST_VOICE]
             elif name == "/v":
                 voice = ""
             elif (marking := _MARKING.fullmatch(name)) is not None:

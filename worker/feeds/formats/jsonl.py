@@ -15,7 +15,7 @@ from json import JSONDecodeError
 from schemas.events import WordsEvent
 from schemas.versions import EVENT_VERSION
 from worker.feeds.hypothesis import UnreadableMessageError
-from worker.feeds.json_text import UnheldJsonError, json_value
+from worker.feeds.json_text import UnheldJsonError, is_cut_off, json_value
 from worker.feeds.message_fields import name_of, number
 from worker.feeds.refusal import BadLineError
 from worker.feeds.timed_events import Pace, TimedEvent, word_event
@@ -57,6 +57,7 @@ def _object(line: str, where: str) -> dict[str, object]:
         raise BadLineError(f"{where}: expected JSON, not {error.msg}") from None
     except JSONDecodeError as error:
         spread = "; an event stands on one line" if line.strip() in ("{", "[") else ""
+        spread = spread or ("; the line is cut off" if is_cut_off(line) else "")
         raise BadLineError(f"{where} is not JSON (column {error.colno}){spread}") from None
     if not isinstance(fields, dict):
         raise BadLineError(f"{where} is not a JSON object")

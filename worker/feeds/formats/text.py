@@ -55,6 +55,7 @@ def events_of_text(
             at_ms = begin_ms + pace.word_ms(seq + 1)
             event = word_event(
                 {"session": session, "seq": seq, "lang": lang, "version": EVENT_VERSION, "words": word}
+                | ({"speaker": speaker} if speaker else {})
                 | ({"session_end": True} if seq + 1 == len(words) else {}),
                 where=f"line {number}",
             )

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
+from worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageError
 from worker.feeds.message_fields import Message, confidence, either, name_of, number, objects, text
 from worker.feeds.new_streams import StreamClock
 from worker.feeds.times import duration_ms, ms, seconds_ms, spread
@@ -37,6 +37,7 @@ _CHANNELS_KEPT = 1024
 _FINAL = ("isFinal", "is_final")
 _END = ("resultEndOffset", "result_end_offset", "resultEndTime", "result_end_time", "audioProcessed", "audio_processed")
 _EVENT = ("speechEventType", "speech_event_type")
+_OTHERS = frozenset(("IsPartial", "final", "type"))
 _ACTIVITY_ENDS = ("SPEECH_ACTIVITY_END", 3)
 _START_OF_WORD = ("startOffset", "start_offset", "startTime", "start_time")
 _END_OF_WORD = ("endOffset", "end_offset", "endTime", "end_time")
@@ -59,7 +60,7 @@ def recognises_riva(message: Message) -> bool:
 
 def _is_result(result: object) -> bool:
     """Tell whether a result has what Google's has, and nothing that only others have."""
-    if not isinstance(result, dict) or "alternatives" not in result or {"IsPartial", "final", "type"} & set(result):
+    if not isinstance(result, dict) or "alternatives" not in result or _OTHERS & set(result):
         return False
     alternatives = result["alternatives"]
     first = alternatives[0] if isinstance(alternatives, list) and alternatives else {}
@@ -116,6 +117,10 @@ class Google:
         heard: dict[str, int | None] = {}
         streamed = any(either(result, *_FINAL, "stability") is not None for result in results)  # else a recording's
         for result in results if streamed else _recorded(results):
+            if _OTHERS & set(result):
+                raise UnreadableMessageError(
+                    "results: expected Google's, and these have a field of another recogniser's"
+                )
             stream = file or _channel(result)
             until_ms = self._result_end_ms(either(result, *_END))
             final = either(result, *_FINAL) is True or not streamed

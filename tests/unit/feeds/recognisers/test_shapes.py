@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.errors import InvalidEventError
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
+from worker.errors import FatalError
 from worker.feeds.recognisers.catalogue import RecogniserName, recogniser_of
 
 Timed = list[tuple[str, int | None, int | None]]
@@ -674,3 +677,33 @@ def test_times_that_go_back_begin_a_new_epoch(recogniser: str, message: dict[str
     epochs = [event.epoch for event in events]
     assert texts(events)[-1] in ("so", "So")
     assert epochs[-1] > epochs[0]
+
+
+# Whatever stands in a field: words or a refusal, never another error.
+
+_JUNK: st.SearchStrategy[object] = st.sampled_from(
+    [None, True, -1, 1e308, 10**20, "", "secret", [], {}, [[]], [{}], [None], {"a": {}}]
+)
+
+
+def _places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    inner: list[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        inner = list(value.items())
+    elif isinstance(value, list):
+        inner = list(enumerate(value))
+    return [path, *(place for key, one in inner for place in _places(one, (*path, key)))]
+
+
+@given(shape=st.sampled_from(list(SHAPES.values())), data=st.data())
+def test_a_message_with_junk_in_a_field_is_read_or_refused(shape: Shape, data: st.DataObject) -> None:
+    messages = json.loads(json.dumps(shape.messages))
+    place = data.draw(st.sampled_from([one for one in _places(messages) if len(one) > 1]))
+    inside = messages
+    for key in place[:-1]:
+        inside = inside[key]
+    inside[place[-1]] = data.draw(_JUNK)
+    for message in messages:
+        recogniser_of(message)
+    with contextlib.suppress(FatalError, InvalidEventError):
+        fed(shape.recogniser, messages)
