@@ -5,8 +5,11 @@ A buffer keeps its model until its start has moved: labels of two models never s
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
+from worker.core.kept_numbers import marks_around_numbers
 from worker.core.labelling import LabelRequest, Labels
 from worker.core.outlook import Outlook
 from worker.core.rules import primary_language
@@ -89,11 +92,24 @@ class BufferLabels:
             labels = Labels(punctuation=bytes(asked_end - first), disfluency=answer.disfluency)
         else:
             labels = answer
+        if labels is not None and any(labels.punctuation):
+            labels = self._with_whole_numbers(labels, first)
         if labels is None or not self._context.looks_ahead:
             return labels
         start = self._buffer.start
         self.outlook = Outlook(model=self.model, start=start, first=start + first, end=self._buffer.end, labels=labels)
         return labels.part(range(end - first))
+
+    def _with_whole_numbers(self, labels: Labels, first: int) -> Labels:
+        marks = self._buffer.punctuation[:first] + labels.punctuation
+        marks_around_numbers(
+            self._buffer.views,
+            marks,
+            first,
+            look_ahead_words=self.look_ahead,
+            digit_commas=self._context.rules.digit_commas,
+        )
+        return replace(labels, punctuation=bytes(marks[first:]))
 
     def _asked_end(self, end: int) -> int:
         return len(self._buffer) if self._context.looks_ahead else end

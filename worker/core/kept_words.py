@@ -6,7 +6,7 @@ takes a tag away. It reads the words that are there, their marks and their tags,
 Rules:
 
 1. Answers stay: "uh huh", "uh oh", "mm hmm", "nuh uh", and "uh uh" where a sentence begins.
-2. A sound that is no filler stays: "er" behind "the", and one that is named ("the word um").
+2. A sound that is no filler stays: "er" behind "the", "mm" behind a number, and one that is named ("the word um").
 3. The two words of "you know" and "I mean" stay or go together. Where one of them stays, both do.
 4. "you know" stays as a relative clause or with its object ("the man you know from work", "as you know"); so does
    "I mean" ("what I mean", "when I say free I mean free").
@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from schemas.labels import Disfluency, Punctuation
 from worker.core.cleaning import compared, phrase_places, phrases
+from worker.core.kept_numbers import keep_numbers
+from worker.core.spoken_numbers import is_number_word
 
 __all__ = ["guard_tags"]
 
@@ -77,6 +79,7 @@ class _Guard:
     """A stretch of a buffer around the words to decide about; all places are the buffer's."""
 
     def __init__(self, words: Sequence[str], marks: Sequence[int], tags: bytearray, start: int, end: int) -> None:
+        self._words = words
         self._first = max(0, start - _WINDOW)
         self._texts = [compared(word) for word in words[self._first : end + _WINDOW]]
         self._marks = marks
@@ -90,6 +93,8 @@ class _Guard:
         self._keep_sounds()
         self._pair(_KNOW, self._says_what_is_known)
         self._pair(_MEAN, self._says_what_is_meant)
+        editing = [place for begin, end in (*self._found(_EDITING), *self._found(_MEAN)) for place in range(begin, end)]
+        keep_numbers(self._words, self._tags, self._start, self._end, frozenset(editing))
         self._keep_editing_terms()
 
     def _text(self, place: int) -> str:
@@ -126,7 +131,7 @@ class _Guard:
     def _is_content(self, place: int) -> bool:
         """Tell whether a sound is no filler: a place, or a word that is named."""
         before, sound, behind = self._text(place - 1), self._text(place), self._text(place + 1)
-        if sound == "er" and before == "the":
+        if (sound == "er" and before == "the") or (sound == "mm" and is_number_word(before)):
             return True
         return before in _NAMES_OF_SOUNDS or (before in _SAID and behind in _BEHIND_A_SAID_SOUND)
 

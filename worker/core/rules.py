@@ -93,7 +93,8 @@ class DecodingRules:
     reparandum_offset: added to a model's scores of words taken back; below 0, fewer words are left out.
     filler_offset: the same of fillers. silence_end_offset: added to the scores of the marks that end a sentence, for
     the last word before a silence; above 0, more sentences end there. utterance_end_offset: the same for the last word
-    before an ``utterance_end``. At a session's end one of these marks is always taken.
+    before an ``utterance_end``. At a session's end one of these marks is always taken. digit_commas: whether a model's
+    commas between single digits and single letters stay.
     """
 
     step_words: Annotated[int, Meta(ge=1, le=50)] = 3
@@ -112,6 +113,7 @@ class DecodingRules:
     filler_offset: _Offset = 0.0
     silence_end_offset: _Offset = 0.0
     utterance_end_offset: _Offset = 0.0
+    digit_commas: bool = False
     routes: frozenset[str] = frozenset()
     bounds: OptionBounds = field(default_factory=OptionBounds)
 

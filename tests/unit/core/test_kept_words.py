@@ -21,7 +21,8 @@ def left_out(line: str) -> str:
     for token in line.split():
         mark = MARKS.get(token[-1], Punctuation.NONE)
         text = token.rstrip(".?,")
-        tags.append(TAGS["" if text[0] not in "{[" else text[0]])
+        tag = TAGS["" if text[0] not in "{[" else text[0]]
+        tags.append(tag + 1 if tag and tags and tags[-1] in (tag, tag + 1) else tag)
         words.append(text.lstrip("{["))
         marks.append(mark)
     guard_tags(words, marks, tags, 0, len(words))

@@ -1,0 +1,152 @@
+"""Numbers go out whole, repairs keep the corrected one, and no mark cuts a number in two."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.labels import Disfluency, Punctuation
+from tests.unit.core.spoken import MONTHS, chinese, english, ordinal, values, year
+from tests.unit.core.test_kept_words import left_out
+from worker.core.kept_numbers import marks_around_numbers
+from worker.core.kept_words import guard_tags
+
+MARKS = {"": Punctuation.NONE, ".": Punctuation.PERIOD, ",": Punctuation.COMMA, "?": Punctuation.QUESTION}
+SIGNS = {mark.value: sign for sign, mark in MARKS.items()}
+tags = st.sampled_from([Disfluency.O, Disfluency.B_RM, Disfluency.I_RM])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "it came to three hundred [and [ninety two pounds",
+        "it came to [three [hundred [and ninety two pounds",
+        "it was [forty six francs",
+        "it was ninety [pounds [and sixty pence",
+        "gate two {oh two",
+        "born on may sixth [two [thousand [and nine",
+        "hand me [six six pound weights",
+        "[we [have [two dogs",
+        "a nail of nine {mm will do",
+        "付 [三百 [二十 块",
+        "[三 三 得 九",
+    ],
+)
+def test_a_number_without_a_cue_stays(line: str) -> None:
+    assert left_out(line) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "gone"),
+    [
+        ("born on the second {no the twelfth of august", "the second no"),
+        ("bring [six {no {wait seven plates", "six no wait"),
+        ("bring six {no [seven plates", "six no"),
+        ("it costs [ten {uh twelve francs", "ten uh"),
+        ("we met on the third {sorry on the fourth", "on the third sorry"),
+        ("[we [have [two we have two dogs", "we have two"),
+        ("[one one two three", ""),
+        ("[one of them knew", "one"),
+        ("改 到 [大街 [二十七号 {不对 二十九号", "二十七号 不对"),
+        ("要 [订 [三张 {不对 四张 票", "三张 不对"),
+    ],
+)
+def test_a_repair_keeps_the_corrected_number(line: str, gone: str) -> None:
+    assert left_out(line) == gone
+
+
+def marked(line: str, *, digit_commas: bool = False, look_ahead_words: int = 6) -> str:
+    words, marks = [], bytearray()
+    for token in line.split():
+        words.append(token.rstrip(".,?"))
+        marks.append(MARKS[token[len(words[-1]) :]])
+    marks_around_numbers(words, marks, 0, look_ahead_words=look_ahead_words, digit_commas=digit_commas)
+    return " ".join(word + SIGNS[mark] for word, mark in zip(words, marks, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("given_line", "line"),
+    [
+        ("on may sixth. two thousand and nine.", "on may sixth, two thousand and nine."),
+        ("on the sixth of may. nineteen ninety.", "on the sixth of may nineteen ninety."),
+        ("the code is four, eight, b, six.", "the code is four eight b six."),
+        ("an m r. i scan of the n h. s today.", "an m r. i scan of the n h s today."),
+        ("row f, a, two is full.", "row f a two is full."),
+        ("it fell by zero point two, five.", "it fell by zero point two five."),
+        ("one forty six. over ninety today.", "one forty six over ninety today."),
+        ("in nineteen ninety. we left town.", "in nineteen ninety we left town."),
+        ("when? in nineteen ninety. we left town.", "when? in nineteen ninety. we left town."),
+        ("they owe me. two hundred and fifty one pounds", "they owe me two hundred and fifty one pounds"),
+        ("they owe me. two hundred and that is all", "they owe me. two hundred and that is all"),
+        ("i ate two. three were left.", "i ate two. three were left."),
+        ("apples, pears, and two figs.", "apples, pears, and two figs."),
+        ("you, i, two others.", "you, i, two others."),
+        ("三点。 五", "三点。 五"),
+    ],
+)
+def test_marks_around_numbers(given_line: str, line: str) -> None:
+    assert marked(given_line) == line
+
+
+def test_commas_between_digits_stay_where_they_are_wanted() -> None:
+    assert marked("it is four, eight, b.", digit_commas=True) == "it is four, eight, b."
+    assert marked("it is four. eight. six.", digit_commas=True) == "it is four eight six."
+
+
+@given(data=st.data(), value=values, links=st.booleans(), step=st.integers(1, 20))
+def test_no_word_of_a_number_is_left_out_without_a_cue(
+    data: st.DataObject, value: int, *, links: bool, step: int
+) -> None:
+    said = english(value, links=links)
+    words = ["we", "paid", *said, "dollars", "for", "it"]
+    given_tags = bytearray(data.draw(st.lists(tags, min_size=len(words), max_size=len(words))))
+    marks = bytes(len(words))
+    for start in range(0, len(words), step):
+        guard_tags(words, marks, given_tags, start, min(start + step, len(words)))
+
+    if said != ["one"]:
+        assert not any(given_tags[2 : 2 + len(said)])
+
+
+@given(data=st.data(), value=st.integers(0, 10**8 - 1))
+def test_no_character_of_a_chinese_number_is_left_out_without_a_cue(data: st.DataObject, value: int) -> None:
+    words = ["付", "了", chinese(value), "块"]
+    given_tags = bytearray(data.draw(st.lists(tags, min_size=4, max_size=4)))
+    guard_tags(words, bytes(4), given_tags, 0, 4)
+
+    assert not given_tags[2]
+
+
+@given(
+    data=st.data(),
+    day=st.integers(1, 31),
+    month=st.sampled_from(MONTHS),
+    said=st.integers(1000, 2099),
+    first=st.booleans(),
+)
+def test_no_sentence_ends_inside_a_date(data: st.DataObject, day: int, month: str, said: int, *, first: bool) -> None:
+    date = [*ordinal(day), "of", month, *year(said)] if first else [month, *ordinal(day), *year(said)]
+    words = ["on", *date, "it", "rained"]
+    marks = bytearray(
+        data.draw(st.lists(st.sampled_from(list(MARKS.values())), min_size=len(words), max_size=len(words)))
+    )
+    marks_around_numbers(words, marks, 0, look_ahead_words=6, digit_commas=False)
+
+    ends = (Punctuation.PERIOD, Punctuation.QUESTION)
+    assert not any(mark in ends for mark in marks[1 : len(date)])
+
+
+@given(
+    wrong=st.integers(2, 9_999), right=st.integers(2, 9_999), cue=st.sampled_from(["no", "sorry", "no wait", "i mean"])
+)
+def test_a_number_corrected_with_a_cue_goes_out_corrected(wrong: int, right: int, cue: str) -> None:
+    first, second = english(wrong), english(right)
+    words = ["they", "sold", *first, *cue.split(), *second, "boats"]
+    given_tags = bytearray(len(words))
+    for place, _ in enumerate(cue.split(), 2 + len(first)):
+        given_tags[place] = Disfluency.I_IM
+    guard_tags(words, bytes(len(words)), given_tags, 0, len(words))
+
+    kept = [word for word, tag in zip(words, given_tags, strict=True) if not tag]
+    assert kept == ["they", "sold", *second, "boats"]

@@ -1,0 +1,279 @@
+"""Numbers go out whole: which tags and marks of a model would change or cut a number that was said.
+
+    tags   "six hundred [and forty] seven" loses no word; "the second no the twelfth" loses the second, not "no" alone.
+    marks  "august fourth. two thousand and two" is one date; no comma stands between the digits of a code.
+
+Rules of tags:
+
+1. Words taken back stay where a number among them goes on behind them, or where they hold a number or a part of one
+   and no cue (a filler or an editing term) follows. What is said again at once may go, where the two are not read
+   together ("five five" are), and so may "one" alone.
+2. A number whose first words are frozen as kept stays whole.
+3. Of two numbers of one kind with an editing term between them, the first was taken back, with no more before it than
+   stands before the second one as well: "the second no the twelfth", 大街二十七号不对二十九号.
+
+Rules of marks: none inside of a number, but a comma before the year of a date that begins with its month; none between
+single digits and letters, unless commas between them are wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from schemas.labels import Disfluency, Punctuation
+from worker.core.spoken_numbers import NumberKind, NumberSpan, is_number_word, number_spans
+
+__all__ = ["keep_numbers", "marks_around_numbers"]
+
+_WINDOW = 16
+"""Words around those to decide about that are searched for numbers."""
+
+_OUT = Disfluency.O.value
+_REPARANDUM = (Disfluency.B_RM.value, Disfluency.I_RM.value)
+_FILLER = (Disfluency.B_IM.value, Disfluency.I_IM.value)
+_DAYS = (NumberKind.ORDINAL, NumberKind.DATE)
+_JOINED_OVER_FILLERS = (NumberKind.CARDINAL, NumberKind.DECIMAL, NumberKind.DATE)
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_SOUNDS = _set("um umm uh uhh er erm ah eh hm hmm mm 嗯 呃 啊")
+_AMOUNT_WORDS = _set(
+    """and point dollar dollars cent cents pound pounds pence euro euros percent of the 块 元 毛 分 号 月 年 日 点
+    岁"""
+)
+_ONE = ("one",)
+_MOST_LEAD_IN, _MOST_UNITS = 3, 2
+_ENDS = (Punctuation.PERIOD.value, Punctuation.QUESTION.value)
+_COMMAS = (Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.value)
+_CODE_WORDS = _set("zero oh one two three four five six seven eight nine double triple underscore dot slash")
+_ALSO_WORDS = frozenset("ai")
+_MONTHS = _set("january february march april may june july august september october november december")
+_INSIDE = frozenset(("and", "of", "point", "the"))
+_BETWEEN_NUMBERS = _set("over point times plus minus to by")
+_TIME_WORDS = _set("in on since by until till between from to and the of around about before after 在 从 到")
+_YEARS = range(1000, 2200)
+_CODE_LETTERS = 3
+_NONE = Punctuation.NONE.value
+
+
+def keep_numbers(words: Sequence[str], tags: bytearray, start: int, end: int, editing: frozenset[int]) -> None:
+    """Change the tags of the words from ``start`` to ``end`` that would change a number, in place.
+
+    words: the model's view of each word of a buffer. tags: as far as there are any; those before ``start`` are frozen.
+    editing: where the words of editing terms stand.
+    """
+    near = range(max(0, start - _WINDOW), min(len(words), end + _WINDOW))
+    if any(is_number_word(words[place]) for place in near):
+        _Numbers(words, tags, range(start, end), near, editing).apply()
+
+
+class _Numbers:
+    """The numbers near the words to decide about; all places are the buffer's."""
+
+    def __init__(
+        self, words: Sequence[str], tags: bytearray, unfrozen: range, near: range, editing: frozenset[int]
+    ) -> None:
+        self._words = words
+        self._tags = tags
+        self._unfrozen = unfrozen
+        self._editing = editing
+        self._spans = _found(words, near)
+        sounds = {place for place in near if words[place] in _SOUNDS}
+        spoken = [place for place in near if place not in sounds]
+        over_fillers = (
+            (spoken[span.begin], spoken[span.end - 1] + 1)
+            for span in (number_spans([words[place] for place in spoken]) if sounds else ())
+            if span.kind in _JOINED_OVER_FILLERS
+        )
+        self._stretches = [
+            *((span.begin, span.end) for span in self._spans),
+            *((begin, stop) for begin, stop in over_fillers if not sounds.isdisjoint(range(begin, stop))),
+        ]
+        self._numbered = {place for span in self._spans for place in range(span.begin, span.end)}
+
+    def apply(self) -> None:
+        for one, other in zip(self._spans, self._spans[1:], strict=False):
+            self._correct(one, other)
+        for begin, end in self._taken_back():
+            if self._is_meant(begin, end):
+                self._keep(begin, end)
+        for begin, end in self._stretches:
+            if begin < self._unfrozen.start < end and self._tag(self._unfrozen.start - 1) == _OUT:
+                self._keep(self._unfrozen.start, end)
+        for place in self._unfrozen:  # "oh" in a digit string
+            if place in self._numbered and self._tag(place) in _FILLER:
+                self._tags[place] = _OUT
+
+    def _tag(self, place: int) -> int:
+        return self._tags[place] if 0 <= place < len(self._tags) else _OUT
+
+    def _keep(self, begin: int, end: int) -> None:
+        for place in range(max(begin, self._unfrozen.start), min(end, self._unfrozen.stop)):
+            self._tags[place] = _OUT
+
+    def _taken_back(self) -> list[tuple[int, int]]:
+        """Return where each run of words taken back begins and ends, of those not yet all frozen."""
+        runs: list[tuple[int, int]] = []
+        place = len(self._tags)
+        while place > self._unfrozen.start:
+            place -= 1
+            if self._tags[place] in _REPARANDUM:
+                end = place + 1
+                while place and self._tags[place] != Disfluency.B_RM and self._tags[place - 1] in _REPARANDUM:
+                    place -= 1
+                runs.append((place, end))
+        return runs
+
+    def _is_meant(self, begin: int, end: int) -> bool:
+        """Tell whether words taken back hold a number, or a part of one, and no repair of it."""
+        if any(first < end < stop for first, stop in self._stretches):
+            return True  # the number goes on behind them
+        cut = any(first < begin < stop for first, stop in self._stretches)
+        said = [self._words[place] for place in range(begin, end) if place in self._numbered]
+        if not cut and (said or [*_ONE]) == [*_ONE] and not self._belongs_to_amount(begin, end):
+            return False
+        return not self._is_repaired(end) and not self._is_said_again(begin, end)
+
+    def _belongs_to_amount(self, begin: int, end: int) -> bool:
+        """Tell whether the words are those that stand between numbers: "dollars and"."""
+        beside = {begin - 1, end, end + (list(self._words[end : end + 1]) == ["and"])}
+        return not beside.isdisjoint(self._numbered) and _AMOUNT_WORDS.issuperset(self._words[begin:end])
+
+    def _is_repaired(self, end: int) -> bool:
+        """Tell whether a cue follows: a filler or an editing term, behind all that is taken back."""
+        while self._tag(end) in _REPARANDUM:
+            end += 1
+        if end < len(self._tags):
+            return self._tag(end) in _FILLER or end in self._editing
+        return end < len(self._words) and (self._words[end] in _SOUNDS or end in self._editing)
+
+    def _is_said_again(self, begin: int, end: int) -> bool:
+        """Tell whether the words, at least up to their last number, follow once more."""
+        numbers = [place for place in range(begin, end) if place in self._numbered]
+        length = (numbers[-1] + 1 if numbers else end) - begin
+        return list(self._words[begin : begin + length]) == list(self._words[end : end + length])
+
+    def _correct(self, wrong: NumberSpan, right: NumberSpan) -> None:
+        """Take ``wrong`` back, and no more, where an editing term corrects it to ``right``."""
+        cue = [place for place in range(wrong.end, right.begin) if place in self._editing]
+        if not cue or (wrong.kind in _DAYS) != (right.kind in _DAYS):
+            return
+        last = cue[-1] + 1
+        while last < right.begin and (self._words[last] in _SOUNDS or self._tag(last) in _FILLER):
+            last += 1
+        first = cue[0]
+        while first > wrong.end and (self._words[first - 1] in _SOUNDS or self._tag(first - 1) in _FILLER):
+            first -= 1
+        begin, units = wrong.begin - (right.begin - last), first - wrong.end
+        repeated = list(self._words[max(begin, 0) : wrong.begin]) == list(self._words[last : right.begin])
+        same_unit = list(self._words[wrong.end : first]) == list(self._words[right.end : right.end + units])
+        doubted = any(self._tag(place) for place in range(wrong.begin, last))
+        if not (repeated and same_unit and doubted) or begin < self._unfrozen.start or units > _MOST_UNITS:
+            return
+        if right.begin - last > _MOST_LEAD_IN:
+            return
+        before = begin
+        while self._tag(before - 1) in _REPARANDUM and self._tag(before) == Disfluency.I_RM:
+            before -= 1
+        self._keep(before, begin)
+        self._take_back(begin, first, Disfluency.B_RM, Disfluency.I_RM)
+        self._take_back(first, last, Disfluency.B_IM, Disfluency.I_IM)
+        self._keep(last, right.end)
+
+    def _take_back(self, begin: int, end: int, first: Disfluency, other: Disfluency) -> None:
+        for place in range(begin, min(end, self._unfrozen.stop, len(self._tags))):
+            self._tags[place] = first if place == begin else other
+
+
+def _found(words: Sequence[str], near: range) -> list[NumberSpan]:
+    return [
+        NumberSpan(span.begin + near.start, span.end + near.start, span.kind, span.value)
+        for span in number_spans(words[near.start : near.stop])
+    ]
+
+
+def marks_around_numbers(
+    words: Sequence[str], marks: bytearray, first: int, *, look_ahead_words: int, digit_commas: bool
+) -> None:
+    """Change the marks that cut a number, from the word ``first`` on, in place.
+
+    words: of the buffer. marks: of its first words. look_ahead_words: L. digit_commas: whether commas between single
+    digits and letters stay.
+    """
+    doubtful = [
+        place
+        for place in range(first, min(len(marks), len(words) - 1))
+        if marks[place] and (_may_go_on(words[place]) or is_number_word(words[place + 1]))
+    ]
+    if not doubtful:
+        return
+    near = range(max(0, doubtful[0] - _WINDOW), min(len(words), doubtful[-1] + _WINDOW))
+    number = {place: span for span in _found(words, near) for place in range(span.begin, span.end)}
+    for place in doubtful:
+        span, behind = number.get(place), number.get(place + 1)
+        if span is not None and span is behind:
+            marks[place] = _mark_within(words, span, place, marks[place], digit_commas=digit_commas)
+        elif _is_code(words, place) and _is_code(words, place + 1):
+            marks[place] = _mark_in_code(marks[place], digit_commas=digit_commas)
+        elif marks[place] in _ENDS and (
+            _goes_on_unseen(words, number, place, look_ahead_words)
+            or (span is not None and words[place + 1] in _BETWEEN_NUMBERS and place + 2 in number)
+            or (span is not None and _opens_sentence(words, marks, span, place))
+        ):
+            marks[place] = _NONE
+
+
+def _goes_on_unseen(words: Sequence[str], number: Mapping[int, NumberSpan], place: int, look_ahead_words: int) -> bool:
+    """Tell whether a number is all that the model saw behind a word, and so no sentence of its own."""
+    seen = range(place + 1, min(place + 1 + look_ahead_words, len(words)))
+    return len(seen) == look_ahead_words > 1 and all(spot in number or words[spot] in _AMOUNT_WORDS for spot in seen)
+
+
+def _opens_sentence(words: Sequence[str], marks: bytearray, span: NumberSpan, place: int) -> bool:
+    """Tell whether a date up to ``place``, with its preposition, is all of its sentence, and answers no question."""
+    if span.end != place + 1 or not (span.kind in (NumberKind.DATE, NumberKind.YEAR) or _is_year(span)):
+        return False
+    begin = span.begin
+    while begin and marks[begin - 1] not in _ENDS:
+        begin -= 1
+        if words[begin] not in _TIME_WORDS and not is_number_word(words[begin]):
+            return False
+    return begin < span.begin and not (begin and marks[begin - 1] == Punctuation.QUESTION)
+
+
+def _is_year(span: NumberSpan) -> bool:
+    return span.kind is NumberKind.CARDINAL and span.value.isdecimal() and int(span.value) in _YEARS
+
+
+def _may_go_on(word: str) -> bool:
+    return is_number_word(word) or word in _CODE_WORDS or word in _MONTHS or word in _INSIDE or len(word) == 1
+
+
+def _mark_within(words: Sequence[str], span: NumberSpan, place: int, mark: int, *, digit_commas: bool) -> int:
+    """Return the mark of a word within a number: none, but a comma before a year and what is wanted between digits."""
+    if span.kind is NumberKind.DIGITS:
+        apart = mark in _ENDS and len(span.value) < _CODE_LETTERS
+        return mark if apart else _mark_in_code(mark, digit_commas=digit_commas)
+    before_year = span.kind is NumberKind.DATE and words[span.begin] in _MONTHS and span.begin < place
+    return Punctuation.COMMA.value if before_year else _NONE
+
+
+def _mark_in_code(mark: int, *, digit_commas: bool) -> int:
+    return mark if digit_commas and mark in _COMMAS else _NONE
+
+
+def _is_code(words: Sequence[str], place: int) -> bool:
+    """Tell whether a word is a single digit or letter; "a" and "I" only where others stand on both sides."""
+    word = words[place]
+    if word in _ALSO_WORDS:
+        return 0 < place < len(words) - 1 and all(
+            _is_code_letter(words[near]) and words[near] not in _ALSO_WORDS for near in (place - 1, place + 1)
+        )
+    return _is_code_letter(word)
+
+
+def _is_code_letter(word: str) -> bool:
+    return word in _CODE_WORDS or (len(word) == 1 and word.isascii() and word.isalnum())
