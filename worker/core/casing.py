@@ -5,14 +5,25 @@ What counts are the word's letters that have a case; marks, digits and Chinese c
 1. No such letter: nothing is known, and nothing changes.
 2. All small: ``SMALL``. The first a capital and the others small, or one letter alone, a capital ("I", "B12"):
    ``CAPITAL_FIRST``. Two or more, all capitals ("U.S.", "TV"): ``ALL_CAPITALS``.
-3. Anything else is a spelling of its own ("iPhone", "O'Brien", "TVs"): ``AS_GIVEN``, the text stays as it came.
+3. Names with O' and Mc, and a list of known words, have a spelling of their own ("O'Brien", "PhD") where a recogniser
+   wrote none (``mixed_case``).
+4. Anything else is a spelling of its own ("iPhone", "O'Brien", "TVs"): ``AS_GIVEN``, the text stays as it came.
 """
 
 from __future__ import annotations
 
+import re
+
 from schemas.labels import Casing
 
-__all__ = ["cased", "casing_of"]
+__all__ = ["cased", "casing_of", "mixed_case"]
+
+_MIXED = """AirPods AstraZeneca BlackBerry BSc CarPlay ChatGPT DeepMind DreamWorks eBay FaceTime FedEx GHz GitHub GitLab
+    GlaxoSmithKline HarperCollins iCloud iMac iOS iPad iPhone iPod iTunes JavaScript kHz kWh LaTeX LinkedIn MacBook
+    macOS MHz MPhil mRNA MSc MySQL OneDrive OpenAI PayPal PhD PlayStation PostgreSQL PowerPoint QuickTime SharePoint
+    TikTok TypeScript WeChat WhatsApp WordPress YouTube"""
+_SPELLINGS = {word.casefold(): word for word in _MIXED.split()}
+_NAME = re.compile(r"(o['’]|mc)([^\W\d_])([^\W\d_]+(?:['’]s)?)", re.IGNORECASE)
 
 
 def casing_of(text: str) -> Casing | None:
@@ -41,6 +52,25 @@ def cased(text: str, casing: Casing) -> str:
         return "".join(map(_capital, text))
     first = next((place for place, char in enumerate(text) if char.isupper() or char.islower()), len(text))
     return text[:first] + "".join(map(_capital, text[first : first + 1])) + "".join(map(_small, text[first + 1 :]))
+
+
+def mixed_case(text: str, casing: Casing) -> str | None:
+    """Return ``text`` in a spelling that has capitals inside: a known one ("PhD"), or of a name ("O'Brien", "McKay").
+
+    casing: the word's label. A word that a model takes for a spelling of its own is ``AS_GIVEN``, and the recogniser
+    may have written it small. None where there is no such spelling.
+    """
+    folded = text.casefold()
+    if (spelling := _SPELLINGS.get(folded)) is not None:
+        return spelling
+    stem = folded[: -2 if folded[-2:-1] in "'’" else -1] if folded.endswith("s") else ""
+    if stem in _SPELLINGS:
+        return _SPELLINGS[stem] + folded[len(stem) :]
+    named = casing in (Casing.CAPITAL_FIRST, Casing.AS_GIVEN) and folded not in ("o'clock", "o’clock", "o'er", "o’er")
+    if named and (name := _NAME.fullmatch(text)):
+        before, first, rest = name.groups()
+        return cased(before, Casing.CAPITAL_FIRST) + _capital(first) + cased(rest, Casing.SMALL)
+    return None
 
 
 def _small(char: str) -> str:

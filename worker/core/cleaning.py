@@ -22,7 +22,7 @@ from schemas.labels import kind_of
 from schemas.segments import SegmentWord
 from worker.core.typography import bare
 
-__all__ = ["Cleaning", "CleaningLevel", "compared", "phrase_places", "phrases"]
+__all__ = ["Cleaning", "CleaningLevel", "compared", "is_sound", "phrase_places", "phrases"]
 
 _SOUNDS = frozenset(
     (
@@ -103,6 +103,11 @@ class Cleaning:
 def compared(text: str) -> str:
     """Return a word as phrases are compared: without case and marks."""
     return "".join(character for character in bare(text).casefold() if character.isalnum())
+
+
+def is_sound(text: str) -> bool:
+    """Tell whether a word is a sound that fills a pause: um, uh, 嗯."""
+    return compared(text) in _SOUNDS
 
 
 def _runs(words: Sequence[SegmentWord], kinds: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,9 @@ Rules:
 3. The two words of "you know" and "I mean" stay or go together. Where one of them stays, both do.
 4. "you know" stays as a relative clause or with its object ("the man you know from work", "as you know"); so does
    "I mean" ("what I mean", "when I say free I mean free").
-5. An editing term (no, sorry, actually, 不对) goes only with words taken back right before it.
+5. What is said twice on purpose stays: "very very", "so so good", "come on come on", 很大很大, 不不不, 吃没吃; so do
+   letters that are spelled ("w w w dot").
+6. An editing term (no, sorry, actually, 不对) goes only with words taken back right before it.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ _SAID = _words("say says said saying go goes went write wrote type typed 说 写
 _BEHIND_A_SAID_SOUND = _words(
     "and or but when while too every instead again before after all because twice 了 着 的 一声 就 然后"
 ) | {""}
+_BEHIND_A_VERB = _words("了 着 一声 了一声")
 _KNOW, _MEAN = phrases(("you know",)), phrases(("i mean",))
 _BEFORE_YOU_KNOW = _words(
     """as if whether than what whatever who whom let lets letting once unless until wish hope glad how all everything
@@ -59,6 +62,13 @@ _BEFORE_I_MEAN = _words("what who whom which whatever how do did that's")
 _SAY, _SAY_WHEN = _words("say says said"), _words("when whenever if where")
 _LINKS = _words("and but so well") | {""}
 _DEFINITION_WORDS = 7
+_EMPHATIC_TERMS = "very;really;much;many;far;long;come on;go;bye;ha;blah;hey;please;hello;no;不"
+_EMPHATIC = phrases(_EMPHATIC_TERMS.split(";"))
+_BEHIND_SO = _words(
+    """i you we he she it they that this the a if when what how why where there then my your our his her so and but um
+    uh yeah anyway basically now"""
+) | {""}
+_NEGATIONS, _DEGREES = _words("没 不"), _words("很 好 太 真 挺 特 非")
 _EDITING_TERMS = """no;nope;wait;sorry;oh sorry;actually;rather;or rather;oh no;scratch that;strike that;correction;
 excuse me;pardon me;i meant;make that;let me rephrase;my mistake;my bad;oops;不对;不;不是;说错了;说错;错了;我说错了;
 哦不;啊不;哦不对;应该是;不好意思;对不起;抱歉;更正"""
@@ -73,6 +83,10 @@ def guard_tags(words: Sequence[str], marks: Sequence[int], tags: bytearray, star
     """
     if any(tags[start:]):
         _Guard(words, marks, tags, start, end).apply()
+
+
+def _is_letter(word: str) -> bool:
+    return len(word) == 1 and word.isascii() and word.isalpha() and word not in "ai"
 
 
 class _Guard:
@@ -93,6 +107,7 @@ class _Guard:
         self._keep_sounds()
         self._pair(_KNOW, self._says_what_is_known)
         self._pair(_MEAN, self._says_what_is_meant)
+        self._keep_repetitions()
         editing = [place for begin, end in (*self._found(_EDITING), *self._found(_MEAN)) for place in range(begin, end)]
         keep_numbers(self._words, self._tags, self._start, self._end, frozenset(editing))
         self._keep_editing_terms()
@@ -131,6 +146,8 @@ class _Guard:
     def _is_content(self, place: int) -> bool:
         """Tell whether a sound is no filler: a place, or a word that is named."""
         before, sound, behind = self._text(place - 1), self._text(place), self._text(place + 1)
+        if not sound.isascii() and behind in _BEHIND_A_VERB:
+            return True
         if (sound == "er" and before == "the") or (sound == "mm" and is_number_word(before)):
             return True
         return before in _NAMES_OF_SOUNDS or (before in _SAID and behind in _BEHIND_A_SAID_SOUND)
@@ -186,6 +203,30 @@ class _Guard:
             if word in _SAY_WHEN and not _SAY.isdisjoint(self._text(behind) for behind in (place + 2, place + 3)):
                 return place
         return None
+
+    def _keep_repetitions(self) -> None:
+        for begin, end in self._found(_EMPHATIC):
+            if [self._text(place) for place in range(begin, end)] == [
+                self._text(place) for place in range(end, 2 * end - begin)
+            ]:
+                self._keep(begin, end)
+        for place in range(self._start, self._end):
+            if self._tags[place] in _REPARANDUM and self._is_on_purpose(place):
+                self._tags[place] = _OUT
+
+    def _is_on_purpose(self, place: int) -> bool:
+        """Tell whether a word taken back is one of a pair that means more than one of them."""
+        word, behind, next_one = (self._text(at) for at in (place, place + 1, place + 2))
+        if word == "so":
+            return behind == "so" and next_one not in _BEHIND_SO
+        if behind in _NEGATIONS and next_one and word[:1] == next_one[:1] and not word.isascii():
+            return True
+        if word[:1] in _DEGREES and word == behind:
+            return True
+        while len(behind) == 1 and self._tag(place + 1) in _REPARANDUM:
+            place += 1
+            behind = self._text(place + 1)
+        return _is_letter(word) and (_is_letter(behind) or behind == "dot")
 
     def _keep_editing_terms(self) -> None:
         for begin, end in self._found(_EDITING):

@@ -13,7 +13,7 @@ A segment is rendered from itself alone. The styles:
 
 Marks are the language's own and replace the recogniser's, never doubled, never leading. A sentence-ending mark on a
 word left out moves to the last word kept before it in the segment, in place of a weaker one; so does a comma, unless
-the words left out hold a reparandum, which it had set off.
+the words left out hold a reparandum, which it had set off. A parenthesis that is left out takes both its commas.
 
 A word is written as its label ``casing`` says, and one that begins a sentence has a capital; a spelling that is neither
 small, capital nor all capitals ("iPhone") is the recogniser's own and stays, as does every word ``as_given``. Where no
@@ -26,12 +26,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 
 from schemas.labels import Casing, kind_of
 from schemas.segments import PunctuationName, Segment, SegmentWord
 from schemas.tentative import Tentative
-from worker.core.casing import cased, casing_of
-from worker.core.cleaning import Cleaning
+from worker.core.casing import cased, casing_of, mixed_case
+from worker.core.cleaning import Cleaning, is_sound
 from worker.core.typography import (
     CHINESE_TYPOGRAPHY,
     ENGLISH_TYPOGRAPHY,
@@ -167,17 +168,36 @@ def _punctuated(
     """Choose the words rendered, their capitals, and the mark after each."""
     parts: list[_Part] = []
     starts_sentence, reparandum_left_out = sentence_start, False
-    for index, word in enumerate(words):
+    marks = _marks_around(words, kept, sentence_start=sentence_start)
+    for index, (word, mark) in enumerate(zip(words, marks, strict=True)):
         text = bare(word.text)
         if kept[index] and text:
             text = _with_capitals(text, _CASINGS[word.casing], typography, starts_sentence=starts_sentence)
-            parts.append(_Part(index=index, text=text, mark=word.punctuation))
+            parts.append(_Part(index=index, text=text, mark=mark))
             starts_sentence = reparandum_left_out = False
         else:
             reparandum_left_out |= kind_of(word.disfluency) == "RM" and not kept[index]
-            _move_mark(word.punctuation, parts, across_reparandum=reparandum_left_out)
-        starts_sentence |= word.punctuation in _SENTENCE_ENDS
+            _move_mark(mark, parts, across_reparandum=reparandum_left_out)
+        starts_sentence |= mark in _SENTENCE_ENDS
     return parts
+
+
+def _marks_around(words: Sequence[SegmentWord], kept: Sequence[bool], *, sentence_start: bool) -> list[PunctuationName]:
+    """Return the mark of each word, without the two commas around a parenthesis that is left out.
+
+    A sound between commas ("apples, um, pears") is no parenthesis, and a sentence's first word keeps its comma.
+    """
+    marks = [word.punctuation for word in words]
+    for left_out, run in groupby(range(len(words)), key=lambda index: not kept[index]):
+        places = list(run)
+        before, last = places[0] - 1, places[-1]
+        opens = (before == 0 and sentence_start) or (before > 0 and words[before - 1].punctuation in _SENTENCE_ENDS)
+        if not left_out or before < 0 or opens or not marks[before] == marks[last] == "comma":
+            continue
+        said = [words[index] for index in places]
+        if all(kind_of(word.disfluency) != "RM" for word in said) and not all(is_sound(word.text) for word in said):
+            marks[before] = marks[last] = "none"
+    return marks
 
 
 def _move_mark(mark: PunctuationName, parts: list[_Part], *, across_reparandum: bool) -> None:
@@ -193,8 +213,11 @@ def _with_capitals(text: str, casing: Casing, typography: Typography, *, starts_
 
     A word that has capitals then keeps them.
     """
-    if casing is not Casing.AS_GIVEN and casing_of(text) is not Casing.AS_GIVEN:
-        text = cased(text, casing)
+    written = casing_of(text)
+    if casing is not Casing.AS_GIVEN and written is not Casing.AS_GIVEN:
+        text = mixed_case(text, casing) or cased(text, casing)
+    elif written is Casing.SMALL:
+        text = mixed_case(text, casing) or text
     if typography.capital_i and _LONE_I.fullmatch(text):
         return "I" + text[1:]
     if not (starts_sentence and typography.sentence_capitals and text == text.lower()):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from schemas.labels import Casing, Disfluency, Punctuation
 from schemas.segments import CasingName, DisfluencyTag, PunctuationName
-from worker.core.casing import cased, casing_of
+from worker.core.casing import cased, casing_of, mixed_case
 
 TEXTS = st.text(max_size=10) | st.sampled_from(["ß", "ŉ", "ǆ", "İ", "ﬁ", "o'brien", "U.S.", "3d", "x-ray", "北京a"])
 
@@ -62,3 +62,28 @@ def test_writing_changes_no_length_and_writing_twice_changes_nothing_more(text: 
 @given(st.text(st.characters(min_codepoint=97, max_codepoint=122), min_size=2, max_size=8), st.sampled_from(Casing))
 def test_a_small_word_written_in_a_case_is_read_as_of_that_case(word: str, casing: Casing) -> None:
     assert casing_of(cased(word, casing)) is (Casing.SMALL if casing is Casing.AS_GIVEN else casing)
+
+
+@pytest.mark.parametrize(
+    ("text", "casing", "spelling"),
+    [
+        ("phd", Casing.SMALL, "PhD"),
+        ("PHDS", Casing.ALL_CAPITALS, "PhDs"),
+        ("iphone's", Casing.CAPITAL_FIRST, "iPhone's"),
+        ("o'neill", Casing.CAPITAL_FIRST, "O'Neill"),
+        ("o’neill", Casing.AS_GIVEN, "O’Neill"),
+        ("mckay's", Casing.CAPITAL_FIRST, "McKay's"),
+        ("o'clock", Casing.AS_GIVEN, None),
+        ("mckay", Casing.SMALL, None),
+        ("mc", Casing.CAPITAL_FIRST, None),
+        ("phone", Casing.CAPITAL_FIRST, None),
+    ],
+)
+def test_a_spelling_with_capitals_inside(text: str, casing: Casing, spelling: str | None) -> None:
+    assert mixed_case(text, casing) == spelling
+
+
+@given(TEXTS, st.sampled_from(Casing))
+def test_a_spelling_changes_nothing_but_case(text: str, casing: Casing) -> None:
+    spelling = mixed_case(text, casing)
+    assert spelling is None or spelling.casefold() == text.casefold()

@@ -15,6 +15,7 @@ from schemas.segments import (
     SegmentWord,
 )
 from tests.harness.segments import MODEL, a_segment
+from worker.core.cleaning import Cleaning, phrases
 from worker.core.rendering import Rendered, Style, render, render_segment
 
 MARKS: dict[str, PunctuationName] = {",": "comma", ".": "period", "?": "question", "、": "enumeration_comma"}
@@ -114,6 +115,31 @@ def test_a_mark_left_without_its_word_moves_back_and_never_doubles_or_leads(line
 )
 def test_english_words_come_out_as_english_is_written(line: str, text: str) -> None:
     assert fluent(line) == text
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("the roof is|, you|IM know|,|im a wreck|.", "The roof is a wreck."),
+        ("the roof leaks|, um|,|IM and drips|.", "The roof leaks, and drips."),
+        ("however|, you|IM know|,|im it leaks|.", "However, it leaks."),
+        ("the roof is|, you|IM know|im a wreck|.", "The roof is, a wreck."),
+        ("it leaks|. well|, you|IM know|,|im often|.", "It leaks. Well, often."),
+    ],
+)
+def test_a_parenthesis_that_is_left_out_takes_both_its_commas(line: str, text: str) -> None:
+    assert fluent(line) == text
+
+
+def test_own_fillers_between_commas_take_both_too() -> None:
+    words = words_of("the roof is|, frankly speaking|, a wreck|.")
+    cleaning = Cleaning(fillers=phrases(("frankly speaking",)))
+    assert render(words, "en", Style.FLUENT, sentence_start=True, cleaning=cleaning).text == "The roof is a wreck."
+
+
+def test_known_spellings_and_names_have_their_capitals() -> None:
+    line = "a phd|ALL from o'neill|Capital with two iphones|small at ten o'clock|small"
+    assert fluent(line) == "A PhD from O'Neill with two iPhones at ten o'clock"
 
 
 def test_a_segment_that_continues_a_sentence_gets_no_capital() -> None:
@@ -223,7 +249,7 @@ def test_the_capital_of_a_sentences_start_is_the_renderings_own() -> None:
 
 
 def test_capitals_of_a_recognisers_own_make_way_for_the_label_but_a_spelling_of_its_own_stays() -> None:
-    assert fluent("i told|small Him|small to|small use|small HIS|small iphone|small") == "I told him to use his iphone"
+    assert fluent("i told|small Him|small to|small use|small HIS|small iphone|small") == "I told him to use his iPhone"
     assert fluent("my|small iPhone|Capital and|small O'Brien|small") == "My iPhone and O'Brien"
     assert fluent("my Friend|small said|as_given NASA") == "My friend said NASA"
 
@@ -233,7 +259,7 @@ def test_i_and_its_kin_are_capital_whatever_the_label_says() -> None:
 
 
 def test_latin_words_in_chinese_are_written_as_their_casing_says() -> None:
-    assert fluent("我们|small 用 github|Capital 和|small api|ALL 。", "zh") == "我们用Github和API"
+    assert fluent("我们|small 用 github|Capital 和|small api|ALL 。", "zh") == "我们用GitHub和API"
 
 
 def test_where_no_model_punctuated_a_casing_changes_nothing() -> None:
