@@ -86,7 +86,7 @@ def test_many_sessions_share_batches_and_none_hears_another() -> None:
     assert max(engine.batch_sizes) == 20
     ended = many.end(sessions)
     assert [texts(ended[one]) for one in sessions] == [["one", "two", f"n{number}"] for number in range(20)]
-    assert many.punctuate(["uh yes", "", "no-stop why-ask"]) == ["Yes", "", "No-stop. Why-ask?"]
+    assert many.punctuate(["uh yes", "", "no-stop why-ask"]) == ["Yes.", "", "No-stop. Why-ask?"]
 
 
 def test_what_cannot_be_is_said() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.labels import Disfluency, Punctuation
 from tests.unit.core.spoken import MONTHS, chinese, english, ordinal, values, year
-from tests.unit.core.test_kept_words import left_out
+from tests.unit.core.tagged_lines import left_out
 from worker.core.kept_numbers import marks_around_numbers
 from worker.core.kept_words import guard_tags
 

@@ -20,7 +20,7 @@ def test_the_python_client_runs_in_ten_lines(capsys: pytest.CaptureFixture[str])
     assert len([line for line in example.splitlines() if line.strip()]) <= 11
     with serving() as served:
         exec(compile(example.replace("ws://127.0.0.1:8765/v1/words", served.words), "serve.md", "exec"), {})  # noqa: S102
-    assert capsys.readouterr().out == "So I think we should we should ship it on friday\n"
+    assert capsys.readouterr().out == "So I think we should we should ship it on friday.\n"
 
 
 def test_the_tables_name_every_field_message_and_code() -> None:
