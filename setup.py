@@ -4,7 +4,7 @@ A wheel installs ``caesura`` and nothing beside it: three packages of such commo
 theirs into ours. Their imports of one another are rewritten as they are copied. An editable installation, which is for
 those who work on this project, has them as they lie here.
 
-The engine's attention, products and plans are compiled (ADR 0050, 0053, 0059, 0065) where there is a C compiler; where
+The engine's attention, products and plans are compiled (docs/engine.md) where there is a C compiler; where
 there is none NumPy attends, ONNX Runtime multiplies and Python plans.
 """
 

@@ -38,7 +38,7 @@ from worker.core.rules import DecodingRules
 
 EPSILON = 0.5
 EPSILONS = {"zh-ct-6x768": 1.25}
-"""Of a model whose scores are rounded by more than the others' (ADR 0067)."""
+"""Of a model whose scores are rounded by more than the others' (ADR 0019)."""
 TEXTS = {
     "en": ("bitcointranscripts", "earnings22", "ami", "changelog", "crd3", "cabnc", "rev16"),
     "zh": ("tw1999_conference", "crosswoz", "kdconv", "vcsum"),

@@ -6,11 +6,11 @@ positions, because the network reads sub-words:
 1. piece j is visible to piece i in layer k exactly if ``word(j) <= word(i) + L_k``;
 2. so the pieces of one word see one another, all history is visible, and a word sees sum(L_k) words ahead at most;
    with ``look_back`` W, which the paper has not, of the history only the W words before a word and the leading piece
-   are (ADR 0057);
+   are (docs/engine.md);
 3. the leading piece counts as word 0, the words of the buffer are 1, 2, 3 …; padding carries ``PADDING_WORD``,
    larger than any word, and so is visible to padding alone;
 4. a word's labels are read at its last piece;
-5. with ``closing``, which the paper has not, the marks of a sample's last word come from another head (ADR 0066).
+5. with ``closing``, which the paper has not, the marks of a sample's last word come from another head (ADR 0019).
 
 The layers are BERT's (attention, add and norm, GELU, add and norm), so that a pre-trained BERT may start the weights.
 Shapes: B samples, S pieces, D width, H heads, P and Q classes.

@@ -1,6 +1,6 @@
 """Weights as a parcel: whole numbers of 8 or 12 bits, a scale a row, what is no matrix as it is.
 
-12 bits are for weights that come home: an export to int8 (ADR 0018) rounds them far more coarsely than that. 8 are for
+12 bits are for weights that come home: an export to int8 rounds them far more coarsely than that. 8 are for
 a start that is trained further. A checkpoint loses its optimisers' state, and keeps its kind, shape and corpora.
 """
 

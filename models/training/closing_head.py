@@ -1,7 +1,7 @@
 """The head for the marks of a word that none follows, fitted to flushes in packed text; the rest of the network stays.
 
 A flush decides on a last word whose next one nobody knows. The head that marks all the others has seen few such words,
-and the layers tell more of them than it takes (ADR 0066). So:
+and the layers tell more of them than it takes (ADR 0019). So:
 
 1. a sentence gives two flushes: after one of its words but the last, drawn at random, and after its last one, as they
    are counted (``models.evaluation.false_stops``);

@@ -1,4 +1,4 @@
-"""A broker that stood still tells, as a leader, of an end from before: a rebuild does not believe it (ADR 0049)."""
+"""A broker that stood still tells, as a leader, of an end from before: a rebuild does not believe it (ADR 0047)."""
 
 from __future__ import annotations
 

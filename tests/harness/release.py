@@ -18,7 +18,7 @@ __all__ = ["release"]
 def release(commit: str, *, compiled: bool = False) -> Iterator[Path]:
     """Unpack the tree of a commit or tag into a folder of its own, which goes away in the end.
 
-    compiled: with what an installation of it would have compiled (ADR 0050). subprocess.CalledProcessError: there is no
+    compiled: with what an installation of it would have compiled. subprocess.CalledProcessError: there is no
     such commit here, or it does not compile.
     """
     packed = subprocess.run(

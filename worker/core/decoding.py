@@ -13,7 +13,7 @@ Rules:
    ``settled``), and cuts by length where another step would not fit. After a cut the rest is not relabelled before
    the next step. It asks for the labels that it can use, and for none that is settled and known: of the words with T
    or L words after them, and of what a cut by length may free.
-3. Frozen words stay as left context (ADR 0014, 0024; the paper keeps none) until more than ``max_context_words`` of
+3. Frozen words stay as left context (ADR 0014; the paper keeps none) until more than ``max_context_words`` of
    ended sentences stand there; then all but the last ``context_words`` of them go. Where the buffer is full, left
    context is the first to go.
 4. A flush freezes the rest with the labels of its step; silence and utterance ends keep the words as left context,

@@ -174,7 +174,7 @@ class Checkpoint:
                 return
 
     def _commit(self, deadline: Deadline) -> CheckpointOutcome | None:
-        """Commit; None where it is certain, else why not. One call: a second may take its answer (ADR 0048)."""
+        """Commit; None where it is certain, else why not. One call: a second may take its answer (ADR 0047)."""
         self._awaits = None
         try:
             self._publisher.commit(max(_LEAST_S, deadline.left_s))

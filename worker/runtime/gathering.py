@@ -9,7 +9,7 @@ Rules:
 2. A checkpoint is due so much before its interval's end as the last labelling took, at most half of it: the words that
    waited are not later for it.
 3. While some wait, and nothing is behind, a turn begins ``turn_s`` after the last one, so that what came in between is
-   read together; or when a checkpoint is due, so that it has all that has come (ADR 0051).
+   read together; or when a checkpoint is due, so that it has all that has come (ADR 0041).
 """
 
 from __future__ import annotations

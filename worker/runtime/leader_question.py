@@ -1,4 +1,4 @@
-"""The question to a partition's leader, by which time goes on where nothing more is read (ADR 0022, 0044)."""
+"""The question to a partition's leader, by which time goes on where nothing more is read (ADR 0022)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a partition's ledger says, read from its beginning to its end as it is now.
 
 1. Write a record that says nothing: it lies at the end, open transactions included, of who leads the partition now (ADR
-   0049). Read the committed records up to there; where that cannot be reached yet a commit marker is outstanding: wait.
+   0047). Read the committed records up to there; where that cannot be reached yet a commit marker is outstanding: wait.
 2. Keep the last record of each key, and decode no other: what was replaced may be anything.
 3. A tombstone says through which input offset its session is forgotten, or that a record of the input was refused.
 """

@@ -24,7 +24,7 @@ from worker.core.labelling import LabelRequest
 pytestmark = pytest.mark.torch
 
 TOLERANCE = 0.25
-"""ADR 0024; in whole numbers a rounding may fall on the other side."""
+"""docs/engine.md; in whole numbers a rounding may fall on the other side."""
 
 
 @pytest.mark.parametrize(("look_ahead", "look_back"), [((0, 1, 2), None), ((0, 1, 2), 5), ((0, 0, 0), 1), ((3,), 20)])

@@ -1,4 +1,4 @@
-"""A commit that nobody answers in time is not asked again: whoever claims next reads what became of it (ADR 0048)."""
+"""A commit that nobody answers in time is not asked again: whoever claims next reads what became of it (ADR 0047)."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A client of its own: a broker answers one request of a connection after another,
 member's waits for the fetch that waits there for words (``fetch_wait_ms``). Ends are asked for uncommitted, since what
 an open transaction holds is in the log, too. A leader shows no consumer what its replicas in sync have not got yet, for
 seconds where one of them has just died; but asked for the record with the largest time stamp it names none where that
-is such a one (ADR 0046). A client that reads nothing learns late of a leader that moved, so who got
+is such a one (ADR 0022). A client that reads nothing learns late of a leader that moved, so who got
 no answer asks with a new one. (Not the administrator's call: in librdkafka 2.16 it tells of success where nobody
 answered, and of a fenced leader epoch for ever once a leader has moved.)
 """

@@ -181,7 +181,7 @@ class KafkaPublisher(Publisher):
 
     @override
     def commit(self, timeout_s: float) -> None:
-        """Flush and commit. After BrokerError librdkafka (2.16) must not be asked again (ADR 0048)."""
+        """Flush and commit. After BrokerError librdkafka (2.16) must not be asked again (ADR 0047)."""
         try:
             self._producing.live.commit_transaction(timeout_s)
         except KafkaException as exception:

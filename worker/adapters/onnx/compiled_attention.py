@@ -1,4 +1,4 @@
-"""Attention by ``row_kernels``: all sessions of a pass in one call (ADR 0050)."""
+"""Attention by ``row_kernels``: all sessions of a pass in one call (docs/engine.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which parts of a stream are computed by what was compiled at installation (ADR 0050, 0053)."""
+"""Which parts of a stream are computed by what was compiled at installation (docs/engine.md)."""
 
 from __future__ import annotations
 

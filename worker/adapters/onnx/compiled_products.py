@@ -1,4 +1,4 @@
-"""What lies between two attentions, by ``row_products`` in place of a graph of ``row_graphs`` (ADR 0053, 0059).
+"""What lies between two attentions, by ``row_products`` in place of a graph of ``row_graphs`` (docs/engine.md).
 
 The same numbers in fewer passes: each product takes float rows in and gives float rows out, with what follows it.
 """

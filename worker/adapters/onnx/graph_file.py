@@ -71,7 +71,7 @@ def _multiplies(node: memoryview) -> bool:
 
 
 def in_halves(path: Path) -> bytes:
-    """Return a stored graph that rounds keys and values to half precision, as the stream keeps them (ADR 0056).
+    """Return a stored graph that rounds keys and values to half precision, as the stream keeps them (docs/engine.md).
 
     They are the second factors of the products of two computed arrays; what is made of stored arrays alone is stored,
     too. ValueError where the file is no ONNX file.

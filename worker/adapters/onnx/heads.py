@@ -2,7 +2,7 @@
 
 A model with ``closing`` has two heads for marks. The one of that name scores the same classes for a word that none
 follows: a flush's last one, and any other that is labelled at the end of its buffer. A pause is no proof of an end, and
-that head alone has learnt what to make of a word whose next one nobody knows (ADR 0066).
+that head alone has learnt what to make of a word whose next one nobody knows (ADR 0019).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Rules:
 
 1. A session's rows lie in as many blocks as they need; a block belongs to one session, or to none. It grows by a block,
    and nothing is moved. Each begins with a copy of the leading piece's row, which every row sees; so where a word sees
-   no farther back than so many words, the first blocks go once nothing looks there any more (ADR 0057).
+   no farther back than so many words, the first blocks go once nothing looks there any more (docs/engine.md).
 2. What lies in a block that was another's is never read: a row sees rows of its own session alone.
 3. Blocks are cut from slabs, large enough that the system maps them in huge pages. Slabs stay: memory that was needed
    once is needed again, and dear the first time it is touched. Only where the slabs of all networks together would be

@@ -1,4 +1,4 @@
-/* Attention of many sessions' rows, each to its own session's keys, and the keeping of keys and values (ADR 0050).
+/* Attention of many sessions' rows, each to its own session's keys, and the keeping of keys and values (docs/engine.md).
 
    Where all numbers are finite, a row's result depends on the row, its keys and how many of them it sees, to the last bit:
    each is added up by itself, in the keys' order, a vector of sums at a time, and what is beyond its sight has no weight.
@@ -6,7 +6,7 @@
    Rows lie in blocks (row_blocks.py): each begins with the leading piece's row, which all rows see, and has 15 others; of a
    layer it has each head's keys as (width of a head, rows of the block), then each head's values as (rows, width), so that a
    vector of keys, or of a value's numbers, is read at once. A row's place is its number among those of all blocks of its
-   session. They are kept in half precision (ADR 0056), and computed with in single. */
+   session. They are kept in half precision (docs/engine.md), and computed with in single. */
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000

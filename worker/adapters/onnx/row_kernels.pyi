@@ -1,4 +1,4 @@
-# Attention over kept rows, compiled from row_kernels.c; not there where no compiler was at hand (ADR 0050).
+# Attention over kept rows, compiled from row_kernels.c; not there where no compiler was at hand (docs/engine.md).
 #
 # slabs: arrays of half precision and of one shape (blocks, layers, 2, heads, width of a head x 16), see ``row_blocks``;
 # widths are multiples of 16, and block n is in slab n // blocks. numbers (B,) of int32: the blocks of all sessions, one

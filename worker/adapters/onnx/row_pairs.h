@@ -1,4 +1,4 @@
-/* Products of whole numbers by AVX2: what row_product_arithmetic.h multiplies with where there is no VNNI (ADR 0059).
+/* Products of whole numbers by AVX2: what row_product_arithmetic.h multiplies with where there is no VNNI (docs/engine.md).
 
    vpmaddubsw adds two products in 16 bits: a weight without a sign is 0 to 127, a row's number -127 to 127, so they fit. Eight
    such pairs are added up in 16 bits, too, beginning with -64 times the sum of the numbers, which is what the weights have too

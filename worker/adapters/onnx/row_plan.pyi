@@ -1,4 +1,4 @@
-# The plan of a pass, compiled from row_plan.c; not there where no compiler was at hand (ADR 0050).
+# The plan of a pass, compiled from row_plan.c; not there where no compiler was at hand (docs/engine.md).
 
 # Plan one step of each buffer: what `wavefront.plan` says of each, as arrays of int32 over all of them.
 # look_back: -1: words see all before them. buffers: of each what `pass_plan.Asked` says.

@@ -1,4 +1,4 @@
-/* Products of rows with int8 weights, one activation scale a row, and what follows a product within a row (ADR 0053).
+/* Products of rows with int8 weights, one activation scale a row, and what follows a product within a row (docs/engine.md).
 
    A row's result depends on the row alone, to the last bit, however many are computed beside it: a product is a sum of
    whole numbers, which has no order, and all else is done within the row, the same way wherever the row lies.

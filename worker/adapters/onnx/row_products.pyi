@@ -1,4 +1,4 @@
-# Products of rows with int8 weights, compiled from row_products.c (ADR 0053, 0059); not there without a compiler.
+# Products of rows with int8 weights, compiled from row_products.c (docs/engine.md); not there without a compiler.
 #
 # rows (N, K) and out (N, M) of floats, each row contiguous, K and M multiples of 64. weights of -64 to 63 and 64 more,
 # so that they have no sign, as (M / 32, K / 64, 2, 16, 64): 64 numbers are 16 columns, four of each. most (K / 32,): of

@@ -1,4 +1,4 @@
-/* Products of whole numbers on tiles (Intel's AMX), where the processor has them and the system lends them (ADR 0055).
+/* Products of whole numbers on tiles (Intel's AMX), where the processor has them and the system lends them (docs/engine.md).
 
    A tile is up to 16 rows of 64 bytes. Two tiles of rows and two of weights are multiplied at a time, so four tiles of sums
    stand beside four of factors, which are all there are. Sums of whole numbers are the same in any order: what comes out

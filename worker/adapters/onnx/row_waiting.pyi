@@ -1,4 +1,4 @@
-# Rows that wait before a layer, compiled from row_waiting.c; not there where no compiler was at hand (ADR 0050).
+# Rows that wait before a layer, compiled from row_waiting.c; not there where no compiler was at hand (docs/engine.md).
 
 from numpy import float32, int32
 from numpy.typing import NDArray

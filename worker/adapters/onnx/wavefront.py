@@ -2,7 +2,7 @@
 
 Words are numbered from 1, the leading piece is word 0; a row is a piece; layer k looks L_k words ahead, and
 c_k = L_1 + … + L_k. What layer k says of word p depends on the words up to p + c_k and on nothing later. With a
-look-back W each layer sees W words before a word, and the leading piece (ADR 0057); without one it sees them all.
+look-back W each layer sees W words before a word, and the leading piece (docs/engine.md); without one it sees them all.
 
 Rules:
 

@@ -21,13 +21,13 @@ WORDS = (
 )
 
 TOLERANCE = 0.5
-"""Two scores that are closer than this may change places between two ways of computing them (ADR 0024)."""
+"""Two scores that are closer than this may change places between two ways of computing them (docs/engine.md)."""
 
 LARGEST_DIFFERENCE = 0.6
 """What a score may differ by between them: 0.42 is the largest of a million words (``bench.engine_exactness``)."""
 
 NOISE = {"zh-ct-6x768": 2.5}
-"""By how much these two bounds are wider for a network that is: both ways are as far from its fp32 (ADR 0067)."""
+"""By how much these two bounds are wider for a network that is: both ways are as far from its fp32 (ADR 0019)."""
 
 MODELS = range(len(read_models_folder(SHIPPED)))
 """The numbers of the shipped models in an engine that has them all."""
