@@ -43,7 +43,6 @@ from worker.runtime.found_state import settled_manifest
 from worker.runtime.loop import Worker
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import Partitioner, RuntimeSettings
-from worker.runtime.watchdog import InferenceWatchdog
 from worker.sizing.resident_memory import resident_bytes
 
 TOPIC = "asr.words"
@@ -133,8 +132,7 @@ def _worker(broker: MemoryBroker, redis: RedisServer, ordinal: int) -> Worker:
         clock=clock,
         observer=SilentObserver(),
     )
-    watchdog = InferenceWatchdog(deadline_s=60.0, clock=clock, on_overrun=lambda: None)
-    worker = assemble(parts, settings=settings, rules=RULES, segmenters=segmenters, watchdog=watchdog)
+    worker = assemble(parts, settings=settings, rules=RULES, segmenters=segmenters)
     worker.start()
     return worker
 

@@ -19,7 +19,7 @@ from worker.adapters.kafka.publisher import KafkaPublisher
 from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
 from worker.adapters.kafka.topics import KafkaTopics
 from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.adapters.onnx.engine import OnnxEngine
+from worker.adapters.onnx.child_engine import ChildEngine
 from worker.adapters.redis.session_store import connect
 from worker.adapters.system_clock import SystemClock
 from worker.checks.kafka import denied
@@ -36,7 +36,6 @@ from worker.runtime.loop import Worker
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings, Traces
 from worker.runtime.untraced import Untraced
-from worker.runtime.watchdog import InferenceWatchdog
 from worker.settings.tree import Settings, models_folder
 from worker.telemetry.health import Health
 from worker.telemetry.http_server import TelemetryServer
@@ -65,7 +64,6 @@ class ExitStatus(IntEnum):
     STOPPED = 0
     FATAL = 1
     FENCED = 3
-    INFERENCE_HUNG = 4
 
 
 class StopSignals:
@@ -113,13 +111,11 @@ def run_worker(settings: Settings) -> int:
         observer = TelemetryObserver(log=log, metrics=metrics, health=health)
         try:
             tracer = stack.enter_context(opened_tracer(runtime))
-            worker, watchdog = build_worker(
+            worker = build_worker(
                 settings, clock=clock, observer=observer, log=log, tracer=tracer, on_progress=health.went_on
             )
             health.started()  # what follows waits for brokers, and a restart would bring none back
             refuse_denied(settings)
-            watchdog.start()
-            stack.callback(watchdog.stop)
             gc.collect()
             gc.freeze()  # what start-up made stays to the end: no collection has to walk it again
             log.info("started")
@@ -150,15 +146,15 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
     store: SessionStore | None = None,
     tracer: Tracer | None = None,
     on_progress: Callable[[], None] = lambda: None,
-) -> tuple[Worker, InferenceWatchdog]:
+) -> Worker:
     """Build a worker from settings, its engine warm. FatalError where models or settings cannot be used.
 
     publisher_of, store: others than the transactional publisher and Redis, for the demo, whose cluster knows no
-    transactions and whose machine may have no Redis. on_progress: see ``InferenceWatchdog``.
+    transactions and whose machine may have no Redis. on_progress: called wherever a long inference goes on.
     """
     runtime = settings.worker
     load_dictionary()  # where it is missing, the worker must say so now
-    engine = warm_engine(runtime)
+    engine = warm_engine(runtime, on_progress)
     log_doubts(engine, log)
     source = KafkaWordSource(settings.kafka, runtime.input_topic, runtime.claims)
     parts = RuntimeParts(
@@ -173,27 +169,25 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
         tentative=_tentative(settings),
         tracer=tracer or Untraced(),
     )
-
-    def hung() -> None:
-        log.error("failed", error="InferenceHung")
-        os._exit(ExitStatus.INFERENCE_HUNG)
-
-    deadline_s = runtime.inference_deadline_ms / 1000.0
-    watchdog = InferenceWatchdog(deadline_s=deadline_s, clock=clock, on_overrun=hung, on_progress=on_progress)
-    worker = assemble(parts, settings=runtime, rules=settings.decoding, segmenters=segmenters, watchdog=watchdog)
-    return worker, watchdog
+    return assemble(parts, settings=runtime, rules=settings.decoding, segmenters=segmenters)
 
 
-def warm_engine(runtime: RuntimeSettings) -> OnnxEngine:
-    """Return the engine that settings ask for, each of its models run once. FatalError where one cannot be used."""
-    engine = OnnxEngine(
-        models_folder(runtime), active=runtime.active_models, max_kept_bytes=runtime.engine_memory_mib * 2**20
+def warm_engine(runtime: RuntimeSettings, on_progress: Callable[[], None] = lambda: None) -> ChildEngine:
+    """Return the engine that settings ask for, in a process of its own, each of its models run once. FatalError.
+
+    on_progress: called wherever a long inference, or a restart of the process, goes on.
+    """
+    return ChildEngine(
+        models_folder(runtime),
+        active=runtime.active_models,
+        max_kept_bytes=runtime.engine_memory_mib * 2**20,
+        limit_bytes=runtime.engine_limit_mib * 2**20,
+        deadline_s=runtime.inference_deadline_ms / 1000.0,
+        on_progress=on_progress,
     )
-    engine.warm_up()
-    return engine
 
 
-def log_doubts(engine: OnnxEngine, log: Log) -> None:
+def log_doubts(engine: ChildEngine, log: Log) -> None:
     """Log what is doubtful of each model: its labels are wrong on this processor."""
     for model, doubt in engine.doubts.items():
         log.warning("model_doubted", model=model, detail=doubt)

@@ -13,7 +13,8 @@ from pathlib import Path
 from schemas.state import STATE_VERSION
 from tests.chaos.changes import FIRST_VERSION, RULE_SETS
 from tests.chaos.fleet_member import LOOK_EVERY_S, Member
-from tests.chaos.member import FENCED, HUNG
+from tests.chaos.member import FENCED
+from tests.harness.chaotic_engine import HUNG
 from tests.harness.pipeline import Pipeline
 from tests.harness.places import ROOT
 from tests.harness.waiting import comes

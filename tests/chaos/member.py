@@ -58,18 +58,14 @@ from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.untraced import Untraced
-from worker.runtime.watchdog import InferenceWatchdog
 
-__all__ = ["FENCED", "HUNG", "work"]
+__all__ = ["FENCED", "work"]
 
-HUNG = 3
-"""Exit status of a member whose inference hung."""
 FENCED = 4
 """Exit status of a member that found a newer one in its place: it stops without another write, and is started anew.
 
 A static member does so where the answer to its join was lost: it joins again, and its first join fences it.
 """
-_INFERENCE_DEADLINE_S = 2.0
 _LONGEST_TURN_S = 3.0
 
 
@@ -166,16 +162,10 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
         tracer=tracer,
     )
 
-    def hung() -> None:
-        diary._write("hung")
-        os._exit(HUNG)
-
-    watchdog = InferenceWatchdog(deadline_s=_INFERENCE_DEADLINE_S, clock=clock, on_overrun=hung)
-    watchdog.start()
     emission = Emission(str(pipeline.rules.get("emission", Emission.SENTENCE)))
     told = {"routes": frozenset({"de"}), **pipeline.rules, "emission": emission}
     rules = DecodingRules(**told)  # type: ignore[arg-type]
-    return assemble(parts, settings=settings, rules=rules, segmenters=segmenters, watchdog=watchdog)
+    return assemble(parts, settings=settings, rules=rules, segmenters=segmenters)
 
 
 if __name__ == "__main__":

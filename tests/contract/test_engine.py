@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from schemas.labels import Disfluency, Punctuation
 from tests.harness.places import SHIPPED
 from worker.adapters.memory.engine import ScriptedEngine
+from worker.adapters.onnx.child_engine import ChildEngine
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.labelling import LabelRequest, ScoreOffsets
 from worker.core.rules import ModelTable
@@ -21,11 +22,16 @@ from worker.ports.engine import Engine
 _WORDS = "so i went there on monday i mean tuesday and uh nobody was in what do you think we should do".split()  # noqa: SIM905
 
 
-@pytest.fixture(scope="module", params=["scripted", "shipped"])
-def engine(request: pytest.FixtureRequest) -> Engine:
-    if request.param == "scripted":
-        return ScriptedEngine(languages=("en",))
-    return OnnxEngine(SHIPPED, threads=1)
+@pytest.fixture(scope="module", params=["scripted", "shipped", "child"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    made: Engine = ScriptedEngine(languages=("en",))
+    if request.param == "shipped":
+        made = OnnxEngine(SHIPPED, threads=1)
+    elif request.param == "child":
+        made = ChildEngine(SHIPPED, max_kept_bytes=2**29, deadline_s=30.0)
+    yield made
+    if isinstance(made, ChildEngine):
+        made.close()
 
 
 def a_request(engine: Engine, words: Sequence[str], *, session: str = "one", start: int = 0) -> LabelRequest:

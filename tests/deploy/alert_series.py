@@ -215,6 +215,9 @@ CASES: dict[str, Case] = {
     "the engine refuses a batch": Case(
         fires=("CaesuraEngineFails",), otherwise={'caesura_engine_failures_total{pod="a"}': "0x40 1x440"}
     ),
+    "the engine's process ends": Case(
+        fires=("CaesuraEngineRestarts",), otherwise={'caesura_engine_restarts_total{pod="a"}': "0x40 3x440"}
+    ),
     "sessions go out without labels": Case(
         fires=("CaesuraWordsUnlabelled",), otherwise={'caesura_fallbacks_total{pod="a"}': "0x40 1x440"}
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Sequence
@@ -11,13 +12,15 @@ from tests.harness.engines import RaisingEngine
 from worker.core.labelling import LabelRequest, Labels
 from worker.ports.engine import EngineModel
 
-__all__ = ["HANG", "RAISE", "ChaoticEngine"]
+__all__ = ["HANG", "HUNG", "RAISE", "ChaoticEngine"]
 
 RAISE = signal.SIGUSR1
 HANG = signal.SIGUSR2
 _RAISES = 2
 """A batch that raises is run session by session, each twice: so the labels stay the undisturbed run's."""
-_FOR_EVER_S = 3600.0
+HANGS_S = 2.0
+HUNG = 3
+"""Exit status of a process whose inference hung."""
 
 
 class ChaoticEngine(RaisingEngine):
@@ -34,8 +37,9 @@ class ChaoticEngine(RaisingEngine):
 
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label, unless told otherwise."""
-        if self._hangs:
-            time.sleep(_FOR_EVER_S)
+        if self._hangs:  # no process of its own can be killed here: whoever waits for it too long ends with it
+            time.sleep(HANGS_S)
+            os._exit(HUNG)
         return super().label(requests)
 
     def _on_raise(self, number: int, frame: FrameType | None) -> None:

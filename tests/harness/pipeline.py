@@ -43,7 +43,6 @@ from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import Route, RuntimeSettings
-from worker.runtime.watchdog import InferenceWatchdog
 
 __all__ = ["Killer", "Pipeline", "Telling", "build"]
 
@@ -173,9 +172,8 @@ def build(
         clock=clock,
         observer=observer or _observer(pipeline),
     )
-    watchdog = InferenceWatchdog(deadline_s=60.0, clock=clock, on_overrun=lambda: os._exit(3))
     rules = DecodingRules(**{"routes": frozenset({"de"}), **pipeline.rules})  # type: ignore[arg-type]
-    return parts, assemble(parts, settings=settings, rules=rules, segmenters=segmenters, watchdog=watchdog)
+    return parts, assemble(parts, settings=settings, rules=rules, segmenters=segmenters)
 
 
 def _observer(pipeline: Pipeline) -> Observer:

@@ -30,7 +30,6 @@ from worker.runtime.loop import Worker
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import Route, RuntimeSettings
 from worker.runtime.untraced import Untraced
-from worker.runtime.watchdog import InferenceWatchdog
 
 __all__ = ["ManualClock", "TwinWorker", "World"]
 
@@ -139,10 +138,7 @@ class TwinWorker:
             tentative=tentative,
             tracer=tracer or Untraced(),
         )
-        watchdog = InferenceWatchdog(deadline_s=60.0, clock=world.clock, on_overrun=lambda: None)
-        self.worker: Worker = assemble(
-            parts, settings=settings, rules=world.rules, segmenters=segmenters, watchdog=watchdog
-        )
+        self.worker: Worker = assemble(parts, settings=settings, rules=world.rules, segmenters=segmenters)
 
     def turn(self, times: int = 1) -> None:
         for _ in range(times):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import io
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.harness.twin_world import ManualClock
-from worker.app import build_worker, health_of
-from worker.ports.observer import SilentObserver
+from worker.app import health_of, warm_engine
 from worker.settings.tree import Settings, SettingSources, load_settings
-from worker.telemetry.log import make_log
 
-_LATEST_BITE_S = 1.0
-"""The watchdog looks at an inference once a second at least."""
+_LATEST_BEAT_S = 1.0
+"""The engine's process beats once a second while it labels."""
 
 
 def settings(**variables: str) -> Settings:
@@ -23,13 +19,13 @@ def settings(**variables: str) -> Settings:
 
 
 @given(deadline_ms=st.integers(100, 600_000), interval_ms=st.integers(10_000, 3_600_000))
-def test_no_inference_that_the_watchdog_allows_makes_liveness_fail(deadline_ms: int, interval_ms: int) -> None:
+def test_no_inference_within_its_deadline_makes_liveness_fail(deadline_ms: int, interval_ms: int) -> None:
     clock = ManualClock()
     allowed = settings(WORKER_INFERENCE_DEADLINE_MS=str(deadline_ms), KAFKA_MAX_POLL_INTERVAL_MS=str(interval_ms))
     health = health_of(allowed, clock)
     health.loop_moved()
     health.went_on()
-    clock.pass_s(deadline_ms / 1000.0 + _LATEST_BITE_S)
+    clock.pass_s(deadline_ms / 1000.0 + _LATEST_BEAT_S)
     assert health.why_not_alive() == ()
     clock.pass_s(3600.0)
     assert health.why_not_alive() != ()
@@ -49,13 +45,7 @@ def test_a_turn_that_goes_on_is_alive_as_long_as_the_group_waits_for_it() -> Non
 
 def test_a_workers_inferences_are_told_of_to_whoever_asks_whether_it_lives() -> None:
     told: list[str] = []
-    worker, watchdog = build_worker(
-        settings(),
-        clock=ManualClock(),
-        observer=SilentObserver(),
-        log=make_log(io.StringIO()),
-        on_progress=lambda: told.append("alive"),
-    )
-    with watchdog.inference():
-        assert told == ["alive"]
-    worker.drain()
+    engine = warm_engine(settings().worker, lambda: told.append("alive"))
+    engine.label([])
+    assert told == ["alive"]
+    engine.close()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import typer
+from collections.abc import Mapping
 
-from worker.adapters.onnx.engine import OnnxEngine
+import typer
 
 __all__ = ["tell_doubts"]
 
 
-def tell_doubts(engine: OnnxEngine) -> None:
+def tell_doubts(doubts: Mapping[str, str]) -> None:
     """Say on stderr what is doubtful of each model."""
-    for model, doubt in engine.doubts.items():
+    for model, doubt in doubts.items():
         typer.echo(f"caesura: model {model}: {doubt}", err=True)

@@ -91,7 +91,7 @@ def punctuate(
     """
     settings = load_local_settings(origin_of(config, assignments))
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
-    tell_doubts(engine)
+    tell_doubts(engine.doubts)
     if (told := unserved(lang, served_languages(engine.models))) is not None:
         typer.echo(told, err=True)
     lines = Lines(

@@ -39,7 +39,7 @@ def serve(
     listener = listening(settings.serve)
     load_dictionary()
     engine = warm_engine(settings.worker)
-    tell_doubts(engine)
+    tell_doubts(engine.doubts)
     typer.echo(f"caesura serves {listener.url} (WebSocket: {listener.url.replace('http', 'ws', 1)}v1/words)", err=True)
     raise typer.Exit(WordService(settings=settings, engine=engine, clock=SystemClock()).run(listener))
 

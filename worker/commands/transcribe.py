@@ -95,7 +95,7 @@ def transcribe(
     settings = load_local_settings(origin_of(config, assignments))
     targets = _targets(files, wanted)
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
-    tell_doubts(engine)
+    tell_doubts(engine.doubts)
     if (told := unserved(wanted.lang, served_languages(engine.models))) is not None:
         typer.echo(told, err=True)
     failed = False

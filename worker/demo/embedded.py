@@ -104,7 +104,7 @@ def embedded_parts() -> Iterator[Cast]:
 
 @contextmanager
 def _running(cast: Cast, store: SessionStore | None) -> Iterator[None]:
-    worker, watchdog = build_worker(
+    worker = build_worker(
         cast.settings,
         clock=SystemClock(),
         observer=_Observer(cast.joined),
@@ -114,14 +114,12 @@ def _running(cast: Cast, store: SessionStore | None) -> Iterator[None]:
     )
     stopping = threading.Event()
     thread = threading.Thread(target=_run, args=(worker, stopping, cast), name="demo-worker", daemon=True)
-    watchdog.start()
     thread.start()
     try:
         yield
     finally:
         stopping.set()
         thread.join(_STOP_WITHIN_S)
-        watchdog.stop()
         if thread.is_alive():
             raise FatalError("the demo's worker did not stop")
 

@@ -32,6 +32,7 @@ class EngineWork:
 
     layer_rows: words computed, once a layer each. begun_buffers: buffers that were computed from their first word on.
     evicted_sessions: whose rows went because there were too many bytes. kept_sessions, kept_bytes: of rows kept.
+    restarts, cpu_s, resident_bytes: of the process that it runs in, where that is one of its own.
     """
 
     layer_rows: int = 0
@@ -39,6 +40,9 @@ class EngineWork:
     evicted_sessions: int = 0
     kept_sessions: int = 0
     kept_bytes: int = 0
+    restarts: int = 0
+    cpu_s: float = 0.0
+    resident_bytes: int = 0
 
 
 class Engine(Protocol):

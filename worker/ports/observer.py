@@ -30,6 +30,7 @@ __all__ = [
     "CallFailed",
     "ClaimWaits",
     "EngineFailed",
+    "EngineRestarted",
     "Event",
     "EventRefused",
     "EventRepeated",
@@ -229,8 +230,8 @@ class BatchQueued(Event):
 class BatchLabelled(Event):
     """One batch through the engine.
 
-    words: of all its buffers. layer_rows, begun_buffers, evicted_sessions: what the engine did for it; kept_bytes: what
-    it keeps now (``worker.ports.engine.EngineWork``).
+    words: of all its buffers. layer_rows, begun_buffers, evicted_sessions, cpu_s: what the engine did for it;
+    kept_bytes, resident_bytes: what it has now (``worker.ports.engine.EngineWork``).
     """
 
     sessions: int
@@ -240,6 +241,15 @@ class BatchLabelled(Event):
     begun_buffers: int = 0
     evicted_sessions: int = 0
     kept_bytes: int = 0
+    cpu_s: float = 0.0
+    resident_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineRestarted(Event):
+    """The engine's process ended, or stood still, and another one was started."""
+
+    times: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from worker.runtime.loop import Worker
 from worker.runtime.partition_loader import PartitionLoader
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import RuntimeSettings
-from worker.runtime.watchdog import InferenceWatchdog
 
 __all__ = ["assemble"]
 
@@ -21,14 +20,12 @@ def assemble(
     settings: RuntimeSettings,
     rules: DecodingRules,
     segmenters: SegmenterFactory,
-    watchdog: InferenceWatchdog,
 ) -> Worker:
-    """Return a worker that is ready to ``start``. The engine must be warm, the watchdog running."""
+    """Return a worker that is ready to ``start``. The engine must be warm."""
     labelling = Labelling(
         engine=parts.engine,
         clock=parts.clock,
         observer=parts.observer,
-        watchdog=watchdog,
         limits=BatchLimits(max_sessions=settings.max_batch_sessions, max_words=settings.max_batch_words),
     )
     loader = PartitionLoader(parts=parts, settings=settings, rules=rules, segmenters=segmenters, labelling=labelling)

@@ -11,9 +11,8 @@ from worker.core.partition import PartitionSessions
 from worker.errors import EngineError
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine
-from worker.ports.observer import BatchLabelled, BatchQueued, EngineFailed, Observer, SessionsFlooding
+from worker.ports.observer import BatchLabelled, BatchQueued, EngineFailed, EngineRestarted, Observer, SessionsFlooding
 from worker.runtime.deadline import Deadline
-from worker.runtime.watchdog import InferenceWatchdog
 
 __all__ = ["Labelling"]
 
@@ -27,7 +26,6 @@ class Labelling:
     engine: Engine
     clock: Clock
     observer: Observer
-    watchdog: InferenceWatchdog
     limits: BatchLimits
 
     def run(self, partitions: Mapping[int, PartitionSessions], deadline: Deadline | None = None) -> bool:
@@ -77,9 +75,12 @@ class Labelling:
         started_s, before = self.clock.monotonic_s(), self.engine.work
         oldest_ms = min(one.waiting_since_ms for one in batch)
         self.observer.note(BatchQueued(oldest_s=max(0, self.clock.wall_ms() - oldest_ms) / 1000.0))
-        with self.watchdog.inference(lambda: self.engine.work.layer_rows):
+        try:
             answers = self.engine.label([one.request for one in batch])
-        work = self.engine.work
+        finally:
+            work = self.engine.work
+            if work.restarts > before.restarts:
+                self.observer.note(EngineRestarted(times=work.restarts - before.restarts))
         self.observer.note(
             BatchLabelled(
                 sessions=len(batch),
@@ -89,6 +90,8 @@ class Labelling:
                 begun_buffers=work.begun_buffers - before.begun_buffers,
                 evicted_sessions=work.evicted_sessions - before.evicted_sessions,
                 kept_bytes=work.kept_bytes,
+                cpu_s=work.cpu_s - before.cpu_s,
+                resident_bytes=work.resident_bytes,
             )
         )
         return answers

@@ -19,6 +19,9 @@ from worker.runtime.topic_settings import TopicSettings
 
 __all__ = ["Partitioner", "Route", "RuntimeSettings", "StartAt", "Traces"]
 
+_ENGINE_BESIDE_MIB = 1024
+"""What the engine's process may take beside the rows that it keeps: models, arenas and stacks."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeSettings(TopicSettings):
@@ -113,13 +116,23 @@ class RuntimeSettings(TopicSettings):
             extra={"change": "at a roll-out, with the memory that the process may take"},
         ),
     ] = 512
+    engine_process_mib: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Most memory for data of the engine's process, which is started anew where it takes more; "
+            "0: `engine_memory_mib` and 1,024.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = 0
     inference_deadline_ms: Annotated[
         int,
         Meta(
             ge=100,
             le=600_000,
-            description="An inference that stands still for longer ends the process: its state is in Redis, a restart "
-            "goes on. `/live` allows 20 s more.",
+            description="An inference that stands still for longer ends the engine's process, and another one is "
+            "started. `/live` allows 20 s more.",
             extra={"change": "at a roll-out"},
         ),
     ] = 10_000
@@ -265,6 +278,11 @@ class RuntimeSettings(TopicSettings):
     def cleaning(self, level: CleaningLevel = CleaningLevel.FULL) -> Cleaning:
         """Return what the fluent rendering leaves out at a level, the operator's own words with it."""
         return Cleaning(level=level, fillers=phrases(self.own_fillers), kept=phrases(self.kept_phrases))
+
+    @property
+    def engine_limit_mib(self) -> int:
+        """The most memory for data of the engine's process."""
+        return self.engine_process_mib or self.engine_memory_mib + _ENGINE_BESIDE_MIB
 
     @property
     def group(self) -> str:

@@ -113,7 +113,6 @@ class DecodingThread:
 
     def start(self) -> None:
         """Begin."""
-        self._pool.watchdog.start()
         self._thread.start()
 
     def stop(self) -> None:
@@ -122,7 +121,6 @@ class DecodingThread:
             self._stopping = True
             self._changed.notify()
         self._thread.join()
-        self._pool.watchdog.stop()
 
     def connect(self, connection: int, outlet: Outlet) -> None:
         """Take note of a connection."""

@@ -7,7 +7,6 @@ sessions that send one. Not thread-safe: one thread owns a pool.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from schemas.events import WordsEvent
@@ -26,7 +25,6 @@ from worker.ports.observer import Observer, SilentObserver
 from worker.ports.service_events import SessionsServed
 from worker.runtime.deadline import Deadline
 from worker.runtime.labelling import Labelling
-from worker.runtime.watchdog import InferenceWatchdog
 
 __all__ = ["PoolTurn", "SessionPool", "end_event"]
 
@@ -61,7 +59,7 @@ class PoolTurn:
 class SessionPool:
     """Sessions by name; a name is free again once its session has ended or was closed for its silence."""
 
-    def __init__(  # noqa: PLR0913 - its parts
+    def __init__(
         self,
         engine: Engine,
         *,
@@ -69,8 +67,6 @@ class SessionPool:
         rules: DecodingRules | None = None,
         segmenters: SegmenterFactory = whitespace_segmenters,
         limits: BatchLimits | None = None,
-        inference_deadline_s: float = 10.0,
-        on_overrun: Callable[[], None] = lambda: None,
         observer: Observer | None = None,
     ) -> None:
         self._engine = engine
@@ -84,13 +80,11 @@ class SessionPool:
             segmenters=segmenters,
             looks_ahead=True,
         )
-        self.watchdog = InferenceWatchdog(deadline_s=inference_deadline_s, clock=clock, on_overrun=on_overrun)
         self._sessions = PartitionSessions(context)
         self._labelling = Labelling(
             engine=engine,
             clock=clock,
             observer=self._observer,
-            watchdog=self.watchdog,
             limits=limits or BatchLimits(),
         )
         self._started_ms = clock.wall_ms()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
 
-from worker.app import ExitStatus
 from worker.core.batching import BatchLimits
 from worker.core.rules import primary_language
 from worker.core.segmentation import segmenters
@@ -77,8 +75,6 @@ class WordService:
             rules=self.settings.decoding,
             segmenters=segmenters,
             limits=BatchLimits(max_sessions=worker.max_batch_sessions, max_words=worker.max_batch_words),
-            inference_deadline_s=worker.inference_deadline_ms / 1000,
-            on_overrun=lambda: os._exit(ExitStatus.INFERENCE_HUNG),
             observer=observer,
         )
 

@@ -20,7 +20,6 @@ from worker.ports.observer import SilentObserver
 from worker.runtime.labelling import Labelling
 from worker.runtime.output_records import OutputRecords
 from worker.runtime.settings import RuntimeSettings
-from worker.runtime.watchdog import InferenceWatchdog
 
 __all__ = ["UnconnectedWorker"]
 
@@ -47,7 +46,6 @@ class UnconnectedWorker:
             engine=engine,
             clock=clock,
             observer=SilentObserver(),
-            watchdog=InferenceWatchdog(deadline_s=60.0, clock=clock, on_overrun=lambda: None),
             limits=BatchLimits(max_sessions=settings.max_batch_sessions, max_words=settings.max_batch_words),
         )
 

@@ -40,6 +40,10 @@ class LabellingObserver(Observer):
                 add(table.BEGUN_BUFFERS, event.begun_buffers)
                 add(table.EVICTED_SESSIONS, event.evicted_sessions)
                 self._metrics.set(table.KEPT_BYTES, event.kept_bytes)
+                add(table.ENGINE_CPU_SECONDS, event.cpu_s)
+                self._metrics.set(table.ENGINE_RESIDENT_BYTES, event.resident_bytes)
+            case told.EngineRestarted():
+                add(table.ENGINE_RESTARTS, event.times)
             case told.EngineFailed():
                 detail = {"detail": event.detail[:OWN_TEXT_LENGTH]} if event.detail else {}
                 self._log.error("engine_failed", sessions=event.sessions, **detail)

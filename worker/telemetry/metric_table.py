@@ -104,6 +104,15 @@ EVICTED_SESSIONS: Final = _counter(
     "caesura_engine_evicted_sessions_total", "Sessions whose rows the engine dropped because it kept too many bytes."
 )
 KEPT_BYTES: Final = _gauge("caesura_engine_kept_bytes", "Bytes of rows that the engine keeps between steps.")
+ENGINE_RESTARTS: Final = _counter(
+    "caesura_engine_restarts_total", "How often the engine's process ended, or stood still, and was started anew."
+)
+ENGINE_CPU_SECONDS: Final = _counter(
+    "caesura_engine_cpu_seconds_total", "CPU time of the engine's process, which is not in `process_cpu_seconds_total`."
+)
+ENGINE_RESIDENT_BYTES: Final = _gauge(
+    "caesura_engine_resident_bytes", "Memory of the engine's process, beside that of the worker's own."
+)
 QUEUE_AGE_SECONDS: Final = _histogram(
     "caesura_queue_age_seconds", "How long the oldest session of a batch waited for it.", _QUICK_S
 )
@@ -176,6 +185,7 @@ _OF_CLIENTS = (SERVE_CONNECTIONS, SERVE_SESSIONS, SERVE_WORDS, SERVE_REFUSED)
 _OF_LABELLING = (
     *(BATCH_SESSIONS, BATCH_WORDS, INFERENCE_SECONDS, QUEUE_AGE_SECONDS, ENGINE_FAILURES),
     *(LAYER_ROWS, BEGUN_BUFFERS, EVICTED_SESSIONS, KEPT_BYTES, TENTATIVE_LOOKS),
+    *(ENGINE_RESTARTS, ENGINE_CPU_SECONDS, ENGINE_RESIDENT_BYTES),
 )
 
 WORKER_METRICS: Final = tuple(metric for metric in METRICS if metric not in _OF_CLIENTS)

@@ -16,6 +16,7 @@ from worker.ports.observer import (
     CallFailed,
     ClaimWaits,
     EngineFailed,
+    EngineRestarted,
     EventRefused,
     EventRepeated,
     LoopMoved,
@@ -48,7 +49,15 @@ from worker.telemetry.metric_table import METRICS, SERVICE_METRICS, WORKER_METRI
 from worker.telemetry.metrics import Metrics
 
 LABELLED = BatchLabelled(
-    sessions=8, words=120, took_s=0.5, layer_rows=144, begun_buffers=2, evicted_sessions=1, kept_bytes=10_000
+    sessions=8,
+    words=120,
+    took_s=0.5,
+    layer_rows=144,
+    begun_buffers=2,
+    evicted_sessions=1,
+    kept_bytes=10_000,
+    cpu_s=0.25,
+    resident_bytes=1,
 )
 
 
@@ -86,6 +95,7 @@ def test_every_metric_of_a_worker_is_moved_by_something_that_the_runtime_tells()
     told.note(EngineFailed(sessions=8))
     told.note(CallFailed(part=CalledPart.BROKER, call="poll", error="BrokerError"))
     told.note(EventRefused(partition=0, offset=77, reason=DeadLetterReason.MALFORMED))
+    told.note(EngineRestarted(times=1))
     told.note(EventRepeated(partition=0))
     told.note(ReadinessTold(reasons=(), awaits=AwaitedBroker(role=BrokerRole.GROUP_COORDINATOR)))
     told.note(ProducerRebuilt(reason=CheckpointOutcome.COMMIT_UNKNOWN))
