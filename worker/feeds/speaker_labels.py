@@ -84,10 +84,10 @@ class SpeakerLabels:
 
     def __init__(self, lines: Iterable[str] = (), *, captions: bool = False) -> None:
         self._captions = captions
-        self._recurring = False
+        self._recurring: set[str] = set()
         self._counts: Counter[str] = Counter()
         self._names: dict[str, str] = {}
-        self._roles = self._lines = 0
+        self._roles = self._lines = self._labelled = 0
         for line in lines:
             self.add(line)
 
@@ -97,8 +97,10 @@ class SpeakerLabels:
         found = _candidate(line)
         if found is not None and found.name:
             folded = found.name.casefold()
+            self._labelled += 1
             self._counts[folded] += 1
-            self._recurring |= found.sure or self._counts[folded] > 1
+            if found.sure or self._counts[folded] > 1:
+                self._recurring.add(folded)
             self._names.setdefault(folded, found.name)
             self._roles += _ROLE.fullmatch(found.name) is not None
 
@@ -119,9 +121,16 @@ class SpeakerLabels:
         return FoundLabel("", turn, labelled=False) if line[:turn].strip() else None
 
     def _is_name(self, folded: str) -> bool:
-        """Tell whether a label recurs, among lines of which enough have one."""
+        """Tell whether a label recurs: often enough among all lines, or as one of several that do.
+
+        Where nearly every line has one, as in short files of meetings, one need not recur.
+        """
         labelled = self._counts[folded]
-        return labelled > 1 and (labelled * 50 >= self._lines or " " in folded or _is_capitals(self._names[folded]))
+        if labelled < 2:
+            every = len(self._counts) > 1 and self._labelled >= 0.8 * self._lines
+            return every and (self._captions or " " in folded)
+        several = labelled > 2 or len(self._recurring) > 1
+        return several or labelled * 50 >= self._lines or " " in folded or _is_capitals(self._names[folded])
 
 
 def _candidate(line: str) -> FoundLabel | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from worker.errors import FatalError
 from worker.feeds.formats.captions import srt_hypotheses, vtt_hypotheses
+from worker.feeds.hypothesis import Hypothesis
 
 _WORDS = st.lists(
     st.sampled_from(["yes", "no", "so", "we", "go", "on", "and", "off", "here", "then"]), min_size=1, max_size=6
@@ -170,6 +172,15 @@ def test_a_label_that_recurs_names_the_speaker_and_is_not_spoken(label: str, nam
     ]
 
 
+def test_names_at_every_cue_need_not_recur() -> None:
+    content = vtt((1000, 2000, "Anna Berg: come in"), (3000, 4000, "Tom: yes"))
+    assert [(word, speaker) for word, _, _, speaker in said(content)] == [
+        ("come", "Anna Berg"),
+        ("in", "Anna Berg"),
+        ("yes", "Tom"),
+    ]
+
+
 def test_words_before_a_colon_that_come_once_are_spoken() -> None:
     assert texts(srt((1000, 2000, "He said: go"), (3000, 4000, "Then: stop"))) == "He said: go Then: stop"
 
@@ -234,3 +245,27 @@ def test_a_line_that_grows_says_each_word_once() -> None:
     assert (
         texts(srt((0, 300, "so"), (300, 600, "so we"), (600, 900, "so we go"), (900, 1200, "home"))) == "so we go home"
     )
+
+
+def test_a_style_that_has_an_arrow_of_its_own_begins_no_cue() -> None:
+    assert texts("WEBVTT\n\nSTYLE\n00:01.000 -- > 00:02.000\nnot spoken\n\n00:01.000 --> 00:02.000\nyes") == "yes"
+
+
+_PIECES = (
+    "WEBVTT|\n|\n\n|1| |00:00:01.000|00:00:02,5| --> |->|<v Anna>|</v>|<u>|<c>|</u>|<00:00:01.500>|[|]|(|♪|yes|no|"
+    "Anna: |- |NOTE|&amp;|\ufeff|X-TIMESTAMP-MAP=|{\\an8}"
+)
+
+
+@given(
+    pieces=st.lists(st.sampled_from(_PIECES.split("|")), max_size=40),
+    grammar=st.sampled_from([srt_hypotheses, vtt_hypotheses]),
+)
+def test_any_text_is_read_or_refused(
+    pieces: list[str], grammar: Callable[[Iterable[str]], Iterator[Hypothesis]]
+) -> None:
+    with contextlib.suppress(FatalError):
+        for one in grammar("".join(pieces).splitlines(keepends=True)):
+            for word in one.words:
+                assert word.text
+                assert (word.start_ms is None) == (word.end_ms is None)

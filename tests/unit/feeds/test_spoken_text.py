@@ -93,3 +93,10 @@ def test_lines_without_labels_have_none(lines: list[str]) -> None:
 )
 def test_words_before_a_colon_are_no_label_where_they_do_not_recur(line: str) -> None:
     assert SpeakerLabels([line]).find(line) is None
+
+
+def test_labels_that_stand_only_where_the_speaker_changes_recur_in_a_long_text() -> None:
+    lines = ["so we go on"] * 500
+    lines[3], lines[90], lines[150], lines[300], lines[400] = "Anna: a", "Ben: b", "Anna: c", "Ben: d", "Then: e"
+    labels = SpeakerLabels(lines)
+    assert [found.name for line in lines if (found := labels.find(line)) is not None] == ["Anna", "Ben", "Anna", "Ben"]

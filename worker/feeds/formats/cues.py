@@ -28,6 +28,7 @@ _TIME = r"(?:\d{1,6}\s?:\s?)?\d{1,6}\s?:\s?\d{1,2}(?:\s?[.,:]\s?\d{1,9})?"
 _ARROW = r"(?:[-–—]{1,3}\s?>|→|=>)"
 _TIME_LINE = re.compile(rf"\s{{0,9}}({_TIME})\s{{0,9}}{_ARROW}\s{{0,9}}({_TIME})(?:\s.*)?$")
 _LIKE_TIME_LINE = re.compile(rf"\s{{0,9}}\d[\d\s:.,]{{0,40}}{_ARROW}\s{{0,9}}\d")
+_BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _TIMESTAMP_MAP = re.compile(r"X-TIMESTAMP-MAP\s*=")
 _MPEG_TICKS = re.compile(r"MPEGTS:(\d{1,10})")
 _LOCAL_TIME = re.compile(r"LOCAL:([\d:.]{1,20})")
@@ -73,12 +74,12 @@ class _Cues:
     def read(self, lines: Iterable[str]) -> Iterator[FileCue]:
         for count, written in enumerate(lines, start=1):
             line = written.rstrip("\r\n").removeprefix("\ufeff")
-            times = _times(line)
+            times = None if self._in_block() and "-->" not in line else _times(line)
             if times is not None:
                 yield from self._ended(self._text_before_number())
                 self._times = (max(0, times[0] + self._shift_ms), max(0, times[1] + self._shift_ms))
                 self._joint, self._next_joint = self._next_joint, False
-            elif _LIKE_TIME_LINE.match(line):
+            elif _LIKE_TIME_LINE.match(line) and not self._in_block():
                 raise BadLineError(f"line {count} is the time line of a cue, and its times cannot be read")
             elif self._empty_line_ends and (not line or _is_header(line)):
                 yield from self._ended(self._text)
@@ -87,6 +88,12 @@ class _Cues:
             else:
                 self._text.append(line)
         yield from self._ended(self._text)
+
+    def _in_block(self) -> bool:
+        """Tell whether a note, a style or a region is read, in which only the standard's own arrow begins a cue."""
+        return (
+            self._empty_line_ends and self._times is None and self._text[:1] != [] and bool(_BLOCK.match(self._text[0]))
+        )
 
     def _ended(self, text: list[str]) -> Iterator[FileCue]:
         times, self._times, self._text = self._times, None, []

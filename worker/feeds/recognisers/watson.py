@@ -6,6 +6,7 @@ https://cloud.ibm.com/docs/speech-to-text?topic=speech-to-text-speaker-labels
 - ``results[].final`` tells final results; ``result_index`` numbers the first of a message. Times are
   ``[word, start, end]`` in seconds, in final results where they were asked for.
 - ``speaker_labels`` say who speaks from when on; they are read where they come with the words.
+- A recognition that was asked for by a job has such messages as its ``results``.
 - ``%HESITATION`` is a filler and is kept.
 """
 
@@ -26,6 +27,8 @@ def recognises(message: Message) -> bool:
     if not isinstance(results, list):
         return False
     first = results[0] if results else None
+    if isinstance(first, dict) and "results" in first:
+        return recognises(first)
     return "result_index" in message or (isinstance(first, dict) and "final" in first and "alternatives" in first)
 
 
@@ -40,7 +43,10 @@ class Watson:
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
-        if "results" not in message:
+        nested = [one for one in objects(message, "results") if "results" in one]
+        for one in nested:
+            yield from self.read(one)
+        if nested or "results" not in message:
             return
         first = number(message, "result_index") or 0
         if first < self._next - 1 or (first < self._next and not objects(message, "results")):

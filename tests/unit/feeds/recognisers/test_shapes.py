@@ -456,6 +456,23 @@ SHAPES = {
         ],
         said={"/0": GOOD_DAY[:1], "/1": GOOD_DAY[1:]},
     ),
+    "watson's job": Shape(
+        recogniser="watson",
+        messages=[
+            {
+                "status": "completed",
+                "results": [
+                    {
+                        "result_index": 0,
+                        "results": [
+                            {"final": True, "alternatives": [{"timestamps": [["good", 0.1, 0.4], ["day", 0.5, 0.9]]}]}
+                        ],
+                    }
+                ],
+            }
+        ],
+        said={"": GOOD_DAY},
+    ),
     "riva, live": Shape(
         recogniser="riva",
         messages=[
