@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
+from schemas.errors import InvalidEventError
 from schemas.events import Emission
 from schemas.segments import Gap
+from schemas.structure import check_structure
 
 __all__ = [
     "NO_WORDS",
@@ -200,6 +202,7 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     casing: bytes = b""
 
 
+_Stored = TypeVar("_Stored", bound=SessionFacts)
 _NOTHING_HELD = HeldBack()
 NO_WORDS = msgspec.Raw(b"\x90")
 """An empty array."""
@@ -242,6 +245,7 @@ class LedgerState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
 _ENCODER = msgspec.msgpack.Encoder()
 _STATE_DECODER = msgspec.msgpack.Decoder(SessionState)
 _LEDGER_DECODER = msgspec.msgpack.Decoder(LedgerState)
+_ANY_DECODER = msgspec.msgpack.Decoder()
 
 
 def encode_state(state: SessionState | EncodedState) -> bytes:
@@ -251,12 +255,7 @@ def encode_state(state: SessionState | EncodedState) -> bytes:
 
 def decode_state(data: bytes) -> SessionState:
     """Read a snapshot; ValueError where it is none, or of another major version. Never quotes what it read."""
-    try:
-        state = _STATE_DECODER.decode(data)
-    except msgspec.DecodeError as error:
-        raise ValueError(f"unreadable snapshot: {error}") from None
-    _check_version(state.version)
-    return state
+    return _decode(_STATE_DECODER, data, "snapshot")
 
 
 def encode_ledger(record: LedgerState) -> bytes:
@@ -265,13 +264,21 @@ def encode_ledger(record: LedgerState) -> bytes:
 
 
 def decode_ledger(data: bytes) -> LedgerState:
-    """Read a ledger record; ValueError where it is none, or of another major version."""
+    """Read a ledger record; ValueError where it is none, or of another major version. Never quotes what it read."""
+    return _decode(_LEDGER_DECODER, data, "ledger record")
+
+
+def _decode(decoder: msgspec.msgpack.Decoder[_Stored], data: bytes, what: str) -> _Stored:
     try:
-        record = _LEDGER_DECODER.decode(data)
-    except msgspec.DecodeError as error:
-        raise ValueError(f"unreadable ledger record: {error}") from None
-    _check_version(record.version)
-    return record
+        stored = decoder.decode(data)
+        # Bytes that are written again as they were have no field twice. Those of another minor version are walked at
+        # the latest.
+        if _ENCODER.encode(stored) != data and _ENCODER.encode(_ANY_DECODER.decode(data)) != data:
+            check_structure(data)
+    except (msgspec.MsgspecError, InvalidEventError, UnicodeError, RecursionError):
+        raise ValueError(f"unreadable {what}") from None
+    _check_version(stored.version)
+    return stored
 
 
 def _check_version(version: str) -> None:

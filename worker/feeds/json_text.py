@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import re
 
+from schemas import json_structure
+from schemas.dead_letters import DeadLetterReason
+from schemas.errors import InvalidEventError
+
 __all__ = ["UnheldJsonError", "is_cut_off", "json_value", "json_value_at", "with_decimal_points"]
 
-_DECODER = json.JSONDecoder()
 
 _DECIMAL_COMMA = re.compile(r'("\s{0,9}:\s{0,9}-?\d{1,20}),(?=\d)')
 
@@ -15,8 +18,14 @@ _SIGN = re.compile(r'[{}\[\]]|"(?:[^"\\]++|\\.)*+"|"', re.DOTALL)
 _DEEPEST = 500
 
 
+_UNHELD = {
+    DeadLetterReason.DUPLICATE_FIELD: "an object with a field twice",
+    DeadLetterReason.OUT_OF_RANGE: "a number of too many digits, or NaN",
+}
+
+
 class UnheldJsonError(json.JSONDecodeError):
-    """What may well be JSON, and is none that is held here: nested too deep, or a number of thousands of digits."""
+    """A value that is not taken: nested too deep, a field twice in an object, a number that no event can hold."""
 
 
 def json_value(text: str) -> object:
@@ -30,14 +39,9 @@ def json_value(text: str) -> object:
 def json_value_at(text: str, at: int) -> tuple[object, int]:
     """Return the value that begins at a place of a text, and where it ends. Raises JSONDecodeError, of any text."""
     try:
-        value, end = _DECODER.raw_decode(text, at)
-    except json.JSONDecodeError:
-        raise
-    except RecursionError:
-        raise UnheldJsonError("nested too deep", text, at) from None
-    except ValueError:  # of the interpreter's limit on digits
-        raise UnheldJsonError("a number of too many digits", text, at) from None
-    return value, end
+        return json_structure.json_value_at(text, at)
+    except InvalidEventError as error:
+        raise UnheldJsonError(_UNHELD.get(error.reason, "nested too deep"), text, at) from None
 
 
 def with_decimal_points(text: str) -> str:

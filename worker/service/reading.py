@@ -13,6 +13,7 @@ from schemas.codec import decode_event
 from schemas.dead_letters import DeadLetterReason
 from schemas.errors import InvalidEventError, NewerVersionError
 from schemas.events import Emission, WordsEvent
+from schemas.json_structure import decode_json
 from schemas.structure import check_structure
 from schemas.versions import EVENT_VERSION
 from worker.errors import FatalError
@@ -205,12 +206,13 @@ def _fields(frame: str | bytes) -> dict[str, object]:
             check_structure(frame)
             fields = msgspec.msgpack.decode(frame)
         else:
-            fields = msgspec.json.decode(frame)
+            fields = decode_json(frame)
     except InvalidEventError as error:
-        raise RefusedMessageError(error.reason, error.detail) from None
+        raise RefusedMessageError(error.reason, error.detail.replace("the event:", "the message:", 1)) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        kind = "MessagePack in a binary frame" if isinstance(frame, bytes) else "JSON in a text frame"
-        raise RefusedMessageError(DeadLetterReason.MALFORMED, f"the message: expected {kind}") from None
+        raise RefusedMessageError(
+            DeadLetterReason.MALFORMED, "the message: expected MessagePack in a binary frame"
+        ) from None
     if not isinstance(fields, dict) or not all(isinstance(key, str) for key in fields):
         raise RefusedMessageError(
             DeadLetterReason.MALFORMED, "the message: expected an object with names for its fields"

@@ -21,7 +21,7 @@ from worker.settings.serving import ServeSettings
         ('{"words": ["two words"]}', "forbidden_character", "words[0].text"),
         ('{"words": [{"text": "a", "start_ms": -1}]}', "out_of_range", "words[0].start_ms"),
         ('{"wrods": ["secret"]}', "unknown_field", "did you mean words?"),
-        ("no json", "malformed", "expected JSON in a text frame"),
+        ("no json", "malformed", "the message: expected JSON"),
         ("[1]", "malformed", "expected an object"),
         ('{"words": 3}', "wrong_type", "words"),
         ('{"words": ["a"], "version": "2.0"}', "unknown_version", "newer"),

@@ -18,6 +18,8 @@ from contextlib import ExitStack
 
 from typing_extensions import override
 
+from schemas.errors import InvalidEventError
+from schemas.json_structure import decode_json
 from worker.errors import FatalError, RetriableError
 from worker.ports.caption_sink import CaptionSink
 
@@ -141,8 +143,8 @@ def _answer(connection: ClientConnection, op: int, timeout_s: float, **fields: o
     while True:
         received = connection.recv(timeout=max(0.0, ends_at_s - time.monotonic()))
         try:
-            message = _mapping(json.loads(received))
-        except (ValueError, RecursionError):
+            message = _mapping(decode_json(received))
+        except InvalidEventError:
             raise _UnreadableAnswerError from None
         data = _mapping(message.get("d", {}))
         if message.get("op") == op and all(data.get(name) == value for name, value in fields.items()):
