@@ -13,6 +13,7 @@ from worker.errors import FatalError
 
 __all__ = [
     "MAX_KEPT_CHARACTERS",
+    "MAX_MESSAGE_WORDS",
     "MAX_NAME_CHARACTERS",
     "HeardWord",
     "Hypothesis",
@@ -20,8 +21,14 @@ __all__ = [
     "UnreadableMessageError",
 ]
 
-MAX_KEPT_CHARACTERS = 1_000_000
-"""So much is kept of what is not final, in all channels of a connection: some hours of one speaker's words."""
+MAX_KEPT_CHARACTERS = 100_000
+"""So much is kept of what is not final, in all channels of a connection: two hours of one speaker's words.
+
+Each message is compared with what is kept, so this bounds what a small message can cost, too.
+"""
+
+MAX_MESSAGE_WORDS = 20_000
+"""A live message may have so many words, some two hours of speech; files have no such limit."""
 
 MAX_NAME_CHARACTERS = 256
 """A longer name of a channel or an utterance is no recogniser's: names are kept, so that repeats are known."""

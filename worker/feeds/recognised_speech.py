@@ -15,13 +15,27 @@ from worker.feeds.stable_words import StableWords
 
 __all__ = ["RecognisedSpeech"]
 
+_CHARACTERS = 8
+
 
 class RecognisedSpeech:
-    """One recogniser's speech. agreement: hypotheses running that must agree; None takes its own number."""
+    """One recogniser's speech. agreement: hypotheses running that must agree; None takes its own number.
 
-    def __init__(self, recogniser: Recogniser, events: SessionEvents, *, agreement: int | None = None) -> None:
+    most_words: how many words a message may have, in all hypotheses together; one of more is refused before any event
+    of it is made. A hypothesis counts as a word at least, and every eight characters of a word's text do.
+    """
+
+    def __init__(
+        self,
+        recogniser: Recogniser,
+        events: SessionEvents,
+        *,
+        agreement: int | None = None,
+        most_words: int | None = None,
+    ) -> None:
         self._recogniser = recogniser
         self._events = events
+        self._most_words = most_words
         self._stable = StableWords(recogniser.agreement if agreement is None else agreement)
 
     @property
@@ -36,7 +50,11 @@ class RecognisedSpeech:
         is too much to be kept is told as refused (``SessionEvents.refuse``, which raises where nobody is told), and
         what is final in the same message goes out.
         """
-        return list(self._taken(list(self._recogniser.read(message)), elapsed_ms))
+        return list(self.events(message, elapsed_ms=elapsed_ms))
+
+    def events(self, message: Mapping[str, object], *, elapsed_ms: int | None = None) -> Iterator[WordsEvent]:
+        """Yield the events of a message one by one, as ``take`` returns them: each is made when it is asked for."""
+        yield from self._taken(self._within_limit(self._recogniser.read(message)), elapsed_ms)
 
     def reconnect(self, recogniser: Recogniser, *, elapsed_ms: int | None = None) -> list[WordsEvent]:
         """Begin a new connection, read by a recogniser of its own; return what the old one still had."""
@@ -46,8 +64,24 @@ class RecognisedSpeech:
 
     def finish(self, *, end: bool) -> list[WordsEvent]:
         """Return what is still open when the messages end. end: the sessions end with them."""
-        events = [*self._taken(self._recogniser.finish(), None), *self._waiting()]
-        return [*events, *(self._events.end() if end else ())]
+        return list(self.last_events(end=end))
+
+    def last_events(self, *, end: bool) -> Iterator[WordsEvent]:
+        """Yield what ``finish`` returns, each event when it is asked for."""
+        yield from self._taken(self._recogniser.finish(), None)
+        yield from self._waiting()
+        if end:
+            yield from self._events.end()
+
+    def _within_limit(self, hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
+        """Return all hypotheses of a message; UnreadableMessageError where they have too many words."""
+        taken, words = [], 0
+        for hypothesis in hypotheses:
+            taken.append(hypothesis)
+            words += 1 + sum(1 + len(word.text) // _CHARACTERS for word in hypothesis.words)
+            if self._most_words is not None and words > self._most_words:
+                raise UnreadableMessageError(f"oversized: words: expected at most {self._most_words} in a message")
+        return taken
 
     def _taken(self, hypotheses: Iterable[Hypothesis], elapsed_ms: int | None) -> Iterator[WordsEvent]:
         for hypothesis in hypotheses:

@@ -23,11 +23,20 @@ _PARTS = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]+")
 
 @dataclass(slots=True)
 class _Numbering:
-    """A session's next number, and what it has told of the audio."""
+    """A session's next number, what it has told of the audio, and where its words come from."""
 
+    stream: str = ""
+    speaker: str = ""
     next_seq: int = 0
     told_ms: int = -1
     spoke: bool = False
+
+    def streams(self) -> set[str]:
+        """Return the channels whose news is this session's too; a message of no channel tells each that has no other.
+
+        So what is said of all channels reaches those whose speakers are not told apart.
+        """
+        return {self.stream, ""} if not (self.stream and self.speaker) else {self.stream}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,6 +46,7 @@ class SessionEvents:
     offset_ms: added to all times: where this connection's audio begins in the session's. refused: told of an event that
     no worker would take, which takes no number then; without it every event is yielded, and its reader checks it.
     conversation: by default the session's name. role, channel: of all events; a recogniser's own channel comes first.
+    admits: asked of a session before the first event of it is made; one that is not admitted has none.
     """
 
     session: str
@@ -45,11 +55,12 @@ class SessionEvents:
     offset_ms: int = 0
     targets: tuple[str, ...] | None = None
     refused: Callable[[UnreadableMessageError], None] | None = None
-    _numbers: dict[str, _Numbering] = field(default_factory=dict)
+    admits: Callable[[str], bool] | None = None
     conversation: str | None = None
     role: str | None = None
     channel: str | None = None
-    _sides: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _numbers: dict[str, _Numbering] = field(default_factory=dict)
+    _of_stream: dict[str, dict[str, None]] = field(default_factory=dict)
     _latest_ms: int = 0
 
     def check(self) -> None:
@@ -75,8 +86,11 @@ class SessionEvents:
 
     def forget(self, session: str) -> None:
         """Keep nothing of a session: it is over, or nobody took its events. Its next event begins it anew."""
-        self._numbers.pop(session, None)
-        self._sides.pop(session, None)
+        numbering = self._numbers.pop(session, None)
+        for stream in numbering.streams() if numbering is not None else ():
+            del self._of_stream[stream][session]
+            if not self._of_stream[stream]:
+                del self._of_stream[stream]
 
     def events(
         self, words: Sequence[HeardWord], *, stream: str, heard_ms: int | None, utterance_end: bool
@@ -85,17 +99,22 @@ class SessionEvents:
 
         heard_ms: audio heard up to which no word is outstanding.
         """
-        by_name: dict[str, list[HeardWord]] = {}
+        by_speaker: dict[str, list[HeardWord]] = {}
         for word in words:
-            by_name.setdefault(name := self._name(stream, word.speaker), []).append(word)
-            self._sides[name] = (stream, word.speaker)
-        known = [name for name in self._numbers if self._of_stream(name, stream)] or [self._name(stream, "")]
-        for name in by_name or known:
-            yield from self._of_session(name, by_name.get(name, ()), heard_ms, utterance_end=utterance_end)
+            by_speaker.setdefault(word.speaker, []).append(word)
+        if by_speaker:
+            heard = [(self._name(stream, speaker), speaker, said) for speaker, said in by_speaker.items()]
+        else:
+            heard = [(name, self._numbers[name].speaker, []) for name in self._of_stream.get(stream, ())]
+        for name, speaker, said in heard:
+            if name not in self._numbers and self.admits is not None and not self.admits(name):
+                continue
+            numbering = self._numbers.get(name) or _Numbering(stream=stream, speaker=speaker)
+            yield from self._of_session(name, numbering, said, heard_ms, utterance_end=utterance_end)
 
     def end(self) -> Iterator[WordsEvent]:
         """Yield the event that ends each session that was spoken in."""
-        for name, numbering in self._numbers.items():
+        for name, numbering in list(self._numbers.items()):
             if numbering.spoke:
                 yield from self._event(name, numbering, (), session_end=True)
 
@@ -104,9 +123,8 @@ class SessionEvents:
         return self._event(self.session, _Numbering(), (), session_end=True)
 
     def _of_session(
-        self, name: str, heard: Sequence[HeardWord], heard_ms: int | None, *, utterance_end: bool
+        self, name: str, numbering: _Numbering, heard: Sequence[HeardWord], heard_ms: int | None, *, utterance_end: bool
     ) -> Iterator[WordsEvent]:
-        numbering = self._numbers.get(name) or _Numbering()
         until_ms = None if heard_ms is None else self.offset_ms + heard_ms
         words = list(self._published(heard))
         guessed = any(word.end_guessed for word in heard)
@@ -136,7 +154,6 @@ class SessionEvents:
         guessed: bool = False,
         session_end: bool = False,
     ) -> Iterator[WordsEvent]:
-        stream, speaker = self._sides.get(name, ("", ""))
         event = WordsEvent(
             version=EVENT_VERSION,
             session=name,
@@ -149,15 +166,18 @@ class SessionEvents:
             session_end=session_end,
             targets=None if numbering.spoke else self.targets,
             conversation=self.conversation or self.session,
-            speaker=speaker or None,
+            speaker=numbering.speaker or None,
             role=self.role,
-            channel=stream or self.channel,
+            channel=numbering.stream or self.channel,
             attributes=GUESSED_ENDS if guessed else None,
         )
         if self.refused is not None and (why := why_refused(event)) is not None:
             self.refused(UnreadableMessageError(why))
             return
-        self._numbers[name] = numbering
+        if name not in self._numbers:
+            self._numbers[name] = numbering
+            for stream in numbering.streams():
+                self._of_stream.setdefault(stream, {})[name] = None
         numbering.next_seq += 1
         numbering.spoke = True
         numbering.told_ms = max(numbering.told_ms, until_ms or 0)
@@ -179,9 +199,3 @@ class SessionEvents:
 
     def _name(self, stream: str, speaker: str) -> str:
         return "/".join(part for part in (self.session, stream, speaker) if part)
-
-    def _of_stream(self, name: str, stream: str) -> bool:
-        whole = self._name(stream, "")
-        return name == whole or (
-            name.startswith(f"{whole}/") and (bool(stream) or name.count("/") == whole.count("/") + 1)
-        )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from worker.feeds.hypothesis import HeardWord
-from worker.feeds.written_words import unmarked, written_units
+from worker.feeds.written_words import UNSPACED, unmarked
 
 __all__ = ["Token", "begins_word", "words_of_tokens"]
+
+_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_UNIT = re.compile(rf"[{UNSPACED}]|[^{UNSPACED}]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +64,10 @@ def _units(text: str) -> list[tuple[str | None, bool]]:
     parts: list[tuple[str | None, bool]] = []
     for number, run in enumerate(text.split()):
         spaced = number > 0 or text[0].isspace()
-        at = 0
-        for position, character in enumerate(run):
-            if _alone(character):
-                if run[at:position]:
-                    parts.append((run[at:position], spaced))
-                parts.append((character, True))
-                at, spaced = position + 1, True
-        if run[at:]:
-            parts.append((run[at:], spaced))
+        for unit in _UNIT.findall(run):
+            spaced = spaced or _alone(unit)
+            parts.append((unit, spaced))
+            spaced = _alone(unit)
     if text and text[-1].isspace():
         parts.append((None, True))
     return parts
@@ -76,7 +75,7 @@ def _units(text: str) -> list[tuple[str | None, bool]]:
 
 def _alone(text: str) -> bool:
     """Tell whether a text is one character of a script without spaces."""
-    return len(text) == 1 and written_units(f"a{text}a") == ["a", text, "a"]
+    return _UNSPACED.fullmatch(text) is not None
 
 
 def _word(group: Sequence[Token], *, over: bool) -> HeardWord:

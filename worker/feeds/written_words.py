@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from unicodedata import category
 
-__all__ = ["is_mark", "unmarked", "words_of", "written_units"]
+__all__ = ["UNSPACED", "is_mark", "unmarked", "words_of", "written_units"]
 
 # Chinese characters and kana, as sent one by one; Thai and the like stay as they come, separated by white space.
-_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_UNIT = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
+UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_UNIT = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _MARK = re.compile(r"[\W_♪]+")
 _BRACKETS = {")": "(", "]": "[", "）": "（"}
 _KEPT = re.compile(r"[\w%$€£#@&+]")

@@ -52,10 +52,10 @@ class ClientSocket:
         self.observer = observer
         self.outbox = Outbox(settings.max_unsent_messages, lambda looks: observer.note(UnfrozenTold(dropped=looks)))
 
-    async def open(self) -> Opening | None:
+    async def open(self, within_s: float) -> Opening | None:
         """Read the opening; None where it was refused and the connection closed. ClientGoneError."""
         try:
-            opening = await self._admitted_opening(self._socket.headers)
+            opening = await self._admitted_opening(self._socket.headers, within_s)
         except _RefusedOpeningError as refusal:
             self.observer.note(ClientRefused(reason=refusal.reason))
             await self._send(Refused(message=0, reason=refusal.reason, detail=refusal.detail))
@@ -64,7 +64,7 @@ class ClientSocket:
         self._wire = opening.wire
         return opening
 
-    async def _admitted_opening(self, headers: Headers) -> Opening:
+    async def _admitted_opening(self, headers: Headers, within_s: float) -> Opening:
         if not admits_host(headers, self._settings):
             detail = "reach this service as localhost, or name it in serve.allowed_hosts"
             raise _RefusedOpeningError(CloseCode.UNAUTHORISED, RefusalReason.UNKNOWN_HOST, detail)
@@ -72,7 +72,7 @@ class ClientSocket:
             detail = "pages of this origin may not connect; serve.allowed_origins names those that may"
             raise _RefusedOpeningError(CloseCode.UNAUTHORISED, RefusalReason.UNKNOWN_ORIGIN, detail)
         try:
-            opening = read_opening(await self.receive(self._settings.opening_timeout_s))
+            opening = read_opening(await self.receive(within_s))
         except TimeoutError:
             detail = f"no opening came within {self._settings.opening_timeout_s:g} s"
             raise _RefusedOpeningError(CloseCode.BAD_OPENING, RefusalReason.OPENING_EXPECTED, detail) from None

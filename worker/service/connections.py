@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket
 from worker.ports.observer import Observer
 from worker.ports.service_events import ClientRefused, ClientsConnected
 from worker.service.client_socket import ClientGoneError, ClientSocket
-from worker.service.doorway import Doorway
+from worker.service.doorway import Doorway, Peer
 from worker.service.messages import CloseCode, Opening, RefusalReason
 from worker.settings.serving import ServeSettings
 
@@ -62,7 +62,7 @@ class Connections:
         await socket.accept()
         client = ClientSocket(socket, self._settings, self._observer)
         try:
-            opening = await self._opened(client)
+            opening = await self._opened(client, _peer(socket))
             if self._draining:
                 await self._turn_away(client, CloseCode.RESTART, RefusalReason.DRAINING, "the service stops; try again")
             elif opening is not None and self._count >= self._settings.max_connections:
@@ -73,11 +73,11 @@ class Connections:
         except ClientGoneError:
             return
 
-    async def _opened(self, client: ClientSocket) -> Opening | None:
+    async def _opened(self, client: ClientSocket, peer: Peer | None) -> Opening | None:
         """Return a client's opening; None where it was refused, or the service stops and waits for none."""
         if self._draining:
             return None
-        opening = asyncio.create_task(client.open())
+        opening = asyncio.create_task(client.open(self._doorway.left_s(peer)))
         self._opening.add(opening)
         try:
             await asyncio.wait({opening})
@@ -91,7 +91,7 @@ class Connections:
         await client.close(code, reason, detail)
 
     async def _admit(self, socket: WebSocket, client: ClientSocket, opening: Opening) -> None:
-        peer = None if socket.client is None else (socket.client.host, socket.client.port)
+        peer = _peer(socket)
         self._doorway.let_in(peer)
         self._counted(1)
         self._empty.clear()
@@ -135,3 +135,7 @@ class Connections:
         except TimeoutError:
             return False
         return True
+
+
+def _peer(socket: WebSocket) -> Peer | None:
+    return None if socket.client is None else (socket.client.host, socket.client.port)

@@ -3,8 +3,8 @@
 Rules:
 
 1. A socket waits from its acceptance on, also through a TLS handshake; after an answer it waits for its next request.
-2. Who waits longer than may be is cut off. A WebSocket is not timed here from its upgrade on: its opening is, by
-   whoever reads it. It waits until it is let in all the same.
+2. Who waits longer than may be is cut off, a WebSocket whose opening has not come as well: it has what is left of the
+   time for its request (``left_s``), and a moment to read why it is turned away.
 3. Where there are as many sockets as may be, a new one takes the place of the one that has waited longest: a flood of
    silent ones closes itself, and who asks at once is answered. Who was let in is never cut off.
 4. The next one is accepted only when the event loop has gone round: what was cut off is closed by then, so there are
@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ from typing_extensions import override
 
 __all__ = ["Doorway", "DoorwaySocket", "Peer", "most_sockets"]
 
+_TURNED_AWAY_S = 0.5
 _OTHER_FILES = 64
 _FEWEST = 16
 
@@ -44,6 +46,8 @@ def most_sockets(wanted: int) -> int:
 class _Guest:
     socket: socket.socket
     due: asyncio.TimerHandle | None = None
+    until_s: float | None = None
+    let_in: Callable[[], None] | None = None
 
     def untimed(self) -> None:
         if self.due is not None:
@@ -78,26 +82,43 @@ class Doorway:
             self._cut_off(next(iter(self._waiting)))
             self._making_room = True
             asyncio.get_running_loop().call_soon(self._made_room)
-        self._wait(peer, _Guest(socket=accepted), timed=True)
+        self._wait(peer, _Guest(socket=accepted), self._within_s)
         return True
 
     def answered(self, peer: Peer | None) -> None:
         """Take note that a request was answered: the time for the next one begins."""
-        self._wait_again(peer, timed=True)
+        self._wait_again(peer, self._within_s)
 
     def upgraded(self, peer: Peer | None) -> None:
-        """Take note that this is a WebSocket now."""
-        self._wait_again(peer, timed=False)
+        """Take note that this is a WebSocket now: its time goes on, and newcomers take others' places first."""
+        left_s = self.left_s(peer)
+        self._wait_again(peer, left_s + _TURNED_AWAY_S)
+        if peer is not None and peer in self._waiting:
+            self._waiting[peer].until_s = asyncio.get_running_loop().time() + left_s
+
+    def left_s(self, peer: Peer | None) -> float:
+        """Return how long a socket that is not let in may still wait."""
+        guest = None if peer is None else self._waiting.get(peer)
+        if guest is None or guest.until_s is None:
+            return self._within_s
+        return max(0.0, guest.until_s - asyncio.get_running_loop().time())
+
+    def when_let_in(self, peer: Peer | None, tell: Callable[[], None]) -> None:
+        """Call this once a client was admitted."""
+        if peer is not None and (guest := self._waiting.get(peer)) is not None:
+            guest.let_in = tell
 
     def let_in(self, peer: Peer | None) -> None:
         """Take note that a client was admitted."""
         if peer is not None and (guest := self._waiting.pop(peer, None)) is not None:
             guest.untimed()
             self._inside[peer] = guest
+            if guest.let_in is not None:
+                guest.let_in()
 
     def let_out(self, peer: Peer | None) -> None:
         """Take note that a client that was admitted has only its goodbye to say, for which uvicorn sets a time."""
-        self._wait_again(peer, timed=False)
+        self._wait_again(peer, None)
 
     def left(self, peer: Peer | None) -> None:
         """Take note that a socket is closed; harmless twice."""
@@ -107,14 +128,16 @@ class Doorway:
     def _made_room(self) -> None:
         self._making_room = False
 
-    def _wait_again(self, peer: Peer | None, *, timed: bool) -> None:
+    def _wait_again(self, peer: Peer | None, for_s: float | None) -> None:
         if peer is not None and (guest := self._waiting.pop(peer, None) or self._inside.pop(peer, None)) is not None:
             guest.untimed()
-            self._wait(peer, guest, timed=timed)
+            self._wait(peer, guest, for_s)
 
-    def _wait(self, peer: Peer, guest: _Guest, *, timed: bool) -> None:
-        if timed:
-            guest.due = asyncio.get_running_loop().call_later(self._within_s, self._cut_off, peer)
+    def _wait(self, peer: Peer, guest: _Guest, for_s: float | None) -> None:
+        if for_s is not None:
+            loop = asyncio.get_running_loop()
+            guest.until_s = loop.time() + for_s
+            guest.due = loop.call_later(for_s, self._cut_off, peer)
         self._waiting[peer] = guest
 
     def _cut_off(self, peer: Peer) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,12 +12,12 @@ import msgspec
 from schemas.codec import decode_event
 from schemas.dead_letters import DeadLetterReason
 from schemas.errors import InvalidEventError, NewerVersionError
-from schemas.events import Emission, WordsEvent
+from schemas.events import MAX_EVENT_WORDS, Emission, WordsEvent
 from schemas.json_structure import decode_json
 from schemas.structure import check_structure
 from schemas.versions import EVENT_VERSION
 from worker.errors import FatalError
-from worker.feeds.hypothesis import UnreadableMessageError
+from worker.feeds.hypothesis import MAX_MESSAGE_WORDS, UnreadableMessageError
 from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from worker.feeds.session_events import SessionEvents
@@ -32,10 +32,14 @@ __all__ = [
     "RefusedMessageError",
     "frame_reader",
     "read_opening",
+    "too_many_sessions",
 ]
 
 _EVENT_FIELDS = WordsEvent.__struct_fields__
 _OPENING_FIELDS = Opening.__struct_fields__
+_LONGEST_OPENING = 16_384
+"""It is read before the client has shown a token."""
+
 _LONGEST_SLIP = 64
 """A field's name of more characters is no slip of a pen: what it is like is not looked for."""
 
@@ -54,6 +58,9 @@ class RefusedMessageError(ValueError):
 
 def read_opening(frame: str | bytes) -> Opening:
     """Read a client's first message. RefusedMessageError."""
+    if len(frame) > _LONGEST_OPENING:
+        detail = f"the opening: expected at most {_LONGEST_OPENING} characters"
+        raise RefusedMessageError(RefusalReason.BAD_OPENING, detail)
     fields = _fields(frame)
     if "words" in fields:
         detail = 'the first message opens the connection, such as {"lang": "en"}; words come after it'
@@ -77,20 +84,21 @@ class FrameReader(Protocol):
         """Yield what is kept of the frames so far, as ``read`` does: no other comes."""
         ...
 
-    def taken(self, session: str) -> None:
-        """Take note that there was room for the event just read: its session is open."""
-        ...
-
     def ended(self, session: str) -> None:
         """Take note that a session is over: its name begins anew."""
         ...
 
 
-def frame_reader(opening: Opening, failed: ReaderFailed) -> FrameReader:
-    """Return the reader of the format that an opening asks for."""
+def frame_reader(opening: Opening, failed: ReaderFailed, *, max_sessions: int = 16) -> FrameReader:
+    """Return the reader of the format that an opening asks for. max_sessions: open at once."""
     if opening.format is None:
         return EventReader(opening=opening)
-    return RecogniserReader(opening=opening, recogniser=opening.format, failed=failed)
+    return RecogniserReader(opening=opening, recogniser=opening.format, failed=failed, max_sessions=max_sessions)
+
+
+def too_many_sessions(max_sessions: int) -> str:
+    """Return what is told of a session for which a connection has no room."""
+    return f"session: expected at most {max_sessions} open ones a connection"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,36 +106,32 @@ class RecogniserReader:
     """Reads the messages of a recogniser, as they are, into words that are never revised (``worker.feeds``).
 
     ``{"session_end": true}`` ends it, with what is still open; the next message begins anew. The feed does not number
-    its events: a name may be free again, or have been refused, and the feed knows nothing of that.
+    its events: a name may be free again, or have been refused, and the feed knows nothing of that. No event is made of
+    a session for which there is no room (``max_sessions`` open at once), nor of a message of too many words.
     """
 
     opening: Opening
     recogniser: RecogniserName
     failed: ReaderFailed
+    max_sessions: int = 16
     _speech: RecognisedSpeech | None = None
     _events: SessionEvents | None = None
-    _unpublishable: list[UnreadableMessageError] = field(default_factory=list)
+    _refused: RefusedMessageError | None = None
     _open: set[str] = field(default_factory=set)
 
     def read(self, frame: str | bytes) -> Iterator[ClientEvent]:
         """Yield the events of a message, perhaps none. RefusedMessageError, whatever the reader raises."""
         fields = _fields(frame)
-        self._unpublishable.clear()
         ends = fields.keys() == {"session_end"}
         events = self._heard(None if ends else fields)
-        if ends and not events and not self._open:  # whoever says it waits for an `ended`
-            events = list(self._numbered().end_unheard())
+        if ends and not self._open:  # whoever says it waits for an `ended`
+            events = _or_else(events, self._numbered().end_unheard)
         yield from self._told(events)
 
     def finish(self) -> Iterator[ClientEvent]:
         """Yield what its recogniser never ended, and the sessions' ends."""
         if self._speech is not None:
-            self._unpublishable.clear()
             yield from self._told(self._heard(None))
-
-    def taken(self, session: str) -> None:
-        """Take note that a session is open: the feed goes on with it."""
-        self._open.add(session)
 
     def ended(self, session: str) -> None:
         """Take note that a session is over: its name begins anew."""
@@ -138,34 +142,61 @@ class RecogniserReader:
         if self._events is not None:
             self._events.forget(session)
 
-    def _told(self, events: Sequence[WordsEvent]) -> Iterator[ClientEvent]:
+    def _told(self, events: Iterator[WordsEvent]) -> Iterator[ClientEvent]:
+        self._refused = None
         for event in events:
             if event.words or event.session_end or event.session in self._open:  # else it would open an empty session
+                self._open.add(event.session)
                 yield ClientEvent(event=event)
-            if event.session not in self._open:  # there was no room for it, or it has ended
+            else:
                 self._forget(event.session)
-        if self._unpublishable:
-            raise RefusedMessageError(DeadLetterReason.MALFORMED, str(self._unpublishable[0]))
+        if self._refused is not None:
+            raise self._refused
 
     def _numbered(self) -> SessionEvents:
-        return SessionEvents(session=self.opening.session, lang=self.opening.lang, refused=self._unpublishable.append)
+        return SessionEvents(
+            session=self.opening.session, lang=self.opening.lang, refused=self._refuse, admits=self._admits
+        )
 
-    def _heard(self, fields: dict[str, object] | None) -> list[WordsEvent]:
-        """Return the events of a message; None: it ends what the messages before it began."""
+    def _refuse(self, error: UnreadableMessageError) -> None:
+        self._refused = self._refused or RefusedMessageError(DeadLetterReason.MALFORMED, str(error))
+
+    def _admits(self, session: str) -> bool:
+        """Tell whether a session is open, or there is room for it."""
+        if session in self._open or len(self._open) < self.max_sessions:
+            return True
+        detail = too_many_sessions(self.max_sessions)
+        self._refused = self._refused or RefusedMessageError(DeadLetterReason.TOO_MANY_SESSIONS, detail)
+        return False
+
+    def _heard(self, fields: dict[str, object] | None) -> Iterator[WordsEvent]:
+        """Yield the events of a message; None: it ends what the messages before it began."""
         if self._speech is None:
             self._events = self._numbered()
-            self._speech = RecognisedSpeech(RECOGNISERS[self.recogniser].reader(), self._events)
+            self._speech = RecognisedSpeech(
+                RECOGNISERS[self.recogniser].reader(), self._events, most_words=MAX_MESSAGE_WORDS
+            )
         speech = self._speech
         if fields is None:
             self._speech = None
         try:
-            return speech.finish(end=True) if fields is None else speech.take(fields)
+            yield from speech.last_events(end=True) if fields is None else speech.events(fields)
         except FatalError as error:
             raise RefusedMessageError(DeadLetterReason.MALFORMED, str(error)) from None
         except Exception as error:  # noqa: BLE001 - a message that breaks its reader is refused like any other
             self.failed(self.recogniser, error)
             detail = f"the message: expected one of {self.recogniser.value}'s, and it cannot be read"
             raise RefusedMessageError(DeadLetterReason.MALFORMED, detail) from None
+
+
+def _or_else(events: Iterator[WordsEvent], others: Callable[[], Iterator[WordsEvent]]) -> Iterator[WordsEvent]:
+    """Yield events; others where there are none."""
+    first = next(events, None)
+    if first is None:
+        yield from others()
+    else:
+        yield first
+        yield from events
 
 
 @dataclass(slots=True, kw_only=True)
@@ -193,11 +224,8 @@ class EventReader:
         """Yield nothing: each frame is an event."""
         return iter(())
 
-    def taken(self, session: str) -> None:
-        """Do nothing: a frame says by itself whose it is."""
-
     def ended(self, session: str) -> None:
-        """Do nothing, for the same reason."""
+        """Do nothing: a frame says by itself whose it is."""
 
 
 def _fields(frame: str | bytes) -> dict[str, object]:
@@ -222,7 +250,7 @@ def _fields(frame: str | bytes) -> dict[str, object]:
 
 def _words(words: object) -> object:
     if isinstance(words, str):
-        words = words.split()
+        words = words.split(maxsplit=MAX_EVENT_WORDS)  # of more there is one too many, which is refused
     return [{"text": word} if isinstance(word, str) else word for word in words] if isinstance(words, list) else words
 
 

@@ -19,11 +19,14 @@ import h11
 import uvicorn
 from starlette.applications import Starlette
 from typing_extensions import override
+from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
 
 from worker.errors import FatalError
 from worker.service.doorway import Doorway, DoorwaySocket, most_sockets
+from worker.service.pace import Pace
 from worker.settings.serving import ServeSettings
 
 __all__ = ["Listener", "listening", "serve_until_stopped"]
@@ -33,6 +36,14 @@ _MAX_WAITING_SOCKETS = 256
 
 _BACKLOG = 256
 _PING_S, _PONG_S, _GOODBYE_S = 20.0, 60.0, 10.0
+_PIECE_BYTES = 2048
+_LONGEST_CONTROL_FRAME = 131
+_LONGEST_OPENING_BYTES = 65_536
+_FRAMES_A_SECOND = 20
+_NO_UPGRADE = (
+    b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 32\r\nConnection: close\r\n\r\n"
+    b"this is no upgrade to WebSocket\n"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,20 +173,157 @@ class _HttpProtocol(H11Protocol):
 
 
 class _WebSocketProtocol(WebSocketsSansIOProtocol):
-    """Cuts off a client that has left unread what it was sent: a polite close would wait for it, and hold it all.
+    """Reads a client only as fast as it reads us, and as its frames are used; what it sends costs so much and no more.
 
-    A client that is read slowly is not taken for gone: its answer to a ping lies behind what it had sent before.
+    1. What comes is taken a piece at a time, with the loop going round between two: many small frames hold up nobody.
+    2. While a message waits to be used, or what was sent waits to be read, the client is not read. So pongs do not
+       pile up: a client that pings and does not read them waits for itself.
+    3. Frames that end no message (pings, pongs, parts) are read at their own pace, and a few before the opening.
+    4. A client that has left unread what it was sent is cut off: a polite close would wait for it, and hold it all.
+    5. A client counts as gone where its answer to a ping does not come, however often it pings; not while it is read
+       slowly, for then its answer lies behind what it had sent before, nor while a message of it is on its way.
     """
 
     def __init__(self, doorway: Doorway, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(**given)
         self._doorway = doorway
+        self._unread = bytearray()
+        self._parts = bytearray()
+        self._goes_on: asyncio.Handle | None = None
         self._heard = False
+        self._admitted = False
+        self._frames = Pace(_FRAMES_A_SECOND, self.loop.time())
+        self._early_bytes = 0
 
     @override
     def data_received(self, data: bytes) -> None:
-        self._heard = True
+        if not self.handshake_initiated:
+            self._shake_hands(data)
+            return
+        self._unread += data
+        self._read_on()
+
+    def _shake_hands(self, data: bytes) -> None:
+        """Take the request, which h11 has found to be whole; answer one that is no upgrade."""
         super().data_received(data)
+        if self.handshake_initiated:
+            self._doorway.when_let_in(self.client, self._let_in)
+        else:
+            self.handshake_complete = self.close_sent = True
+            self.transport.write(_NO_UPGRADE)
+            self.transport.close()
+
+    def _let_in(self) -> None:
+        self._admitted = True
+
+    def _read_on(self) -> None:
+        """Take a piece of what has come, unless the client is to wait; and go on, or ask for more."""
+        if self.transport.is_closing():
+            self._unread.clear()
+            return
+        if self._unread and not self._waits:
+            piece = bytes(self._unread[:_PIECE_BYTES])
+            del self._unread[:_PIECE_BYTES]
+            self._early_bytes += 0 if self._admitted else len(piece)
+            super().data_received(piece)
+            self._heard = self._heard or len(self.conn.reader.buffer) > _LONGEST_CONTROL_FRAME
+            if self._early_bytes > _LONGEST_OPENING_BYTES and not self.read_paused:
+                self.transport.abort()
+                return
+            if self._unread and not self._waits:
+                self._goes_on = self.loop.call_soon(self._go_on)
+        if self._waits:
+            self.transport.pause_reading()
+        else:
+            self.transport.resume_reading()
+
+    @property
+    def _waits(self) -> bool:
+        return self._goes_on is not None or self.read_paused or not self.writable.is_set()
+
+    def _go_on(self) -> None:
+        self._goes_on = None
+        self._read_on()
+
+    def _count_frame(self) -> None:
+        """Count a frame that ends no message; after too many the client waits, before its opening it is cut off."""
+        wait_s = self._frames.wait_s(1, self.loop.time())
+        if wait_s and not self._admitted:
+            self.transport.abort()
+        elif wait_s:
+            if self._goes_on is not None:
+                self._goes_on.cancel()
+            self._goes_on = self.loop.call_later(wait_s, self._go_on)
+
+    @override
+    def handle_ping(self) -> None:
+        self._count_frame()
+        super().handle_ping()
+
+    @override
+    def handle_pong(self, event: Frame) -> None:
+        self._count_frame()
+        super().handle_pong(event)
+
+    @override
+    def handle_text(self, event: Frame) -> None:
+        super().handle_text(event)
+        self._begun(event)
+
+    @override
+    def handle_bytes(self, event: Frame) -> None:
+        super().handle_bytes(event)
+        self._begun(event)
+
+    def _begun(self, event: Frame) -> None:
+        self._heard = True
+        self._parts = bytearray(event.data) if not event.fin else bytearray()
+
+    @override
+    def handle_cont(self, event: Frame) -> None:
+        """Put a message together as its parts come: a part is kept as its bytes, and costs a frame."""
+        self._parts += event.data
+        if event.fin:
+            self._heard = True
+            self.frames = [bytes(self._parts)]
+            self._parts.clear()
+            self.send_receive_event_to_app()
+        elif len(event.data) < _PIECE_BYTES:
+            self._count_frame()
+
+    @override
+    def send_receive_event_to_app(self) -> None:
+        """Close where a text is none: uvicorn would write a traceback."""
+        if self.curr_msg_data_type == "text" and not self.close_sent:
+            try:
+                self.frames[0].decode()
+            except UnicodeDecodeError:
+                self.conn.send_close(1007)
+                self.handle_parser_exception()
+                return
+        super().send_receive_event_to_app()
+
+    @override
+    async def receive(self) -> ASGIReceiveEvent:
+        message = await super().receive()
+        self._read_on()
+        return message
+
+    @override
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        if message["type"] == "websocket.close":
+            self._read_on()  # for its answer
+
+    @override
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.transport.pause_reading()
+
+    @override
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._read_on()
 
     @override
     def send_keepalive_ping(self) -> None:
@@ -184,7 +332,7 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
 
     @override
     def keepalive_timeout(self) -> None:
-        if self._heard or self.read_paused:
+        if self._heard or self.read_paused or self._unread:
             self.pong_timer = self.pending_ping_payload = None
             self.schedule_ping()
         else:
@@ -203,6 +351,9 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
     @override
     def connection_lost(self, exc: Exception | None) -> None:
         self._doorway.left(self.client)
+        self._unread.clear()
+        if self._goes_on is not None:
+            self._goes_on.cancel()
         super().connection_lost(exc)
 
 

@@ -2,14 +2,18 @@
 
 Nothing a client sends is dropped: while too many of its words wait for labels, or too many segments for it to read
 them, its socket is not read, and so TCP tells it to wait. Unfrozen words are what gives way.
+
+A message is read in slices (``worker.service.reading_thread``), and no slice while too many words wait: so a message
+of many words waits as well. What a message costs is counted as its words are; who has used more than its share is read
+more slowly.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, Final, TypeVar
 
 from schemas.dead_letters import DeadLetterReason
 from schemas.events import SessionOptions, WordsEvent
@@ -21,12 +25,17 @@ from worker.service.client_event import ClientEvent
 from worker.service.client_socket import ClientGoneError, ClientSocket
 from worker.service.decoding_thread import DecodingThread
 from worker.service.messages import CloseCode, Ended, Opening, RefusalReason, Refused, ServeReason
-from worker.service.pace import WordPace
-from worker.service.reading import FrameReader, RefusedMessageError
+from worker.service.pace import Pace
+from worker.service.reading import FrameReader, too_many_sessions
+from worker.service.reading_thread import ReadingThread, Slice, pulled
 from worker.service.rendered import segment_message, tentative_message
 from worker.settings.serving import ServeSettings
 
 __all__ = ["WordConnection"]
+
+_Waited = TypeVar("_Waited")
+_SMALL_FRAME = 4096
+"""A frame of events that is no longer is read at once: that takes less time than to hand it over."""
 
 _End = tuple[int, RefusalReason, str]
 _FAILED: _End = (CloseCode.FAILED, RefusalReason.FAILED, "the service cannot go on")
@@ -53,13 +62,14 @@ class WordConnection:
     What the decoding thread says of a session holds for ``_open`` only if nothing newer is on its way to that session.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - its parts
         self,
         number: int,
         client: ClientSocket,
         opening: Opening,
         *,
         reader: FrameReader,
+        reading: ReadingThread,
         decoding: DecodingThread,
         settings: ServeSettings,
         cleaning: Cleaning,
@@ -68,20 +78,24 @@ class WordConnection:
         self._client = client
         self._outbox = client.outbox
         self._reader = reader
+        self._reading = reading
         self._decoding = decoding
         self._settings = settings
         self._cleaning = cleaning
         self._loop = asyncio.get_running_loop()
-        self._pace = WordPace(settings.max_words_per_second, self._loop.time())
+        self._pace = Pace(settings.max_words_per_second, self._loop.time())
+        self._cost = Pace(settings.max_reading_share, self._loop.time())
+        self._at_once = opening.format is None
         self._waiting: Counter[str] = Counter()
         self._open: dict[str, ClientEvent] = {}
         self._over: dict[str, ClientEvent] = {}
         self._moved = asyncio.Event()
-        self._draining = asyncio.Event()
-        self._failed = False
+        self._why_over: _End | None = None
+        self._ending = asyncio.Event()
         self._refused_messages: set[int] = set()
-        self._too_many_refused = asyncio.Event()
         self._messages = 0
+        self._slice: asyncio.Future[Slice] | None = None
+        self._ended_meanwhile: list[str] = []
         self._tentative = opening.tentative
         self._options = opening.options
 
@@ -104,54 +118,86 @@ class WordConnection:
 
     def drain(self) -> None:
         """Take no more words, end every session, send what is frozen, and close."""
-        self._draining.set()
+        self._end_with(_DRAINED)
+
+    def _end_with(self, end: _End) -> None:
+        if self._why_over is None or end is _FAILED:
+            self._why_over = end
+        self._ending.set()
 
     async def _read_all(self) -> _End:
-        draining = asyncio.create_task(self._draining.wait())
-        refused = asyncio.create_task(self._too_many_refused.wait())
-        reading = asyncio.create_task(self._read_until_refused())
-        try:
-            await asyncio.wait({draining, refused, reading}, return_when=asyncio.FIRST_COMPLETED)
-            end = reading.result() if reading.done() else _TOO_MANY_REFUSED if refused.done() else _DRAINED
-        finally:
-            for task in (draining, refused, reading):
-                task.cancel()
-            await asyncio.gather(draining, refused, reading, return_exceptions=True)
-        self._take(self._messages, self._reader.finish())  # nobody will say it again
+        while self._why_over is None:
+            await self._unless_over(self._outbox.has_room())
+            await self._unless_over(self._until(self._has_room))
+            try:
+                frame = await self._unless_over(self._client.receive(self._settings.idle_timeout_s))
+            except TimeoutError:
+                detail = f"no message came for {self._settings.idle_timeout_s:g} s"
+                self._end_with((CloseCode.IDLE, RefusalReason.IDLE, detail))
+            else:
+                if frame is not None:
+                    self._messages += 1
+                    await self._take(self._reader.read(frame), at_once=self._at_once and len(frame) <= _SMALL_FRAME)
+        await self._take(self._reader.finish(), at_once=False)  # nobody will say it again
         self._decoding.end_sessions(self._number)
         await self._until(lambda: not self._open)
-        return _FAILED if self._failed else end
+        return self._why_over
 
-    async def _read_until_refused(self) -> _End:
-        while not self._failed and not self._too_many_refused.is_set():
-            await self._outbox.has_room()
-            await self._until(lambda: self._waiting.total() < self._settings.max_queued_words)
-            try:
-                frame = await self._client.receive(self._settings.idle_timeout_s)
-            except TimeoutError:
-                return CloseCode.IDLE, RefusalReason.IDLE, f"no message came for {self._settings.idle_timeout_s:g} s"
-            self._messages += 1
-            words = self._take(self._messages, self._reader.read(frame))
-            await asyncio.sleep(self._pace.wait_s(words, self._loop.time()))
-        return _FAILED if self._failed else _TOO_MANY_REFUSED
-
-    def _take(self, number: int, read: Iterator[ClientEvent]) -> int:
-        """Offer what a message says to the sessions that there is room for; return how many words it had."""
-        words = 0
-        refused: set[DeadLetterReason] = set()
+    async def _unless_over(self, waited: Coroutine[Any, Any, _Waited]) -> _Waited | None:
+        """Return what is waited for; None where the connection is to end first."""
+        task = asyncio.create_task(waited)
+        ending = asyncio.create_task(self._ending.wait())
         try:
-            for said in read:
-                words += len(said.event.words)
+            await asyncio.wait({task, ending}, return_when=asyncio.FIRST_COMPLETED)
+            return task.result() if task.done() else None
+        finally:
+            task.cancel()
+            ending.cancel()
+            await asyncio.gather(task, ending, return_exceptions=True)
+
+    async def _take(self, read: Iterator[ClientEvent], *, at_once: bool) -> None:
+        """Offer what a message says, slice by slice, to the sessions that there is room for."""
+        refused: set[DeadLetterReason] = set()
+        more = True
+        while more and self._why_over is not _FAILED:
+            await self._until(self._has_room)
+            part = pulled(read) if at_once else await self._pulled(read)
+            words = 1  # a message counts as one that says nothing
+            for said in part.events:
+                words += len(said.event.words) or 1
                 if (reason := self._why_not(said.event)) is None:
-                    self._offer(number, said)
+                    self._offer(self._messages, said)
                 else:
                     refused.add(reason)
-        except RefusedMessageError as error:
-            self._refuse(number, error.reason, error.detail)
+            if part.refused is not None:
+                self._refuse(self._messages, part.refused.reason, part.refused.detail)
+            if part.fault is not None:
+                raise part.fault
+            more = not part.over
+            now_s = self._loop.time()
+            wait_s = max(self._pace.wait_s(words, now_s), self._cost.wait_s(part.spent_s, now_s))
+            await self._unless_over(asyncio.sleep(wait_s))
         for reason in sorted(refused):
-            most = f"session: expected at most {self._settings.max_sessions_per_connection} open ones a connection"
-            self._refuse(number, reason, most if reason is DeadLetterReason.TOO_MANY_SESSIONS else _DETAILS[reason])
-        return words
+            most = too_many_sessions(self._settings.max_sessions_per_connection)
+            detail = most if reason is DeadLetterReason.TOO_MANY_SESSIONS else _DETAILS[reason]
+            self._refuse(self._messages, reason, detail)
+
+    async def _pulled(self, read: Iterator[ClientEvent]) -> Slice:
+        """Return the next slice, read in the thread; what ended meanwhile, and was not spoken in again, is over."""
+        self._slice = self._reading.pull(read, self._cost.used(self._loop.time()))
+        try:
+            part = await self._slice
+        finally:
+            self._slice = None
+        spoken = {said.event.session for said in part.events}
+        for session in self._ended_meanwhile:
+            if session not in spoken:
+                self._reader.ended(session)
+        self._ended_meanwhile.clear()
+        return part
+
+    def _has_room(self) -> bool:
+        return self._waiting.total() < self._settings.max_queued_words
 
     def _why_not(self, event: WordsEvent) -> DeadLetterReason | None:
         """Return why there is no room for an event; None: there is."""
@@ -167,20 +213,19 @@ class WordConnection:
         self._open[event.session] = said
         if event.session_end:
             self._over[event.session] = said
-        self._reader.taken(event.session)
-        self._waiting[event.session] += len(event.words)
+        self._waiting[event.session] += len(event.words) or 1
         self._client.observer.note(ClientWordsTaken(words=len(event.words)))
         self._decoding.offer(self._number, number, said)
 
     def _refuse(self, number: int, reason: ServeReason, detail: str) -> None:
         self._refused_messages.add(number)
         if len(self._refused_messages) > self._settings.max_refused_messages:
-            self._too_many_refused.set()
+            self._end_with(_TOO_MANY_REFUSED)
         self._client.observer.note(ClientRefused(reason=reason))
         self._outbox.put(Refused(message=number, reason=reason, detail=detail))
 
     async def _until(self, holds: Callable[[], bool]) -> None:
-        while not holds() and not self._failed:
+        while not holds() and self._why_over is not _FAILED:
             self._moved.clear()
             await self._moved.wait()
 
@@ -242,12 +287,14 @@ class WordConnection:
         if self._open.get(session) is last:
             del self._open[session]
             self._over.pop(session, None)
-            self._reader.ended(session)
+            if self._slice is None:
+                self._reader.ended(session)
+            else:
+                self._ended_meanwhile.append(session)
             self._moved.set()
 
     def _fail(self) -> None:
-        self._failed = True
-        self._draining.set()
+        self._end_with(_FAILED)
         self._moved.set()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from worker.service.decoding_thread import DecodingThread
 from worker.service.hosting import Hosted, StopTaker, host
 from worker.service.messages import PROTOCOL_VERSION, About, Limits, Opening, Ready
 from worker.service.reading import FrameReader, frame_reader
+from worker.service.reading_thread import ReadingThread
 from worker.service.server import Listener
 from worker.service.session_pool import SessionPool
 from worker.service.telemetry import ServiceTelemetry
@@ -28,6 +30,9 @@ from worker.service.word_connection import WordConnection
 from worker.settings.tree import LocalSettings
 
 __all__ = ["WordService"]
+
+_SWITCH_S = 0.001
+"""So long a thread that reads or decodes may keep the event loop waiting for the interpreter; Python's own is 5 ms."""
 
 _STATE = "in this process's memory: sessions end with their connection, and nothing is kept"
 
@@ -42,9 +47,11 @@ class WordService:
 
     def run(self, listener: Listener, *, stop: StopTaker | None = None) -> int:
         """Serve until stopped; return the exit status."""
-        return asyncio.run(self._run(listener, stop))
+        sys.setswitchinterval(_SWITCH_S)
+        with ReadingThread() as reading:
+            return asyncio.run(self._run(listener, stop, reading))
 
-    async def _run(self, listener: Listener, stop: StopTaker | None) -> int:
+    async def _run(self, listener: Listener, stop: StopTaker | None, reading: ReadingThread) -> int:
         decoding: list[DecodingThread] = []
         telemetry = ServiceTelemetry()
 
@@ -53,8 +60,9 @@ class WordService:
             return decoding[0]
 
         async def connect(number: int, client: ClientSocket, opening: Opening) -> WordConnection:
-            reader = frame_reader(opening, telemetry.reader_failed)
-            return self._connection(decoding[0], number, client, opening, reader)
+            most = settings.max_sessions_per_connection
+            reader = frame_reader(opening, telemetry.reader_failed, max_sessions=most)
+            return self._connection(reading, decoding[0], number, client, opening, reader)
 
         settings = self.settings.serve
         hosted = Hosted(
@@ -79,7 +87,13 @@ class WordService:
         )
 
     def _connection(
-        self, decoding: DecodingThread, number: int, client: ClientSocket, opening: Opening, reader: FrameReader
+        self,
+        reading: ReadingThread,
+        decoding: DecodingThread,
+        number: int,
+        client: ClientSocket,
+        opening: Opening,
+        reader: FrameReader,
     ) -> WordConnection:
         settings = self.settings.serve
         limits = Limits(
@@ -93,7 +107,14 @@ class WordService:
         client.outbox.put(ready)
         cleaning = self.settings.worker.cleaning()
         return WordConnection(
-            number, client, opening, reader=reader, decoding=decoding, settings=settings, cleaning=cleaning
+            number,
+            client,
+            opening,
+            reader=reader,
+            reading=reading,
+            decoding=decoding,
+            settings=settings,
+            cleaning=cleaning,
         )
 
     def _models(self) -> dict[str, str]:

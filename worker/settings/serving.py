@@ -69,16 +69,27 @@ class ServeSettings:
             ge=1,
             le=1_000_000,
             description="Words a second of a connection in the long run; beyond it, and a burst of ten seconds' worth, "
-            "it is read more slowly. Speech is three.",
+            "it is read more slowly. Speech is three. A message or event without words counts as one.",
             extra=_AT_RESTART,
         ),
     ] = 500
+    max_reading_share: Annotated[
+        float,
+        Meta(
+            ge=0.001,
+            le=1,
+            description="Share of a processor that reading a connection's messages may take in the long run; beyond "
+            "it, and a burst of ten seconds' worth, it is read more slowly. Speech takes less than a thousandth.",
+            extra=_AT_RESTART,
+        ),
+    ] = 0.1
     max_queued_words: Annotated[
         int,
         Meta(
             ge=1,
             le=1_000_000,
-            description="Words of a connection that wait for their labels; while there are more it is not read.",
+            description="Words of a connection that wait for their labels; while there are more it is not read, nor is "
+            "the rest of a message. An event without words counts as one.",
             extra=_AT_RESTART,
         ),
     ] = 4000

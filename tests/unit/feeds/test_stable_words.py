@@ -152,7 +152,7 @@ def test_what_is_not_final_is_bounded_over_all_channels_and_finals_are_taken_all
             stable.check(heard(text, stream=stream))
             sent(stable, heard(text, stream=stream))
 
-    with pytest.raises(UnreadableMessageError, match="oversized: words: expected at most 1000000 characters") as error:
+    with pytest.raises(UnreadableMessageError, match="oversized: words: expected at most 100000 characters") as error:
         hear(20_000)
     assert "in all channels together" in str(error.value)
     for stream in range(20_000):

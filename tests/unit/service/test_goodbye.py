@@ -44,6 +44,14 @@ class Narrow(asyncio.Transport):
         self.done.append("closed")
 
     @override
+    def pause_reading(self) -> None:
+        """No client sends anything."""
+
+    @override
+    def resume_reading(self) -> None:
+        """No client sends anything."""
+
+    @override
     def is_closing(self) -> bool:
         return False
 

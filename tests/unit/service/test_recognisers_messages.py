@@ -178,7 +178,7 @@ def test_a_reader_that_fails_is_told_once_and_without_the_message(capsys: pytest
 def test_nothing_like_a_very_long_name_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_for: list[str] = []
     monkeypatch.setattr("difflib.get_close_matches", lambda name, *_, **__: looked_for.append(name))
-    for name in ("tokeen", "token" * 100_000):
+    for name in ("tokeen", "token" * 1000):
         with pytest.raises(RefusedMessageError, match="unknown_field"):
             read_opening(json.dumps({name: 1}))
     assert looked_for == ["tokeen"]
@@ -186,17 +186,20 @@ def test_nothing_like_a_very_long_name_is_looked_for(monkeypatch: pytest.MonkeyP
 
 def test_no_more_is_kept_of_sessions_than_those_that_a_connection_has_open() -> None:
     opening = Opening(format=RecogniserName.DEEPGRAM)
-    reader = RecogniserReader(opening=opening, recogniser=RecogniserName.DEEPGRAM, failed=lambda *_: None)
-    for said in reader.read(deepgram("a", start=5.0)):
-        reader.taken(said.event.session)
+    reader = RecogniserReader(
+        opening=opening, recogniser=RecogniserName.DEEPGRAM, failed=lambda *_: None, max_sessions=2
+    )
+    for session in ("a", "b"):
+        list(reader.read(deepgram(session, start=5.0)))
     for number in range(200):  # there is no room for theirs
-        assert len(list(reader.read(deepgram(f"b{number}")))) == 1
+        with pytest.raises(RefusedMessageError, match="too_many_sessions"):
+            list(reader.read(deepgram(f"b{number}")))
+    reader.ended("1/b")
     for number in range(200):  # and these are soon over
         for said in reader.read(deepgram(f"c{number}")):
-            reader.taken(said.event.session)
             reader.ended(said.event.session)
     assert reader._events is not None
     assert list(reader._events._numbers) == ["1/a"]
     (said,) = reader.read(deepgram("d", request="two"))
     assert said.event.words[0].start_ms == 6000, "the new connection's times begin behind all that was heard"
-    assert [one.event.session for one in reader.read('{"session_end": true}')] == ["1/a"]
+    assert [one.event.session for one in reader.read('{"session_end": true}')] == ["1/a", "1/d"]

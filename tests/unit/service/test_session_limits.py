@@ -104,12 +104,12 @@ def test_words_that_are_not_final_are_bounded_over_all_channels_of_a_connection_
         return json.dumps({**result, "channel": {"alternatives": [{"transcript": text}]}})
 
     with serving() as served, opened(served, {"format": "deepgram"}) as client:
-        for channel in range(85):
+        for channel in range(12):
             client.send(heard(channel, final=False))
         (*_, refusal) = received(client, "error")
         client.send(heard(0, final=True))
         client.send(json.dumps({"session_end": True}))
         told = received(client, "ended")
     assert refusal["reason"] == "malformed"
-    assert "oversized: words: expected at most 1000000 characters that are not final" in refusal["detail"]
+    assert "oversized: words: expected at most 100000 characters that are not final" in refusal["detail"]
     assert texts(told) == ["hi"]

@@ -7,7 +7,8 @@ https://github.com/modelscope/FunASR/blob/main/docs/tutorial/README.md
   more, corrected and with marks. So in ``2pass`` only the offline text is final; in ``online`` mode every piece is.
 - ``is_final`` does not mean final: servers write it for the end of the audio, and some never. The mode says it.
 - The C++ server ends with a message that has no ``mode``, and no text or an error in it. In its own ``online`` mode it
-  calls the pieces ``2pass-online``, too, and no second pass comes: they go out at the end.
+  calls the pieces ``2pass-online``, too, and no second pass comes: they go out at the end, or once there are more than
+  a sentence has.
 - ``timestamp`` is a list of [start, end] in milliseconds, written as text, one a character or Latin word, none a mark.
   Where the counts differ (numbers written as digits: ``itn``) the words have no times.
 - SenseVoice writes what it heard besides words before them (``<|zh|><|NEUTRAL|><|Speech|>``): dropped.
@@ -22,7 +23,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from worker.feeds.hypothesis import MAX_KEPT_CHARACTERS, HeardWord, Hypothesis, UnreadableMessageError
+from worker.feeds.hypothesis import HeardWord, Hypothesis
 from worker.feeds.message_fields import Message, name_of, objects, text, written_list
 from worker.feeds.times import ms
 from worker.feeds.written_words import written_units
@@ -30,6 +31,7 @@ from worker.feeds.written_words import written_units
 __all__ = ["FunAsr", "recognises"]
 
 _TAG = re.compile(r"<\|[^|<>]{0,40}\|>")
+_WORDS_KEPT = 1000
 _MODES = ("2pass-online", "2pass-offline", "online", "offline")
 
 
@@ -62,12 +64,11 @@ class FunAsr:
         mode = text(message, "mode")
         words = _words(message)
         if mode == "2pass-online":
-            if sum(len(word.text) + 1 for word in (*self._pieces, *words)) > MAX_KEPT_CHARACTERS:
-                raise UnreadableMessageError(
-                    f"oversized: text: expected at most {MAX_KEPT_CHARACTERS} characters without a second pass"
-                )
             self._pieces += words
-            yield Hypothesis(words=tuple(self._pieces))
+            if len(self._pieces) > _WORDS_KEPT:
+                yield from self.finish()
+            else:
+                yield Hypothesis(words=tuple(self._pieces))
             return
         if not mode or (mode not in _MODES and not words):
             yield from self.finish()

@@ -35,6 +35,8 @@ __all__ = ["OpenAiRealtime", "recognises"]
 _TRANSCRIPTION = "conversation.item.input_audio_transcription."
 _BUFFER = "input_audio_buffer."
 _ITEM_CHARACTERS = 64
+_MOST_SAID = 20_000
+"""So much is taken of an item that is not completed: each delta is read together with all of it."""
 _DONE_KEPT = 1024
 
 
@@ -65,7 +67,10 @@ class _Item:
             case "committed":
                 self.committed = True  # the item has its place now
             case "delta":
-                self.said += text(message, "delta")
+                delta = text(message, "delta")
+                if len(self.said) + len(delta) > _MOST_SAID:
+                    raise UnreadableMessageError(f"oversized: delta: expected at most {_MOST_SAID} characters an item")
+                self.said += delta
             case "completed":
                 self.said, self.over = text(message, "transcript"), True
             case "failed":
@@ -79,6 +84,7 @@ class OpenAiRealtime:
 
     def __init__(self) -> None:
         self._items: dict[str, _Item] = {}
+        self._held = 0
         self._done: dict[str, None] = {}
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
@@ -94,8 +100,10 @@ class OpenAiRealtime:
             return
         step = kind.removeprefix(_TRANSCRIPTION).removeprefix(_BUFFER)
         self._check(name, over=step in ("completed", "failed"))
-        item = self._items.setdefault(name, _Item())
+        item = self._item(name)
+        said = len(item.said)
         item.take(step, message)
+        self._held += len(item.said) - said
         if step == "committed":
             self._never_committed(list(self._items)[: list(self._items).index(name)])
         yield from self._front()
@@ -110,8 +118,19 @@ class OpenAiRealtime:
 
     @property
     def _full(self) -> bool:
-        held = sum(_ITEM_CHARACTERS + len(name) + len(item.said) for name, item in self._items.items())
-        return held > MAX_KEPT_CHARACTERS
+        return self._held > MAX_KEPT_CHARACTERS
+
+    def _item(self, name: str) -> _Item:
+        item = self._items.get(name)
+        if item is None:
+            item = self._items[name] = _Item()
+            self._held += _held(name, item)
+        return item
+
+    def _pop(self, name: str) -> _Item:
+        item = self._items.pop(name)
+        self._held -= _held(name, item)
+        return item
 
     def _check(self, name: str, *, over: bool) -> None:
         if len(name) > MAX_NAME_CHARACTERS:
@@ -126,7 +145,7 @@ class OpenAiRealtime:
         for name in names:
             item = self._items[name]
             if not (item.committed or item.over or item.said):
-                del self._items[name]
+                self._pop(name)
 
     def _front(self) -> Iterator[Hypothesis]:
         for name in list(self._items):
@@ -140,7 +159,11 @@ class OpenAiRealtime:
         self._done[name] = None
         if len(self._done) > _DONE_KEPT:
             del self._done[next(iter(self._done))]
-        return Hypothesis(words=_words(self._items.pop(name)), utterance=name, final=True, utterance_end=True)
+        return Hypothesis(words=_words(self._pop(name)), utterance=name, final=True, utterance_end=True)
+
+
+def _held(name: str, item: _Item) -> int:
+    return _ITEM_CHARACTERS + len(name) + len(item.said)
 
 
 def _words(item: _Item) -> tuple[HeardWord, ...]:

@@ -146,20 +146,23 @@ def _list(value: object) -> list[object]:
 
 def _whole_words(pieces: Sequence[Message]) -> Iterator[tuple[str, int | None, int | None, str]]:
     """Yield text, times and speaker of whisper.cpp's pieces, those that were parted within a word put together."""
-    open_piece: tuple[str, int | None, int | None, str] | None = None
+    parts: list[str] = []
+    begin_ms = until_ms = None
+    who = ""
     spaced = any(text(piece, "text").startswith(" ") for piece in pieces)  # else they were stripped
     for piece in pieces:
         offsets, written = part(piece, "offsets"), text(piece, "text")
         speaker = text(piece, "speaker").replace("?", "")
         start_ms, end_ms = ms(offsets.get("from")), ms(offsets.get("to"))
-        if open_piece is not None and spaced and speaker == open_piece[3] and _goes_on(open_piece[0], written):
-            open_piece = (open_piece[0] + written, open_piece[1], end_ms, speaker)
-            continue
-        if open_piece is not None:
-            yield open_piece
-        open_piece = (written, start_ms, end_ms, speaker)
-    if open_piece is not None:
-        yield open_piece
+        if parts and not (spaced and speaker == who and _goes_on(parts[-1], written)):
+            yield "".join(parts), begin_ms, until_ms, who
+            parts = []
+        if not parts:
+            begin_ms, who = start_ms, speaker
+        parts.append(written)
+        until_ms = end_ms
+    if parts:
+        yield "".join(parts), begin_ms, until_ms, who
 
 
 def _goes_on(before: str, after: str) -> bool:

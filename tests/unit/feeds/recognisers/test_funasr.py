@@ -7,7 +7,6 @@ from itertools import chain
 import pytest
 
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
-from worker.feeds.hypothesis import UnreadableMessageError
 from worker.feeds.recognisers.funasr import FunAsr
 
 
@@ -56,9 +55,10 @@ def test_what_sensevoice_writes_besides_words_is_none() -> None:
     assert timed(fed("funasr", said)) == [("今", 0, 100), ("天", 100, 200), ("good", 200, 300)]
 
 
-def test_pieces_of_funasrs_that_no_second_pass_ends_are_bounded_and_the_pass_is_taken() -> None:
-    reader, piece = FunAsr(), funasr("2pass-online", "hello " * 20_000)
-    with pytest.raises(UnreadableMessageError, match="oversized: text: expected at most 1000000 characters without"):
-        list(chain.from_iterable(reader.read(piece) for _ in range(20)))
-    (final,) = reader.read(funasr("2pass-offline", "hello there"))
-    assert (final.final, [word.text for word in final.words]) == (True, ["hello", "there"])
+def test_pieces_of_funasrs_that_no_second_pass_ends_go_out_before_they_are_many() -> None:
+    said = [f"w{number}" for number in range(5000)]
+    reader = FunAsr()
+    hypotheses = list(chain.from_iterable(reader.read(funasr("2pass-online", word)) for word in said))
+    hypotheses += reader.finish()
+    assert max(len(one.words) for one in hypotheses) < 1100
+    assert [word.text for one in hypotheses if one.final for word in one.words] == said

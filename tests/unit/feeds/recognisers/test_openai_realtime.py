@@ -74,16 +74,16 @@ def test_openais_speech_whose_audio_is_cleared_or_committed_under_another_name_h
 def test_what_waits_behind_an_item_that_is_never_completed_is_bounded_and_what_is_completed_goes_out() -> None:
     speech = RecognisedSpeech(OpenAiRealtime(), SessionEvents(session="s", lang="en"))
     speech.take({"type": "input_audio_buffer.committed", "item_id": "first"})
-    delta = "hello " * 20_000
+    delta = "hello " * 2000
     for number in range(9):
         assert speech.take({"type": f"{_ITEM}delta", "item_id": f"{number}", "delta": delta}) == []
-    with pytest.raises(UnreadableMessageError, match="oversized: delta: expected at most 1000000 characters of items"):
+    with pytest.raises(UnreadableMessageError, match="oversized: delta: expected at most 100000 characters of items"):
         speech.take({"type": f"{_ITEM}delta", "item_id": "9", "delta": delta})
     said: list[str] = []
     for number in range(20):
         done = {"type": f"{_ITEM}completed", "item_id": f"{number}", "transcript": f"item{number} {delta}"}
         said += texts(speech.take(done))
-    assert len(said) > 10 * 20_000, "there is no room for them"
+    assert len(said) > 10 * 2000, "there is no room for them"
     said += texts(speech.take({"type": f"{_ITEM}completed", "item_id": "first", "transcript": "First."}))
     assert sorted(word for word in said if word != "hello") == sorted(["First.", *(f"item{at}" for at in range(20))])
 
@@ -91,3 +91,13 @@ def test_what_waits_behind_an_item_that_is_never_completed_is_bounded_and_what_i
 def test_an_items_name_that_nobody_gives_is_refused() -> None:
     with pytest.raises(UnreadableMessageError, match="item_id: expected at most 256 characters"):
         fed("openai-realtime", [{"type": "input_audio_buffer.committed", "item_id": "n" * 257}])
+
+
+def test_a_delta_that_makes_an_item_longer_than_a_turn_can_be_is_refused_and_its_transcript_is_taken() -> None:
+    speech = RecognisedSpeech(OpenAiRealtime(), SessionEvents(session="s", lang="en"))
+    delta = {"type": f"{_ITEM}delta", "item_id": "a", "delta": "hello " * 1800}
+    said = texts(speech.take(delta))
+    with pytest.raises(UnreadableMessageError, match="oversized: delta: expected at most 20000 characters an item"):
+        speech.take(delta)
+    done = {"type": f"{_ITEM}completed", "item_id": "a", "transcript": "hello " * 1800 + "bye"}
+    assert [*said, *texts(speech.take(done))] == [*["hello"] * 1800, "bye"]
