@@ -15,6 +15,7 @@ __all__ = [
     "MAX_KEPT_CHARACTERS",
     "MAX_MESSAGE_WORDS",
     "MAX_NAME_CHARACTERS",
+    "MAX_TEXT_CHARACTERS",
     "HeardWord",
     "Hypothesis",
     "Recogniser",
@@ -29,6 +30,9 @@ Each message is compared with what is kept, so this bounds what a small message 
 
 MAX_MESSAGE_WORDS = 20_000
 """A live message may have so many words, some two hours of speech; files have no such limit."""
+
+MAX_TEXT_CHARACTERS = 100_000
+"""A text in a live message has no more characters: it would be more words than may be, before it is parted."""
 
 MAX_NAME_CHARACTERS = 256
 """A longer name of a channel or an utterance is no recogniser's: names are kept, so that repeats are known."""

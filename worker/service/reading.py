@@ -17,7 +17,7 @@ from schemas.json_structure import decode_json
 from schemas.structure import check_structure
 from schemas.versions import EVENT_VERSION
 from worker.errors import FatalError
-from worker.feeds.hypothesis import MAX_MESSAGE_WORDS, UnreadableMessageError
+from worker.feeds.hypothesis import MAX_MESSAGE_WORDS, MAX_TEXT_CHARACTERS, UnreadableMessageError
 from worker.feeds.recognised_speech import RecognisedSpeech
 from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from worker.feeds.session_events import SessionEvents
@@ -122,6 +122,8 @@ class RecogniserReader:
     def read(self, frame: str | bytes) -> Iterator[ClientEvent]:
         """Yield the events of a message, perhaps none. RefusedMessageError, whatever the reader raises."""
         fields = _fields(frame)
+        if len(frame) > MAX_TEXT_CHARACTERS:
+            _refuse_long_texts(fields)
         ends = fields.keys() == {"session_end"}
         events = self._heard(None if ends else fields)
         if ends and not self._open:  # whoever says it waits for an `ended`
@@ -226,6 +228,19 @@ class EventReader:
 
     def ended(self, session: str) -> None:
         """Do nothing: a frame says by itself whose it is."""
+
+
+def _refuse_long_texts(value: object) -> None:
+    """RefusedMessageError where a text of a message is longer than any is; its nesting is bounded already."""
+    if isinstance(value, str) and len(value) > MAX_TEXT_CHARACTERS:
+        detail = f"the message: expected texts of at most {MAX_TEXT_CHARACTERS} characters"
+        raise RefusedMessageError(DeadLetterReason.OVERSIZED, detail)
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            if isinstance(part, str | dict | list):
+                _refuse_long_texts(part)
 
 
 def _fields(frame: str | bytes) -> dict[str, object]:

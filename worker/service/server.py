@@ -111,7 +111,9 @@ async def serve_until_stopped(
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
     if not running.done():
-        await drain()
+        if not await drain():
+            for connection in list(server.server_state.connections):
+                connection.transport.abort()  # nobody is waited for any longer
         server.should_exit = True
     stopping.cancel()
     await running

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+from typing import Final
+
+from typing_extensions import override
 
 from worker.feeds.recognisers.catalogue import RecogniserName
-from worker.telemetry.log import failure_fields, make_log
+from worker.telemetry.log import Log, failure_fields, make_log
 from worker.telemetry.metric_table import SERVICE_METRICS
 from worker.telemetry.metrics import Metrics
 from worker.telemetry.service_observer import ServiceObserver
 
 __all__ = ["ServiceTelemetry"]
+
+
+_SERVERS_LOGGERS: Final = ("asyncio", "uvicorn", "websockets")
+"""They would write tracebacks with what a client sent, and lines at the pace of whoever sends what is no request."""
+
+
+class _ServerFaults(logging.Handler):
+    """Writes that something of the server's failed, and where; nothing of what it says."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.ERROR)
+        self._log = log
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, Exception):
+            self._log.warning("fault", kind="server", **failure_fields(error))
 
 
 class ServiceTelemetry:
@@ -21,6 +43,10 @@ class ServiceTelemetry:
         self._log = make_log(sys.stderr)
         self._failed_readers: set[tuple[RecogniserName, type[Exception]]] = set()
         self.observer = ServiceObserver(log=self._log, metrics=self.metrics)
+        for name in _SERVERS_LOGGERS:
+            logger = logging.getLogger(name)
+            logger.handlers = [_ServerFaults(self._log)]
+            logger.propagate = False
 
     def reader_failed(self, recogniser: RecogniserName, error: Exception) -> None:
         """Write once of each recogniser and kind of error where its reader failed, and nothing of the message."""
