@@ -26,7 +26,7 @@ from websockets.frames import Frame
 
 from worker.errors import FatalError
 from worker.service.doorway import Doorway, DoorwaySocket, most_sockets
-from worker.service.pace import Pace
+from worker.service.rate_limit import RateLimit
 from worker.settings.serving import ServeSettings
 
 __all__ = ["Listener", "listening", "serve_until_stopped"]
@@ -194,7 +194,7 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
         self._goes_on: asyncio.Handle | None = None
         self._heard = False
         self._admitted = False
-        self._frames = Pace(_FRAMES_A_SECOND, self.loop.time())
+        self._frames = RateLimit(_FRAMES_A_SECOND, self.loop.time())
         self._early_bytes = 0
 
     @override

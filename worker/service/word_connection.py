@@ -25,7 +25,7 @@ from worker.service.client_event import ClientEvent
 from worker.service.client_socket import ClientGoneError, ClientSocket
 from worker.service.decoding_thread import DecodingThread
 from worker.service.messages import CloseCode, Ended, Opening, RefusalReason, Refused, ServeReason
-from worker.service.pace import Pace
+from worker.service.rate_limit import RateLimit
 from worker.service.reading import FrameReader, too_many_sessions
 from worker.service.reading_thread import ReadingThread, Slice, pulled
 from worker.service.rendered import segment_message, tentative_message
@@ -83,8 +83,8 @@ class WordConnection:
         self._settings = settings
         self._cleaning = cleaning
         self._loop = asyncio.get_running_loop()
-        self._pace = Pace(settings.max_words_per_second, self._loop.time())
-        self._cost = Pace(settings.max_reading_share, self._loop.time())
+        self._pace = RateLimit(settings.max_words_per_second, self._loop.time())
+        self._cost = RateLimit(settings.max_reading_share, self._loop.time())
         self._at_once = opening.format is None
         self._waiting: Counter[str] = Counter()
         self._open: dict[str, ClientEvent] = {}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["Pace"]
+__all__ = ["RateLimit"]
 
 _BURST_S = 10.0
 
 
-class Pace:
+class RateLimit:
     """A bucket that fills at the rate allowed; rate: of words, of frames, or of processor time, a second."""
 
     def __init__(self, rate: float, now_s: float, *, burst_s: float = _BURST_S) -> None:
