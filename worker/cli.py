@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from worker.commands.deferred_command import DeferredCommand
+from worker.commands.terminal import echo
 from worker.commands.version import version
 from worker.errors import CaesuraError
 
@@ -91,7 +92,7 @@ def main() -> None:
     try:
         app()
     except CaesuraError as error:
-        sys.stderr.write("".join(f"caesura: {line}\n" for line in str(error).splitlines()))
+        echo("".join(f"caesura: {line}\n" for line in str(error).splitlines()), err=True, nl=False)
         sys.exit(1)
     except SystemExit as ending:
         # Its reader has gone (`caesura tail | head`): typer puts the output aside then, and rich ends on its own.
@@ -101,6 +102,6 @@ def main() -> None:
     except OSError as error:
         if error.errno not in _OUTPUT_FAILS:
             raise
-        sys.stderr.write(f"caesura: the output cannot be written: {error.strerror}\n")
+        echo(f"caesura: the output cannot be written: {error.strerror}\n", err=True, nl=False)
         os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())  # what is left in it goes nowhere
         sys.exit(1)

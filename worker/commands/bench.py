@@ -12,6 +12,7 @@ import typer
 from worker.adapters.onnx.cpu_quota import threads_allowed
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.terminal import echo
 from worker.core.dictionary import load_dictionary
 from worker.errors import FatalError
 from worker.option_groups import grouped
@@ -95,10 +96,10 @@ def bench(
             "around": OVERHEAD,
             "advice": asdict(advice),
         }
-        typer.echo(json.dumps(figures, indent=2))
+        echo(json.dumps(figures, indent=2))
         return
     for line in (*_measured_lines(measured), "", *_advice_lines(advice)):
-        typer.echo(line)
+        echo(line)
 
 
 def _measured_lines(measured: Measured) -> list[str]:

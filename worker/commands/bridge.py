@@ -27,6 +27,7 @@ from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
 from worker.commands.replay import AgreeOption
 from worker.commands.speech_count import SpeechCount
+from worker.commands.terminal import echo
 from worker.errors import FatalError
 from worker.feeds.hypothesis import UnreadableMessageError
 from worker.feeds.lines import read_lines, readable_lines
@@ -208,7 +209,7 @@ class _Feed:
                 if isinstance(message, str):
                     self.read([message])
                 else:
-                    typer.echo("the connection broke off and is there again", err=True)
+                    echo("the connection broke off and is there again", err=True)
                     reader = RECOGNISERS[self._name].reader()
                     with self._stops.held():
                         self._take(self._speech.reconnect(reader, elapsed_ms=self._elapsed_ms))
@@ -217,7 +218,7 @@ class _Feed:
         """Tell of a message that could not be read, or sent; count it."""
         self._unread += 1
         if self._unread <= _TOLD:
-            typer.echo(f"after {counted_noun(self._messages, 'message')} one was passed over: {error}", err=True)
+            echo(f"after {counted_noun(self._messages, 'message')} one was passed over: {error}", err=True)
 
     def finish(self, *, end: bool) -> None:
         """Deliver what is still open."""
@@ -230,7 +231,7 @@ class _Feed:
             told.append(f"{counted_noun(self._unread, 'message')} passed over")
         if self._speech.revised:
             told.append(f"{counted_noun(self._speech.revised, 'word')} sent and heard otherwise later (--agree)")
-        typer.echo(", ".join(told), err=True)
+        echo(", ".join(told), err=True)
         if (doubt := self._whose.doubt(self._count.words)) is not None:
             raise FatalError(doubt)
         if self._unread:
@@ -247,7 +248,7 @@ class _Feed:
 
 
 def _print(event: WordsEvent) -> None:
-    typer.echo(msgspec.json.encode(event).decode())
+    echo(msgspec.json.encode(event).decode())
 
 
 def _delivery(sender: KafkaSender) -> Callable[[WordsEvent], None]:

@@ -15,6 +15,7 @@ from worker.commands.brokers import reached_brokers
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
 from worker.commands.tail import CaptionOptions, RouteOption, segment_of, topic_of
+from worker.commands.terminal import echo
 from worker.core.rendering import Style
 from worker.errors import RetriableError
 from worker.feeds.lines import read_lines
@@ -96,7 +97,7 @@ def obs(
         try:
             sink.open()
         except RetriableError as error:
-            typer.echo(f"not connected, tried again with the first caption: {error}", err=True)
+            echo(f"not connected, tried again with the first caption: {error}", err=True)
         _show(reached_brokers(origin_of(config, assignments)), rendered.route, session, writer, sink)
     finally:
         sink.close()
@@ -106,7 +107,7 @@ def _show(settings: BrokerSettings, route: str | None, session: str, writer: Cue
     """Post the cues of a session until it ends."""
     shown = lost = 0
     with KafkaReader(settings.kafka, topic := topic_of(settings, route)) as reader:
-        typer.echo(f"waiting for session {session} on {topic}", err=True)
+        echo(f"waiting for session {session} on {topic}", err=True)
         try:
             for record in reader.read(Start(at_end=True), follow=True):
                 segment = segment_of(record, translated=route is not None)
@@ -118,11 +119,11 @@ def _show(settings: BrokerSettings, route: str | None, session: str, writer: Cue
                         shown += 1
                     except RetriableError as error:
                         lost += 1
-                        typer.echo(f"a caption was not shown: {error}", err=True)
+                        echo(f"a caption was not shown: {error}", err=True)
                 if segment.session_end:
                     break
         except KeyboardInterrupt:
             pass
-    typer.echo(f"{counted_noun(shown, 'caption')} shown, {lost} not", err=True)
+    echo(f"{counted_noun(shown, 'caption')} shown, {lost} not", err=True)
     if lost:
         raise typer.Exit(1)

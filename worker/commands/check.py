@@ -17,6 +17,7 @@ from worker.checks.kafka import check_brokers, denied
 from worker.checks.redis import check_redis
 from worker.checks.topic_plan import judge, retention_of, wanted_topics
 from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.terminal import echo
 from worker.errors import CaesuraError
 from worker.runtime.settings import RuntimeSettings
 from worker.settings.tree import Settings, load_settings, models_folder, settings_shown
@@ -52,7 +53,7 @@ def check(
         bad += finding.verdict is FindingLevel.BAD
         if not (quiet and finding.verdict is FindingLevel.GOOD):
             sign = typer.style(f"{_SIGN[finding.verdict]:9}", fg=_COLOUR[finding.verdict])
-            typer.echo(f"{sign}{finding.subject}: {finding.reason}")
+            echo(f"{sign}{finding.subject}: {finding.reason}")
     if bad:
         raise typer.Exit(1)
 

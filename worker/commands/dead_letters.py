@@ -18,6 +18,7 @@ from worker.commands.brokers import reached_brokers
 from worker.commands.letter import Letter
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted, counted_noun
+from worker.commands.terminal import echo, escaped
 from worker.errors import FatalError
 from worker.settings.tree import BrokerSettings
 
@@ -49,11 +50,10 @@ def list_letters(
         by_partition.setdefault(letter.record.partition, []).append(letter)
     newest = [letter for of_partition in by_partition.values() for letter in of_partition[-limit:]]
     for letter in sorted(newest, key=lambda letter: letter.record.timestamp_ms):
-        typer.echo(
-            f"{_time(letter)}  {letter.place:>12}  {letter.reason:19}  {letter.length:>8} bytes  {letter.origin}"
-        )
+        reason, origin = escaped(letter.reason), escaped(letter.origin)
+        echo(f"{_time(letter)}  {letter.place:>12}  {reason:19}  {letter.length:>8} bytes  {origin}")
     for name, count in Counter(letter.reason for letter in letters).most_common():
-        typer.echo(f"{count} {name}", err=True)
+        echo(f"{count} {escaped(name)}", err=True)
 
 
 @dead_letters.command("show")
@@ -71,21 +71,20 @@ def show(
     settings = reached_brokers(origin_of(config, assignments))
     with _reader(settings) as reader:
         letter = _letter(reader, place)
-    key = (letter.record.key or b"").decode(errors="replace")
-    rows = {
+    rows: dict[str, str | bytes] = {
         "reason": letter.reason,
         "detail": letter.detail,
         "from": letter.origin,
-        "key": key,
+        "key": letter.record.key or b"",
         "time": _time(letter),
         "bytes": str(letter.length),
         "holds": _holds(letter),
         "can be sent again": _prospect(letter),
     }
     for name, value in rows.items():
-        typer.echo(f"{name + ':':19}{value}")
+        echo(f"{name + ':':19}{escaped(value)}")
     if content:
-        typer.echo(_shown(letter.record.value or b""))
+        echo(_shown(letter.record.value or b""))
 
 
 @dead_letters.command("replay")
@@ -110,7 +109,7 @@ def replay_letters(
     if not chosen:
         return
     sent = _send_again(settings, chosen)
-    typer.echo(f"sent {sent} of {len(chosen)} again", err=True)
+    echo(f"sent {sent} of {len(chosen)} again", err=True)
     if sent < len(chosen):
         raise typer.Exit(1)
 
@@ -121,7 +120,7 @@ def _send_again(settings: BrokerSettings, letters: Iterable[Letter]) -> int:
     with KafkaSender(settings.kafka, worker.input_topic, worker.partitioner.place) as sender:
         for letter in counted(letters, doing="sending"):
             if letter.unsendable or letter.record.key is None:
-                typer.echo(f"{letter.place} cannot be sent again: {letter.unsendable}", err=True)
+                echo(f"{letter.place} cannot be sent again: {letter.unsendable}", err=True)
                 continue
             sender.send(letter.record.key, letter.record.value)
             sent += 1
@@ -182,8 +181,8 @@ def _of_reason(reader: KafkaReader, reason: str | None) -> list[Letter]:
         else:
             others.add(letter.reason)
     if not letters:
-        there_are = f"; there are some of {', '.join(sorted(others))}" if others else ""
-        typer.echo(f"there are no dead letters{f' of reason {reason!r}' if reason else ''}{there_are}", err=True)
+        there_are = f"; there are some of {', '.join(map(escaped, sorted(others)))}" if others else ""
+        echo(f"there are no dead letters{f' of reason {reason!r}' if reason else ''}{there_are}", err=True)
     return letters
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.segments import Segment
+from worker.commands.terminal import escaped
 
 __all__ = ["DisfluencyCounts"]
 
@@ -46,4 +47,4 @@ class DisfluencyCounts:
         for name, one in self._sessions.items():
             spoken_ms = one.last_ms - (one.first_ms or 0)
             rate = f"{one.fillers * 60_000 / spoken_ms:.1f}" if spoken_ms > 0 else "-"
-            yield f"{name:32}{one.words:>8}{one.fillers:>9}{rate:>10}{one.repairs:>9}{one.taken_back:>18}"
+            yield f"{escaped(name):32}{one.words:>8}{one.fillers:>9}{rate:>10}{one.repairs:>9}{one.taken_back:>18}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import typer
+from worker.commands.terminal import echo
 
 __all__ = ["tell_doubts"]
 
@@ -12,4 +12,4 @@ __all__ = ["tell_doubts"]
 def tell_doubts(doubts: Mapping[str, str]) -> None:
     """Say on stderr what is doubtful of each model."""
     for model, doubt in doubts.items():
-        typer.echo(f"caesura: model {model}: {doubt}", err=True)
+        echo(f"caesura: model {model}: {doubt}", err=True)

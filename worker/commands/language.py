@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-import typer
-
 from worker.adapters.onnx.model_folder import languages_of
+from worker.commands.terminal import echo
 from worker.core.rules import primary_language
 from worker.core.served_languages import unserved
 from worker.runtime.settings import RuntimeSettings
@@ -28,7 +27,7 @@ def tell_unserved(lang: str, worker: RuntimeSettings) -> None:
     folder = models_folder_if_any(worker)
     served = languages_of(folder, active=worker.active_models) if folder is not None else []
     if served and (told := unserved(lang, served)) is not None:
-        typer.echo(told, err=True)
+        echo(told, err=True)
 
 
 class LanguageOfText:

@@ -13,6 +13,8 @@ from worker.ports.records import Record
 
 __all__ = ["Letter"]
 
+_DIGITS = 16
+
 _FOR_GOOD: Mapping[str, str] = {
     Reason.LATE: "it comes after its gap was passed, and that stays so",
     Reason.STALE_EPOCH: "its epoch is lower than its session's, and that stays so",
@@ -43,7 +45,7 @@ class Letter:
             reason=said.get(Header.REASON, "unknown"),
             detail=said.get(Header.DETAIL, ""),
             origin=f"{place[0]} {place[1]}:{place[2]}",
-            length=int(length) if length.isdigit() else kept,
+            length=int(length) if length.isdecimal() and len(length) <= _DIGITS else kept,
             key_lost=Header.KEY_SHA256 in said,
         )
 

@@ -10,6 +10,8 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from worker.commands.terminal import echo
+
 __all__ = ["counted", "counted_noun"]
 
 _Item = TypeVar("_Item")
@@ -28,7 +30,7 @@ def counted(items: Iterable[_Item], *, doing: str, total: int | None = None) -> 
         yield item
         if time.monotonic() - said_s > _EVERY_S:
             said_s = time.monotonic()
-            sys.stderr.write(f"{doing}: {number}{f' of {total}' if total else ''}\n")
+            echo(f"{doing}: {number}{f' of {total}' if total else ''}\n", err=True, nl=False)
 
 
 def counted_noun(count: int, noun: str) -> str:

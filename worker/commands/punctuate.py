@@ -18,6 +18,7 @@ from worker.commands.doubted_models import tell_doubts
 from worker.commands.language import LanguageOfText
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
+from worker.commands.terminal import echo, write
 from worker.core.cleaning import Cleaning, CleaningLevel
 from worker.core.joined_text import joined_text
 from worker.core.rendering import Style, render_segment
@@ -93,7 +94,7 @@ def punctuate(
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
     tell_doubts(engine.doubts)
     if (told := unserved(lang, served_languages(engine.models))) is not None:
-        typer.echo(told, err=True)
+        echo(told, err=True)
     lines = Lines(
         engine=engine,
         lang=lang,
@@ -117,11 +118,10 @@ def punctuate(
     for number, line in enumerate(given, start=1):
         speaker, said = spoken.take(line)
         if (told := language.notice([said])) is not None:
-            typer.echo(told, err=True)
+            echo(told, err=True)
         session = f"line-{number}/{speaker}" if speaker else f"line-{number}"
         label = line[: len(line) - len(said)] if output is not Output.JSONL else ""
-        sys.stdout.write(label + lines.punctuated(said, session=session))
-        sys.stdout.flush()
+        write(label + lines.punctuated(said, session=session))
 
 
 def _text_lines(file: str) -> Iterator[str]:
@@ -146,14 +146,14 @@ def _answered_at_once(text: str) -> bool:
 
 def _prompted(lines: Iterable[str]) -> Iterator[str]:
     """Yield the lines typed at a terminal, each asked for; what is asked goes to stderr, apart from the answers."""
-    sys.stderr.write("Type or paste a line and press Enter: each line is a session of its own. Ctrl-D ends.\n")
+    echo("Type or paste a line and press Enter: each line is a session of its own. Ctrl-D ends.\n", err=True, nl=False)
     typed = iter(lines)
     while True:
-        sys.stderr.write("> ")
+        echo("> ", err=True, nl=False)
         sys.stderr.flush()
         line = next(typed, None)
         if line is None:
-            sys.stderr.write("\n")
+            echo("\n", err=True, nl=False)
             return
         yield line
 

@@ -19,6 +19,7 @@ from worker.commands.language import tell_unserved
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
 from worker.commands.speech_count import SpeechCount
+from worker.commands.terminal import echo
 from worker.errors import FatalError
 from worker.feeds.file_format import FileFormat
 from worker.feeds.lines import read_lines
@@ -154,11 +155,11 @@ def _print(events: Iterable[TimedEvent], format_name: str) -> None:
     count, last_ms = SpeechCount(), 0
     for one in events:
         fields = {"at_ms": one.at_ms} | msgspec.to_builtins(one.event)
-        typer.echo(msgspec.json.encode(fields).decode())
+        echo(msgspec.json.encode(fields).decode())
         count.take(one.event)
         last_ms = one.at_ms
     told = count.told(count.events, "event")
-    typer.echo(f"{format_name}: {told} would be sent over {last_ms / 1000:.1f} s; nothing was", err=True)
+    echo(f"{format_name}: {told} would be sent over {last_ms / 1000:.1f} s; nothing was", err=True)
 
 
 def _send(events: Iterable[TimedEvent], settings: BrokerSettings, *, speed: float) -> None:
@@ -170,4 +171,4 @@ def _send(events: Iterable[TimedEvent], settings: BrokerSettings, *, speed: floa
         for one in counted(timed, doing="replaying", total=total):
             sender.send(one.event.session.encode(), encode_event(one.event))
             count.take(one.event)
-    typer.echo(f"{count.told(count.events, 'event')} in {time.monotonic() - began_s:.1f} s", err=True)
+    echo(f"{count.told(count.events, 'event')} in {time.monotonic() - began_s:.1f} s", err=True)

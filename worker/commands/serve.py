@@ -11,6 +11,7 @@ import typer
 from worker.adapters.system_clock import SystemClock
 from worker.commands.doubted_models import tell_doubts
 from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.terminal import echo
 from worker.core.dictionary import load_dictionary
 from worker.errors import FatalError
 from worker.settings.tree import load_local_settings
@@ -40,7 +41,7 @@ def serve(
     load_dictionary()
     engine = warm_engine(settings.worker)
     tell_doubts(engine.doubts)
-    typer.echo(f"caesura serves {listener.url} (WebSocket: {listener.url.replace('http', 'ws', 1)}v1/words)", err=True)
+    echo(f"caesura serves {listener.url} (WebSocket: {listener.url.replace('http', 'ws', 1)}v1/words)", err=True)
     raise typer.Exit(WordService(settings=settings, engine=engine, clock=SystemClock()).run(listener))
 
 

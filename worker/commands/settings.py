@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.terminal import echo, escaped
 from worker.errors import FatalError
 from worker.settings.catalogue import Leaf, shown
 from worker.settings.tree import load_settings_to_show, open_settings
@@ -67,13 +68,13 @@ def settings(
         if write is not None:
             write.write_text(settings_reference(), encoding="utf-8")
         else:
-            typer.echo(settings_reference(), nl=False)
+            echo(settings_reference(), nl=False)
         return
     origin = origin_of(config, assignments)
     table = Table("setting", "value", "from", "what for", box=None, pad_edge=False)
     for setting in load_settings_to_show(origin):
         cells = (setting.leaf.path, setting.value, setting.source, setting.leaf.description)
-        table.add_row(*map(Text, cells))  # no markup: an address may stand in brackets
+        table.add_row(*(Text(escaped(cell)) for cell in cells))  # no markup: an address may stand in brackets
     Console(width=None if os.isatty(1) else 160).print(table)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import typer
-
 from schemas.events import WordsEvent
 from worker.commands.language import LanguageOfText
 from worker.commands.progress import counted_noun
+from worker.commands.terminal import echo
 
 __all__ = ["SpeechCount"]
 
@@ -26,7 +25,7 @@ class SpeechCount:
         self._sessions.add(event.session)
         language = self._languages.setdefault(event.lang, LanguageOfText(event.lang))
         if (told := language.notice(word.text for word in event.words)) is not None:
-            typer.echo(told, err=True)
+            echo(told, err=True)
 
     def told(self, count: int, noun: str) -> str:
         """Return the counts for people: of what came (``3 messages``), of words and of sessions."""

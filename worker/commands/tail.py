@@ -22,6 +22,7 @@ from worker.commands.brokers import reached_brokers
 from worker.commands.disfluency_counts import DisfluencyCounts
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
+from worker.commands.terminal import echo, escaped
 from worker.core.rendering import Style, render_segment
 from worker.errors import FatalError
 from worker.option_groups import grouped
@@ -122,13 +123,13 @@ def tail(
     settings = reached_brokers(origin_of(config, assignments))
     write = _writer(form, read.style, captions.limits)
     if form is Format.VTT:
-        typer.echo(VTT_HEAD, nl=False)
+        echo(VTT_HEAD, nl=False)
     counts = DisfluencyCounts()
     came = shown = 0
     try:
         with KafkaReader(settings.kafka, topic := topic_of(settings, read.route)) as reader:
             if read.follow and not read.from_start:
-                typer.echo(f"waiting for what comes to {topic} (--from-start shows what is there)", err=True)
+                echo(f"waiting for what comes to {topic} (--from-start shows what is there)", err=True)
             for record in reader.read(Start(at_end=not read.from_start), follow=read.follow):
                 came += 1
                 segment = segment_of(record, translated=read.route is not None)
@@ -139,12 +140,12 @@ def tail(
                 shown += 1
                 counts.take(segment)
                 for text in write(segment):
-                    typer.echo(text, nl=False)
+                    echo(text, nl=False)
         if not shown:
-            typer.echo(_nothing_shown(read, came), err=True)
+            echo(_nothing_shown(read, came), err=True)
     finally:
         if form is Format.COUNTS:
-            typer.echo("\n".join(counts.lines()))
+            echo("\n".join(counts.lines()))
 
 
 def caption_limits(columns: int, lines: int, words_a_minute: int) -> CaptionLimits:
@@ -157,7 +158,7 @@ def line_of(segment: Segment, style: Style) -> str:
     text = segment.text if isinstance(segment, TranslationSegment) else render_segment(segment, style).text
     frozen = time.strftime("%H:%M:%S", time.localtime(segment.timing.frozen_ms / 1000))
     closed = " (session closed)" if segment.session_end else ""
-    return f"{frozen}  {segment.session} #{segment.index}  {segment.cause.value:9}  {text}{closed}"
+    return f"{frozen}  {escaped(segment.session)} #{segment.index}  {segment.cause.value:9}  {escaped(text)}{closed}"
 
 
 def topic_of(settings: BrokerSettings, target: str | None) -> str:

@@ -10,6 +10,7 @@ from worker.adapters.kafka.topics import KafkaTopics
 from worker.checks.topic_plan import differing, retention_of, wanted_topics
 from worker.commands.brokers import reached_brokers
 from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.terminal import echo
 from worker.errors import FatalError
 
 __all__ = ["topics"]
@@ -64,7 +65,7 @@ def create(
             safe = {"min.insync.replicas": "2"} if copies >= 3 else {}
             if not dry_run:
                 admin.create(topic, replication=copies, options=safe)
-            typer.echo(
+            echo(
                 f"{topic.name}: {'would be made' if dry_run else 'made'} ({topic.purpose}, "
                 f"{partitions} partitions, replication {copies})"
             )
@@ -72,13 +73,13 @@ def create(
         options = differing(topic, found[topic.name])
         told = ", ".join(f"{name}={value}" for name, value in options.items())
         if not options:
-            typer.echo(f"{topic.name}: there, and as it must be")
+            echo(f"{topic.name}: there, and as it must be")
         elif alter:
             if not dry_run:
                 admin.alter(topic.name, options)
-            typer.echo(f"{topic.name}: {'would be set' if dry_run else 'set'} {told}")
+            echo(f"{topic.name}: {'would be set' if dry_run else 'set'} {told}")
         else:
             wrong += 1
-            typer.echo(f"{topic.name}: there, but must be {told} (--alter sets it)", err=True)
+            echo(f"{topic.name}: there, but must be {told} (--alter sets it)", err=True)
     if wrong:
         raise typer.Exit(1)

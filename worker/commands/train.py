@@ -10,6 +10,7 @@ from shutil import get_terminal_size
 
 import typer
 
+from worker.commands.terminal import echo
 from worker.errors import FatalError
 
 __all__ = ["train"]
@@ -29,11 +30,11 @@ def train(context: typer.Context) -> None:
     missing = ", ".join(name for name in _NEEDED if find_spec(name) is None)  # found, never imported
     command = [sys.executable, "-P", "-m", _MODELS, "tune"]
     if not _HELP.isdisjoint(context.args):
-        typer.echo(context.get_help())
+        echo(context.get_help())
         if missing:
-            typer.echo(f"Its options are not listed here: {missing} is not installed. To have it: {_INSTALL}.")
+            echo(f"Its options are not listed here: {missing} is not installed. To have it: {_INSTALL}.")
         else:
-            typer.echo(_help_of(command), nl=False)
+            echo(_help_of(command), nl=False)
         raise typer.Exit
     if missing:
         raise FatalError(

@@ -17,6 +17,7 @@ from worker.commands.progress import counted, counted_noun
 from worker.commands.replay import AgreeOption
 from worker.commands.speech_count import SpeechCount
 from worker.commands.tail import CaptionOptions
+from worker.commands.terminal import echo, write
 from worker.core.cleaning import CleaningLevel
 from worker.core.served_languages import unserved
 from worker.errors import CaesuraError, FatalError
@@ -97,18 +98,18 @@ def transcribe(
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
     tell_doubts(engine.doubts)
     if (told := unserved(wanted.lang, served_languages(engine.models))) is not None:
-        typer.echo(told, err=True)
+        echo(told, err=True)
     failed = False
     for number, file in enumerate(files):
         transcription = _Transcription(engine=engine, settings=settings, wanted=wanted, captions=captions)
         try:
             if len(files) > 1 and file not in targets and wanted.output is not TranscriptForm.JSONL:
-                sys.stdout.write(("\n" if number else "") + f"{file}\n\n")
+                write(("\n" if number else "") + f"{file}\n\n")
             failed |= not transcription.write(file, targets.get(file))
         except CaesuraError as error:
             if len(files) == 1:
                 raise
-            typer.echo(f"caesura: {error}", err=True)
+            echo(f"caesura: {error}", err=True)
             failed = True
     if failed:
         raise typer.Exit(1)
@@ -152,15 +153,14 @@ class _Transcription:
         pieces = self._writer(recording).written(decoder.decoded(_noted(events, count), live=live), live=live)
         if target is None:
             for piece in pieces:
-                sys.stdout.write(piece)
-                sys.stdout.flush()
+                write(piece)
         else:
             _write_whole(target, "".join(pieces))
         shown = "standard input" if file == "-" else file
         written = f", written to {target}" if target is not None else ""
-        typer.echo(f"{shown}: {recording.format}, {count.told(count.events, 'event')}{written}", err=True)
+        echo(f"{shown}: {recording.format}, {count.told(count.events, 'event')}{written}", err=True)
         for reason, refused in decoder.refused.items():
-            typer.echo(f"{shown}: {counted_noun(refused, 'event')} refused: {reason}", err=True)
+            echo(f"{shown}: {counted_noun(refused, 'event')} refused: {reason}", err=True)
         return not decoder.refused
 
     def _writer(self, recording: Recording) -> TranscriptWriter:

@@ -10,6 +10,7 @@ from worker.adapters.kafka.reachability import await_sign_of_life
 from worker.adapters.kafka.topic_reader import KafkaReader
 from worker.adapters.redis.session_store import connect
 from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.terminal import echo
 from worker.errors import FatalError, StoreError
 from worker.settings.tree import load_settings
 
@@ -36,7 +37,7 @@ def unpark(
     try:
         for partition in partitions:
             store.release(partition)
-            typer.echo(f"partition {partition} of {settings.worker.input_topic}: to be claimed again, if it is parked")
+            echo(f"partition {partition} of {settings.worker.input_topic}: to be claimed again, if it is parked")
     except StoreError as error:
         raise StoreError(f"{error} (Redis at {', '.join(settings.redis.addresses)})") from None
     finally:

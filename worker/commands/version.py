@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import typer
+from worker.commands.terminal import echo
 
 __all__ = ["version"]
 
@@ -11,4 +11,4 @@ def version() -> None:
     """Print the version."""
     from importlib.metadata import version as installed  # noqa: PLC0415 - no other command needs it
 
-    typer.echo(f"caesura {installed('caesura')}")
+    echo(f"caesura {installed('caesura')}")

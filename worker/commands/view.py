@@ -11,6 +11,7 @@ from worker.adapters.system_clock import SystemClock
 from worker.commands.brokers import reached_brokers
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.serve import needs_web, serve_assignments
+from worker.commands.terminal import echo
 
 __all__ = ["view"]
 
@@ -34,6 +35,6 @@ def view(
         from worker.service.watch_service import WatchService, readable_topics  # noqa: PLC0415
     topics = readable_topics(settings)
     listener = listening(settings.serve)
-    typer.echo(f"caesura shows {topics.segments} on {listener.url}", err=True)
+    echo(f"caesura shows {topics.segments} on {listener.url}", err=True)
     service = WatchService(settings=settings, topics=topics, clock=SystemClock(), start=Start(at_end=not from_start))
     raise typer.Exit(service.run(listener))
