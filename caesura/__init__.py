@@ -18,21 +18,30 @@ from caesura.installed import languages, models_folder
 from caesura.model import Model, load
 from caesura.segments import Segment, Unfrozen
 from caesura.sessions import Session
+from caesura.transcripts import Transcript
+from caesura.transcripts import read_recording as read
 from schemas.events import Emission, Word
 from schemas.segments import Cause, SegmentWord
-from worker.errors import CaesuraError
+from worker.core.conversation import Characteristics
+from worker.errors import ArgumentError, CaesuraError
+from worker.transcripts.recording import Recording
 
 __all__ = [
+    "ArgumentError",
     "CaesuraError",
     "Cause",
+    "Characteristics",
     "Emission",
     "Model",
+    "Recording",
     "Segment",
     "SegmentWord",
     "Session",
+    "Transcript",
     "Unfrozen",
     "Word",
     "languages",
     "load",
     "models_folder",
+    "read",
 ]

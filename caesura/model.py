@@ -15,15 +15,20 @@ from typing_extensions import override
 from caesura.installed import as_names, chosen_folder, languages
 from caesura.segments import Segment
 from caesura.sessions import Said, Session, Spoken, options_of
+from caesura.transcripts import Transcript, read_recording
 from schemas.tentative import Tentative
 from worker.adapters.onnx.engine import OnnxEngine
+from worker.core.conversation import in_order
 from worker.core.joined_text import joined_text
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.core.served_languages import unserved
+from worker.errors import ArgumentError
 from worker.ports.clock import Clock
 from worker.ports.engine import Engine, served_languages
 from worker.service.session_pool import SessionPool
+from worker.transcripts.decoding import RecordingDecoder
+from worker.transcripts.recording import Recording
 
 __all__ = ["Model", "load"]
 
@@ -43,13 +48,13 @@ def load(
 
     models: a models folder; None takes the one that came with this installation. active_models: of the folder, those
     that decode their language whatever the manifests say, by id or name (``en-ct-3x384``). threads: of one inference;
-    None takes what the machine's quota allows. ValueError where there is no model for the language or no thread to run
-    it, CaesuraError where a model cannot be used or is not there. A model that this processor computes wrongly is a
-    UserWarning.
+    None takes what the machine's quota allows. ArgumentError where there is no model for the language or no thread
+    to run it, CaesuraError where a model cannot be used or is not there. A model that this processor computes wrongly
+    is a UserWarning.
     """
     given: object = threads
     if given is not None and (not isinstance(given, int) or given < 1):
-        raise ValueError(f"threads is {given!r}: 1 or more of one inference, or None")
+        raise ArgumentError(f"threads is {given!r}: 1 or more of one inference, or None")
     folder = chosen_folder(models)
     _refuse_unserved(lang, languages(folder, active_models=active_models))
     engine = OnnxEngine(folder, active=as_names(active_models), threads=threads)
@@ -63,8 +68,10 @@ class Model:
 
     def __init__(self, engine: Engine, lang: str = "en", *, rules: DecodingRules | None = None) -> None:
         self.lang = lang
+        self._engine = engine
+        self._rules = rules or _RULES
         self._served = served_languages(engine.models)
-        self._pool = SessionPool(engine, clock=_NoTime(), rules=rules or _RULES, segmenters=segmenters)
+        self._pool = SessionPool(engine, clock=_NoTime(), rules=self._rules, segmenters=segmenters)
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._abandoned: deque[str] = deque()
@@ -74,7 +81,7 @@ class Model:
     def session(self, lang: str | None = None, **options: object) -> Session:
         """Begin a session. options: ``emission``, ``look_ahead_words``, ``max_buffer_words``, ``punctuation``, ...
 
-        ValueError for an option that there is not, and for a language that there is no model for.
+        ArgumentError for an option that there is not, and for a language that there is no model for.
         """
         chosen = lang or self.lang
         _refuse_unserved(chosen, self._served)
@@ -83,11 +90,14 @@ class Model:
     def feed(self, words: Mapping[Session, Spoken]) -> dict[Session, list[Segment]]:
         """Add words to many sessions at once: they share the model's batches. Returns what froze, by session.
 
-        ValueError where one of them has ended, or is given what are no words; nothing is added then.
+        ArgumentError where one of them has ended, or is given what are no words; nothing is added then.
         """
         given: object = words
         if not isinstance(given, Mapping):
-            raise ValueError("sessions with their words are wanted: feed({session: words})")  # noqa: TRY004 - as above
+            raise ArgumentError("sessions with their words are wanted: feed({session: words})")
+        for key in given:
+            if not isinstance(key, Session):
+                raise ArgumentError(f"the keys are sessions, which model.session() makes, not {type(key).__name__}")
         frozen = self.decode([session.says(spoken) for session, spoken in words.items()])
         return {session: frozen.get(session.name, []) for session in words}
 
@@ -100,14 +110,26 @@ class Model:
     def punctuate(self, texts: Iterable[str], lang: str | None = None) -> list[str]:
         """Return texts punctuated, fillers and repairs left out; each is decoded as a session, all in one batch.
 
-        ValueError where it is one text and no list of them.
+        ArgumentError where it is one text and no list of them.
         """
         if isinstance(texts, str):
-            raise ValueError("a list of texts is wanted: punctuate([text])")  # noqa: TRY004 - as for all that is wrong here
+            raise ArgumentError("a list of texts is wanted: punctuate([text])")
         spoken = {self.session(lang): text for text in texts}
         first, last = self.feed(spoken), self.end(spoken)
         frozen = [[*first[session], *last[session]] for session in spoken]
         return [joined_text([one.text for one in each], [one.published for one in each]) for each in frozen]
+
+    def transcribe(self, recording: Recording | str | Path) -> Transcript:
+        """Decode a recording, or the file of one, and return its transcript: all its sessions are one conversation.
+
+        The recording's own time passes in it, so pauses freeze as they would in a worker. CaesuraError where a file
+        cannot be read.
+        """
+        read = recording if isinstance(recording, Recording) else read_recording(recording, lang=self.lang)
+        decoder = RecordingDecoder(self._engine, self._rules)
+        with self._lock:
+            segments = [segment for batch in decoder.decoded(read.events) for segment in batch.segments]
+        return Transcript(in_order(segments), name=read.name, refused=dict(decoder.refused))
 
     async def stream(
         self, words: AsyncIterable[Spoken], lang: str | None = None, **options: object
@@ -128,7 +150,7 @@ class Model:
     def decode(self, said: Sequence[Said]) -> dict[str, list[Segment]]:
         """Decode what was said in sessions in one batch; return what froze, by session. Blocks.
 
-        ValueError where one of them has ended: then nothing of it is said.
+        ArgumentError where one of them has ended: then nothing of it is said.
         """
         with self._lock:
             for one in said:
@@ -143,7 +165,7 @@ class Model:
             for one in said:
                 one.session.done(one)
             if over:
-                raise ValueError(f"session {over} has ended")
+                raise ArgumentError(f"session {over} has ended")
             # What froze in a turn that was interrupted comes with its session's next words, or with its end.
             frozen = {one.session.name: self._frozen.pop(one.session.name, []) for one in said}
             while self._abandoned:  # behind the turn: of a stream that was cancelled words may have been in it
@@ -151,6 +173,10 @@ class Model:
                 self._pool.drop(name)
                 self._frozen.pop(name, None)
         return frozen
+
+    def __repr__(self) -> str:
+        """Return the languages that there is a model for, and the one that sessions have unless they say another."""
+        return f"<caesura.Model {self.lang} of {', '.join(sorted(self._served))}>"
 
     def let_go(self, session: str) -> None:
         """Have the next turn drop a session that nobody holds any more. Waits for nothing: a collector calls it."""
@@ -170,9 +196,9 @@ class Model:
 def _refuse_unserved(lang: str, served: Collection[str]) -> None:
     given: object = lang
     if not isinstance(given, str):
-        raise ValueError(f"a language is a text (en), not {type(given).__name__}")  # noqa: TRY004 - one error for all
+        raise ArgumentError(f"a language is a text (en), not {type(given).__name__}")
     if (told := unserved(lang, served, so="")) is not None:
-        raise ValueError(told)
+        raise ArgumentError(told)
 
 
 class _Turns:

@@ -61,6 +61,10 @@ class Segment:
     def __str__(self) -> str:
         return self.text
 
+    def __repr__(self) -> str:
+        """Return its name, why it ends, and its text."""
+        return f"<caesura.Segment {self.session} #{self.index}, {self.cause}: {self.marked!r}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Unfrozen:
@@ -82,3 +86,10 @@ class Unfrozen:
     def marked(self) -> str:
         """Every word as it would be written now."""
         return render_tentative(self.published).text
+
+    def __repr__(self) -> str:
+        """Return whose they are, how many are labelled, and how they would be written now."""
+        held = self.published
+        return (
+            f"<caesura.Unfrozen {held.session}, {self.labelled_words} of {len(self.words)} labelled: {self.marked!r}>"
+        )

@@ -13,6 +13,7 @@ from caesura.segments import Segment, Unfrozen
 from schemas.events import Emission, SessionOptions, Word, WordsEvent
 from schemas.tentative import Tentative
 from schemas.versions import EVENT_VERSION
+from worker.errors import ArgumentError
 
 __all__ = ["Said", "Session", "SessionModel", "Spoken", "options_of", "words_of"]
 
@@ -37,17 +38,17 @@ class SessionModel(Protocol):
 
 
 def words_of(spoken: Spoken) -> tuple[Word, ...]:
-    """Return words. ValueError where one is none: without a text, with white space, with impossible times."""
+    """Return words. ArgumentError where one is none: without a text, with white space, with impossible times."""
     given: object = spoken
     if not isinstance(given, Iterable) or isinstance(given, bytes):
-        raise ValueError(f"a text or words are wanted, not {type(given).__name__}")  # noqa: TRY004 - one error for all
+        raise ArgumentError(f"a text or words are wanted, not {type(given).__name__}")
     texts = spoken.split() if isinstance(spoken, str) else spoken
     words = tuple(Word(text=one) if isinstance(one, str) else one for one in texts)
     for place, word in enumerate(words):
         if not isinstance(word, Word):
-            raise ValueError(f"word {place}: a str or a caesura.Word is wanted, not {type(word).__name__}")  # noqa: TRY004
+            raise ArgumentError(f"word {place}: a str or a caesura.Word is wanted, not {type(word).__name__}")
         if (wrong := _wrong_in(word)) is not None:
-            raise ValueError(f"word {place}: {wrong}")
+            raise ArgumentError(f"word {place}: {wrong}")
     return words
 
 
@@ -80,8 +81,12 @@ class Session:
         self._ended = False
         weakref.finalize(self, model.let_go, name).atexit = False
 
+    def __repr__(self) -> str:
+        """Return its name, its language and whether it has ended."""
+        return f"<caesura.Session {self.name} {self.lang}{', ended' if self._ended else ''}>"
+
     def feed(self, words: Spoken) -> list[Segment]:
-        """Add words, in any number, and return what froze. ValueError after ``end``."""
+        """Add words, in any number, and return what froze. ArgumentError after ``end``."""
         return self._decode(self.says(words))
 
     def pause(self) -> list[Segment]:
@@ -99,14 +104,14 @@ class Session:
         return None if tentative is None else Unfrozen(tentative)
 
     def says(self, words: Spoken) -> Said:
-        """Return words as what is said in this session next. ValueError after ``end``, and for what are no words."""
+        """Return words as what is said in this session next. ArgumentError after ``end``, and for what are no words."""
         self.refuse_ended()
         return Said(session=self, words=words_of(words))
 
     def refuse_ended(self) -> None:
-        """ValueError where the session has ended."""
+        """ArgumentError where the session has ended."""
         if self._ended:
-            raise ValueError(f"session {self.name} has ended")
+            raise ArgumentError(f"session {self.name} has ended")
 
     def next_event(self, said: Said) -> WordsEvent:
         """Return what is said as the session's next event, and count it. Its model's lock is held."""
@@ -142,15 +147,15 @@ class Said:
 
 
 def options_of(given: dict[str, object]) -> SessionOptions:
-    """Return a session's options. ValueError naming one that there is not, or a value that does not fit."""
+    """Return a session's options. ArgumentError naming one that there is not, or a value that does not fit."""
     unknown = set(given) - set(SessionOptions.__struct_fields__)
     if unknown:
         there_are = ", ".join(SessionOptions.__struct_fields__)
-        raise ValueError(f"there is no option {', '.join(sorted(unknown))}; there are {there_are}")
+        raise ArgumentError(f"there is no option {', '.join(sorted(unknown))}; there are {there_are}")
     try:
         return msgspec.convert(given, SessionOptions)
     except msgspec.ValidationError as error:
         why, _, place = str(error).partition(" - at `$.")
         name = place.rstrip("`").partition("[")[0]
         choices = f"; there are {', '.join(Emission)}" if name == "emission" else ""
-        raise ValueError(f"option {name} is {given[name]!r}: {why}{choices}") from None
+        raise ArgumentError(f"option {name} is {given[name]!r}: {why}{choices}") from None

@@ -12,6 +12,7 @@
     ├── OutcomeUnknownError     a commit whose outcome no error can tell: read the committed id back
     ├── FencedError             somebody newer owns this: stop, without another write
     ├── BadEventError           an input that can never be applied: dead letter, with a reason
+    ├── ArgumentError           a caller of the library gave a value that cannot be; a ValueError, too
     └── FatalError              wrong settings, unusable model, broken invariant: the process ends, saying why
 
 No message of any of them carries a word's text (promise 5).
@@ -28,6 +29,7 @@ from schemas.dead_letters import DeadLetterReason
 
 __all__ = [
     "AbortableError",
+    "ArgumentError",
     "AwaitedBroker",
     "BadEventError",
     "BrokerError",
@@ -134,6 +136,10 @@ class BadEventError(CaesuraError):
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
+
+
+class ArgumentError(CaesuraError, ValueError):
+    """A caller of the library gave a value that cannot be."""
 
 
 class FatalError(CaesuraError):

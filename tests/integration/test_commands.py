@@ -169,3 +169,30 @@ def test_a_recognisers_messages_and_captions_come_out_labelled_with_their_words_
     for session in ("vosk", "talk"):
         segments = [one for one in map(json.loads, shown.splitlines()) if one["session"] == session]
         assert [word["text"] for one in segments for word in one["words"]] == SPOKEN.split()
+
+
+@pytest.mark.timeout(180)
+def test_what_became_of_the_words_is_said_and_an_ended_session_before_it_is_sent(
+    operator: Operator, tmp_path: Path
+) -> None:
+    (tmp_path / "talk.txt").write_text(SPOKEN)
+    operator.run("topics", "create", "--partitions", "2")
+    replay = ("replay", str(tmp_path / "talk.txt"), "--speed", "0", "--prefix", "call-", "--wait", "--wait-for", "50")
+    words = len(SPOKEN.split())
+    with operator.worker():
+        first = operator.run(*replay).stderr
+        assert "sessions: call-1\n" in first
+        assert f"{words} words published, none refused" in first
+        assert "has ended" not in first
+        again = operator.run(*replay, "--epoch", "9", status=1).stderr
+        assert again.index("session call-1 has ended") < again.index("sessions: call-1")
+        assert f"0 words published, {words} refused ({words} session_ended)" in again
+        (tmp_path / "said.jsonl").write_text(
+            '{"result": [{"word": "yes", "start": 0.1, "end": 0.4, "conf": 1.0}], "text": "yes"}\n'
+        )
+        bridge = ("bridge", str(tmp_path / "said.jsonl"), "--from", "vosk", "--session", "call-9/a", "--wait")
+        bridged = operator.run(*bridge, "--conversation", "call-9", "--role", "agent").stderr
+        assert "sessions: call-9/a\n" in bridged
+        assert "1 words published, none refused" in bridged
+    nobody = operator.run(*replay[:-5], "--wait", "--wait-for", "2", status=1).stderr
+    assert "no news for 2 s: does a worker run?" in nobody

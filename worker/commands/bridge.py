@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
 
 import msgspec
 import typer
@@ -19,8 +18,9 @@ import typer
 from schemas.codec import encode_event
 from schemas.events import WordsEvent
 from worker.adapters.kafka.event_sender import KafkaSender
-from worker.adapters.websocket.shown_address import shown_address
+from worker.adapters.websocket.shown_address import is_address
 from worker.commands.brokers import reached_brokers
+from worker.commands.following import FollowedWords, WaitOptions, tell_ended, tell_sessions
 from worker.commands.held_stops import HeldStops
 from worker.commands.language import tell_unserved
 from worker.commands.options import ConfigOption, SetOption, origin_of
@@ -61,6 +61,14 @@ class BridgedSession:
     target: Annotated[list[str] | None, typer.Option(help="A translation route; may be repeated.")] = None
     agree: AgreeOption = None
     end: Annotated[bool, typer.Option(help="End the session when the messages end.")] = True
+    conversation: Annotated[
+        str | None, typer.Option(help="The call that the session is a side of; by default the session's name.")
+    ] = None
+    role: Annotated[str | None, typer.Option(help="Whose words they are in the call: agent, customer.")] = None
+
+    def covers(self, name: str) -> bool:
+        """Tell whether a name is the session's, or that of a channel or a speaker of it."""
+        return name == self.session or name.startswith(f"{self.session}/")
 
     def events(self) -> SessionEvents:
         """Return what numbers the session's events."""
@@ -70,6 +78,8 @@ class BridgedSession:
             lang=self.lang,
             epoch=epoch,
             targets=tuple(self.target) if self.target else None,
+            conversation=self.conversation,
+            role=self.role,
         )
 
 
@@ -121,6 +131,7 @@ def bridge(
     bridged: BridgedSession,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Send nothing: print the events as JSON lines.")] = False,
     address: AddressOptions,
+    waited: WaitOptions,
 ) -> None:
     """Send a recogniser's speech into the input topic as it comes.
 
@@ -131,10 +142,10 @@ def bridge(
     origin = origin_of(config, assignments)
     numbered = bridged.events()
     numbered.check()
-    with ExitStack() as stack:
+    with ExitStack() as after, ExitStack() as stack:
         stops = stack.enter_context(HeldStops())
-        client = None
-        if _is_address(source):
+        client = followed = None
+        if is_address(source):
             sound = stack.enter_context(_opened(address.audio)) if address.audio else None
             client = address.client(source, sound)
         if dry_run:
@@ -143,8 +154,14 @@ def bridge(
         else:
             settings = reached_brokers(origin)
             tell_unserved(bridged.lang, settings.worker)
-            place = settings.worker.partitioner.place
-            deliver = _delivery(stack.enter_context(KafkaSender(settings.kafka, settings.worker.input_topic, place)))
+            if (followed := waited.follow(settings)) is not None:
+                after.enter_context(followed)
+            taken = None if followed is None else followed.taken
+            worker = settings.worker
+            sender = KafkaSender(settings.kafka, worker.input_topic, worker.partitioner.place, taken=taken)
+            deliver = _delivery(stack.enter_context(sender), followed)
+            if bridged.session is not None:
+                tell_ended(settings, bridged.covers, range(sender.partitions))
         reader = RECOGNISERS[bridged.name].reader()
         feed = _Feed(bridged.name, RecognisedSpeech(reader, numbered, agreement=bridged.agree), deliver, stops)
         numbered.refused = feed.pass_over
@@ -158,23 +175,14 @@ def bridge(
         finally:
             stops.hold()  # until what was sent is taken, too
             feed.finish(end=bridged.end)
-    feed.tell()
-
-
-def _is_address(source: str) -> bool:
-    """Tell whether messages come from an address. FatalError where it is one that nothing can be asked at."""
-    scheme, there_is, _ = source.partition("://")
-    if not there_is or os.path.exists(source):  # noqa: PTH110 - Path's raises for what is too long for a path
-        return False
-    if scheme not in ("ws", "wss"):
-        raise FatalError(f"{shown_address(source)}: an address begins with ws:// or wss://")
-    try:
-        named = urlsplit(source)
-        if named.hostname and named.port != 0:
-            return True
-    except ValueError:  # a port that is no number, or too large a one
-        pass
-    raise FatalError(f"{shown_address(source)}: an address is ws://host:port, and a port is 1 to 65535")
+        stack.close()
+        if not dry_run:
+            tell_sessions(feed.sessions)
+        try:
+            if followed is not None:
+                followed.wait()
+        finally:
+            feed.tell()
 
 
 class _Feed:
@@ -191,6 +199,11 @@ class _Feed:
         self._messages = self._unread = 0
         self._whose = WhoseMessages(name)
         self._count = SpeechCount()
+
+    @property
+    def sessions(self) -> Iterable[str]:
+        """The sessions that events were delivered to."""
+        return self._count.sessions
 
     def read(self, lines: Iterable[str | None]) -> None:
         """Take all messages of lines as they come; None is a line that is not UTF-8."""
@@ -251,8 +264,13 @@ def _print(event: WordsEvent) -> None:
     echo(msgspec.json.encode(event).decode())
 
 
-def _delivery(sender: KafkaSender) -> Callable[[WordsEvent], None]:
-    return lambda event: sender.send(event.session.encode(), encode_event(event))
+def _delivery(sender: KafkaSender, followed: FollowedWords | None) -> Callable[[WordsEvent], None]:
+    def deliver(event: WordsEvent) -> None:
+        if followed is not None:
+            followed.sending(event)
+        sender.send(event.session.encode(), encode_event(event))
+
+    return deliver
 
 
 def _headers(file: Path) -> Iterator[tuple[str, str]]:

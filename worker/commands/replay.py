@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from schemas.events import WordsEvent
 from schemas.versions import EVENT_VERSION
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.commands.brokers import reached_brokers
+from worker.commands.following import WaitOptions, tell_ended, tell_sessions
 from worker.commands.language import tell_unserved
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted
@@ -67,8 +69,9 @@ class SpeechOptions:
         int | None,
         typer.Option(
             min=0,
-            help="Run of the producer, for events that name none; by default the seconds since 1970, so that a second "
-            "replay of a session goes on instead of being dropped as a repeat.",
+            help="Run of the producer, for events that name none; by default the seconds since 1970: a second replay "
+            "into an open session goes on instead of being dropped as a repeat. A session that has ended takes no "
+            "words in any epoch.",
             show_default=False,
         ),
     ] = None
@@ -120,6 +123,7 @@ def replay(
         typer.Option("--dry-run", help="Send nothing, ask no broker: print the events as JSON lines and count them."),
     ] = False,
     spoken: SpeechOptions,
+    waited: WaitOptions,
 ) -> None:
     """Send a file of speech into the input topic, as a recogniser would.
 
@@ -147,7 +151,8 @@ def replay(
     else:
         settings = reached_brokers(origin)
         tell_unserved(spoken.lang, settings.worker)
-        _send(events, settings, speed=spoken.speed)
+        named = spoken.prefix is not None or found is FileFormat.JSONL
+        _send(events, settings, waited, speed=spoken.speed, may_have_ended=named)
 
 
 def _print(events: Iterable[TimedEvent], format_name: str) -> None:
@@ -162,13 +167,32 @@ def _print(events: Iterable[TimedEvent], format_name: str) -> None:
     echo(f"{format_name}: {told} would be sent over {last_ms / 1000:.1f} s; nothing was", err=True)
 
 
-def _send(events: Iterable[TimedEvent], settings: BrokerSettings, *, speed: float) -> None:
+def _send(
+    events: Iterable[TimedEvent], settings: BrokerSettings, waited: WaitOptions, *, speed: float, may_have_ended: bool
+) -> None:
+    """Send events at their pace, and follow what becomes of their words where that is wanted.
+
+    may_have_ended: the sessions' names were chosen, so there may be such sessions already.
+    """
     began_s = time.monotonic()
     worker, count = settings.worker, SpeechCount()
     total = len(events) if isinstance(events, list) else None
-    with KafkaSender(settings.kafka, worker.input_topic, worker.partitioner.place) as sender:
-        timed = paced(events, speed=speed, now_s=time.monotonic, sleep=time.sleep)
-        for one in counted(timed, doing="replaying", total=total):
-            sender.send(one.event.session.encode(), encode_event(one.event))
-            count.take(one.event)
-    echo(f"{count.told(count.events, 'event')} in {time.monotonic() - began_s:.1f} s", err=True)
+    with ExitStack() as stack:
+        if (followed := waited.follow(settings)) is not None:
+            stack.enter_context(followed)
+        taken = None if followed is None else followed.taken
+        with KafkaSender(settings.kafka, worker.input_topic, worker.partitioner.place, taken=taken) as sender:
+            if may_have_ended and isinstance(events, list):
+                names = {one.event.session for one in events}
+                places = {worker.partitioner.place(name.encode(), sender.partitions) for name in names}
+                tell_ended(settings, names.__contains__, sorted(places))
+            timed = paced(events, speed=speed, now_s=time.monotonic, sleep=time.sleep)
+            for one in counted(timed, doing="replaying", total=total):
+                if followed is not None:
+                    followed.sending(one.event)
+                sender.send(one.event.session.encode(), encode_event(one.event))
+                count.take(one.event)
+        tell_sessions(count.sessions)
+        echo(f"{count.told(count.events, 'event')} in {time.monotonic() - began_s:.1f} s", err=True)
+        if followed is not None:
+            followed.wait()

@@ -11,23 +11,23 @@ __all__ = ["SpeechCount"]
 
 
 class SpeechCount:
-    """What went by. events, words: how many so far."""
+    """What went by. events, words: how many so far. sessions: their names, in order."""
 
     def __init__(self) -> None:
         self._languages: dict[str, LanguageOfText] = {}
-        self._sessions: set[str] = set()
+        self.sessions: dict[str, None] = {}
         self.events = self.words = 0
 
     def take(self, event: WordsEvent) -> None:
         """Count an event; what is to be noticed of its script goes to stderr."""
         self.events += 1
         self.words += len(event.words)
-        self._sessions.add(event.session)
+        self.sessions.setdefault(event.session)
         language = self._languages.setdefault(event.lang, LanguageOfText(event.lang))
         if (told := language.notice(word.text for word in event.words)) is not None:
             echo(told, err=True)
 
     def told(self, count: int, noun: str) -> str:
         """Return the counts for people: of what came (``3 messages``), of words and of sessions."""
-        parts = ((count, noun), (self.words, "word"), (len(self._sessions), "session"))
+        parts = ((count, noun), (self.words, "word"), (len(self.sessions), "session"))
         return ", ".join(counted_noun(number, name) for number, name in parts)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from worker.errors import FatalError
@@ -15,18 +15,39 @@ from worker.feeds.timed_events import Pace, TimedEvent
 __all__ = ["Recording", "open_recording"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Recording:
-    """A file's word events, read once, in order. name: the file's, ``-`` for standard input."""
+    """A file's word events in order. name: the file's, ``-`` for standard input.
+
+    events: a tuple where all of it was read (``whole``), else an iterator that goes by once.
+    """
 
     name: str
     format: FileFormat
-    events: Iterator[TimedEvent]
+    events: Iterable[TimedEvent]
 
     @property
     def is_text(self) -> bool:
         """Whether each session is a line of a text, with no speaker and no times."""
         return self.format is FileFormat.TEXT
+
+    @property
+    def sessions(self) -> dict[str, int]:
+        """How many words each session has, in order; of a recording that is whole."""
+        counts: dict[str, int] = {}
+        for timed in self.events if isinstance(self.events, tuple) else ():
+            counts[timed.event.session] = counts.get(timed.event.session, 0) + len(timed.event.words)
+        return counts
+
+    def whole(self) -> Recording:
+        """Return it with all of its events read. Raises FatalError for what cannot be read."""
+        return replace(self, events=tuple(self.events))
+
+    def __repr__(self) -> str:
+        """Return the file, its format, and what is in it."""
+        sessions = self.sessions
+        held = f"{len(sessions)} sessions, {sum(sessions.values())} words" if sessions else "not read yet"
+        return f"<caesura.Recording {self.name}: {self.format}, {held}>"
 
 
 def open_recording(

@@ -37,6 +37,9 @@ class TranscriptForm(StrEnum):
     JSONL = "jsonl"
 
 
+_CAPTIONS = (TranscriptForm.SRT, TranscriptForm.VTT)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptWriter:
     """Writes the conversation of a recording. name: the recording's, for what is wrong with it.
@@ -63,21 +66,24 @@ class TranscriptWriter:
         order = ConversationOrder(hold_ms=_LIVE_HOLD_MS)
         yield from self._pieces(_placed_live(order, batches))
 
+    def of_conversation(self, placed: list[Placed]) -> Iterator[str]:
+        """Yield the transcript of one conversation, its segments in order. FatalError as of ``written``."""
+        if self.form in _CAPTIONS and not any(one.timed for one in placed):
+            raise self._untimed()
+        yield from self._pieces(placed)
+
     def _whole(self, batches: Iterable[DecodedBatch]) -> Iterator[str]:
         of_conversation: dict[str | None, list[Segment]] = {}
         for segment in (segment for batch in batches for segment in batch.segments):
             of_conversation.setdefault(segment.conversation, []).append(segment)
         placed = {conversation: in_order(segments) for conversation, segments in of_conversation.items()}
         headed = len(placed) > 1 and self.form in (TranscriptForm.TEXT, TranscriptForm.MARKED)
-        if self.form in (TranscriptForm.SRT, TranscriptForm.VTT):
-            if len(placed) > 1:
-                raise FatalError(f"{self.name} holds {len(placed)} conversations: captions are of one")
-            if not any(one.timed for of_one in placed.values() for one in of_one):
-                raise self._untimed()
+        if self.form in _CAPTIONS and len(placed) > 1:
+            raise FatalError(f"{self.name} holds {len(placed)} conversations: captions are of one")
         for number, (conversation, of_one) in enumerate(placed.items()):
             if headed:
                 yield ("\n" if number else "") + f"{conversation or self.name}\n\n"
-            yield from self._pieces(of_one)
+            yield from self.of_conversation(of_one)
 
     def _pieces(self, placed: Iterable[Placed]) -> Iterator[str]:
         match self.form:

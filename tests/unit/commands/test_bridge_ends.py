@@ -13,8 +13,8 @@ from schemas.codec import decode_event
 from worker.adapters.kafka.event_sender import KafkaSender
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
+from worker.adapters.websocket.shown_address import is_address
 from worker.cli import app
-from worker.commands.bridge import _is_address
 from worker.embedded.mock_cluster import mock_cluster
 
 
@@ -47,4 +47,4 @@ def test_a_stop_waits_until_what_was_sent_is_taken_and_a_second_one_does_not(
 
 
 def test_an_address_may_be_longer_than_a_path_may_be() -> None:
-    assert _is_address(f"wss://example/stream?X-Amz-Security-Token={'s' * 5000}")
+    assert is_address(f"wss://example/stream?X-Amz-Security-Token={'s' * 5000}")

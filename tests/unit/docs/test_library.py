@@ -48,4 +48,9 @@ def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None
     namespace: dict[str, object] = {}
     for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(compile(example, "library.md", "exec"), namespace)  # noqa: S102
-    assert capsys.readouterr().out == "So I think we should ship it on Friday.\nCan you all hear me?\n"
+    printed = capsys.readouterr().out
+    assert printed.startswith("So I think we should ship it on Friday.\nCan you all hear me?\n{'call/")
+    assert re.findall(r"^\[(\S+)\] ([\w ]+): ", printed, re.MULTILINE) == [
+        ("00:00:00", "Speaker 0"),
+        ("00:00:01", "Speaker 1"),
+    ]

@@ -23,11 +23,23 @@ _QUEUE_FULL = KafkaError._QUEUE_FULL  # noqa: SLF001 - librdkafka's own code
 
 
 class KafkaSender:
-    """Sends to one topic. partition_of: key and partition count to a partition. A context manager."""
+    """Sends to one topic. A context manager.
 
-    def __init__(self, settings: KafkaSettings, topic: str, partition_of: Callable[[bytes, int], int]) -> None:
+    partition_of: key and partition count to a partition. taken: is told the key and the offset of a record that the
+    broker has taken, while something is sent or flushed.
+    """
+
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        topic: str,
+        partition_of: Callable[[bytes, int], int],
+        *,
+        taken: Callable[[bytes, int], None] | None = None,
+    ) -> None:
         self._topic = topic
         self._partition_of = partition_of
+        self._taken = taken
         self._timeout_s = settings.request_timeout_ms / 1000
         self._fault: CaesuraError | None = None
         with consuming("making the producer"):
@@ -68,9 +80,13 @@ class KafkaSender:
         if left:
             raise BrokerError(f"{left} records for {self._topic} were not taken in {self._timeout_s:g} s")
 
-    def _delivered(self, error: KafkaError | None, _: Message) -> None:
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
         if error is not None and self._fault is None:
             self._fault = consumer_error(error, f"sending to {self._topic}")
+        if error is None and self._taken is not None:
+            key, offset = message.key(), message.offset()
+            if isinstance(key, bytes) and offset is not None and offset >= 0:
+                self._taken(key, offset)
 
     def _raise_fault(self) -> None:
         if self._fault is not None:

@@ -31,9 +31,13 @@ _POLL_S = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """Where reading begins in every partition: at the start, at the end, or at ``offset`` of ``partition`` alone."""
+    """Where reading begins in every partition: at the start, at the end, or at ``offset`` of ``partition`` alone.
+
+    exact: the end is asked for at once, so that nothing is missed that comes from now on; else when reading begins.
+    """
 
     at_end: bool = False
+    exact: bool = False
     partition: int | None = None
     offset: int | None = None
 
@@ -63,8 +67,11 @@ class KafkaReader:
             partitions = [start.partition]
         first = OFFSET_END if start.at_end else OFFSET_BEGINNING
         offset = start.offset if start.offset is not None else first
+        places = [TopicPartition(self._topic, partition, offset) for partition in partitions]
         with consuming(f"reading {self._topic}"):
-            self._consumer.assign([TopicPartition(self._topic, partition, offset) for partition in partitions])
+            for place in places if start.at_end and start.exact else ():
+                _, place.offset = self._consumer.get_watermark_offsets(place, timeout=self._timeout_s)
+            self._consumer.assign(places)
         return partitions
 
     def poll(self, timeout_s: float) -> Record | PartitionEnd | None:
