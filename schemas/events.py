@@ -45,9 +45,14 @@ Target = Annotated[str, Meta(pattern=TARGET_PATTERN)]
 
 
 class Emission(StrEnum):
-    """When segments are published: ``sentence`` once a cut, ``settled`` also the settled prefix before it."""
+    """When segments are published.
+
+    ``sentence``: once its sentence has ended. ``clause``: also the settled words up to a mark, or at a length limit.
+    ``settled``: also the settled words before any mark.
+    """
 
     SENTENCE = "sentence"
+    CLAUSE = "clause"
     SETTLED = "settled"
 
 

@@ -46,6 +46,8 @@ rules = st.builds(
     context_words=st.sampled_from((0, 0, 1, 4, 12)),
     emission=st.sampled_from(Emission),
     min_settled_words=st.integers(1, 3),
+    min_clause_words=st.integers(1, 3),
+    max_clause_words=st.integers(3, 8),
     max_buffer_words=st.integers(10, 40),
     bounds=st.just(OptionBounds(max_buffer_words=Bounds(least=10, most=300))),
     routes=st.just(frozenset({"de", "fr"})),

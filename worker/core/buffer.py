@@ -170,6 +170,13 @@ class Buffer:
                 return end
         return None
 
+    def last_mark(self, least: int, most: int) -> int | None:
+        """Return the largest count of words from ``least`` to ``most`` that ends in a mark, or None."""
+        for end in range(min(most, len(self.punctuation)), max(least, 1) - 1, -1):
+            if self.punctuation[end - 1]:
+                return end
+        return None
+
     def drop(self, end: int) -> None:
         """Let the first ``end`` words leave; they are frozen. Nothing is settled before the next labelling."""
         assert end <= self.frozen, "only frozen words leave the buffer"

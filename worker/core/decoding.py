@@ -10,9 +10,9 @@ Rules:
 
 1. A step whenever the session's count of model words is a multiple of F, inside an event too, and on a flush.
 2. A step labels the buffer, cuts at each sentence end with T words after it, publishes what is settled (mode
-   ``settled``), and cuts by length where another step would not fit. After a cut the rest is not relabelled before
-   the next step. It asks for the labels that it can use, and for none that is settled and known: of the words with T
-   or L words after them, and of what a cut by length may free.
+   ``settled``; in mode ``clause`` up to a mark), and cuts by length where another step would not fit. After a cut the
+   rest is not relabelled before the next step. It asks for the labels that it can use, and for none that is settled and
+   known: of the words with T or L words after them, and of what a cut by length may free.
 3. Frozen words stay as left context (ADR 0014; the paper keeps none) until more than ``max_context_words`` of
    ended sentences stand there; then all but the last ``context_words`` of them go. Where the buffer is full, left
    context is the first to go.
@@ -217,6 +217,8 @@ class Decoder:
             return
         if self.options.emission is Emission.SETTLED:
             self._publish_settled(len(buffer) - look_ahead)
+        elif self.options.emission is Emission.CLAUSE:
+            self._publish_clause(len(buffer) - look_ahead)
         if (too_many := self._too_many()) > 0:
             self._cut_by_length(look_ahead, too_many)
 
@@ -263,11 +265,27 @@ class Decoder:
         self.context.counts.fallbacks += 1
 
     def _publish_settled(self, end: int) -> None:
+        self._publish_ended_sentences(end)
+        if end - self.buffer.frozen >= self.context.rules.min_settled_words:
+            self._publish(end, Cause.SETTLED)
+
+    def _publish_clause(self, end: int) -> None:
+        """Publish the settled words before ``end`` up to their last mark, or all of them where they are too many.
+
+        A mark counts only with ``min_clause_words`` before it: a translator does badly with a word or two.
+        """
+        self._publish_ended_sentences(end)
+        start, rules = self.buffer.frozen, self.context.rules
+        clause = self.buffer.last_mark(start + rules.min_clause_words, end)
+        if clause is None and end - start >= rules.max_clause_words:
+            clause = end
+        if clause is not None:
+            self._publish(clause, Cause.SETTLED)
+
+    def _publish_ended_sentences(self, end: int) -> None:
         ends = self.buffer.sentence_ends(self.buffer.frozen, end)
         if ends:
             self._publish(ends[-1], Cause.SENTENCE)
-        if end - self.buffer.frozen >= self.context.rules.min_settled_words:
-            self._publish(end, Cause.SETTLED)
 
     def _cut_by_length(self, look_ahead: int, too_many: int) -> None:
         """Make room for another step: ``too_many`` words go. Left context goes first, then as far as a comma."""

@@ -85,6 +85,8 @@ class DecodingRules:
     max_context_words: words of ended sentences that stay as left context; more cost memory,
     fewer cost time. context_words: how many of them stay when there were more. Both 0 is the paper's decoding.
     emission: when segments go out. min_settled_words: the shortest settled prefix published before its sentence ends.
+    min_clause_words: in emission clause, the fewest words that a mark publishes before the sentence ends.
+    max_clause_words: in emission clause, so many settled words without a mark are published all the same.
     flush_after_ms: silence that freezes what is there. stall_after_ms: the same by arrival, for sessions that send
     ``heard_until_ms``. max_buffer_words: a buffer to be labelled never holds more. max_open_sessions: of a partition;
     beyond them events of names that are new are refused, those of known ones go on. idle_after_ms: time since the last
@@ -102,7 +104,9 @@ class DecodingRules:
     max_context_words: Annotated[int, Meta(ge=0, le=1_000)] = 64
     context_words: Annotated[int, Meta(ge=0, le=100)] = 10
     emission: Emission = Emission.SENTENCE
-    min_settled_words: Annotated[int, Meta(ge=1, le=100)] = 1
+    min_settled_words: Annotated[int, Meta(ge=1, le=100)] = 5
+    min_clause_words: Annotated[int, Meta(ge=1, le=100)] = 5
+    max_clause_words: Annotated[int, Meta(ge=1, le=1_000)] = 20
     flush_after_ms: Annotated[int, Meta(ge=1, le=600_000)] = 800
     stall_after_ms: Annotated[int, Meta(ge=1, le=3_600_000)] = 5_000
     max_buffer_words: Annotated[int, Meta(ge=2, le=1_000)] = 120
@@ -132,6 +136,9 @@ class DecodingRules:
         yield self.max_context_words >= 0, f"max_context_words is {self.max_context_words}, it counts words"
         yield self.context_words >= 0, f"context_words is {self.context_words}, it counts words"
         yield self.min_settled_words >= 1, f"min_settled_words is {self.min_settled_words}, a segment has words"
+        clause = self.min_clause_words
+        yield clause >= 1, f"min_clause_words is {clause}, a segment has words"
+        yield self.max_clause_words >= clause, f"max_clause_words is {self.max_clause_words}, below min_clause_words"
         yield self.flush_after_ms >= 1, f"flush_after_ms is {self.flush_after_ms}, silence lasts"
         yield stall_ms >= self.flush_after_ms, f"stall_after_ms is {stall_ms}, shorter than flush_after_ms"
         yield self.max_buffer_words >= two_steps, f"max_buffer_words is {self.max_buffer_words}, less than two steps"

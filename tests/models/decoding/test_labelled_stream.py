@@ -35,7 +35,7 @@ def test_a_sentence_of_a_stream_freezes_when_enough_words_are_after_it() -> None
 
 
 def test_no_settled_word_waits_longer_than_the_look_ahead_and_a_step() -> None:
-    stream = run_stream(watched(), WORDS, rules=DecodingRules(emission=Emission.SETTLED))
+    stream = run_stream(watched(), WORDS, rules=DecodingRules(emission=Emission.SETTLED, min_settled_words=1))
     assert max(stream.delays) == 9 + 3 - 1
 
 
@@ -71,7 +71,7 @@ def test_marks_that_stand_together_are_runs_of_their_own_and_tags_are_one() -> N
 def test_a_row_counts_delay_and_cost_by_the_word() -> None:
     times = iter(range(100))
     engine = ScriptedEngine(script=marked_words)
-    text = GoldText(name="own", texts=[["a", "b-stop", "c", "d"]], gold=[0, 2, 0, 0])
+    text = GoldText(name="own", texts=[["a", "b-stop", "c", "d-stop"]], gold=[0, 2, 0, 2])
     row = decoded(engine, text, stream(), clock=lambda: next(times))
     assert row.overall.f1 == 100
     assert row.delay_mean_words == pytest.approx((3 + 2 + 1 + 0) / 4)
@@ -81,7 +81,7 @@ def test_a_row_counts_delay_and_cost_by_the_word() -> None:
 
 def test_a_table_pairs_every_row_with_the_first() -> None:
     engine = ScriptedEngine(script=marked_words)
-    text = GoldText(name="own", texts=[["a", "b-stop", "c", "d"]], gold=[0, 2, 0, 0])
+    text = GoldText(name="own", texts=[["a", "b-stop", "c", "d-stop"]], gold=[0, 2, 0, 2])
     rows = [decoded(engine, text, way) for way in (stream(), chunks())]
     first, second = figures_table(rows).splitlines()[2:]
     assert "| · |" in first

@@ -95,7 +95,7 @@ def test_what_cannot_be_is_said() -> None:
         session.feed(["one", "two three"])
     with pytest.raises(ValueError, match="there is no option emision; there are emission"):
         model().session(emision="settled")
-    with pytest.raises(ValueError, match=r"option emission is 'setled': .*; there are sentence, settled$"):
+    with pytest.raises(ValueError, match=r"option emission is 'setled': .*; there are sentence, clause, settled$"):
         model().session(emission="setled")
     with pytest.raises(ValueError, match=r"option look_ahead_words is -1: .*>= 0$"):
         model().session(look_ahead_words=-1)

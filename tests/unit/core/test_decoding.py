@@ -62,7 +62,8 @@ def test_one_step_cuts_every_sentence_that_has_enough_words_after_it() -> None:
 
 
 def test_settled_words_go_out_before_their_sentence_ends() -> None:
-    driver = Driver(engine=ScriptedEngine(look_ahead_words=4, script=marked_words))
+    rules = DecodingRules(min_settled_words=2)
+    driver = Driver(engine=ScriptedEngine(look_ahead_words=4, script=marked_words), rules=rules)
     driver.give(event(0, numbered(6), options=SessionOptions(emission=Emission.SETTLED)))
 
     (segment,) = driver.segments
@@ -78,6 +79,38 @@ def test_a_settled_prefix_that_is_too_short_waits_unless_its_sentence_has_ended(
     driver = Driver(engine=driver.engine, rules=rules)
     driver.give(event(0, "one-stop two " + numbered(4)))
     assert [(one.cause, said([one])) for one in driver.segments] == [(Cause.SENTENCE, ["one-stop"])]
+
+
+def _clauses(spoken: str, *, min_clause_words: int, max_clause_words: int = 20) -> list[tuple[Cause, list[str]]]:
+    rules = DecodingRules(
+        emission=Emission.CLAUSE,
+        look_ahead_words=4,
+        min_clause_words=min_clause_words,
+        max_clause_words=max_clause_words,
+    )
+    driver = Driver(engine=ScriptedEngine(look_ahead_words=4, script=marked_words), rules=rules)
+    driver.give(event(0, spoken))
+    return [(segment.cause, said([segment])) for segment in driver.segments]
+
+
+def test_a_clause_goes_out_when_its_mark_is_settled_and_words_without_a_mark_wait() -> None:
+    assert _clauses("if it rains-comma we stay " + numbered(4), min_clause_words=2) == [
+        (Cause.SETTLED, ["if", "it", "rains-comma"])
+    ]
+    assert _clauses("if it rains we stay " + numbered(4), min_clause_words=2) == []
+
+
+def test_a_clause_of_too_few_words_waits_for_the_next_mark() -> None:
+    spoken = "well-comma if it rains-comma we stay in-stop " + numbered(5)
+    assert _clauses(spoken, min_clause_words=2) == [
+        (Cause.SETTLED, ["well-comma", "if", "it", "rains-comma"]),
+        (Cause.SENTENCE, ["we", "stay", "in-stop"]),
+    ]
+    assert _clauses(spoken, min_clause_words=5) == [(Cause.SENTENCE, spoken.split()[:7])]
+
+
+def test_a_clause_without_a_mark_goes_out_at_its_length_limit() -> None:
+    assert _clauses(numbered(12), min_clause_words=2, max_clause_words=8) == [(Cause.SETTLED, numbered(8).split())]
 
 
 def test_a_full_buffer_is_cut_at_its_last_comma_with_enough_words_after_it() -> None:

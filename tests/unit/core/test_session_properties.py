@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from schemas.events import Emission
-from schemas.segments import Segment
+from schemas.segments import Cause, Segment
 from tests.harness.partition_driver import Driver, event, however_grouped, pair_segmenters
 from tests.harness.speech import said
 from tests.harness.speeches import Said, Timed, groupings, look_aheads, rules, speeches, words
@@ -171,6 +173,22 @@ def test_in_settled_mode_a_word_is_out_when_look_ahead_and_a_step_less_one_furth
         if chosen.emission is Emission.SETTLED:
             waiting = seq + 1 - len(said(driver.segments))
             assert waiting <= look_ahead + chosen.step_words - 1 + chosen.min_settled_words - 1
+
+
+@EXAMPLES
+@given(spoken=words, chosen=rules, look_ahead=look_aheads)
+def test_in_clause_mode_a_segment_ends_at_a_mark_or_a_limit_and_no_word_waits_longer(
+    spoken: tuple[str, ...], chosen: DecodingRules, look_ahead: int
+) -> None:
+    chosen = dataclasses.replace(chosen, emission=Emission.CLAUSE)
+    driver = _driver(chosen, look_ahead, whitespace_segmenters)
+    for seq, text in enumerate(spoken * 2):
+        driver.give(event(seq, text))
+        waiting = seq + 1 - len(said(driver.segments))
+        assert waiting <= look_ahead + chosen.step_words - 1 + chosen.max_clause_words - 1
+    for segment in driver.segments:
+        if segment.cause is Cause.SETTLED and segment.words[-1].punctuation == "none":
+            assert len(segment.words) >= chosen.max_clause_words
 
 
 @EXAMPLES

@@ -26,7 +26,7 @@ def test_a_rendering_that_there_is_not_is_refused_with_those_that_there_are() ->
     [
         ("lang", "not a tag", "lang: expected a language as BCP-47 writes it, such as en or zh-Hans"),
         ("targets", ["d e"], "targets[0]: expected a route's name, of 1 to 64 of A-Z, a-z, 0-9, dot, _ and -"),
-        ("options", {"emission": "word"}, "options.emission: expected one of sentence, settled"),
+        ("options", {"emission": "word"}, "options.emission: expected one of sentence, clause, settled"),
     ],
 )
 def test_a_producer_is_told_what_was_expected_and_not_what_was_found(field: str, value: object, told: str) -> None:
