@@ -88,13 +88,17 @@ class ConversationOrder:
 
     def add(self, segment: Segment) -> list[Placed]:
         """Add a session's next segment; return the segments whose place is certain now."""
+        self.hold(segment)
+        return list(self._certain())
+
+    def hold(self, segment: Segment) -> None:
+        """Add a session's next segment, which waits for ``finish``."""
         self.expect(segment.session)
         side = self._sides[segment.session]
         side.is_open = not segment.session_end
         placed = self._placed(segment, side)
         heapq.heappush(self._waiting, (placed.start_ms, side.rank, self._count, placed))
         self._count += 1
-        return list(self._certain())
 
     def finish(self) -> list[Placed]:
         """Return all that still waits, in order."""
@@ -129,11 +133,9 @@ class ConversationOrder:
 def in_order(segments: Iterable[Segment]) -> list[Placed]:
     """Return the segments of a whole conversation in order of audio time."""
     order = ConversationOrder()
-    whole = list(segments)
-    for segment in whole:
-        order.expect(segment.session)
-    placed = [one for segment in whole for one in order.add(segment)]
-    return [*placed, *order.finish()]
+    for segment in segments:
+        order.hold(segment)
+    return order.finish()
 
 
 def side_name(segment: Segment) -> str:
