@@ -275,12 +275,12 @@ class Decoder:
         A mark counts only with ``min_clause_words`` before it: a translator does badly with a word or two.
         """
         self._publish_ended_sentences(end)
-        start, rules = self.buffer.frozen, self.context.rules
-        clause = self.buffer.last_mark(start + rules.min_clause_words, end)
-        if clause is None and end - start >= rules.max_clause_words:
-            clause = end
+        rules = self.context.rules
+        clause = self.buffer.last_mark(self.buffer.frozen + rules.min_clause_words, end)
         if clause is not None:
             self._publish(clause, Cause.SETTLED)
+        if end - self.buffer.frozen >= rules.max_clause_words:
+            self._publish(end, Cause.SETTLED)
 
     def _publish_ended_sentences(self, end: int) -> None:
         ends = self.buffer.sentence_ends(self.buffer.frozen, end)

@@ -152,10 +152,10 @@ def test_a_tag_continues_over_a_silence_but_not_over_a_cleared_buffer() -> None:
         return Punctuation.NONE, Disfluency.I_RM
 
     driver = Driver(engine=ScriptedEngine(script=always_inside))
-    driver.give(event(0, "one two", utterance_end=True))
+    driver.give(event(0, "ant bee", utterance_end=True))
     driver.restart()
-    driver.give(event(1, "three"))
-    driver.give(event(2, "four", lang="zh", session_end=True))
+    driver.give(event(1, "cow"))
+    driver.give(event(2, "dog", lang="zh", session_end=True))
 
     tags = [word.disfluency for segment in driver.segments for word in segment.words]
     assert tags == ["B-RM", "I-RM", "I-RM", "B-RM"]

@@ -142,7 +142,7 @@ def test_an_offset_beyond_the_input_parks_a_rebuild() -> None:
 
 def test_an_event_that_only_a_newer_release_reads_parks_a_rebuild() -> None:
     world = _world()
-    newer = msgspec.structs.replace(event("ann", 2, "three"), version="9.0")
+    newer = msgspec.structs.replace(event("ann", 2, "three"), version="2.0")
     end = world.broker.append("asr.words", 0, encode_event(newer), key=b"ann") + 1
     _commit(world, end)
     assert [one.reason for one in _rebuilt(world).worker.assignment.parked.values()] == ["newer_event"]
