@@ -9,7 +9,18 @@ from json import JSONDecodeError
 from worker.feeds.hypothesis import UnreadableMessageError
 from worker.feeds.json_text import UnheldJsonError, json_value
 
-__all__ = ["confidence", "either", "flag", "name_of", "number", "objects", "part", "text", "written_list"]
+__all__ = [
+    "confidence",
+    "either",
+    "flag",
+    "name_of",
+    "number",
+    "object_or_empty",
+    "objects",
+    "part",
+    "text",
+    "written_list",
+]
 
 Message = Mapping[str, object]
 
@@ -92,6 +103,11 @@ def part(message: Message, name: str) -> Message:
     if not isinstance(value, Mapping):
         raise UnreadableMessageError(f"{name}: expected an object")
     return value
+
+
+def object_or_empty(value: object) -> Message:
+    """Return an object, or an empty one of anything else: for telling messages apart."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def either(message: Message, *names: str) -> object:

@@ -93,8 +93,9 @@ class SpeakerLabels:
 
     def add(self, line: str) -> None:
         """Note a line that may begin with a label."""
-        self._lines += 1
         found = _candidate(line)
+        if found is None or not found.name or found.end < len(line.rstrip()):
+            self._lines += 1  # a label on a line of its own belongs to the line below it
         if found is not None and found.name:
             folded = found.name.casefold()
             self._labelled += 1

@@ -172,8 +172,9 @@ def test_a_label_that_recurs_names_the_speaker_and_is_not_spoken(label: str, nam
     ]
 
 
-def test_names_at_every_cue_need_not_recur() -> None:
-    content = vtt((1000, 2000, "Anna Berg: come in"), (3000, 4000, "Tom: yes"))
+@pytest.mark.parametrize("gap", [" ", "\n"])
+def test_names_at_every_cue_need_not_recur(gap: str) -> None:
+    content = vtt((1000, 2000, f"Anna Berg:{gap}come in"), (3000, 4000, f"Tom:{gap}yes"))
     assert [(word, speaker) for word, _, _, speaker in said(content)] == [
         ("come", "Anna Berg"),
         ("in", "Anna Berg"),

@@ -34,6 +34,9 @@ def recognises(message: Message) -> bool:
     """Tell whether this is a message of Amazon's."""
     if {"TranscriptEvent", "UtteranceEvent", "jobName"} & set(message):
         return True
+    results = message.get("results")
+    if isinstance(results, dict) and {"transcripts", "items"} <= set(results):
+        return True
     transcript, segments = message.get("Transcript"), message.get("Segments")
     if isinstance(transcript, dict):
         return "Results" in transcript

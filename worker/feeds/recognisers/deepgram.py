@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, confidence, flag, name_of, objects, part, text
+from worker.feeds.message_fields import Message, confidence, flag, name_of, object_or_empty, objects, part, text
 from worker.feeds.new_streams import StreamClock
 from worker.feeds.times import seconds_ms, spread
 from worker.feeds.written_words import unmarked, words_of
@@ -32,11 +32,6 @@ def recognises(message: Message) -> bool:
     if "channels" in object_or_empty(_opened(message).get("results")) or message.get("type") == "TurnInfo":
         return True
     return "is_final" in message and "channel" in message and "alternatives" in object_or_empty(message["channel"])
-
-
-def object_or_empty(value: object) -> Message:
-    """Return an object, or an empty one of anything else."""
-    return value if isinstance(value, dict) else {}
 
 
 def _opened(message: Message) -> Message:

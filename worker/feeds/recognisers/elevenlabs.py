@@ -30,7 +30,10 @@ def recognises(message: Message) -> bool:
     if isinstance(transcripts := message.get("transcripts"), list):
         return bool(transcripts) and all(isinstance(one, dict) and recognises(one) for one in transcripts)
     words = message.get("words")
-    return "language_probability" in message and isinstance(words, list) and "text" in message
+    if not isinstance(words, list) or not isinstance(message.get("text"), str):
+        return False
+    typed = any(isinstance(word, dict) and word.get("type") in ("word", "spacing") for word in words)
+    return "language_probability" in message or typed
 
 
 class ElevenLabs:

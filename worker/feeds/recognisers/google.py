@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageError
-from worker.feeds.message_fields import Message, confidence, either, name_of, number, objects, text
+from worker.feeds.message_fields import Message, confidence, either, name_of, number, object_or_empty, objects, text
 from worker.feeds.new_streams import StreamClock
 from worker.feeds.times import duration_ms, ms, seconds_ms, spread
 from worker.feeds.written_words import words_of
@@ -73,20 +73,15 @@ def _is_rivas(results: list[object]) -> bool:
 
 def _answers(message: Message) -> Iterator[tuple[str, object]]:
     """Yield the results of an answer, of an operation's, or of each file of a batch with its number."""
-    response = _object(message.get("response"))
+    response = object_or_empty(message.get("response"))
     results = response.get("results") if response else message.get("results")
     if not isinstance(results, Mapping):
         yield "", results
         return
-    for count, file in enumerate(map(_object, results.values()), start=1):
-        inline = _object(either(file, "inlineResult", "inline_result")) or file
-        if (found := _object(inline.get("transcript")).get("results")) is not None:
+    for count, file in enumerate(map(object_or_empty, results.values()), start=1):
+        inline = object_or_empty(either(file, "inlineResult", "inline_result")) or file
+        if (found := object_or_empty(inline.get("transcript")).get("results")) is not None:
             yield (f"file {count}" if len(results) > 1 else ""), found
-
-
-def _object(value: object) -> Message:
-    """Return an object, or an empty one of anything else."""
-    return value if isinstance(value, Mapping) else {}
 
 
 class Google:

@@ -14,7 +14,8 @@ https://huggingface.co/docs/transformers/main_classes/pipelines#transformers.Aut
   another connection.
 - Hugging Face's pipeline writes ``chunks``, each a segment or a word with a ``timestamp``; the last end may be null.
   Where speakers were told apart, ``speakers`` has the same text with their names.
-- Segments may come alone, a line or an item each.
+- Segments may come alone, a line or an item each. The API streams ``transcript.text.delta`` and a whole ``…done``; with
+  speakers told apart also segments, which are read instead.
 - ``speaker`` stands at a segment, and at its words where WhisperX could align them: not at ``"58."``.
 - ``[BLANK_AUDIO]``, ``[MUSIC]``, ``(applause)`` and notes are no words, and dropped.
 - Whisper leaves most fillers and repeats out, and no option keeps them all; a prompt with fillers in it helps.
@@ -40,6 +41,8 @@ _OTHERS = frozenset(
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a transcript of Whisper's."""
+    if isinstance(kind := message.get("type"), str) and kind.startswith(_STREAMED):
+        return True
     if "transcription" in message or "word_segments" in message or _is_plain(message) or _is_chunked(message):
         return isinstance(message.get("transcription"), list | None)
     segments = message.get("segments", [message] if "avg_logprob" in message or _is_bare(message) else None)
@@ -64,6 +67,9 @@ def _is_bare(message: Message) -> bool:
     return times and isinstance(message.get("text"), str) and not _OTHERS & set(message)
 
 
+_STREAMED = "transcript.text."
+
+
 class Whisper:
     """Reads transcripts and live messages."""
 
@@ -73,6 +79,7 @@ class Whisper:
         self._done_ms = -1
         self._open_until_ms: int | None = None
         self._connection = ""
+        self._segmented = False
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a transcript or a live message says. Raises UnreadableMessageError."""
@@ -86,6 +93,12 @@ class Whisper:
                 yield Hypothesis(reconnected=True)
             self._connection = connection
             yield from self._live(objects(message, "segments"))
+        elif (kind := text(message, "type")).startswith(_STREAMED):
+            if kind == f"{_STREAMED}segment":
+                self._segmented = True
+                yield Hypothesis(words=_segment(message), final=True, utterance_end=True)
+            elif kind == f"{_STREAMED}done" and not self._segmented:
+                yield Hypothesis(words=spread_text(text(message, "text")), final=True, utterance_end=True)
         elif "chunks" in message:
             yield Hypothesis(words=_chunked(objects(message, "speakers") or objects(message, "chunks")), final=True)
         else:

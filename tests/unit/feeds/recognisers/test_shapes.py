@@ -155,6 +155,41 @@ SHAPES = {
         messages=[{"text": "Good day.", "usage": {"type": "duration", "seconds": 1}}],
         said={"": [("Good", None, None), ("day", None, None)]},
     ),
+    "openai's stream": Shape(
+        recogniser="whisper",
+        messages=[
+            {"type": "transcript.text.delta", "delta": "Good"},
+            {"type": "transcript.text.done", "text": "Good day.", "usage": {}},
+        ],
+        said={"": [("Good", None, None), ("day", None, None)]},
+    ),
+    "openai's stream with speakers": Shape(
+        recogniser="whisper",
+        messages=[
+            {"type": "transcript.text.segment", "id": "1", "start": 0, "end": 1.8, "text": "good day", "speaker": "A"},
+            {"type": "transcript.text.done", "text": "good day"},
+        ],
+        said={"/A": [("good", 0, 1000), ("day", 1000, 1800)]},
+    ),
+    "amazon's batch without its job": Shape(
+        recogniser="aws",
+        messages=[
+            {
+                "results": {
+                    "transcripts": [{"transcript": "good"}],
+                    "items": [
+                        {
+                            "type": "pronunciation",
+                            "start_time": "0.1",
+                            "end_time": "0.4",
+                            "alternatives": [{"content": "good", "confidence": "0.9"}],
+                        }
+                    ],
+                }
+            }
+        ],
+        said={"": GOOD_DAY[:1]},
+    ),
     "amazon's call analytics": Shape(
         recogniser="aws",
         messages=[
