@@ -1,6 +1,6 @@
 """The connections of a service: how many there may be, and how they all end. One event loop owns them.
 
-Only who was admitted by its opening counts: clients without one take nobody's place (``worker.service.doorway``).
+Only who was admitted by its opening counts: clients without one take nobody's place (``worker.telemetry.doorway``).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from starlette.websockets import WebSocket
 from worker.ports.observer import Observer
 from worker.ports.service_events import ClientRefused, ClientsConnected
 from worker.service.client_socket import ClientGoneError, ClientSocket
-from worker.service.doorway import Doorway, Peer
 from worker.service.messages import CloseCode, Opening, RefusalReason
 from worker.settings.serving import ServeSettings
+from worker.telemetry.doorway import Doorway, Peer
 
 __all__ = ["Connection", "Connections"]
 

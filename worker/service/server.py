@@ -10,7 +10,7 @@ import contextlib
 import signal
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -20,14 +20,14 @@ import uvicorn
 from starlette.applications import Starlette
 from typing_extensions import override
 from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
-from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 
 from worker.errors import FatalError
-from worker.service.doorway import Doorway, DoorwaySocket, most_sockets
 from worker.service.rate_limit import RateLimit
 from worker.settings.serving import ServeSettings
+from worker.telemetry.doorway import Doorway, DoorwaySocket, most_sockets
+from worker.telemetry.http_protocol import HttpProtocol, HttpServer
 
 __all__ = ["Listener", "listening", "serve_until_stopped"]
 
@@ -97,7 +97,7 @@ async def serve_until_stopped(
     stop: asyncio.Event,
 ) -> None:
     """Serve until ``stop`` is set, or SIGTERM or SIGINT comes; then drain and end. A second signal does not wait."""
-    server = _Server(_configured(app, settings, listener.doorway))
+    server = HttpServer(_configured(app, settings, listener.doorway))
     loop = asyncio.get_running_loop()
 
     def asked_to_stop() -> None:
@@ -151,27 +151,13 @@ def _refuse_unusable(certificate: str, key: str) -> None:
         raise FatalError(f"TLS: certificate and key cannot be used ({told}): {error}") from error
 
 
-class _HttpProtocol(H11Protocol):
-    """Tells the doorway of its requests."""
-
-    def __init__(self, doorway: Doorway, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
-        super().__init__(**given)
-        self._doorway = doorway
-
-    @override
-    def on_response_complete(self) -> None:
-        self._doorway.answered(self.client)
-        super().on_response_complete()
+class _HttpProtocol(HttpProtocol):
+    """Tells the doorway of an upgrade."""
 
     @override
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         self._doorway.upgraded(self.client)
         super().handle_websocket_upgrade(event)
-
-    @override
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._doorway.left(self.client)
-        super().connection_lost(exc)
 
 
 class _WebSocketProtocol(WebSocketsSansIOProtocol):
@@ -357,11 +343,3 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
         if self._goes_on is not None:
             self._goes_on.cancel()
         super().connection_lost(exc)
-
-
-class _Server(uvicorn.Server):
-    """Leaves the signals to us: they mean to drain first."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield

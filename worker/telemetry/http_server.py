@@ -1,28 +1,38 @@
 """Serves ``/metrics`` for Prometheus, and ``/started``, ``/live``, ``/ready`` for the orchestrator.
 
-From threads of its own. The three answer 200 or 503 with ``{"live": false, "reasons": [...]}``, and mean what
-``worker.telemetry.health`` says.
+uvicorn serves them, from one thread, whatever comes: a request has five seconds, and of more sockets than may be the
+one that has waited longest makes room (``worker.telemetry.doorway``). The three answer 200 or 503 with
+``{"live": false, "reasons": [...]}``, and mean what ``worker.telemetry.health`` says.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import socket
 import threading
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import cast
 
+import uvicorn
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
+from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, Scope
 
 from worker.errors import FatalError
+from worker.telemetry.doorway import Doorway, DoorwaySocket, most_sockets
 from worker.telemetry.health import Health
+from worker.telemetry.http_protocol import HttpProtocol, HttpServer
 
 __all__ = ["TelemetryServer"]
 
 _REQUEST_TIMEOUT_S = 5.0
+_MOST_SOCKETS = 64
 _JSON = "application/json"
+_Answer = tuple[HTTPStatus, str, bytes]
 
 
 class TelemetryServer:
@@ -33,14 +43,32 @@ class TelemetryServer:
 
     def __init__(self, host: str, port: int, *, registry: CollectorRegistry, health: Health) -> None:
         host = host.strip("[]")
+        self._registry = registry
+        self._health = health
         try:
-            self._server = _Server((host, port), registry, health)
+            self._socket = _bound(host, port)
         except OSError as error:
             shown = f"[{host}]" if ":" in host else host
             where = f"{shown}:{port} (worker.http_host, worker.http_port)"
             raise FatalError(f"metrics and health cannot be served on {where}: {error.strerror}") from error
-        self.port = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, name="telemetry", daemon=True)
+        self.port: int = self._socket.getsockname()[1]
+        doorway = self._socket.doorway = Doorway(most=most_sockets(_MOST_SOCKETS), within_s=_REQUEST_TIMEOUT_S)
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # a request that is none is no news
+        config = uvicorn.Config(
+            self._serve,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            proxy_headers=False,
+            interface="asgi3",
+            loop="asyncio",
+            http=cast("type[asyncio.Protocol]", partial(HttpProtocol, doorway)),
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
+        self._server = HttpServer(config)
+        self._thread = threading.Thread(target=self._run, name="telemetry", daemon=True)
 
     def start(self) -> None:
         """Begin to serve."""
@@ -48,58 +76,55 @@ class TelemetryServer:
 
     def close(self) -> None:
         """Stop serving."""
+        self._server.should_exit = True
         if self._thread.is_alive():
-            self._server.shutdown()
             self._thread.join()
-        self._server.server_close()
+        self._socket.close()
+
+    def _run(self) -> None:
+        asyncio.run(self._server.serve(sockets=[self._socket]))
+
+    async def _serve(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        del receive  # nothing of a request's body is wanted
+        assert scope["type"] == "http", "WebSockets and lifespans are turned off"
+        accepts = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"accept"), "")
+        status, content_type, body = self._answer(scope["method"], scope["path"], accepts)
+        headers = [(b"content-type", content_type.encode()), (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": status, "headers": headers, "trailers": False})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+
+    def _answer(self, method: str, path: str, accepts: str) -> _Answer:
+        if method not in ("GET", "HEAD"):
+            return HTTPStatus.METHOD_NOT_ALLOWED, _JSON, b'{"methods": ["GET", "HEAD"]}'
+        match path:
+            case "/metrics":
+                encode, content_type = choose_encoder(accepts)
+                return HTTPStatus.OK, content_type, encode(self._registry)
+            case "/started":
+                return _health("started", self._health.why_not_started())
+            case "/live":
+                return _health("live", self._health.why_not_alive())
+            case "/ready":
+                return _health("ready", self._health.why_not_ready())
+        return HTTPStatus.NOT_FOUND, _JSON, b'{"paths": ["/metrics", "/started", "/live", "/ready"]}'
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
+def _health(name: str, reasons: tuple[str, ...]) -> _Answer:
+    status = HTTPStatus.SERVICE_UNAVAILABLE if reasons else HTTPStatus.OK
+    return status, _JSON, json.dumps({name: not reasons, "reasons": reasons}).encode()
 
-    def __init__(self, address: tuple[str, int], registry: CollectorRegistry, health: Health) -> None:
-        self.registry = registry
-        self.health = health
-        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        super().__init__(address, _Handler)
 
-    def server_bind(self) -> None:
-        if self.address_family == socket.AF_INET6:
+def _bound(host: str, port: int) -> DoorwaySocket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = DoorwaySocket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
             with suppress(OSError):  # a system of IPv6 alone
-                self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        super().server_bind()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    timeout = _REQUEST_TIMEOUT_S
-    server_version = "caesura"
-    sys_version = ""
-
-    def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
-        if path == "/metrics":
-            encode, content_type = choose_encoder(self.headers.get("Accept", ""))
-            self._answer(HTTPStatus.OK, content_type, encode(self.server.registry))
-        elif path == "/started":
-            self._answer_health("started", self.server.health.why_not_started())
-        elif path == "/live":
-            self._answer_health("live", self.server.health.why_not_alive())
-        elif path == "/ready":
-            self._answer_health("ready", self.server.health.why_not_ready())
-        else:
-            self._answer(HTTPStatus.NOT_FOUND, _JSON, b'{"paths": ["/metrics", "/started", "/live", "/ready"]}')
-
-    def _answer_health(self, name: str, reasons: tuple[str, ...]) -> None:
-        status = HTTPStatus.SERVICE_UNAVAILABLE if reasons else HTTPStatus.OK
-        self._answer(status, _JSON, json.dumps({name: not reasons, "reasons": reasons}).encode())
-
-    def _answer(self, status: HTTPStatus, content_type: str, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the standard library's name
-        """Say nothing: a probe a second is no news."""
+                bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        bound.bind((host, port))
+        bound.listen()
+    except OSError:
+        bound.close()
+        raise
+    return bound

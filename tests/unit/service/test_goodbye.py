@@ -14,9 +14,9 @@ from uvicorn.server import ServerState
 from websockets.client import ClientProtocol
 from websockets.uri import parse_uri
 
-from worker.service.doorway import Doorway
 from worker.service.server import _configured, _WebSocketProtocol
 from worker.settings.serving import ServeSettings
+from worker.telemetry.doorway import Doorway
 
 _CLOSE_FRAME = b"\x88"
 

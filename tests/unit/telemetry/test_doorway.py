@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from worker.service.doorway import Doorway, Peer, most_sockets
+from worker.telemetry.doorway import Doorway, Peer, most_sockets
 
 HOUR_S = 3600.0
 
