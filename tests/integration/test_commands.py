@@ -184,7 +184,7 @@ def test_what_became_of_the_words_is_said_and_an_ended_session_before_it_is_sent
         assert "sessions: call-1\n" in first
         assert f"{words} words published, none refused" in first
         assert "has ended" not in first
-        again = operator.run(*replay, "--epoch", "9", status=1).stderr
+        again = operator.run(*replay, status=1).stderr
         assert again.index("session call-1 has ended") < again.index("sessions: call-1")
         assert f"0 words published, {words} refused ({words} session_ended)" in again
         (tmp_path / "said.jsonl").write_text(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -19,16 +19,19 @@ from worker.captions.cues import CueWriter
 from worker.captions.files import VTT_HEAD, srt, vtt
 from worker.captions.limits import CaptionLimits
 from worker.commands.brokers import reached_brokers
+from worker.commands.conversation_lines import conversation_line, live_order, talk_lines, whole_order
 from worker.commands.disfluency_counts import DisfluencyCounts
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
 from worker.commands.terminal import echo, escaped
+from worker.core.conversation import Placed, characteristics_of
 from worker.core.rendering import Style, render_segment
 from worker.errors import FatalError
 from worker.option_groups import grouped
 from worker.ports.records import Record
 from worker.settings.sources import meant
 from worker.settings.tree import BrokerSettings
+from worker.transcripts.writing import TranscriptForm, TranscriptWriter
 
 __all__ = [
     "CaptionOptions",
@@ -69,6 +72,10 @@ class SegmentsRead:
         ),
     ] = None
     session: Annotated[str | None, typer.Option(help="This session alone; captions need one.")] = None
+    conversation: Annotated[
+        str | None,
+        typer.Option(help="This conversation alone: all its sessions, in order of audio time, with their names."),
+    ] = None
     from_start: Annotated[bool, typer.Option("--from-start", help="Everything that the topic holds.")] = False
     follow: Annotated[bool, typer.Option(help="Go on waiting for more.")] = True
     stretch: Annotated[
@@ -79,6 +86,11 @@ class SegmentsRead:
             show_default=False,
         ),
     ] = None
+
+    def check(self, form: Format) -> None:
+        """FatalError where captions are wanted and it is not said of whom."""
+        if form in (Format.SRT, Format.VTT) and self.session is None and self.conversation is None:
+            raise FatalError(f"--format {form.value} is of one session or conversation: --session or --conversation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,13 +126,16 @@ def tail(
     """Show segments as consumers read them: committed ones only.
 
     Each line has the time of the freeze, session and index, the cause, and the text. Captions (srt, vtt) are of one
-    session and in its time; a cue is written once and never changes, since its words are frozen.
+    session, or of one conversation, and in its time; a cue is written once and never changes, since its words are
+    frozen. Counts of a conversation are its sides' words, turns, talk and silence, and who interrupts whom.
     """
     form = Format.JSONL if jsonl else form
-    if form in (Format.SRT, Format.VTT) and read.session is None:
-        raise FatalError(f"--format {form.value} is of one session: say which with --session")
+    read.check(form)
     within = _stretch(read.stretch) if read.stretch is not None else None
     settings = reached_brokers(origin_of(config, assignments))
+    if read.conversation is not None:
+        _show_conversation(settings, read, form, captions.limits, within)
+        return
     write = _writer(form, read.style, captions.limits)
     if form is Format.VTT:
         echo(VTT_HEAD, nl=False)
@@ -146,6 +161,51 @@ def tail(
     finally:
         if form is Format.COUNTS:
             echo("\n".join(counts.lines()))
+
+
+def _show_conversation(
+    settings: BrokerSettings, read: SegmentsRead, form: Format, limits: CaptionLimits, within: tuple[int, int] | None
+) -> None:
+    """Show the sides of a conversation in order of audio time."""
+
+    def wanted(record: Record | None) -> Segment | None:
+        if record is None:
+            return None
+        segment = segment_of(record, translated=read.route is not None)
+        if segment.conversation != read.conversation or read.session not in (None, segment.session):
+            return None
+        return segment if within is None or _said_within(segment, *within) else None
+
+    with KafkaReader(settings.kafka, topic_of(settings, read.route)) as reader:
+        came = map(wanted, reader.read_or_wait(Start(at_end=not read.from_start), follow=read.follow))
+        placed: Iterable[Placed] = live_order(came, time.monotonic) if read.follow else whole_order(came)
+        shown: list[Placed] = []
+        try:
+            for text in _conversation_texts(_kept(placed, shown), form, read.style, limits):
+                echo(text, nl=False)
+        finally:
+            if form is Format.COUNTS:
+                echo("\n".join(talk_lines(characteristics_of(shown))))
+    if not shown:
+        echo(f"no segment of conversation {read.conversation!r} was read", err=True)
+
+
+def _kept(placed: Iterable[Placed], kept: list[Placed]) -> Iterator[Placed]:
+    for one in placed:
+        kept.append(one)
+        yield one
+
+
+def _conversation_texts(
+    placed: Iterable[Placed], form: Format, style: Style | None, limits: CaptionLimits
+) -> Iterator[str]:
+    if form in (Format.SRT, Format.VTT, Format.JSONL):
+        yield from TranscriptWriter(name="", form=TranscriptForm(form.value), limits=limits).pieces(placed)
+        return
+    for one in placed:
+        line = conversation_line(one, style or Style.MARKED) if form is Format.TEXT else None
+        if line is not None:
+            yield line + "\n"
 
 
 def caption_limits(columns: int, lines: int, words_a_minute: int) -> CaptionLimits:

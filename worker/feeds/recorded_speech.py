@@ -79,7 +79,8 @@ class RecordedSpeech:
             if self.name != "-":  # what comes live is not kept waiting for its labels to recur
                 lines = list(lines)
                 labels = SpeakerLabels(lines)
-            return events_of_text(lines, prefix=prefix, lang=self.lang, pace=self.pace, labels=labels)
+            epoch = 0 if self.prefix is None else self.epoch  # else the names are new with each run
+            return events_of_text(lines, prefix=prefix, lang=self.lang, pace=self.pace, labels=labels, epoch=epoch)
         session = f"{self._stem}-{self.epoch}" if self.prefix is None else f"{self.prefix}{self._stem}"
         numbered = SessionEvents(session=session, lang=self.lang, epoch=self.epoch)
         if known in _CAPTIONS:

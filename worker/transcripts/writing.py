@@ -44,7 +44,8 @@ _CAPTIONS = (TranscriptForm.SRT, TranscriptForm.VTT)
 class TranscriptWriter:
     """Writes the conversation of a recording. name: the recording's, for what is wrong with it.
 
-    times: whether a paragraph says when it begins. sides: whether it says whose it is; a text has neither.
+    times: whether a paragraph says when it begins. sides: whether it says whose it is; a text's line does
+    where a speaker is named before it.
     """
 
     name: str
@@ -65,6 +66,10 @@ class TranscriptWriter:
             return
         order = ConversationOrder(hold_ms=_LIVE_HOLD_MS)
         yield from self._pieces(_placed_live(order, batches))
+
+    def pieces(self, placed: Iterable[Placed]) -> Iterator[str]:
+        """Yield the transcript of segments in order, as they come."""
+        return self._pieces(placed)
 
     def of_conversation(self, placed: list[Placed]) -> Iterator[str]:
         """Yield the transcript of one conversation, its segments in order. FatalError as of ``written``."""
@@ -113,7 +118,8 @@ class TranscriptWriter:
         if not text:
             return ""
         time = f"[{_clock(paragraph.start_ms)}] " if self.times and paragraph.timed else ""
-        name = f"{paragraph.side}: " if self.sides and named.needed else ""
+        told = named.needed if self.sides else paragraph.segments[0].speaker is not None
+        name = f"{paragraph.side}: " if told else ""
         return f"{time}{name}{text}\n"
 
     def _captions(self, placed: Iterable[Placed]) -> Iterator[str]:

@@ -95,13 +95,17 @@ class KafkaReader:
 
     def read(self, start: Start, *, follow: bool) -> Iterator[Record]:
         """Yield records; without ``follow`` until each partition's end was reached once. BrokerError, FatalError."""
+        return (record for record in self.read_or_wait(start, follow=follow) if record is not None)
+
+    def read_or_wait(self, start: Start, *, follow: bool) -> Iterator[Record | None]:
+        """Yield what ``read`` does, and None where nothing came for a fifth of a second. BrokerError, FatalError."""
         open_ends = set(self.assign(start))
         while follow or open_ends:
             came = self.poll(_POLL_S)
-            if isinstance(came, Record):
-                yield came
-            elif came is not None:
+            if isinstance(came, PartitionEnd):
                 open_ends.discard(came.partition)
+            else:
+                yield came
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -35,7 +35,13 @@ class SpokenLines:
 
 
 def events_of_text(
-    lines: Iterable[str], *, prefix: str, lang: str, pace: Pace, labels: SpeakerLabels | None = None
+    lines: Iterable[str],
+    *,
+    prefix: str,
+    lang: str,
+    pace: Pace,
+    labels: SpeakerLabels | None = None,
+    epoch: int = 0,
 ) -> Iterator[TimedEvent]:
     """Yield the events of a text, in the order of their times; a session begins where one before it has ended.
 
@@ -56,6 +62,7 @@ def events_of_text(
             event = word_event(
                 {"session": session, "seq": seq, "lang": lang, "version": EVENT_VERSION, "words": word}
                 | ({"speaker": speaker} if speaker else {})
+                | ({"epoch": epoch} if epoch else {})
                 | ({"session_end": True} if seq + 1 == len(words) else {}),
                 where=f"line {number}",
             )

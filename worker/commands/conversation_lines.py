@@ -1,0 +1,63 @@
+"""A conversation's segments as ``tail`` shows them: all sides in order of audio time, and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from schemas.segments import Segment, TranslationSegment
+from worker.commands.terminal import escaped
+from worker.core.conversation import Characteristics, ConversationOrder, Placed, in_order, side_name
+from worker.core.rendering import Style, render_segment
+
+__all__ = ["conversation_line", "live_order", "talk_lines", "whole_order"]
+
+_HOLD_MS = 10_000
+_QUIET_S = 5.0
+
+
+def whole_order(came: Iterable[Segment | None]) -> list[Placed]:
+    """Return all segments that came, in order of audio time."""
+    return in_order([segment for segment in came if segment is not None])
+
+
+def live_order(came: Iterable[Segment | None], now_s: Callable[[], float]) -> Iterator[Placed]:
+    """Yield segments in order of audio time while they come; None says that nothing did.
+
+    A segment waits for the other sides for ten seconds of the conversation, or until nothing came for five seconds.
+    """
+    order = ConversationOrder(hold_ms=_HOLD_MS)
+    news_s = now_s()
+    for segment in came:
+        if segment is not None:
+            news_s = now_s()
+            yield from order.add(segment)
+        elif now_s() - news_s >= _QUIET_S:
+            yield from order.finish()
+    yield from order.finish()
+
+
+def conversation_line(placed: Placed, style: Style) -> str | None:
+    """Return a segment as a line for people; None for one without words."""
+    segment = placed.segment
+    if not segment.words:
+        return None
+    text = segment.text if isinstance(segment, TranslationSegment) else render_segment(segment, style).text
+    minutes, second = divmod(placed.start_ms // 1000, 60)
+    hour, minute = divmod(minutes, 60)
+    time = f"[{hour:02}:{minute:02}:{second:02}] " if placed.timed else ""
+    return f"{time}{escaped(side_name(segment))}: {escaped(text)}"
+
+
+def talk_lines(numbers: Characteristics) -> Iterator[str]:
+    """Yield a conversation's numbers: a head, a line a side, and what is of all of them."""
+    yield f"{'side':32}{'words':>8}{'turns':>8}{'talk s':>10}{'silence s':>11}{'interrupts':>12}"
+    for side in numbers.sides:
+        interrupts = sum(one.by == side.session for one in numbers.interruptions)
+        yield (
+            f"{escaped(side.name):32}{side.words:>8}{side.turns:>8}{side.talk_ms / 1000:>10.1f}"
+            f"{side.silence_ms / 1000:>11.1f}{interrupts:>12}"
+        )
+    yield (
+        f"{numbers.duration_ms / 1000:.1f} s, {numbers.overlap_ms / 1000:.1f} s of overlap, "
+        f"{numbers.silence_ms / 1000:.1f} s of silence"
+    )
