@@ -17,12 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from schemas.labels import kind_of
 from schemas.segments import SegmentWord
 from worker.core.typography import bare
 
-__all__ = ["Cleaning", "CleaningLevel", "compared", "is_sound", "phrase_places", "phrases"]
+__all__ = ["Cleaning", "CleaningLevel", "compared", "is_sound", "phrases"]
 
 _SOUNDS = frozenset(
     (
@@ -93,13 +94,14 @@ class Cleaning:
             for start, end in _runs(words, kinds) if medium else ():
                 if _said_again(texts, kinds, start, end):
                     out[start:end] = [True] * (end - start)
-        for start, end in phrase_places(texts, self.fillers):
+        for start, end in _places(texts, self.fillers):
             out[start:end] = [True] * (end - start)
-        for start, end in phrase_places(texts, self.kept):
+        for start, end in _places(texts, self.kept):
             out[start:end] = [False] * (end - start)
         return out
 
 
+@lru_cache(maxsize=2**14)
 def compared(text: str) -> str:
     """Return a word as phrases are compared: without case and marks."""
     return "".join(character for character in bare(text).casefold() if character.isalnum())
@@ -129,7 +131,7 @@ def _said_again(texts: Sequence[str], kinds: Sequence[str], start: int, end: int
     return after[: end - start] == list(texts[start:end])
 
 
-def phrase_places(texts: Sequence[str], wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
+def _places(texts: Sequence[str], wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Yield where the wanted phrases stand among the words, whole words alone."""
     longest = max(map(len, wanted), default=0)
     for start in range(len(texts)):

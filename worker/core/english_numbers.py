@@ -48,7 +48,9 @@ def english_numbers(words: Sequence[str]) -> list[NumberSpan]:
     """Return the English numbers, each alone, zeros, and numbers that are written with digits."""
     found, place = [], 0
     while place < len(words):
-        span = _spoken(words, place) or _written(words[place], place)
+        word, span = words[place], None
+        if word == "a" or word in _ZEROS or is_english_number(word):
+            span = _spoken(words, place) or _written(word, place)
         if span is not None:
             found.append(span)
         place = place + 1 if span is None else span.end

@@ -65,8 +65,9 @@ def keep_numbers(words: Sequence[str], tags: bytearray, start: int, end: int, ed
     words: the model's view of each word of a buffer. tags: as far as there are any; those before ``start`` are frozen.
     editing: where the words of editing terms stand.
     """
-    near = range(max(0, start - _WINDOW), min(len(words), end + _WINDOW))
-    if any(is_number_word(words[place]) for place in near):
+    tagged = (place for place in range(start, len(tags)) if tags[place])
+    if any(is_number_word(word) for place in tagged for word in words[max(place - 2, 0) : place + 3]):
+        near = range(max(0, start - _WINDOW), min(len(words), end + _WINDOW))
         _Numbers(words, tags, range(start, end), near, editing).apply()
 
 

@@ -10,17 +10,17 @@ Rules:
 3. The two words of "you know" and "I mean" stay or go together. Where one of them stays, both do.
 4. "you know" stays as a relative clause or with its object ("the man you know from work", "as you know"); so does
    "I mean" ("what I mean", "when I say free I mean free").
-5. What is said twice on purpose stays: "very very", "so so good", "come on come on", 很大很大, 不不不, 吃没吃; so do
-   letters that are spelled ("w w w dot").
+5. What is said twice on purpose stays: "very very", "so so good", "come on come on", "come in in a minute", 很大很大,
+   不不不, 吃没吃; so do letters that are spelled ("w w w dot").
 6. An editing term (no, sorry, actually, 不对) goes only with words taken back right before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from schemas.labels import Disfluency, Punctuation
-from worker.core.cleaning import compared, phrase_places, phrases
+from worker.core.cleaning import compared, phrases
 from worker.core.kept_numbers import keep_numbers
 from worker.core.spoken_numbers import is_number_word
 
@@ -36,12 +36,35 @@ _GOES_ON = dict.fromkeys(_REPARANDUM, Disfluency.I_RM.value) | dict.fromkeys(_FI
 _SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
 
 
+class _Phrases:
+    """Phrases, and all their beginnings, as they are compared, so that a search ends at the first word mostly."""
+
+    __slots__ = ("_beginnings", "_whole")
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._whole = phrases(texts)
+        self._beginnings = frozenset(phrase[:end] for phrase in self._whole for end in range(1, len(phrase) + 1))
+
+    def places(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Yield where the phrases stand among compared words, whole words alone."""
+        if self._beginnings.isdisjoint(words):
+            return
+        for start, word in enumerate(words):
+            said, end = word, start + 1
+            while said in self._beginnings:
+                if said in self._whole:
+                    yield start, end
+                if end == len(words):
+                    break
+                said, end = said + words[end], end + 1
+
+
 def _words(*texts: str) -> frozenset[str]:
     return frozenset(compared(word) for text in texts for word in text.split())
 
 
-_ANSWERS = phrases(("uh huh", "unh huh", "mm hm", "mm hmm", "mhm", "mhmm", "nuh uh", "uh oh", "嗯哼", "嗯嗯"))
-_ANSWERS_AT_START = phrases(("uh uh", "unh unh"))
+_ANSWERS = _Phrases(("uh huh", "unh huh", "mm hm", "mm hmm", "mhm", "mhmm", "nuh uh", "uh oh", "嗯哼", "嗯嗯"))
+_ANSWERS_AT_START = _Phrases(("uh uh", "unh unh"))
 _SOUNDS = _words("um umm uh uhh er erm err ah eh hm hmm mm mmm mhm 嗯 呃 啊 哦 唔 额 诶")
 _NAMES_OF_SOUNDS = _words("word words sound sounds syllable letters 字 个字 个词 这个字 这个词")
 _SAID = _words("say says said saying go goes went write wrote type typed 说 写")
@@ -49,7 +72,7 @@ _BEHIND_A_SAID_SOUND = _words(
     "and or but when while too every instead again before after all because twice 了 着 的 一声 就 然后"
 ) | {""}
 _BEHIND_A_VERB = _words("了 着 一声 了一声")
-_KNOW, _MEAN = phrases(("you know",)), phrases(("i mean",))
+_KNOW, _MEAN = _Phrases(("you know",)), _Phrases(("i mean",))
 _BEFORE_YOU_KNOW = _words(
     """as if whether than what whatever who whom let lets letting once unless until wish hope glad how all everything
     anyone everyone someone anybody everybody somebody nobody"""
@@ -63,16 +86,21 @@ _SAY, _SAY_WHEN = _words("say says said"), _words("when whenever if where")
 _LINKS = _words("and but so well") | {""}
 _DEFINITION_WORDS = 7
 _EMPHATIC_TERMS = "very;really;much;many;far;long;come on;go;bye;ha;blah;hey;please;hello;no;不"
-_EMPHATIC = phrases(_EMPHATIC_TERMS.split(";"))
+_EMPHATIC = _Phrases(_EMPHATIC_TERMS.split(";"))
 _BEHIND_SO = _words(
     """i you we he she it they that this the a if when what how why where there then my your our his her so and but um
     uh yeah anyway basically now"""
 ) | {""}
+_PARTICLES = _words("in on out up over off")
+_PHRASAL_VERBS = _words(
+    """come comes came coming log logs logged logging go goes went going sign signs signed check checks checked get gets
+    got put puts move moves moved drop drops dropped turn turns turned call called hand handed"""
+)
 _NEGATIONS, _DEGREES = _words("没 不"), _words("很 好 太 真 挺 特 非")
 _EDITING_TERMS = """no;nope;wait;sorry;oh sorry;actually;rather;or rather;oh no;scratch that;strike that;correction;
 excuse me;pardon me;i meant;make that;let me rephrase;my mistake;my bad;oops;不对;不;不是;说错了;说错;错了;我说错了;
 哦不;啊不;哦不对;应该是;不好意思;对不起;抱歉;更正"""
-_EDITING = phrases(_EDITING_TERMS.split(";"))
+_EDITING = _Phrases(_EDITING_TERMS.split(";"))
 
 
 def guard_tags(words: Sequence[str], marks: Sequence[int], tags: bytearray, start: int, end: int) -> None:
@@ -123,8 +151,8 @@ class _Guard:
     def _begins_sentence(self, place: int) -> bool:
         return place == 0 or self._ends_sentence(place - 1)
 
-    def _found(self, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
-        for begin, end in phrase_places(self._texts, wanted):
+    def _found(self, wanted: _Phrases) -> Iterator[tuple[int, int]]:
+        for begin, end in wanted.places(self._texts):
             yield begin + self._first, end + self._first
 
     def _keep(self, begin: int, end: int) -> None:
@@ -152,7 +180,7 @@ class _Guard:
             return True
         return before in _NAMES_OF_SOUNDS or (before in _SAID and behind in _BEHIND_A_SAID_SOUND)
 
-    def _pair(self, pair: frozenset[str], is_content: Callable[[int], bool]) -> None:
+    def _pair(self, pair: _Phrases, is_content: Callable[[int], bool]) -> None:
         """Let the two words of a phrase stay or go together; the second follows a first one that is frozen."""
         for place, end in self._found(pair):
             first, second = self._tag(place), self._tag(place + 1)
@@ -170,7 +198,10 @@ class _Guard:
     def _says_what_is_known(self, place: int) -> bool:
         """Tell whether "you know" at ``place`` has an object or is a relative clause."""
         before, behind = self._text(place - 1), self._text(place + 2)
-        if before in _BEFORE_YOU_KNOW or (before in ("more", "less") and self._text(place - 2) == "the"):
+        if before in ("more", "less") and self._text(place - 2) == "the":
+            self._keep(place - 2, place)
+            return True
+        if before in _BEFORE_YOU_KNOW:
             return not (before == "as" and self._text(place - 2) == "such")
         if before in _ASKS and self._text(place - 2) not in _SUBJECTS:
             return True
@@ -219,6 +250,8 @@ class _Guard:
         word, behind, next_one = (self._text(at) for at in (place, place + 1, place + 2))
         if word == "so":
             return behind == "so" and next_one not in _BEHIND_SO
+        if word in _PARTICLES and word == behind:  # "come in in a minute": the verb's own, then the next phrase's
+            return self._text(place - 1) in _PHRASAL_VERBS
         if behind in _NEGATIONS and next_one and word[:1] == next_one[:1] and not word.isascii():
             return True
         if word[:1] in _DEGREES and word == behind:

@@ -20,6 +20,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from worker.core.chinese_numbers import chinese_numbers, is_chinese_number
 from worker.core.english_numbers import english_numbers, is_english_number, numbered
@@ -29,10 +30,12 @@ __all__ = ["NumberKind", "NumberSpan", "is_number_word", "number_spans"]
 
 _TIMES = {"double": 2, "triple": 3}
 _MONTHS = numbered("january february march april may june july august september october november december")
+_BEGINNINGS = frozenset((*_TIMES, *_MONTHS))
 _MAX_DAY, _YEARS = 31, range(1000, 2200)
 _MIN_ENDING, _MAX_ENDING, _CENTURIES = 10, 99, range(13, 22)
 
 
+@lru_cache(maxsize=2**14)
 def is_number_word(word: str) -> bool:
     """Tell whether a word (a model's view) says a number or a part of one: "forty", "42", 三十, 第三, 一个."""
     return is_english_number(word) or is_chinese_number(word)
@@ -47,6 +50,9 @@ def _composed(words: Sequence[str], atoms: Sequence[NumberSpan]) -> Iterator[Num
     """Put numbers together that are said one behind the other: dates first, then years, then digit strings."""
     place, at = 0, {span.begin: number for number, span in enumerate(atoms)}
     while place < len(words):
+        if place not in at and words[place] not in _BEGINNINGS:
+            place += 1
+            continue
         span = _date(words, atoms, at, place) or _year(atoms, at, place) or _digits(words, atoms, at, place)
         if span is None and place in at and atoms[at[place]].kind is not NumberKind.DIGITS:
             span = atoms[at[place]]
