@@ -85,10 +85,10 @@ def punctuate(
     ] = Output.FLUENT,
     fluent: FluentOptions,
 ) -> None:
-    """Punctuate text without Kafka and Redis: one line is one session; a speaker's label before it is not labelled.
+    """Punctuate text without Kafka and Redis: one line is one session.
 
     The same streaming core as in the worker decodes it, three words a step and six words of look-ahead at a sentence
-    end, so the labels are those that a live session would get.
+    end, so the labels are those that a live session would get. A speaker's label before a line is kept as it is.
     """
     settings = load_local_settings(origin_of(config, assignments))
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)

@@ -40,7 +40,8 @@ _ANY_LINES = (
     ("no text", re.compile(r"\0")),
 )
 _CLOCK = r"\d{1,3}(?::\d\d){1,2}(?:[.,]\d{1,3})?"
-_SPAN = re.compile(r"\[\d[\d:.,]{0,15}s?\s{0,3}-{1,2}>?\s{0,3}\d[\d:.,]{0,15}s?\](?:\s|$)")
+_SPAN_TIME = r"(?:\d{1,6}(?:\.\d{1,6})?s|\d{1,6}\.\d{1,6}|\d{1,3}(?::\d\d){1,2}(?:[.,]\d{1,3})?)"
+_SPAN = re.compile(rf"\[{_SPAN_TIME}\s{{0,3}}(?:-{{1,2}}>|-|–|→)\s{{0,3}}{_SPAN_TIME}\](?:\s|$)")
 _STAMPED = re.compile(
     rf"(\d{{1,3}}:\d\d:\d\d(?:[.,]\d{{1,3}})?)\b.*|[\[(]({_CLOCK})[\])].*|({_CLOCK})|"
     rf"\S[^:\n]{{0,60}}(?:\s{{2,9}}|\s[\[(]|\t|\d\s)({_CLOCK})[\])]?:?"
@@ -84,6 +85,8 @@ def data_of_line(line: str) -> str | None:
         return "server-sent events (data: ...)"
     if not text.startswith(("{", "[")):
         return None
+    if _SPAN.match(text):
+        return "a transcript with times"
     try:
         value, _ = json_value_at(text, 0)
     except UnheldJsonError:

@@ -77,6 +77,7 @@ def test_the_format_is_told_by_the_content(name: str, content: str, found: str) 
         ("00:00:01\tAnna:\thi there", "looks like a transcript with times"),
         ("[0.00s -> 1.50s]  hi there", "looks like a transcript with times"),
         ("A call\n00:00:01 Anna: hi\n00:00:05 Ben: hello", "looks like a transcript with times"),
+        ("so\n[00:00:01.000 --> 00:00:02.000]   hi there", "looks like"),
         ("0:01\nhi there\n0:05\nhello", "looks like a transcript with times"),
         ("Anna Berg  0:01\nhi there\n\nBen Hill  1:05\nhello", "looks like a transcript with times"),
         ("Speaker 1 (00:01):\nhi there\nSpeaker 2 (00:05):\nhello", "looks like a transcript with times"),
@@ -116,6 +117,7 @@ def test_what_is_not_read_is_refused_by_name_and_not_quoted(content: str, told: 
         '"To be or not to be," he said.',
         '"Good morning."\n"Good morning, Ben."',
         "[1]\n[2] a note",
+        "[1-3] say so\n[1 - 3] too",
         'so he wrote ["sic"] there\n["sic"]',
         "and then\n[laughter]\n{coughs}",
         "{}\nso {this} is fine {",
@@ -128,7 +130,7 @@ def test_what_is_not_read_is_refused_by_name_and_not_quoted(content: str, told: 
     ],
 )
 def test_ordinary_text_stays_text(prose: str) -> None:
-    if not prose.startswith(("[1]", "{}")):  # these begin as JSON does, and were refused all along
+    if not prose.startswith(("[1", "{}")):  # these begin as JSON does, and were refused all along
         assert recognised_format("talk.txt", prose.splitlines(keepends=True)) is FileFormat.TEXT
     assert recognised_format("talk.txt", ["so\n", *prose.splitlines(keepends=True)]) is FileFormat.TEXT
 

@@ -302,3 +302,8 @@ def test_a_byte_that_is_no_utf_8_is_an_error_only_where_it_is_read(tmp_path: Pat
 def test_long_names_of_files_and_voices_make_no_session_that_is_refused() -> None:
     content = f"WEBVTT\n\n00:01.000 --> 00:02.000\n<v {'Anna ' * 60}>yes</v>\n"
     assert list(said(read(content, name="长" * 90 + ".vtt")).values()) == ["yes"]
+
+
+def test_times_far_down_in_a_text_on_standard_input_are_not_spoken() -> None:
+    with pytest.raises(FatalError, match="standard input line 2 looks like a transcript with times"):
+        read("so\n[0.00s -> 2.00s]  secret\n", name="-")
