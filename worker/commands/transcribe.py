@@ -38,8 +38,9 @@ _ENDINGS = {
     TranscriptForm.SRT: ".srt",
     TranscriptForm.VTT: ".vtt",
     TranscriptForm.JSONL: ".segments.jsonl",
+    TranscriptForm.CONTACT_LENS: ".contact-lens.json",
 }
-_CAPTIONS = (TranscriptForm.SRT, TranscriptForm.VTT)
+_OF_ONE = (TranscriptForm.SRT, TranscriptForm.VTT, TranscriptForm.CONTACT_LENS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,8 @@ class TranscriptOptions:
         TranscriptForm,
         typer.Option(
             help="text: paragraphs, fillers and repairs left out. marked: every word, with [reparanda] and {fillers}. "
-            "srt, vtt: captions. jsonl: each frozen segment as a line of JSON."
+            "srt, vtt: captions. jsonl: each frozen segment as a line of JSON. contact-lens: Amazon "
+            "Contact Lens' form of a call, with talk time and interruptions."
         ),
     ] = TranscriptForm.TEXT
     into: Annotated[
@@ -91,8 +93,10 @@ def transcribe(
     What comes on standard input is written as soon as its place is certain. A file that cannot be read is named, the
     others are written, and the status is 1.
     """
-    if wanted.output in _CAPTIONS and len(files) > 1 and wanted.into is None:
-        raise FatalError(f"captions of {len(files)} files go into {len(files)} files: say where with --into FOLDER")
+    if wanted.output in _OF_ONE and len(files) > 1 and wanted.into is None:
+        raise FatalError(
+            f"{wanted.output} of {len(files)} files go into {len(files)} files: say where with --into FOLDER"
+        )
     settings = load_local_settings(origin_of(config, assignments))
     targets = _targets(files, wanted)
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)

@@ -154,9 +154,10 @@ def side_name(segment: Segment) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interruption:
-    """At ``at_ms`` session ``by`` began to talk while session ``of`` was in a sentence."""
+    """At ``at_ms`` session ``by`` began to talk while ``of`` was in a sentence; both talked until ``until_ms``."""
 
     at_ms: int
+    until_ms: int
     by: str
     of: str
 
@@ -275,10 +276,12 @@ def _interruptions(
     for by, talk in stretches.items():
         for of, words in spoken.items():
             at = 0
-            for start_ms, _ in talk if of != by else ():
+            for start_ms, end_ms in talk if of != by else ():
                 while at < len(words) and words[at].start_ms < start_ms:
                     at += 1
                 last = words[at - 1] if at else None
                 if last is not None and not last.ends_sentence and start_ms - last.end_ms < _OPEN_SENTENCE_MS:
-                    found.append(Interruption(at_ms=start_ms, by=by, of=of))
+                    going_ms = max((end for start, end in stretches[of] if start < start_ms), default=start_ms)
+                    until_ms = max(start_ms, min(end_ms, going_ms))
+                    found.append(Interruption(at_ms=start_ms, until_ms=until_ms, by=by, of=of))
     return tuple(sorted(found, key=lambda one: (one.at_ms, one.by, one.of)))

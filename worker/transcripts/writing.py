@@ -20,6 +20,7 @@ from worker.core.joined_text import joined_text
 from worker.core.paragraphs import Paragraph, Paragraphs
 from worker.core.rendering import Style, render_segment
 from worker.errors import FatalError
+from worker.transcripts.contact_lens import contact_lens_json
 from worker.transcripts.decoding import DecodedBatch
 
 __all__ = ["TranscriptForm", "TranscriptWriter"]
@@ -35,6 +36,7 @@ class TranscriptForm(StrEnum):
     SRT = "srt"
     VTT = "vtt"
     JSONL = "jsonl"
+    CONTACT_LENS = "contact-lens"
 
 
 _CAPTIONS = (TranscriptForm.SRT, TranscriptForm.VTT)
@@ -83,8 +85,8 @@ class TranscriptWriter:
             of_conversation.setdefault(segment.conversation, []).append(segment)
         placed = {conversation: in_order(segments) for conversation, segments in of_conversation.items()}
         headed = len(placed) > 1 and self.form in (TranscriptForm.TEXT, TranscriptForm.MARKED)
-        if self.form in _CAPTIONS and len(placed) > 1:
-            raise FatalError(f"{self.name} holds {len(placed)} conversations: captions are of one")
+        if self.form in (*_CAPTIONS, TranscriptForm.CONTACT_LENS) and len(placed) > 1:
+            raise FatalError(f"{self.name} holds {len(placed)} conversations: {self.form} is of one")
         for number, (conversation, of_one) in enumerate(placed.items()):
             if headed:
                 yield ("\n" if number else "") + f"{conversation or self.name}\n\n"
@@ -95,6 +97,8 @@ class TranscriptWriter:
             case TranscriptForm.JSONL:
                 for one in placed:
                     yield msgspec.json.encode(one.segment).decode() + "\n"
+            case TranscriptForm.CONTACT_LENS:
+                yield contact_lens_json(list(placed), self.cleaning)
             case TranscriptForm.SRT | TranscriptForm.VTT:
                 yield from self._captions(placed)
             case TranscriptForm.TEXT | TranscriptForm.MARKED:

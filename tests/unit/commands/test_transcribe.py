@@ -100,7 +100,7 @@ def test_each_of_several_files_has_a_transcript_and_one_that_is_none_is_named(
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        pytest.param(("--output", "srt"), "captions of 2 files go into 2 files", id="captions of two files"),
+        pytest.param(("--output", "srt"), "srt of 2 files go into 2 files", id="captions of two files"),
         pytest.param(("--into", "no-such-folder"), "there is no such folder", id="no folder"),
         pytest.param(("--into", "HERE", "--output", "vtt"), "would replace it", id="the recording itself"),
     ],
@@ -112,6 +112,20 @@ def test_where_a_transcript_would_not_fit_is_said_before_anything_is_read(
     done = terminal.run("transcribe", call, call, *options)
     assert (done.status, done.out) == (1, "")
     assert told in done.err
+
+
+def test_a_call_is_written_as_contact_lens_writes_it(terminal: Terminal, call: str) -> None:
+    written = json.loads(terminal.run("transcribe", call, "--output", "contact-lens").out)
+    assert [one["ParticipantId"] for one in written["Participants"]] == ["Mona", "Ilya"]
+    said = [(turn["ParticipantId"], turn["BeginOffsetMillis"]) for turn in written["Transcript"]]
+    assert said[0] == ("Mona", 1000)
+    assert said == sorted(said, key=lambda one: one[1])
+    numbers = written["ConversationCharacteristics"]
+    assert numbers["TotalConversationDurationMillis"] == 10_000
+    talk = numbers["TalkTime"]["DetailsByParticipant"]
+    assert talk == {"Mona": {"TotalTimeMillis": 4_400}, "Ilya": {"TotalTimeMillis": 1_100}}
+    assert numbers["NonTalkTime"]["TotalTimeMillis"] == 4_500
+    assert numbers["Interruptions"]["TotalCount"] == 0
 
 
 def test_events_that_a_session_refuses_are_counted_and_the_status_says_so(terminal: Terminal, tmp_path: Path) -> None:

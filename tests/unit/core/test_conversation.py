@@ -161,7 +161,7 @@ def test_who_begins_while_the_others_sentence_has_no_end_interrupts() -> None:
         segment("b", ("right", 4_000, 4_400, "period")),
     ]
     numbers = characteristics_of(in_order(call))
-    assert numbers.interruptions == (Interruption(at_ms=700, by="b", of="a"),)
+    assert numbers.interruptions == (Interruption(at_ms=700, until_ms=1_300, by="b", of="a"),)
     assert (numbers.duration_ms, numbers.silence_ms, numbers.overlap_ms) == (4_400, 2_500, 600)
     assert [(side.session, side.talk_ms, side.silence_ms, side.turns) for side in numbers.sides] == [
         ("a", 1_500, 2_900, 1),
