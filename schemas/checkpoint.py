@@ -70,8 +70,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
         """
         try:
             manifest = msgspec.msgpack.decode(stored, type=cls)
-        except msgspec.DecodeError:
-            head = msgspec.msgpack.decode(stored, type=_ManifestHead)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            head = _ManifestHead.decode(stored)
             manifest = cls(
                 version=head.version, id=head.id, follows=head.id, touched=(), sessions=-1, sessions_before=-1
             )
@@ -86,6 +86,14 @@ class _ManifestHead(msgspec.Struct, frozen=True, array_like=True):
 
     version: str
     id: str
+
+    @classmethod
+    def decode(cls, stored: bytes) -> Self:
+        """Read it; ValueError where it is none, without what was found there."""
+        try:
+            return msgspec.msgpack.decode(stored, type=cls)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            raise ValueError("unreadable manifest") from None
 
 
 class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):

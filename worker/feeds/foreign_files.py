@@ -50,9 +50,10 @@ _SERVER_SENT = re.compile(r"data:\s*(?:\{|\[(?:[{\"]|DONE\]))")
 _COLUMN_SEPARATOR = re.compile(r"[\t,;]")
 _STARTS = re.compile(r"(?:start|begin|from|onset)(?:[ _-]?(?:time|ms|s|sec|seconds))?|t?start_?time", re.IGNORECASE)
 _ENDS = re.compile(r"(?:end|stop|to|offset|duration)(?:[ _-]?(?:time|ms|s|sec|seconds))?|t?end_?time", re.IGNORECASE)
-_PROTOBUF_PART = re.compile(r"[a-z_]\w*\s*:?\s*\{$")
+_PROTOBUF_PART = re.compile(r"[a-z_]\w*\s*(?::\s*)?\{$")
 _PROTOBUF_FIELD = re.compile(r"[a-z_]\w*:\s*\S+$")
 _YAML = re.compile(r"(?P<margin>\s*)(?:-\s+)?(?P<key>[a-z_][\w-]*):(?:\s+(?P<value>\S.*))?$|\s*-\s+\S+$")
+_MOST_OPENINGS = 16
 _YAML_KEYS = frozenset({"word", "words", "text", "start", "end", "transcript", "segments", "results", "alternatives"})
 
 
@@ -111,8 +112,8 @@ def is_lone_value(text: str) -> bool:
 
 def _from_each(lines: Sequence[str]) -> list[str]:
     """Return each line, with all that follow it where an object or a list may begin there that goes over several."""
-    opening = ("{", "[", "[{")
-    return ["\n".join(lines[at:]) if line in opening else line for at, line in enumerate(lines)]
+    openings = [at for at, line in enumerate(lines) if line in ("{", "[", "[{")][:_MOST_OPENINGS]
+    return [*lines, *("\n".join(lines[at:]) for at in openings)]
 
 
 def _is_table(head: Sequence[str]) -> bool:

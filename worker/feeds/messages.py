@@ -11,6 +11,7 @@ from worker.feeds.json_text import UnheldJsonError, is_cut_off, json_value_at, w
 __all__ = ["json_messages"]
 
 _BEGINNING, _ENDING = ("{", "["), ("}", "]")
+_TRIES, _TRIED_AT_ONCE = 8, 65_536
 
 
 def json_messages(
@@ -27,8 +28,9 @@ def json_messages(
     """
     tell = broken or _raise
     waiting: list[str] = []
-    begun = number = 0
+    begun = number = come = tried = 0
     for number, line in enumerate(lines, start=1):
+        come += len(line or "")
         if line is None:
             tell(UnreadableMessageError(f"line {number}: expected UTF-8"))
             waiting = []
@@ -41,12 +43,15 @@ def json_messages(
             if not line.strip() or line.strip() in passed_over:
                 continue
         waiting.append(line)
-        if not line.rstrip().endswith(_ENDING) or (len(waiting) > 1 and line[:1] not in _ENDING):
+        tried_enough = tried > _TRIES * come + _TRIED_AT_ONCE  # trying again at each such line would take a square
+        if not line.rstrip().endswith(_ENDING) or (len(waiting) > 1 and line[:1] not in _ENDING) or tried_enough:
             if line.lstrip()[:1] not in _BEGINNING and len(waiting) == 1:
                 tell(UnreadableMessageError(f"line {number}: expected JSON"))
                 waiting = []
             continue  # a value over several lines ends at the margin, as printers write it; else at the text's end
-        values = _values("".join(waiting), begun, tell)
+        text = "".join(waiting)
+        tried += len(text)
+        values = _values(text, begun, tell)
         if values is not None:
             waiting = []
             yield from _objects(values, number, tell)

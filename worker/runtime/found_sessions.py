@@ -82,7 +82,7 @@ class FoundSessions:
             slots = msgspec.msgpack.decode(stored, type=SessionField).slots
             for slot in slots:
                 self._age(slot)
-        except ValueError:
+        except (ValueError, RecursionError):
             slots = ()
         self.readable = bool(slots)
         return tuple(Slot(sys.intern(slot.id), slot.state) for slot in slots)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ from worker.service.watch_connection import WatchConnection
 from worker.settings.tree import BrokerSettings
 
 __all__ = ["WatchService", "readable_topics"]
+
+_MOST_UNTOLD = 1000
+_LONGEST_WAIT_S = 1.0
+"""A loop that does not go round any more keeps the reading thread no longer."""
 
 _STATE = "in the topics; this page keeps what it has seen lately, and no offsets"
 
@@ -72,8 +77,17 @@ class WatchService:
     async def _run(self, listener: Listener, stop: StopTaker | None) -> int:
         loop, audience, settings = asyncio.get_running_loop(), Audience(), self.settings.serve
 
+        room = threading.Semaphore(_MOST_UNTOLD)
+
         def tell(message: ServerMessage) -> None:
-            loop.call_soon_threadsafe(audience.tell, message)
+            """Hand a message over; a topic is read no faster than its watchers are told."""
+            waited = room.acquire(timeout=_LONGEST_WAIT_S)
+            loop.call_soon_threadsafe(tell_all, message, waited)
+
+        def tell_all(message: ServerMessage, waited: bool) -> None:
+            if waited:
+                room.release()
+            audience.tell(message)
 
         def source(fault: Callable[[Exception], None]) -> TopicWatch:
             return TopicWatch(

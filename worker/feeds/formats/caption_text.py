@@ -16,6 +16,7 @@ __all__ = ["Line", "TextPiece", "plain", "text_of_lines"]
 
 _LONGEST_VOICE = 40
 _TAG = re.compile(r"<([^<>]*)>|\{\\[^{}]*\}")
+_NO_CHARACTER = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
 _STAMP = re.compile(r"(?:\d+:)?\d+:\d+\.\d{3}")
 _VOICE = re.compile(r"v(?:\.[^\s]*)?\s+(.+)", re.DOTALL)
 _MARKING = re.compile(r"(/?)(?:u|b|i|c|font|span|mark|em|strong)(?:[.\s].*)?", re.IGNORECASE | re.DOTALL)
@@ -34,6 +35,11 @@ class TextPiece:
 Line = tuple[TextPiece, ...]
 
 
+def _unescaped(text: str) -> str:
+    """Return a text with its entities as characters; a number of more digits than a character's is none."""
+    return html.unescape(_NO_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
 def text_of_lines(lines: Sequence[str]) -> tuple[Line, ...]:
     """Return the pieces of a cue's lines; voices and marks may go over several lines."""
     told: list[Line] = []
@@ -43,7 +49,7 @@ def text_of_lines(lines: Sequence[str]) -> tuple[Line, ...]:
         stamp_ms: int | None = None
         at = 0
         for tag in [*_TAG.finditer(line), None]:
-            written = html.unescape(line[at : tag.start() if tag is not None else len(line)])
+            written = _unescaped(line[at : tag.start() if tag is not None else len(line)])
             if written:
                 pieces.append(TextPiece(written, stamp_ms, voice, depth > 0))
                 stamp_ms = None
@@ -56,7 +62,7 @@ def text_of_lines(lines: Sequence[str]) -> tuple[Line, ...]:
             if _STAMP.fullmatch(name):
                 stamp_ms = clock_ms(name)
             elif (spoken_by := _VOICE.fullmatch(name)) is not None:
-                voice = " ".join(html.unescape(spoken_by[1]).split())[:_LONGEST_VOICE]
+                voice = " ".join(_unescaped(spoken_by[1]).split())[:_LONGEST_VOICE]
             elif name == "/v":
                 voice = ""
             elif (marking := _MARKING.fullmatch(name)) is not None:
