@@ -106,9 +106,9 @@ def unstable_offsets(patch: pytest.MonkeyPatch) -> None:
 def no_seek_back(patch: pytest.MonkeyPatch) -> None:
     """After an abort reading goes on where polling stood."""
 
-    def seek(source: MemoryWordSource, partition: int, next_offset: int) -> None:
+    def seek(source: MemoryWordSource, partition: int, next_offset: int, leader_epoch: int | None = None) -> None:
         if source._readings[partition].next_offset is None:
-            sought(source, partition, next_offset)
+            sought(source, partition, next_offset, leader_epoch)
 
     sought = MemoryWordSource.seek
     patch.setattr(MemoryWordSource, "seek", seek)

@@ -16,8 +16,10 @@ _CLEANUP = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 _MAX_TRANSACTION = "transaction.max.timeout.ms"
 _SHORTEST_SESSION, _LONGEST_SESSION = "group.min.session.timeout.ms", "group.max.session.timeout.ms"
 _PROTOCOLS = "group.coordinator.rebalance.protocols"
-_LOOKED_AT = (_CLEANUP, _MAX_TRANSACTION, _SHORTEST_SESSION, _LONGEST_SESSION, _PROTOCOLS)
+_CONSUMER_SESSION = "group.consumer.session.timeout.ms"
+_LOOKED_AT = (_CLEANUP, _MAX_TRANSACTION, _SHORTEST_SESSION, _LONGEST_SESSION, _PROTOCOLS, _CONSUMER_SESSION)
 _LONG_CLEANUP_MS = 5_000
+_LONG_SESSION_MS = 10_000
 
 
 def check_brokers(admin: KafkaTopics, settings: KafkaSettings) -> list[Finding]:
@@ -69,6 +71,13 @@ def judge_broker(options: Mapping[str, str], settings: KafkaSettings) -> Iterato
         if "consumer" not in options.get(_PROTOCOLS, "consumer"):
             reason = f"{_PROTOCOLS} has no 'consumer', which kafka.group_protocol asks for"
             yield Finding(subject=subject, verdict=FindingLevel.BAD, reason=reason)
+        session_ms = numbers.get(_CONSUMER_SESSION)
+        if session_ms is not None and session_ms > _LONG_SESSION_MS:
+            reason = (
+                f"{_CONSUMER_SESSION} is {session_ms}: so long the partitions of a worker that was killed wait for "
+                f"another one; {_LONG_SESSION_MS} is better. kafka.session_timeout_ms has no effect with this protocol"
+            )
+            yield Finding(subject=subject, verdict=FindingLevel.WARNING, reason=reason)
         return
     shortest, longest = numbers.get(_SHORTEST_SESSION, 0), numbers.get(_LONGEST_SESSION, settings.session_timeout_ms)
     if not shortest <= settings.session_timeout_ms <= longest:

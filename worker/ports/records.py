@@ -12,7 +12,8 @@ __all__ = ["CommittedOffset", "EndAnswer", "NextOffset", "OutMessage", "Partitio
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One input record as the broker holds it. timestamp_ms: since the epoch; -1 where it has none.
 
-    stamped_by_broker: the timestamp is the broker's (``LogAppendTime``), not a producer's.
+    stamped_by_broker: the timestamp is the broker's (``LogAppendTime``), not a producer's. leader_epoch: of the leader
+    that took it; None where it is not known.
     """
 
     partition: int
@@ -22,6 +23,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...] = ()
     stamped_by_broker: bool = False
+    leader_epoch: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,18 +62,23 @@ class PartitionStalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittedOffset:
-    """A group's committed offset of one partition and its metadata as text."""
+    """A group's committed offset of one partition and its metadata as text.
+
+    leader_epoch: of the record before it, where that was committed: a log that was cut below it is noticed by that.
+    """
 
     next_offset: int
     metadata: str
+    leader_epoch: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextOffset:
-    """An offset to commit: the next one to read, and its metadata."""
+    """An offset to commit: the next one to read, its metadata, and the leader epoch of the record before it."""
 
     next_offset: int
     metadata: str
+    leader_epoch: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,8 +70,12 @@ class WordSource(Protocol):
         """Deliver these assigned partitions again. Does not block; BrokerError."""
         ...
 
-    def seek(self, partition: int, next_offset: int) -> None:
-        """Go on from ``next_offset``; records already fetched from elsewhere are never delivered. BrokerError."""
+    def seek(self, partition: int, next_offset: int, leader_epoch: int | None = None) -> None:
+        """Go on from ``next_offset``; records already fetched from elsewhere are never delivered. BrokerError.
+
+        leader_epoch: of the record before it. Where the log was cut below it and has grown again, ``poll`` returns a
+        ``PartitionStalled`` in place of records.
+        """
         ...
 
     def committed(

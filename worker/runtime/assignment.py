@@ -131,16 +131,21 @@ class Assignment(RebalanceListener):
         return self._progress.take_withdrawals(self.claiming)
 
     def claim_again(
-        self, partition: int, reason: CheckpointOutcome | ClaimWaitReason, *, untried: bool = False
+        self,
+        partition: int,
+        reason: CheckpointOutcome | ClaimWaitReason,
+        *,
+        untried: bool = False,
+        after_s: float = 0.0,
     ) -> None:
         """Throw the memory of a loaded partition away and claim it anew; one that is not loaded is left alone.
 
-        untried: what was announced of it had no part in what failed.
+        untried: what was announced of it had no part in what failed. after_s: how long the claim waits.
         """
         if partition not in self.loaded or self._refused_too_often(partition, reason):
             return
         # Where somebody newer stands in the way, the group may have news: hear it first, for a claim would fence them.
-        attempt = self._claim(partition, PhaseEvent.CLAIM_AGAIN, after_s=_AFTER_FENCE_S if reason.fenced else 0.0)
+        attempt = self._claim(partition, PhaseEvent.CLAIM_AGAIN, after_s=_AFTER_FENCE_S if reason.fenced else after_s)
         if untried or reason is not CheckpointOutcome.CONTENT_REFUSED:  # an outage is no failed try
             attempt.claim.tries.uncount()
         self._observer.note(ClaimWaits(partition=partition, reason=reason))

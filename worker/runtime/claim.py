@@ -39,13 +39,24 @@ __all__ = ["Claim"]
 class Claim:
     """One partition's way from assigned to loaded. ``advance`` until it answers something other than None.
 
-    tries: how often the partition was tried before; the loop says there what is not to count.
+    tries: how often the partition was tried before; the loop says there what is not to count. first_ends: where each
+    partition without a committed offset ended as it was claimed first; what came later is read, however often the first
+    checkpoint fails (``StartAt.LATEST``).
     """
 
-    def __init__(self, partition: int, parts: RuntimeParts, settings: RuntimeSettings, *, partitions: int) -> None:
+    def __init__(
+        self,
+        partition: int,
+        parts: RuntimeParts,
+        settings: RuntimeSettings,
+        *,
+        partitions: int,
+        first_ends: dict[int, int] | None = None,
+    ) -> None:
         self.tries = ClaimTries(partition, parts.source, settings)
         self._partition = partition
         self._partitions = partitions
+        self._first_ends = {} if first_ends is None else first_ends
         self._store = parts.store
         self._source = parts.source
         self._parts = parts
@@ -224,11 +235,14 @@ class Claim:
             lost_history=lambda: history(lost=True),
             tries=self.tries.of_a_rebuild(metadata, self._fence.token),
             ledger=metadata.ledger if metadata else None,
+            leader_epoch=committed.leader_epoch if committed else None,
         )
 
     def _first_offset(self) -> int:
         low, end = self._source.watermarks(self._partition, self._timeout_s)
-        return end if self._settings.start_at is StartAt.LATEST else low
+        if self._settings.start_at is StartAt.EARLIEST:
+            return low
+        return self._first_ends.setdefault(self._partition, end)
 
     def _park(self, reason: ParkReason, detail: str) -> Parked:
         return Parked(partition=self._partition, reason=reason, detail=detail)

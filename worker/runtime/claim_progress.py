@@ -156,7 +156,7 @@ class ClaimProgress:
 
     def _go_live(self, partition: int, attempt: ClaimAttempt, reached: LoadedPartition) -> None:
         """Read on and take records. BrokerError where it cannot be read: it is not loaded then, and claimed again."""
-        self._source.seek(partition, reached.next_offset)
+        self._source.seek(partition, reached.next_offset, reached.position.leader_epoch)
         self._source.resume([partition])
         if attempt.released:
             reached.forgive()

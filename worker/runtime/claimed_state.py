@@ -22,7 +22,7 @@ class ClaimedState:
     slots: session -> committed snapshot, of sessions that live; digest: ``digest_sum`` of these. replay_offset: where
     in the input a rebuild begins. retry_history: of the next step; lost_history: asks for the same where the sessions
     must be rebuilt. tries: how a rebuild is to be tried. stale: sessions whose stored fields are worth nothing. ledger:
-    what the ledger must say; None where the committed offset does not.
+    what the ledger must say; None where the committed offset does not. leader_epoch: of the last committed record.
     """
 
     partition: int
@@ -40,6 +40,7 @@ class ClaimedState:
     tries: RebuildTries = field(default_factory=RebuildTries)
     stale: tuple[str, ...] = ()
     ledger: LedgerSum | None = None
+    leader_epoch: int | None = None
 
     def without_store(self) -> ClaimedState:
         """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt.

@@ -56,7 +56,7 @@ class LoadedPartition:
             sessions=sessions,
             counts=counts,
             time=time,
-            position=ReadPosition(claimed.next_offset),
+            position=ReadPosition(claimed.next_offset, claimed.leader_epoch),
             isolation=PoisonIsolation(claimed.retry_history),
             stored=StoredSlots(claimed, sums_ledger=settings.sums_ledger),
         )
@@ -180,7 +180,7 @@ class LoadedPartition:
         if records_put_off or crowd_gone:
             self._state.position.went_back()
             self._state.time.left_end()
-            self._parts.source.seek(self.partition, self.next_offset)
+            self._parts.source.seek(self.partition, self.next_offset, self.position.leader_epoch)
 
     def forget_all(self, through: Mapping[str, int]) -> None:
         """Have the next checkpoint forget what the ledger says under these keys, each through its input offset."""

@@ -63,6 +63,7 @@ class Worker:
         self._labelling = labelling
         self._loader = loader
         self._partitions = 0
+        self._first_ends: dict[int, int] = {}
         self._draining = False
         self._behind = False
         self._turn_took_s = 0.0
@@ -259,7 +260,7 @@ class Worker:
         return self._labelling.run(self._sessions, deadline)
 
     def _new_claim(self, partition: int) -> Claim:
-        return Claim(partition, self._parts, self._settings, partitions=self._partitions)
+        return Claim(partition, self._parts, self._settings, partitions=self._partitions, first_ends=self._first_ends)
 
     def _load(self, state: ClaimedState) -> LoadRun | RebuildRun | Adoption:
         return self._loader.load(state, announce=self._checkpoints.announce)

@@ -133,7 +133,7 @@ class PartitionLoader:
             transactional_id=self.settings.transactional_id,
             ledger=state.ledger,  # whatever this worker writes: the next try is to be checked as well
         )
-        offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode())
+        offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode(), leader_epoch=state.leader_epoch)
         return TransactionPart(partition=state.partition, next=offset)
 
     def _context(self, partition: int) -> DecodingContext:

@@ -16,6 +16,7 @@ from worker.runtime.settings import RuntimeSettings
 __all__ = ["Polling"]
 
 _NEWS_TRAVEL_S = 5.0
+_AGAIN_S = 0.5
 """So long who led a partition may say, as it wakes, that it has no such offset: until it has heard of its successor."""
 
 
@@ -92,7 +93,7 @@ class Polling:
             return
         detail = f"{reason}: next is {loaded.next_offset}, there is {low} to {end}; see docs/operations.md"
         if low <= loaded.next_offset and self._stalls_for_s(partition) < _NEWS_TRAVEL_S:
-            self._claim_again(partition, BrokerError(detail))
+            self._claim_again(partition, BrokerError(detail), after_s=_AGAIN_S)
             return
         self._assignment.park(Parked(partition=partition, reason=ParkReason.OFFSET_OUT_OF_RANGE, detail=detail))
 
@@ -105,6 +106,6 @@ class Polling:
         self._stalls_s[partition] = since_s, now_s
         return now_s - since_s
 
-    def _claim_again(self, partition: int, error: RetriableError) -> None:
+    def _claim_again(self, partition: int, error: RetriableError, *, after_s: float = 0.0) -> None:
         self._faults.failed("poll", error)
-        self._assignment.claim_again(partition, ClaimWaitReason.of_fault(error))
+        self._assignment.claim_again(partition, ClaimWaitReason.of_fault(error), after_s=after_s)

@@ -11,9 +11,13 @@ __all__ = ["ReadPosition"]
 
 @dataclass(slots=True)
 class ReadPosition:
-    """next_offset: the next record to apply. committed_offset: the same as of the last commit."""
+    """next_offset: the next record to apply. committed_offset: the same as of the last commit.
+
+    leader_epoch: of the record before ``next_offset``, where it is known.
+    """
 
     next_offset: int
+    leader_epoch: int | None = None
     committed_offset: int = field(init=False)
     _end_offset: int = field(init=False)
     _read_to_ms: int | None = field(default=None, init=False)
@@ -44,6 +48,7 @@ class ReadPosition:
     def applied(self, record: Record) -> None:
         """Go beyond a record that was applied, or refused."""
         self.next_offset = record.offset + 1
+        self.leader_epoch = record.leader_epoch
         self._read_to_ms = record.timestamp_ms
         if self._uncommitted_ms is None:
             self._uncommitted_ms = record.timestamp_ms

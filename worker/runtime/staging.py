@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 
 import msgspec
@@ -81,7 +82,11 @@ class Staging:
             onward=bool(slots or out or before) or state.position.has_moved,
             write=state.stored.write(checkpoint, slots),
             messages=[*before, *self._messages(out, spans, recorded)],
-            next=NextOffset(next_offset=state.position.next_offset, metadata=self._metadata(checkpoint).encode()),
+            next=NextOffset(
+                next_offset=state.position.next_offset,
+                metadata=self._metadata(checkpoint).encode(),
+                leader_epoch=state.position.leader_epoch,
+            ),
             slots=slots,
             segments=[one.segment for one in out],
             spans=spans,
@@ -119,7 +124,7 @@ class Staging:
         assert metadata is not None, "it is our own"
         until_offset, tries = isolation.noted(last.next_offset)
         metadata = msgspec.structs.replace(metadata, isolated_until_offset=until_offset, tries=tries)
-        offset = NextOffset(next_offset=last.next_offset, metadata=metadata.encode())
+        offset = replace(last, metadata=metadata.encode())
         return TransactionPart(partition=self._state.partition, next=offset)
 
     def save_piece(self) -> bool:

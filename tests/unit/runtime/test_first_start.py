@@ -7,7 +7,8 @@ import pytest
 from tests.harness.crashing import Crash, CrashAt
 from tests.harness.speech import event, said
 from tests.harness.twin_world import World
-from worker.errors import BrokerError
+from worker.core.rules import DecodingRules
+from worker.errors import AbortableError, BrokerError
 from worker.ports.seam_events import SeamStep
 from worker.runtime.settings import StartAt
 
@@ -102,3 +103,22 @@ def test_a_worker_that_is_told_to_stop_while_it_waits_for_brokers_stops() -> Non
     asked = iter([False] * 5 + [True] * 100)
     worker.worker.run(lambda: next(asked))
     assert worker.source.member_id == ""
+
+
+@pytest.mark.parametrize("failures", [1, 6])
+def test_a_start_at_the_end_reads_what_came_since_the_first_claim_however_often_its_checkpoint_fails(
+    failures: int,
+) -> None:
+    world = World(rules=DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000))
+    world.send(event("old", 0, "said", "before"))
+    worker = world.worker(start_at=StartAt.LATEST)
+    worker.turn(3)
+    for number in range(failures):
+        world.broker.fail("send_offsets", AbortableError("replicas are missing"))
+        world.send(event("ann", number, f"w{number}", utterance_end=True))
+        worker.turn(4)
+    worker.settle()
+    world.send(event("ann", failures, "end", session_end=True))
+    worker.settle()
+    assert said(world.segments()) == [*(f"w{number}" for number in range(failures)), "end"]
+    assert worker.worker.unready() == ()

@@ -20,8 +20,8 @@ __all__ = [
 PARTITION_END = KafkaError._PARTITION_EOF
 """No error: a consumer with ``enable.partition.eof`` has read all that is there."""
 
-OUT_OF_RANGE = KafkaError._AUTO_OFFSET_RESET
-"""A consumer with ``auto.offset.reset=error`` asked for an offset that the partition does not have."""
+OUT_OF_RANGE = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION})
+"""A consumer with ``auto.offset.reset=error`` asked for an offset that the partition does not have, or no longer."""
 
 FENCING = frozenset(
     {

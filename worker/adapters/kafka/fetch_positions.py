@@ -15,7 +15,7 @@ from worker.adapters.kafka.error_codes import OUT_OF_RANGE
 from worker.errors import BrokerError
 from worker.ports.records import PartitionEnd, PartitionStalled, Record
 
-__all__ = ["FetchPositions", "Reading", "record_of"]
+__all__ = ["FetchPositions", "Reading", "known_epoch", "record_of"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,7 +23,8 @@ class Reading:
     """Where an assigned partition stands.
 
     next_offset: what may be delivered next; None until the first seek. delivered_to: one past the last record
-    delivered, or the offset sought. read_to: where its end was met last, -1 if not since the seek.
+    delivered, or the offset sought. read_to: where its end was met last, -1 if not since the seek. leader_epoch: of the
+    record before ``next_offset``.
     """
 
     turn: int
@@ -31,6 +32,7 @@ class Reading:
     delivered_to: int = 0
     read_to: int = -1
     paused: bool = True
+    leader_epoch: int | None = None
 
 
 @dataclass(slots=True)
@@ -62,11 +64,17 @@ class FetchPositions:
         for partition in partitions:
             self._of.pop(partition, None)
 
-    def move(self, partition: int, next_offset: int) -> None:
+    def move(self, partition: int, next_offset: int, leader_epoch: int | None = None) -> None:
         """Take note of a seek."""
         self._turn += 1
         paused = self[partition].paused
-        self._of[partition] = Reading(turn=self._turn, next_offset=next_offset, delivered_to=next_offset, paused=paused)
+        self._of[partition] = Reading(
+            turn=self._turn,
+            next_offset=next_offset,
+            delivered_to=next_offset,
+            paused=paused,
+            leader_epoch=leader_epoch,
+        )
 
     def turns(self) -> dict[int, int]:
         """Return each partition's turn, to compare with later."""
@@ -81,19 +89,20 @@ class FetchPositions:
     def item(self, message: Message) -> Record | PartitionEnd | PartitionStalled | None:
         """Return what a message of the current turn says, and move on past it; None where it must not be seen."""
         partition, offset, error = message.partition(), message.offset(), message.error()
-        if partition is None or offset is None or partition not in self._of:
+        if partition is None or partition not in self._of:
             return None
         reading = self._of[partition]
         if reading.next_offset is None:
             return None
-        if error is not None and error.code() == OUT_OF_RANGE:
+        if error is not None and error.code() in OUT_OF_RANGE:
             return PartitionStalled(partition=partition, reason=error.str())
-        if offset < reading.next_offset:
+        if offset is None or offset < reading.next_offset:
             return None
         if error is not None:
             reading.next_offset = reading.read_to = offset
             return PartitionEnd(partition=partition, next_offset=offset)
         reading.next_offset = reading.delivered_to = offset + 1
+        reading.leader_epoch = message.leader_epoch()
         return record_of(message, partition, offset)
 
     def ends(self, partition: int, next_offset: int, end: int) -> bool:
@@ -125,5 +134,11 @@ def record_of(message: Message, partition: int, offset: int) -> Record:
         stamped_by_broker=kind == TIMESTAMP_LOG_APPEND_TIME,
         key=message.key(),
         value=message.value(),
+        leader_epoch=message.leader_epoch(),
         headers=tuple((name, value.encode() if isinstance(value, str) else value) for name, value in pairs),
     )
+
+
+def known_epoch(leader_epoch: int | None) -> int:
+    """Return a leader epoch as the binding takes it: -1 where it is not known."""
+    return -1 if leader_epoch is None else leader_epoch

@@ -77,7 +77,7 @@ class KafkaLogReader(LogReader):
             waited_s += self._monotonic_s() - polled_at_s
             for message in messages:
                 offset, error = message.offset(), message.error()
-                if error is not None and error.code() == OUT_OF_RANGE:
+                if error is not None and error.code() in OUT_OF_RANGE:
                     # Retention took it meanwhile, or a former leader has not got it yet: the bounds have moved.
                     raise BrokerError(f"{doing}: {error.str()}")
                 if error is not None and error.code() != PARTITION_END:

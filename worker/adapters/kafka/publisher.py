@@ -24,6 +24,7 @@ from worker.adapters.kafka.errors import (
     init_error,
     offsets_error,
 )
+from worker.adapters.kafka.fetch_positions import known_epoch
 from worker.adapters.kafka.membership import KafkaMembership
 from worker.adapters.kafka.overdue_call import returns_within
 from worker.adapters.kafka.partitions import topics_found
@@ -161,7 +162,13 @@ class KafkaPublisher(Publisher):
         if any(offset.next_offset < 0 for offset in offsets.values()):
             raise FatalError("a negative offset would be dropped without a word")
         places = [
-            TopicPartition(self._input_topic, partition, offset.next_offset, metadata=offset.metadata)
+            TopicPartition(
+                self._input_topic,
+                partition,
+                offset.next_offset,
+                metadata=offset.metadata,
+                leader_epoch=known_epoch(offset.leader_epoch),
+            )
             for partition, offset in offsets.items()
         ]
         producer, metadata = self._producing.live, membership.metadata

@@ -21,7 +21,7 @@ from worker.adapters.kafka.current_offsets import CurrentOffsets
 from worker.adapters.kafka.end_questions import EndQuestions
 from worker.adapters.kafka.error_codes import FORBIDDEN, INFORMATIONAL, OUT_OF_RANGE, PARTITION_END
 from worker.adapters.kafka.errors import consumer_error, consuming, error_of
-from worker.adapters.kafka.fetch_positions import FetchPositions
+from worker.adapters.kafka.fetch_positions import FetchPositions, known_epoch
 from worker.adapters.kafka.membership import KafkaMembership
 from worker.adapters.kafka.new_client import new_client
 from worker.adapters.kafka.range_questions import RangeQuestions
@@ -93,7 +93,7 @@ class KafkaWordSource(WordSource):
         found: list[Record | PartitionEnd | PartitionStalled] = []
         for message in messages:
             error = message.error()
-            if error is not None and error.code() not in (PARTITION_END, OUT_OF_RANGE):
+            if error is not None and error.code() != PARTITION_END and error.code() not in OUT_OF_RANGE:
                 self._note(error)
             elif message.partition() not in unsettled and (item := self._readings.item(message)) is not None:
                 found.append(item)
@@ -119,10 +119,10 @@ class KafkaWordSource(WordSource):
         self._wake(partitions)
 
     @override
-    def seek(self, partition: int, next_offset: int) -> None:
+    def seek(self, partition: int, next_offset: int, leader_epoch: int | None = None) -> None:
         """Go on from ``next_offset``. BrokerError where the partition is not ours (any more)."""
-        self._readings.move(partition, next_offset)
-        place = TopicPartition(self._topic, partition, next_offset)
+        self._readings.move(partition, next_offset, leader_epoch)
+        place = TopicPartition(self._topic, partition, next_offset, leader_epoch=known_epoch(leader_epoch))
         with consuming(f"seeking partition {partition}"):
             try:
                 self._consumer.seek(place)
@@ -149,7 +149,11 @@ class KafkaWordSource(WordSource):
                 raise consumer_error(answer.error, doing)
             known = answer.offset >= 0
             found[answer.partition] = (
-                CommittedOffset(next_offset=answer.offset, metadata=answer.metadata or "") if known else None
+                CommittedOffset(
+                    next_offset=answer.offset, metadata=answer.metadata or "", leader_epoch=answer.leader_epoch
+                )
+                if known
+                else None
             )
         return found
 
@@ -232,7 +236,7 @@ class KafkaWordSource(WordSource):
     def _read_again(self, partition: int) -> None:
         """Go back to where a partition should stand: its turn changed while messages of it were gathered."""
         if partition in self._readings and (next_offset := self._readings[partition].next_offset) is not None:
-            self.seek(partition, next_offset)
+            self.seek(partition, next_offset, self._readings[partition].leader_epoch)
 
     def _note(self, error: KafkaError) -> None:
         doing = f"polling {self._topic}"

@@ -206,7 +206,13 @@ class MemoryBroker:
     def last_committed(self, group_id: str, topic: str, partition: int) -> CommittedOffset | None:
         """Return a committed offset, whatever is open on it."""
         found = self._offsets.get((group_id, topic, partition))
-        return None if found is None else CommittedOffset(next_offset=found.next_offset, metadata=found.metadata)
+        return (
+            None
+            if found is None
+            else CommittedOffset(
+                next_offset=found.next_offset, metadata=found.metadata, leader_epoch=found.leader_epoch
+            )
+        )
 
     def leave(self, group_id: str, topic: str, partition: int, leave: Callable[[str], str]) -> None:
         """Keep what a claim leaves for the next one, given what the last one left."""

@@ -19,10 +19,13 @@ class FetchPosition:
     told: int = -1
     stalled: bool = False
     paused: bool = True
+    leader_epoch: int | None = None
 
-    def sought(self, next_offset: int) -> FetchPosition:
+    def sought(self, next_offset: int, leader_epoch: int | None) -> FetchPosition:
         """Return the partition's position after a seek: nothing of what was met before counts."""
-        return FetchPosition(next_offset=next_offset, delivered_to=next_offset, paused=self.paused)
+        return FetchPosition(
+            next_offset=next_offset, delivered_to=next_offset, paused=self.paused, leader_epoch=leader_epoch
+        )
 
     def resume(self) -> None:
         """Deliver again; the end is told again where it is met."""
@@ -38,6 +41,10 @@ class FetchPosition:
         if not log.start <= start <= log.end:
             self.stalled = True
             return [PartitionStalled(partition=log.partition, reason=f"offset {start} is out of range")]
+        if log.diverges(start, self.leader_epoch):
+            self.stalled = True
+            reason = f"offset {start} is of leader epoch {self.leader_epoch}, whose records end before it"
+            return [PartitionStalled(partition=log.partition, reason=reason)]
         end = log.stable_end if fetched_to is None else fetched_to
         if fetched_to is not None and start > end:
             return []
@@ -45,6 +52,7 @@ class FetchPosition:
         records, self.next_offset = [one for one in records if one.offset < end], min(following, end)
         if records:
             self.delivered_to = records[-1].offset + 1
+            self.leader_epoch = records[-1].leader_epoch
         items: list[Record | PartitionEnd | PartitionStalled] = [*records]
         if self.next_offset >= end and self.told != self.next_offset:
             self.told = self.next_offset

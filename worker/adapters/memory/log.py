@@ -34,7 +34,10 @@ class _Entry:
 
 @dataclass(slots=True)
 class PartitionLog:
-    """start: the first offset that retention left. hides: the leader has stamped a record that its replicas lack."""
+    """start: the first offset that retention left. hides: the leader has stamped a record that its replicas lack.
+
+    A log that is written after it was cut (``truncate``) has another leader epoch from there on.
+    """
 
     partition: int
     start: int = 0
@@ -42,6 +45,8 @@ class PartitionLog:
     _entries: list[_Entry] = field(default_factory=list)
     _end: int = 0
     _open: dict[Writer, int] = field(default_factory=dict)
+    _longest: int = 0
+    _epoch_starts: list[int] = field(default_factory=lambda: [0])
 
     @property
     def end(self) -> int:
@@ -75,6 +80,7 @@ class PartitionLog:
             value=value,
             headers=tuple(headers),
             stamped_by_broker=stamped,
+            leader_epoch=self._epoch(),
         )
         state = _State.COMMITTED
         if writer is not None:
@@ -110,6 +116,26 @@ class PartitionLog:
         self._entries = [entry for entry in self._entries if entry.record.offset >= offset]
         self.start = max(self.start, min(offset, self._end))
 
+    def truncate(self, end: int) -> None:
+        """Lose what lies at ``end`` and after it, as an unclean election does."""
+        self._entries = [entry for entry in self._entries if entry.record.offset < end]
+        self._end = min(self._end, end)
+
+    def diverges(self, next_offset: int, leader_epoch: int | None) -> bool:
+        """Tell whether the records of that leader epoch end before ``next_offset``: what was read there is gone."""
+        if leader_epoch is None or leader_epoch + 1 >= len(self._epoch_starts):
+            return False
+        return self._epoch_starts[leader_epoch + 1] < next_offset
+
+    def _epoch(self) -> int:
+        """Return the leader epoch of what is written next."""
+        if self._end < self._longest:
+            self._epoch_starts.append(self._end)
+            self._longest = self._end
+        return len(self._epoch_starts) - 1
+
     def _add(self, entry: _Entry) -> None:
+        self._epoch()
         self._entries.append(entry)
         self._end += 1
+        self._longest = max(self._longest, self._end)

@@ -95,8 +95,8 @@ class MemoryWordSource(WordSource):
             self._reading(partition).resume()
 
     @override
-    def seek(self, partition: int, next_offset: int) -> None:
-        self._readings[partition] = self._reading(partition).sought(next_offset)
+    def seek(self, partition: int, next_offset: int, leader_epoch: int | None = None) -> None:
+        self._readings[partition] = self._reading(partition).sought(next_offset, leader_epoch)
         self._answers.pop(partition, None)
         if self._fetched is not None:
             self._fetched.pop(partition, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, Message
 
-from worker.adapters.kafka.error_codes import OUT_OF_RANGE, PARTITION_END
+from worker.adapters.kafka.error_codes import PARTITION_END
 from worker.adapters.kafka.fetch_positions import FetchPositions
 from worker.errors import BrokerError
 from worker.ports.records import PartitionEnd, PartitionStalled, Record
@@ -40,7 +40,7 @@ def test_nothing_is_delivered_before_the_first_seek() -> None:
     readings.add([0])
     assert readings.item(a_message(0)) is None
     assert readings.item(a_message(0, error=PARTITION_END)) is None
-    assert readings.item(a_message(0, error=OUT_OF_RANGE)) is None
+    assert readings.item(a_message(0, error=KafkaError._AUTO_OFFSET_RESET)) is None
 
 
 def test_nothing_of_a_partition_that_was_dropped_is_delivered() -> None:
@@ -74,7 +74,7 @@ def test_without_having_met_the_end_only_the_leaders_word_counts() -> None:
 
 
 def test_an_offset_out_of_range_stalls_the_partition() -> None:
-    item = sought(5).item(a_message(5, error=OUT_OF_RANGE))
+    item = sought(5).item(a_message(5, error=KafkaError._AUTO_OFFSET_RESET))
     assert isinstance(item, PartitionStalled)
     assert item.partition == 0
 
