@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from worker.errors import FatalError
 from worker.feeds.file_format import FileFormat
+from worker.feeds.formats.text import SpokenLines
 from worker.feeds.hypothesis import UnreadableMessageError
 from worker.feeds.lines import read_lines
 from worker.feeds.messages import json_messages
@@ -307,3 +308,9 @@ def test_long_names_of_files_and_voices_make_no_session_that_is_refused() -> Non
 def test_times_far_down_in_a_text_on_standard_input_are_not_spoken() -> None:
     with pytest.raises(FatalError, match="standard input line 2 looks like a transcript with times"):
         read("so\n[0.00s -> 2.00s]  secret\n", name="-")
+
+
+@pytest.mark.parametrize("line", ["Speaker 1: so\n", "[Speaker 1]:so\n", "Speaker 1:\t so\n"])
+def test_a_label_goes_with_the_space_behind_it_and_the_rest_of_the_line_stays(line: str) -> None:
+    assert SpokenLines().take(line) == ("Speaker 1", "so\n")
+    assert SpokenLines().take("  so \n") == ("", "  so \n")

@@ -31,7 +31,7 @@ class SpokenLines:
         if found is None:
             return self._speaker, line
         self._speaker = found.name
-        return found.name, line[found.end :] if found.labelled else line
+        return found.name, line[found.end :].lstrip(" \t") if found.labelled else line
 
 
 def events_of_text(
