@@ -10,12 +10,13 @@ import typer
 
 from worker.adapters.captions.zoom_meeting import ZoomMeeting
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.captions.cues import CueWriter
+from worker.captions.limits import CaptionLimits
+from worker.captions.sides import SideCues
 from worker.commands.brokers import reached_brokers
 from worker.commands.options import ConfigOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
 from worker.commands.tail import CaptionOptions, RouteOption, segment_of, topic_of
-from worker.commands.terminal import echo
+from worker.commands.terminal import echo, escaped
 from worker.core.rendering import Style
 from worker.errors import RetriableError
 from worker.feeds.lines import read_lines
@@ -27,17 +28,24 @@ __all__ = ["captions"]
 
 captions = typer.Typer(no_args_is_help=True, help="Show a session's captions, live, in a meeting or a stream.")
 
-SessionOption = Annotated[str, typer.Option(help="Whose captions.")]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedSegments:
-    """Which topic's segments are shown, and how they are rendered."""
+    """Whose segments are shown, from which topic, and how they are rendered."""
 
+    session: Annotated[str | None, typer.Option(help="Whose captions.", show_default=False)] = None
+    conversation: Annotated[
+        str | None,
+        typer.Option(help="Or those of all sides of this conversation, with their names.", show_default=False),
+    ] = None
     route: RouteOption = None
     style: Annotated[Style, typer.Option(help="How segments are rendered (a route's text stays as it is).")] = (
         Style.FLUENT
     )
+
+    def cues(self, limits: CaptionLimits) -> SideCues:
+        """Return what writes their cues. FatalError: nobody is named, or a session and a conversation are."""
+        return SideCues(session=self.session, conversation=self.conversation, limits=limits, style=self.style)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +61,6 @@ def zoom(
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,
-    session: SessionOption,
     address_file: Annotated[
         Path, typer.Option(help="A file that holds the caption address, which is a secret: the meeting's API token.")
     ],
@@ -65,12 +72,11 @@ def zoom(
 ) -> None:
     """Post captions into a Zoom meeting as they freeze, each once: a retry bears the number of what it repeats."""
     address = "".join(read_lines(str(address_file))).strip()
-    writer = CueWriter(cut.limits, rendered.style)
+    cues = rendered.cues(cut.limits)
     _show(
         reached_brokers(origin_of(config, assignments)),
         rendered.route,
-        session,
-        writer,
+        cues,
         ZoomMeeting(address, lang=lang),
     )
 
@@ -81,7 +87,6 @@ def obs(
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,
-    session: SessionOption,
     address: Annotated[str, typer.Option(help="Where OBS listens.")] = "ws://localhost:4455",
     password_file: Annotated[Path | None, typer.Option(help="A file that holds the password of its server.")] = None,
     rendered: RenderedSegments,
@@ -91,36 +96,34 @@ def obs(
     from worker.adapters.captions.obs_stream import ObsStream  # noqa: PLC0415 - an extra
 
     password = "".join(read_lines(str(password_file))).strip() if password_file is not None else ""
-    writer = CueWriter(cut.limits, rendered.style)
+    cues = rendered.cues(cut.limits)
     sink = ObsStream(address, password=password)
     try:
         try:
             sink.open()
         except RetriableError as error:
             echo(f"not connected, tried again with the first caption: {error}", err=True)
-        _show(reached_brokers(origin_of(config, assignments)), rendered.route, session, writer, sink)
+        _show(reached_brokers(origin_of(config, assignments)), rendered.route, cues, sink)
     finally:
         sink.close()
 
 
-def _show(settings: BrokerSettings, route: str | None, session: str, writer: CueWriter, sink: CaptionSink) -> None:
-    """Post the cues of a session until it ends."""
+def _show(settings: BrokerSettings, route: str | None, cues: SideCues, sink: CaptionSink) -> None:
+    """Post the cues of a session, or of a conversation, until it ends."""
     shown = lost = 0
     with KafkaReader(settings.kafka, topic := topic_of(settings, route)) as reader:
-        echo(f"waiting for session {session} on {topic}", err=True)
+        echo(f"waiting for {escaped(cues.shown)} on {topic}", err=True)
         try:
             for record in reader.read(Start(at_end=True), follow=True):
                 segment = segment_of(record, translated=route is not None)
-                if segment.session != session:
-                    continue
-                for cue in writer.write(segment):
+                for cue in cues.write(segment):
                     try:
                         sink.post("\n".join(cue.lines))
                         shown += 1
                     except RetriableError as error:
                         lost += 1
                         echo(f"a caption was not shown: {error}", err=True)
-                if segment.session_end:
+                if cues.have_ended:
                     break
         except KeyboardInterrupt:
             pass
