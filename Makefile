@@ -73,7 +73,7 @@ demo-web: setup ## Show it on a page in your browser: the same embedded parts, u
 	@$(BIN)/caesura demo --web
 
 # --- tests and checks ------------------------------------------------------------------------------------------------
-.PHONY: test test-long test-fast test-pythons train-smoke test-deploy check format lint types contracts audit
+.PHONY: test test-long test-fast test-unit test-pythons train-smoke test-deploy check format lint types contracts audit
 PROCESSES ?= 5
 test: setup-train ## The tests, on a real Kafka and Redis found or started (in CI a missing one is a failure; PROCESSES=5); test-long has the rest
 	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal -m "not long"
@@ -81,8 +81,10 @@ test: setup-train ## The tests, on a real Kafka and Redis found or started (in C
 test-long: setup-train ## The tests that take minutes: faults on three brokers, drawn ways through the seam, live fuzzing
 	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal -m long
 
-test-fast: setup-dev ## Tests that need neither torch nor a real Kafka or Redis
-	@$(BIN)/python -m pytest -q -m "$(FAST)"
+test-fast: lint types contracts test-unit ## Lint, types, import rules and unit tests: without torch, Java or servers, in minutes
+
+test-unit: setup-dev ## The unit tests that need neither torch nor a real Kafka or Redis
+	@$(BIN)/python -m pytest -q --numprocesses auto -m "$(FAST)" tests/unit tests/architecture
 
 test-pythons: setup-dev ## The unit tests on the other Pythons that are found (3.12, 3.13); says which it ran and which it could not
 	@.ci/pythons
