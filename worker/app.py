@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from enum import IntEnum
@@ -155,7 +155,7 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
     runtime = settings.worker
     load_dictionary()  # where it is missing, the worker must say so now
     engine = warm_engine(runtime, on_progress)
-    log_doubts(engine, log)
+    log_doubts(engine.doubts, log)
     source = KafkaWordSource(settings.kafka, runtime.input_topic, runtime.claims)
     parts = RuntimeParts(
         source=source,
@@ -187,9 +187,9 @@ def warm_engine(runtime: RuntimeSettings, on_progress: Callable[[], None] = lamb
     )
 
 
-def log_doubts(engine: ChildEngine, log: Log) -> None:
-    """Log what is doubtful of each model: its labels are wrong on this processor."""
-    for model, doubt in engine.doubts.items():
+def log_doubts(doubts: Mapping[str, str], log: Log) -> None:
+    """Log why each of these models gives wrong labels on this processor."""
+    for model, doubt in doubts.items():
         log.warning("model_doubted", model=model, detail=doubt)
 
 

@@ -68,5 +68,6 @@ def bad_records(session: str, word: str) -> list[BadRecord]:
 
 def _one_more_field(encoded: bytes, name: str, value: object) -> bytes:
     """Return a small map with one more entry at its end, whether there is one of that name or not."""
-    assert 0x80 <= encoded[0] < 0x8F, "a map of fewer than fifteen fields"
-    return bytes([encoded[0] + 1]) + encoded[1:] + msgspec.msgpack.encode(name) + msgspec.msgpack.encode(value)
+    assert encoded[:2] == b"\xde\x00", "a map whose head has two bytes for its count"
+    head = encoded[:2] + bytes([encoded[2] + 1])
+    return head + encoded[3:] + msgspec.msgpack.encode(name) + msgspec.msgpack.encode(value)

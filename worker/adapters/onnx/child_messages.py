@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import NO_OFFSETS, LabelRequest, Labels, ScoreOffsets
 from worker.ports.engine import EngineModel, EngineWork
 
 __all__ = ["BatchAnswer", "BatchAsk", "Channel", "EngineBeat", "EngineReady", "EngineStart"]
@@ -40,7 +40,7 @@ class EngineReady(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class _Asked(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A ``LabelRequest`` without the names of its fields."""
+    """A ``LabelRequest`` without the names of its fields. offsets: as in ``ScoreOffsets``; None: no offsets."""
 
     session: str
     model_id: str
@@ -48,6 +48,35 @@ class _Asked(msgspec.Struct, frozen=True, array_like=True, gc=False):
     words: tuple[str, ...]
     first: int
     end: int | None
+    offsets: tuple[float, float, float] | None
+
+    @classmethod
+    def of(cls, request: LabelRequest) -> _Asked:
+        """Return what a request asks."""
+        given = request.offsets
+        offsets = None if given == NO_OFFSETS else (given.reparandum, given.filler, given.sentence_end)
+        return cls(
+            request.session,
+            request.model_id,
+            request.buffer_start,
+            request.words,
+            request.first,
+            request.end,
+            offsets,
+        )
+
+    def request(self) -> LabelRequest:
+        """Return the request."""
+        reparandum, filler, sentence_end = self.offsets or (0.0, 0.0, 0.0)
+        return LabelRequest(
+            session=self.session,
+            model_id=self.model_id,
+            buffer_start=self.buffer_start,
+            words=self.words,
+            first=self.first,
+            end=self.end,
+            offsets=ScoreOffsets(reparandum=reparandum, filler=filler, sentence_end=sentence_end),
+        )
 
 
 class BatchAsk(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -60,22 +89,11 @@ class BatchAsk(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @classmethod
     def of(cls, number: int, forget: tuple[str, ...], requests: list[LabelRequest]) -> BatchAsk:
         """Return the message for a batch of requests."""
-        asked = (_Asked(r.session, r.model_id, r.buffer_start, r.words, r.first, r.end) for r in requests)
-        return cls(number, forget, tuple(asked))
+        return cls(number, forget, tuple(_Asked.of(request) for request in requests))
 
     def requests(self) -> list[LabelRequest]:
         """Return the batch's requests."""
-        return [
-            LabelRequest(
-                session=one.session,
-                model_id=one.model_id,
-                buffer_start=one.buffer_start,
-                words=one.words,
-                first=one.first,
-                end=one.end,
-            )
-            for one in self.asked
-        ]
+        return [asked.request() for asked in self.asked]
 
 
 class _Classes(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -19,7 +19,7 @@ from worker.adapters.onnx import saturation
 from worker.adapters.onnx.compiled_parts import CompiledParts
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.graph_file import Array, GraphWriter, Shaped
-from worker.app import log_doubts, warm_engine
+from worker.app import log_doubts
 from worker.commands.check import _models
 from worker.core.labelling import LabelRequest
 from worker.runtime.settings import RuntimeSettings
@@ -87,7 +87,7 @@ def test_check_and_the_workers_log_warn_of_a_network_that_this_processor_compute
     settings = whole_buffers(tmp_path, largest)
     findings = [one.reason for one in _models(settings) if one.verdict == "warning"]
     lines = io.StringIO()
-    log_doubts(warm_engine(settings), make_log(lines))
+    log_doubts(OnnxEngine(Path(settings.models_dir), threads=1).doubts, make_log(lines))
     logged = [json.loads(line) for line in lines.getvalue().splitlines()]
     assert len(findings) == len(logged) == doubted
     for told in (*findings, *(line["detail"] for line in logged)):
