@@ -20,6 +20,7 @@ from models.commands import (
     preparation,
     stop_lines,
     training,
+    translation,
     tuning,
     unseeing,
 )
@@ -40,6 +41,7 @@ app = typer.Typer(cls=_TellsErrors, help=__doc__, no_args_is_help=True, pretty_e
 for commands in (
     preparation,
     training,
+    translation,
     tuning,
     model_files,
     balancing,
