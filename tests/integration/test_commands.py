@@ -39,7 +39,7 @@ def test_check_says_what_is_missing_and_what_is_good(operator: Operator) -> None
     assert "good     redis answer" in after
 
 
-@pytest.mark.parametrize("command", [("tail", "--no-follow"), ("dead-letters", "list"), ("replay", "README.md")])
+@pytest.mark.parametrize("command", [("tail", "--no-follow"), ("dead-letters", "list"), ("replay", "CONTRIBUTING.md")])
 def test_a_command_whose_topic_is_missing_says_how_to_make_it(operator: Operator, command: tuple[str, ...]) -> None:
     told = operator.run(*command, status=1).stderr
     assert f"there is no topic {operator.deployment}." in told
@@ -158,7 +158,7 @@ def test_a_recognisers_messages_and_captions_come_out_labelled_with_their_words_
     (tmp_path / "talk.srt").write_text(f"1\n00:00:01,000 --> 00:00:04,000\n{SPOKEN}")
     operator.run("topics", "create", "--partitions", "2")
     told = operator.run("bridge", str(tmp_path / "vosk.jsonl"), "--from", "vosk", "--session", "vosk").stderr
-    assert told == "3 messages, 13 words, 1 session\n"
+    assert told == "sessions: vosk\n3 messages, 13 words, 1 session\n"
     assert (
         "13 words, 1 session"
         in operator.run("replay", str(tmp_path / "talk.srt"), "--prefix", "", "--speed", "0").stderr

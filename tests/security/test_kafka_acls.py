@@ -142,7 +142,7 @@ def test_a_worker_that_cannot_ask_starts_and_waits(world: RealWorld) -> None:
     told = _Waiting()
     _, worker = build(world.pipeline(commit_timeout_s=1.0), told)
     worker.run(lambda: len(told.reasons) == 3)
-    assert told.reasons[:3] == [("starting", "start: BrokerError")] * 3
+    assert told.reasons[:3] == [("starting", "start: BrokerError, awaits the transaction coordinator")] * 3
 
 
 def test_a_claim_that_is_denied_its_witness_ends_the_worker_and_names_the_topic(

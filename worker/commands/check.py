@@ -52,8 +52,8 @@ def check(
     ]:
         bad += finding.verdict is FindingLevel.BAD
         if not (quiet and finding.verdict is FindingLevel.GOOD):
-            sign = typer.style(f"{_SIGN[finding.verdict]:9}", fg=_COLOUR[finding.verdict])
-            echo(f"{sign}{finding.subject}: {finding.reason}")
+            sign, colour = f"{_SIGN[finding.verdict]:9}", _COLOUR[finding.verdict]
+            echo(f"{finding.subject}: {finding.reason}", sign=sign, colour=colour)
     if bad:
         raise typer.Exit(1)
 

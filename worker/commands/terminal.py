@@ -27,9 +27,12 @@ def escaped(text: str | bytes) -> str:
     return "".join(map(_sign, text)) if _unsafe(text) else text
 
 
-def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
-    """Write a text and a line break. Line breaks and tabs in it stay; all else that ``escaped`` escapes does not."""
-    typer.echo(_lines(text), err=err, nl=nl)
+def echo(text: str = "", *, sign: str = "", colour: str | None = None, err: bool = False, nl: bool = True) -> None:
+    """Write a text and a line break. Line breaks and tabs in it stay; all else that ``escaped`` escapes does not.
+
+    sign: our own words before it, in a colour.
+    """
+    typer.echo(typer.style(sign, fg=colour) + _lines(text) if sign else _lines(text), err=err, nl=nl)
 
 
 def write(text: str) -> None:

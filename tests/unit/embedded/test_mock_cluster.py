@@ -69,7 +69,7 @@ def test_words_go_in_and_segments_and_offsets_out(bootstrap: str) -> None:
     publisher.commit(PATIENCE_S)
     until(lambda: member.records, member)
     assert [(record.partition, record.value) for record in member.records] == [(2, b"a word")]
-    assert source.committed([2], PATIENCE_S) == {2: CommittedOffset(next_offset=1, metadata="id")}
+    assert source.committed([2], PATIENCE_S) == {2: CommittedOffset(next_offset=1, metadata="id", leader_epoch=0)}
     source.close()
     publisher.close()
 

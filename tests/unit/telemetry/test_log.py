@@ -86,12 +86,12 @@ def test_what_libraries_log_loses_its_text_but_for_librdkafkas() -> None:
     try:
         fail()
     except KeyError:
-        logging.getLogger("asyncio").exception(CANARY)
+        logging.getLogger("urllib3").exception(CANARY)
     assert CANARY not in stream.getvalue()
     assert [(line["event"], line.get("logger"), line.get("kafka")) for line in lines(stream)] == [
         ("foreign_log", "redis.cluster", None),
         ("kafka_log", None, "broker 3 is down"),
-        ("foreign_log", "asyncio", None),
+        ("foreign_log", "urllib3", None),
     ]
     assert lines(stream)[2]["error"] == "KeyError"
 

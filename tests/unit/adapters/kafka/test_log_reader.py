@@ -24,6 +24,9 @@ class Fetched:
     def offset(self) -> int:
         return self.at
 
+    def leader_epoch(self) -> None:
+        return None
+
     def error(self) -> None:
         return None
 

@@ -17,6 +17,7 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from tests.harness.recogniser import PingCounting, serving
+from tests.harness.waiting import comes
 from worker.adapters.websocket.audio_sender import Audio
 from worker.adapters.websocket.recogniser_client import RecogniserClient, Reconnected
 from worker.errors import FatalError
@@ -141,7 +142,7 @@ def test_whoever_waits_for_a_server_that_takes_no_more_can_be_stopped() -> None:
         messages.close()
         assert time.monotonic() - began_s < 5
         stopped.set()
-    assert {thread.name for thread in set(threading.enumerate()) - threads} == set()
+    assert comes(lambda: not set(threading.enumerate()) - threads, within_s=20)
 
 
 def test_audio_that_can_no_longer_be_read_ends_it_and_is_said(tmp_path: Path) -> None:
