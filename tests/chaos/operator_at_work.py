@@ -254,5 +254,5 @@ def _without_errors(places: Sequence[TopicPartition]) -> list[TopicPartition]:
 
 def _rubbish(record: bytes, another: bytes) -> Sequence[bytes]:
     """Return what a record may be written over with: nothing that can be taken for its own."""
-    newer = msgspec.msgpack.encode(msgspec.msgpack.decode(record) | {"version": "9.0"})
+    newer = msgspec.msgpack.encode(msgspec.msgpack.decode(record) | {"version": "2.0"})
     return b"", b"\xc1 rubbish", record[: len(record) // 2], another, newer

@@ -169,7 +169,7 @@ def _failing_engine(world: RealWorld, told: Told) -> None:
 
 
 def _newer_event(world: RealWorld, told: Told) -> None:
-    newer = {**msgspec.msgpack.decode(encode_event(event("cy", 0, _CANARY))), "version": "7.0"}
+    newer = {**msgspec.msgpack.decode(encode_event(event("cy", 0, _CANARY))), "version": "2.0"}
     worker = world.worker(observer=told.observer())
     world.send_bytes(b"cy", msgspec.msgpack.encode(newer), partition=0)
     worker.turn_until(lambda: bool(worker.worker.assignment.parked))
