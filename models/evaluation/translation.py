@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import lzma
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -176,7 +176,6 @@ def score(
     dialogues: Sequence[Dialogue],
     *,
     draws: int = 1000,
-    progress: Callable[[], object] = lambda: None,
 ) -> TranslationScore:
     """Score the translations of some dialogues. draws: how often dialogues are drawn for the interval."""
     from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - an extra of its own
@@ -186,13 +185,12 @@ def score(
     drawn = BLEU().corpus_score(translations, references, n_bootstrap=draws)
     bare = BLEU().corpus_score([_bare(text) for text in translations], [[_bare(text) for text in references[0]]])
     chrf = CHRF().corpus_score(translations, references)
-    progress()
     segments = sum(len(cut.segments) for cut in cuts)
     delays = [delay for cut in cuts for delay in cut.delays]
     return TranslationScore(
         bleu=drawn.score,
-        low=drawn.score if draws < 2 else drawn._mean - drawn._ci,  # noqa: SLF001 - sacrebleu keeps its interval there
-        high=drawn.score if draws < 2 else drawn._mean + drawn._ci,  # noqa: SLF001
+        low=drawn._mean - drawn._ci,  # noqa: SLF001 - sacrebleu keeps its interval there
+        high=drawn._mean + drawn._ci,  # noqa: SLF001
         bare_bleu=bare.score,
         chrf=chrf.score,
         words_a_segment=len(delays) / max(segments, 1),

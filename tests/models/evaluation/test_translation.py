@@ -61,7 +61,7 @@ def test_windows_turns_and_marks_cut_where_they_say() -> None:
 def test_a_stream_is_rendered_fluently_and_its_delay_counts_further_words() -> None:
     engine = ScriptedEngine(look_ahead_words=4, script=marked_words)
     spoken = Dialogue("own", ("one uh two three four five six seven eight nine ten eleven",), "")
-    (cut,) = [cut_by_stream(engine, spoken, emissions(settled=(), clause=())["sentence"])]
+    cut = cut_by_stream(engine, spoken, emissions(settled=(), clause=())["sentence"])
     assert "uh" not in " ".join(cut.segments).lower().split()
     assert cut.delays == tuple(reversed(range(12)))
 
