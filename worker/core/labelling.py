@@ -11,7 +11,7 @@ import msgspec
 __all__ = ["NO_OFFSETS", "LabelRequest", "Labels", "ScoreOffsets"]
 
 
-class ScoreOffsets(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ScoreOffsets(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """What is added to a model's scores (logits) before the likeliest class is taken.
 
     reparandum: to the two tags of words taken back; below 0, fewer words are left out. filler: to the two of fillers.
@@ -26,7 +26,7 @@ class ScoreOffsets(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 NO_OFFSETS = ScoreOffsets()
 
 
-class LabelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class LabelRequest(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """One session's buffer to be labelled.
 
     words: the model's view of each word of the buffer, oldest first, never empty; an item may be an empty string
@@ -56,7 +56,7 @@ class LabelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return self.wanted.stop == len(self.words)
 
 
-class Labels(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Labels(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """The labels of each wanted word of a request, as bytes: one class number a word (``schemas.labels``).
 
     casing: empty where the model does not say how words are written: ``as_given``, every one.

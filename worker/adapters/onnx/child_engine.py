@@ -120,7 +120,7 @@ class ChildEngine(Engine):
             self._note_death(frozenset())
             self._restart()
         self._number += 1
-        ask = BatchAsk.of(self._number, tuple(self._forgotten), list(requests))
+        ask = BatchAsk(self._number, tuple(self._forgotten), tuple(requests))
         self._forgotten.clear()
         self._on_progress()
         try:
@@ -136,7 +136,7 @@ class ChildEngine(Engine):
         self._work = answer.work
         if answer.error is not None:
             raise (FatalError if answer.fatal else EngineError)(answer.error)
-        return answer.labels()
+        return answer.labels
 
     @override
     def forget(self, session: str) -> None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from worker.core.labelling import NO_OFFSETS, LabelRequest, Labels, ScoreOffsets
+from worker.core.labelling import LabelRequest, Labels
 from worker.ports.engine import EngineModel, EngineWork
 
 __all__ = ["BatchAnswer", "BatchAsk", "Channel", "EngineBeat", "EngineReady", "EngineStart"]
@@ -39,91 +39,22 @@ class EngineReady(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     fatal: str | None = None
 
 
-class _Asked(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A ``LabelRequest`` without the names of its fields. offsets: as in ``ScoreOffsets``; None: no offsets."""
-
-    session: str
-    model_id: str
-    buffer_start: int
-    words: tuple[str, ...]
-    first: int
-    end: int | None
-    offsets: tuple[float, float, float] | None
-
-    @classmethod
-    def of(cls, request: LabelRequest) -> _Asked:
-        """Return what a request asks."""
-        given = request.offsets
-        offsets = None if given == NO_OFFSETS else (given.reparandum, given.filler, given.sentence_end)
-        return cls(
-            request.session,
-            request.model_id,
-            request.buffer_start,
-            request.words,
-            request.first,
-            request.end,
-            offsets,
-        )
-
-    def request(self) -> LabelRequest:
-        """Return the request."""
-        reparandum, filler, sentence_end = self.offsets or (0.0, 0.0, 0.0)
-        return LabelRequest(
-            session=self.session,
-            model_id=self.model_id,
-            buffer_start=self.buffer_start,
-            words=self.words,
-            first=self.first,
-            end=self.end,
-            offsets=ScoreOffsets(reparandum=reparandum, filler=filler, sentence_end=sentence_end),
-        )
-
-
 class BatchAsk(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A batch. forget: sessions whose cached rows are dropped before it is computed."""
 
     number: int
     forget: tuple[str, ...]
-    asked: tuple[_Asked, ...]
-
-    @classmethod
-    def of(cls, number: int, forget: tuple[str, ...], requests: list[LabelRequest]) -> BatchAsk:
-        """Return the message for a batch of requests."""
-        return cls(number, forget, tuple(_Asked.of(request) for request in requests))
-
-    def requests(self) -> list[LabelRequest]:
-        """Return the batch's requests."""
-        return [asked.request() for asked in self.asked]
-
-
-class _Classes(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """``Labels`` without the names of its fields."""
-
-    punctuation: bytes
-    disfluency: bytes
-    casing: bytes
+    requests: tuple[LabelRequest, ...]
 
 
 class BatchAnswer(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False):
     """The labels of a batch and the engine's counters; or ``error``, and whether it is one that ends the worker."""
 
     number: int
-    classes: tuple[_Classes, ...]
+    labels: list[Labels]
     work: EngineWork
     error: str | None = None
     fatal: bool = False
-
-    @classmethod
-    def of(cls, number: int, labels: list[Labels], work: EngineWork) -> BatchAnswer:
-        """Return the message for the labels of a batch."""
-        classes = tuple(_Classes(one.punctuation, one.disfluency, one.casing) for one in labels)
-        return cls(number, classes, work)
-
-    def labels(self) -> list[Labels]:
-        """Return the labels of each request, in their order."""
-        return [
-            Labels(punctuation=one.punctuation, disfluency=one.disfluency, casing=one.casing) for one in self.classes
-        ]
 
 
 class EngineBeat(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False):

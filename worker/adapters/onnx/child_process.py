@@ -102,15 +102,15 @@ class _Service:
 
     def _answer(self, ask: BatchAsk) -> BatchAnswer:
         try:
-            labels = self._engine.label(ask.requests()) if ask.asked else []
+            labels = self._engine.label(ask.requests) if ask.requests else []
         except CaesuraError as error:
             fatal = isinstance(error, FatalError)
-            return BatchAnswer(ask.number, (), self._work(), str(error), fatal)
+            return BatchAnswer(ask.number, [], self._work(), str(error), fatal)
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 - the batch is at fault; its text may show a word
-            return BatchAnswer(ask.number, (), self._work(), f"the engine raised {type(error).__name__}")
-        return BatchAnswer.of(ask.number, labels, self._work())
+            return BatchAnswer(ask.number, [], self._work(), f"the engine raised {type(error).__name__}")
+        return BatchAnswer(ask.number, labels, self._work())
 
     def _say(self, message: BatchAnswer | EngineBeat) -> None:
         with self._lock:
