@@ -25,6 +25,7 @@ __all__ = ["Buffer"]
 
 _SENTENCE_END = re.compile(b"[" + bytes(mark.value for mark in Punctuation if mark.ends_sentence) + b"]")
 _COMMAS = frozenset((Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.value))
+_MARKS = frozenset(mark.value for mark in Punctuation if mark is not Punctuation.NONE)
 
 
 class Buffer:
@@ -165,17 +166,15 @@ class Buffer:
 
     def last_comma(self, look_ahead_words: int, least: int) -> int | None:
         """Return where to cut after the last comma that frees ``least`` words and has enough after it, or None."""
-        for end in range(len(self.words) - look_ahead_words, max(least, 1) - 1, -1):
-            if self.punctuation[end - 1] in _COMMAS:
-                return end
-        return None
+        return self._last(_COMMAS, least, len(self.words) - look_ahead_words)
 
     def last_mark(self, least: int, most: int) -> int | None:
         """Return the largest count of words from ``least`` to ``most`` that ends in a mark, or None."""
-        for end in range(min(most, len(self.punctuation)), max(least, 1) - 1, -1):
-            if self.punctuation[end - 1]:
-                return end
-        return None
+        return self._last(_MARKS, least, min(most, len(self.punctuation)))
+
+    def _last(self, marks: frozenset[int], least: int, most: int) -> int | None:
+        ends = range(most, max(least, 1) - 1, -1)
+        return next((end for end in ends if self.punctuation[end - 1] in marks), None)
 
     def drop(self, end: int) -> None:
         """Let the first ``end`` words leave; they are frozen. Nothing is settled before the next labelling."""
