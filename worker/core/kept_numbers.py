@@ -222,6 +222,7 @@ def marks_around_numbers(
         elif marks[place] in _ENDS and (
             _goes_on_unseen(words, number, place, look_ahead_words)
             or (span is not None and words[place + 1] in _BETWEEN_NUMBERS and place + 2 in number)
+            or (span is not None and span.kind is NumberKind.DATE and words[place + 1] == "at" and place + 2 in number)
             or (span is not None and _opens_sentence(words, marks, span, place))
         ):
             marks[place] = _NONE
@@ -267,13 +268,14 @@ def _mark_in_code(mark: int, *, digit_commas: bool) -> int:
 
 
 def _is_code(words: Sequence[str], place: int) -> bool:
-    """Tell whether a word is a single digit or letter; "a" and "I" only where others stand on both sides."""
-    word = words[place]
-    if word in _ALSO_WORDS:
-        return 0 < place < len(words) - 1 and all(
-            _is_code_letter(words[near]) and words[near] not in _ALSO_WORDS for near in (place - 1, place + 1)
-        )
-    return _is_code_letter(word)
+    """Tell whether a word is a single digit or letter; "a" and "I" only with one on both sides or two behind."""
+    if words[place] not in _ALSO_WORDS:
+        return _is_code_letter(words[place])
+    before, behind = words[max(place - 1, 0) : place], words[place + 1 : place + 3]
+    return any(
+        len(near) == size and all(_is_code_letter(word) and word not in _ALSO_WORDS for word in near)
+        for near, size in (([*before, *behind[:1]], 2), (behind, 2))
+    )
 
 
 def _is_code_letter(word: str) -> bool:
