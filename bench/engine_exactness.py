@@ -31,9 +31,10 @@ from bench.machine import cpu_name
 from models.decoding.labelling_runs import label_streams
 from models.decoding.passing_engine import PassingEngine
 from models.languages.registry import LANGUAGES
+from schemas.labels import Labels
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.model_folder import read_models_folder
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules
 
 EPSILON = 0.5

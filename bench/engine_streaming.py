@@ -25,9 +25,10 @@ from models.decoding.labelling_runs import label_streams
 from models.decoding.passing_engine import PassingEngine
 from models.export.starting_model import starting_model
 from schemas.events import Emission
+from schemas.labels import Labels
 from tests.harness.speech import talk
 from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules
 
 SESSIONS, SESSION_WORDS = 64, 200

@@ -1,4 +1,4 @@
-"""The label sets: what a word can carry, on the wire, in Redis and in a model's output.
+"""The label sets: what a word can carry, on the wire, in Redis and in a model's output; and ``Labels``, those of words.
 
 The integer of a label is its class in the model's output layer (CT-Transformer, section 3.1) and its stored form;
 its name is the published form. Numbers are never reused.
@@ -6,7 +6,11 @@ its name is the published form. Numbers are never reused.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import IntEnum
+
+import msgspec
+from msgspec.structs import astuple
 
 
 class Punctuation(IntEnum):
@@ -66,3 +70,70 @@ class Casing(IntEnum):
     def published(self) -> str:
         """Return the published name, for example ``capital_first``."""
         return self.name.lower()
+
+
+class Labels(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The labels of a run of words: a column a kind of label, in each column one byte a word, the label's number.
+
+    An empty column says 0 of every word: nothing is known. ``punctuation`` has a byte a word, so it tells the length.
+    A new kind is a column at the end, and its rule for words of several pieces in ``_OVER_PIECES``.
+    """
+
+    punctuation: bytes = b""
+    disfluency: bytes = b""
+    casing: bytes = b""
+
+    @classmethod
+    def none(cls, words: int) -> Labels:
+        """Return the labels of so many words of which nothing is known."""
+        return cls(bytes(words))
+
+    def __len__(self) -> int:
+        return len(self.punctuation)
+
+    def fit(self, words: int) -> bool:
+        """Tell whether these are the labels of so many words."""
+        return len(self.punctuation) == words and all(len(column) in (0, words) for column in astuple(self))
+
+    def part(self, start: int, end: int | None = None) -> Labels:
+        """Return the labels of the words from ``start`` to ``end``."""
+        return Labels(*[column[start:end] for column in astuple(self)])
+
+    def __add__(self, behind: Labels) -> Labels:
+        words, more = len(self.punctuation), len(behind.punctuation)
+        return Labels(
+            *[
+                (first or bytes(words)) + (second or bytes(more)) if first or second else b""
+                for first, second in zip(astuple(self), astuple(behind), strict=True)
+            ]
+        )
+
+    def filled(self) -> Labels:
+        """Return the same labels without an empty column."""
+        return self if all(astuple(self)) else Labels(*[column or bytes(len(self)) for column in astuple(self)])
+
+    def over_pieces(self, counts: Sequence[int]) -> Labels:
+        """Return the labels of the words' pieces. counts: how many pieces each word has, one at least."""
+        return Labels(
+            *[b"".join(map(spread, column, counts)) for column, spread in zip(astuple(self), _OVER_PIECES, strict=True)]
+        )
+
+
+def _on_last(label: int, count: int) -> bytes:
+    """Return a word's label on the last of its pieces, 0 on the others."""
+    return bytes(count - 1) + bytes((label,))
+
+
+def _from_first(label: int, count: int) -> bytes:
+    """Return a word's label on the first of its pieces, and on the others what goes on from it."""
+    return bytes((label,)) + bytes((_GOES_ON.get(label, label),)) * (count - 1)
+
+
+def _first_capital(label: int, count: int) -> bytes:
+    """Return a word's casing on its pieces: only the first one has the capital of a first letter."""
+    return bytes((label,)) + bytes((Casing.SMALL if label == Casing.CAPITAL_FIRST else label,)) * (count - 1)
+
+
+_GOES_ON = {Disfluency.B_RM.value: Disfluency.I_RM.value, Disfluency.B_IM.value: Disfluency.I_IM.value}
+_OVER_PIECES: tuple[Callable[[int, int], bytes], ...] = (_on_last, _from_first, _first_capital)
+"""How each column spreads over a word's pieces, in the order of the columns."""

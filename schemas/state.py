@@ -14,6 +14,7 @@ import msgspec
 
 from schemas.errors import InvalidEventError
 from schemas.events import Emission
+from schemas.labels import Labels
 from schemas.segments import Gap
 from schemas.structure import check_structure
 
@@ -156,7 +157,7 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     last_offset, last_appended_ms, last_polled_ms: of the last record applied. unrecorded_offset: where the words
         started that were not in the past when the first record since the last segment was applied, else that record.
     frozen, settled: how many of the buffer's first words are frozen, and how many the last step's labels settle.
-    punctuation, disfluency, casing: the labels of the buffer's first words; casing is shorter where it is not known.
+    punctuation, disfluency, casing: the labels of the buffer's first words (``schemas.labels.Labels``).
     """
 
     version: str
@@ -200,6 +201,11 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     punctuation: bytes = b""
     disfluency: bytes = b""
     casing: bytes = b""
+
+    @property
+    def labels(self) -> Labels:
+        """The labels of the buffer's first words."""
+        return Labels(*[getattr(self, kind) for kind in Labels.__struct_fields__])
 
 
 _Stored = TypeVar("_Stored", bound=SessionFacts)

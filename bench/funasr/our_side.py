@@ -10,9 +10,10 @@ import numpy as np
 
 from bench.funasr.same_text import COMMA, NONE, PERIOD, WEIGHT
 from schemas.events import Word, WordsEvent
+from schemas.labels import Labels
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.context import DecodingContext, Origin
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules, ModelTable
 from worker.core.session import Session
 from worker.core.words import whitespace_segmenters

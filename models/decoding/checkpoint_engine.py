@@ -20,8 +20,9 @@ from models.networks.arithmetic import quick_arithmetic
 from models.networks.checkpoints import load_any_network
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from models.networks.registry import Network, describe, look_ahead_words
+from schemas.labels import Labels
 from worker.adapters.onnx.wordpiece import WordPiece
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.errors import FatalError
 from worker.ports.engine import Engine, EngineModel, EngineWork
 
@@ -102,10 +103,7 @@ class CheckpointEngine(Engine):
             heads = [head.argmax(dim=-1).to(torch.uint8).cpu().numpy() for head in scores]
             for row, place in enumerate(batch):
                 wanted = [last[row][word] for word in requests[place].wanted]
-                punctuation, disfluency, *casing = (labels[row, wanted].tobytes() for labels in heads)
-                answers[place] = Labels(
-                    punctuation=punctuation, disfluency=disfluency, casing=casing[0] if casing else b""
-                )
+                answers[place] = Labels(*[labels[row, wanted].tobytes() for labels in heads])
         return [answers[place] for place in range(len(requests))]
 
     @override

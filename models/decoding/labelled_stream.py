@@ -15,7 +15,8 @@ from typing_extensions import override
 
 from models.decoding.labelling_runs import MARK_NUMBERS, TAG_NUMBERS
 from models.decoding.passing_engine import PassingEngine
-from worker.core.labelling import LabelRequest, Labels
+from schemas.labels import Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules
 from worker.core.stream import StreamingLabeller
 from worker.ports.engine import Engine
@@ -77,7 +78,10 @@ class WatchedEngine(PassingEngine):
             self._steps.append(
                 LabelledStep(start=request.buffer_start, marks=labels.punctuation, tags=labels.disfluency)
             )
-        return [labels.part(request.wanted) for request, labels in zip(requests, answers, strict=True)]
+        return [
+            labels.part(request.wanted.start, request.wanted.stop)
+            for request, labels in zip(requests, answers, strict=True)
+        ]
 
     def take_steps(self) -> list[LabelledStep]:
         """Return the labellings since the last call."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 
-from worker.core.labelling import LabelRequest, Labels
+from schemas.labels import Labels
+from worker.core.labelling import LabelRequest
 from worker.ports.engine import Engine, EngineModel, EngineWork
 
 __all__ = ["PassingEngine"]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import pytest
 from typing_extensions import override
 
+from schemas.labels import Labels
 from schemas.segments import Cause
 from tests.crash.announced import (
     a_worker,
@@ -26,7 +27,7 @@ from tests.harness.speech import event, said
 from tests.harness.twin_world import World
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.adapters.memory.log import Writer
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError, OutcomeUnknownError
 from worker.ports.records import OutMessage

@@ -8,8 +8,9 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
+from schemas.labels import Labels
 from tests.harness.engines import RaisingEngine
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.ports.engine import EngineModel
 
 __all__ = ["HANG", "HUNG", "RAISE", "ChaoticEngine"]

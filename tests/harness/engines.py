@@ -6,9 +6,10 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 
+from schemas.labels import Labels
 from tests.harness.crashing import Crash
 from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.errors import EngineError
 from worker.ports.engine import EngineModel
 

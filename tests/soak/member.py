@@ -11,11 +11,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemas.labels import Punctuation
+from schemas.labels import Labels, Punctuation
 from tests.chaos.member import work
 from tests.soak.vocabulary import VOCABULARY
 from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 
 __all__ = ["LookUpEngine"]
 
@@ -30,13 +30,7 @@ class LookUpEngine(ScriptedEngine):
 
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
         """Label the wanted words of each request, in their order."""
-        return [
-            Labels(
-                punctuation=bytes(_MARKS[request.words[place]] for place in request.wanted),
-                disfluency=bytes(len(request.wanted)),
-            )
-            for request in requests
-        ]
+        return [Labels(bytes(_MARKS[request.words[place]] for place in request.wanted)) for request in requests]
 
 
 if __name__ == "__main__":

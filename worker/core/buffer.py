@@ -15,16 +15,19 @@ import re
 from collections.abc import Sequence
 
 from msgspec import Raw
+from msgspec.structs import replace
 
-from schemas.labels import Disfluency, Punctuation
+from schemas.labels import Disfluency, Labels, Punctuation
 from schemas.state import ModelWord, ModelWordPiece
 from schemas.stored_words import encode_word, word_array
-from worker.core.labelling import Labels
+from worker.core.kept_words import guard_tags
 
-__all__ = ["Buffer"]
+__all__ = ["Buffer", "final_tags"]
 
 _SENTENCE_END = re.compile(b"[" + bytes(mark.value for mark in Punctuation if mark.ends_sentence) + b"]")
 _COMMAS = frozenset((Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.value))
+_INSIDE = frozenset((Disfluency.I_RM.value, Disfluency.I_IM.value))
+_NO_LABELS = Labels()
 _MARKS = frozenset(mark.value for mark in Punctuation if mark is not Punctuation.NONE)
 
 
@@ -34,18 +37,16 @@ class Buffer:
     __slots__ = (
         "_encoded",
         "_lengths",
-        "casing",
-        "disfluency",
         "frozen",
         "labelled_start",
-        "punctuation",
+        "labels",
         "settled",
         "start",
         "views",
         "words",
     )
 
-    def __init__(  # noqa: PLR0913 - a buffer's state
+    def __init__(
         self,
         words: Sequence[ModelWord] = (),
         *,
@@ -53,15 +54,9 @@ class Buffer:
         labelled_start: int = -1,
         frozen: int = 0,
         settled: int = 0,
-        punctuation: bytes = b"",
-        disfluency: bytes = b"",
-        casing: bytes = b"",
+        labels: Labels = _NO_LABELS,
     ) -> None:
-        """Start with nothing, or with what was stored. labelled_start: ``start`` as of the last labelling.
-
-        casing: shorter than the other labels where it was stored by a release that knew of none: ``as_given``, and a
-        reason to label the buffer again before more of it freezes.
-        """
+        """Start with nothing, or with what was stored. labelled_start: ``start`` as of the last labelling."""
         self.words = list(words)
         self._encoded: list[bytes] = []
         self._lengths: list[int] = []
@@ -70,9 +65,7 @@ class Buffer:
         self.labelled_start = labelled_start
         self.frozen = frozen
         self.settled = settled
-        self.punctuation = bytearray(punctuation)
-        self.disfluency = bytearray(disfluency)
-        self.casing = bytearray(casing)
+        self.labels = labels
 
     def __len__(self) -> int:
         return len(self.words)
@@ -90,7 +83,7 @@ class Buffer:
     @property
     def is_labelled(self) -> bool:
         """Tell whether the last labelling covers the last word, and was of this buffer."""
-        return self.was_labelled_from_start and len(self.punctuation) == len(self.casing) == len(self.words)
+        return self.was_labelled_from_start and len(self.labels) == len(self.words)
 
     @property
     def was_labelled_from_start(self) -> bool:
@@ -100,9 +93,7 @@ class Buffer:
     @property
     def known(self) -> int:
         """Return how many of the first words have a label that will not change: where to ask from."""
-        if self.settled > self.frozen and self.was_labelled_from_start and len(self.casing) >= self.settled:
-            return self.settled
-        return self.frozen
+        return self.settled if self.settled > self.frozen and self.was_labelled_from_start else self.frozen
 
     def append(self, word: ModelWord) -> int:
         """Add the next word, which has no label yet; return the session's count of model words with it."""
@@ -115,47 +106,33 @@ class Buffer:
 
         ValueError where they are not one of each kind a word, leave out a word before, or are of frozen words.
         """
-        count, size = len(labels.punctuation), len(self.words)
+        count, size = len(labels), len(self.words)
         end = first + count
         if not labels.fit(count) or end > size:
             raise ValueError("a labelling has one label of each kind a word")
-        if not self.frozen <= first <= len(self.punctuation):
+        if not self.frozen <= first <= len(self.labels):
             raise ValueError("a labelling begins behind the words whose labels are known")
-        self._know_casing(first)
-        self.punctuation[first:] = labels.punctuation
-        self.disfluency[first:] = labels.disfluency
-        self.casing[first:] = labels.casing or bytes(count)
+        self.labels = self.labels.part(0, first) + labels
         self.labelled_start = self.start
         self.settled = max(self.frozen, min(size - look_ahead_words, end))
 
     def freeze(self, end: int, previous_tag: int) -> int:
-        """Freeze the words before ``end`` and return the last frozen tag.
-
-        Tags are made consistent here: an I-tag that continues nothing begins something. What it continues is frozen
-        already, so the outcome is as final as the label.
-        """
-        tag, tags = previous_tag, self.disfluency[self.frozen : end]
-        if any(tags):
-            for position, given in enumerate(tags, self.frozen):
-                tag = self.disfluency[position] = consistent_tag(tag, given)
-        elif tags:
-            tag = tags[-1]
-        self._know_casing(end)
-        self.frozen = max(self.frozen, end)
-        return tag
-
-    def _know_casing(self, end: int) -> None:
-        """Take the words before ``end`` of which no casing is known ``as_given``."""
-        if (missing := end - len(self.casing)) > 0:
-            self.casing.extend(bytes(missing))
+        """Freeze the words before ``end``, their tags as they are final, and return the last frozen tag."""
+        if end <= self.frozen:
+            return previous_tag
+        tags = final_tags(self.views, self.labels, self.frozen, end, previous_tag)
+        if tags != self.labels.disfluency:
+            self.labels = replace(self.labels, disfluency=tags)
+        self.frozen = end
+        return tags[end - 1] if tags else Disfluency.O.value
 
     def cuts(self, look_ahead_words: int) -> list[int]:
         """Return where unfrozen sentences end with ``look_ahead_words`` words behind (Algorithm 1, over and over)."""
-        return self.sentence_ends(self.frozen, min(len(self.punctuation), len(self.words) - look_ahead_words))
+        return self.sentence_ends(self.frozen, min(len(self.labels), len(self.words) - look_ahead_words))
 
     def sentence_ends(self, start: int, end: int) -> list[int]:
         """Return where sentences end among the words from ``start`` to ``end``, each as the count of words so far."""
-        return [found.end() for found in _SENTENCE_END.finditer(self.punctuation, start, end)]
+        return [found.end() for found in _SENTENCE_END.finditer(self.labels.punctuation, start, end)]
 
     def past(self, *, more_than: int) -> int:
         """Return how many frozen words stand up to the last sentence end among them; 0 where it is not more than so."""
@@ -170,17 +147,17 @@ class Buffer:
 
     def last_mark(self, least: int, most: int) -> int | None:
         """Return the largest count of words from ``least`` to ``most`` that ends in a mark, or None."""
-        return self._last(_MARKS, least, min(most, len(self.punctuation)))
+        return self._last(_MARKS, least, min(most, len(self.labels)))
 
     def _last(self, marks: frozenset[int], least: int, most: int) -> int | None:
-        ends = range(most, max(least, 1) - 1, -1)
-        return next((end for end in ends if self.punctuation[end - 1] in marks), None)
+        ends, punctuation = range(most, max(least, 1) - 1, -1), self.labels.punctuation
+        return next((end for end in ends if punctuation[end - 1] in marks), None)
 
     def drop(self, end: int) -> None:
         """Let the first ``end`` words leave; they are frozen. Nothing is settled before the next labelling."""
         assert end <= self.frozen, "only frozen words leave the buffer"
-        del self.words[:end], self.views[:end], self.punctuation[:end], self.disfluency[:end], self.casing[:end]
-        del self._encoded[:end], self._lengths[:end]
+        del self.words[:end], self.views[:end], self._encoded[:end], self._lengths[:end]
+        self.labels = self.labels.part(end)
         self.start += end
         self.frozen -= end
         self.settled = 0
@@ -200,8 +177,21 @@ def _code_points(pieces: Sequence[ModelWordPiece]) -> int:
     return len(pieces[0].text) if len(pieces) == 1 else sum(len(piece.text) for piece in pieces)
 
 
-def consistent_tag(previous: int, tag: int) -> int:
-    """Return the tag, or its B form where it is an I-tag that does not continue ``previous``."""
-    if tag in (Disfluency.I_RM, Disfluency.I_IM) and previous not in (tag - 1, tag):
-        return tag - 1
-    return tag
+def final_tags(views: Sequence[str], labels: Labels, start: int, end: int, previous_tag: int) -> bytes:
+    """Return the tags of a buffer's labelled words, those from ``start`` to ``end`` as they freeze.
+
+    The guard takes tags away (``worker.core.kept_words``). Then an I-tag that continues nothing begins something: what
+    it continues is frozen already, so the outcome is as final as the label.
+
+    views: the model's view of each word. labels: of the first words. previous_tag: of the word before ``start``.
+    """
+    if not any(labels.disfluency[start:]):
+        return labels.disfluency
+    tags = bytearray(labels.disfluency)
+    guard_tags(views, labels.punctuation, tags, start, end)
+    tag = previous_tag
+    for place in range(start, end):
+        given = tags[place]
+        continues = given not in _INSIDE or tag in (given - 1, given)
+        tag = tags[place] = given if continues else given - 1
+    return bytes(tags)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from schemas.labels import Labels
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
 from worker.core.kept_numbers import marks_around_numbers
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.outlook import Outlook
 from worker.core.rules import primary_language
 
@@ -86,10 +87,9 @@ class BufferLabels:
         """
         asked_end = self._asked_end(end)
         if self.model is None:
-            none = bytes(asked_end - first)
-            labels: Labels | None = Labels(punctuation=none, disfluency=none)
+            labels: Labels | None = Labels.none(asked_end - first)
         elif answer is not None and not punctuation:
-            labels = Labels(punctuation=bytes(asked_end - first), disfluency=answer.disfluency)
+            labels = replace(Labels.none(asked_end - first), disfluency=answer.disfluency)
         else:
             labels = answer
         if labels is not None and any(labels.punctuation):
@@ -98,10 +98,10 @@ class BufferLabels:
             return labels
         start = self._buffer.start
         self.outlook = Outlook(model=self.model, start=start, first=start + first, end=self._buffer.end, labels=labels)
-        return labels.part(range(end - first))
+        return labels.part(0, end - first)
 
     def _with_whole_numbers(self, labels: Labels, first: int) -> Labels:
-        marks = self._buffer.punctuation[:first] + labels.punctuation
+        marks = bytearray(self._buffer.labels.punctuation[:first] + labels.punctuation)
         marks_around_numbers(
             self._buffer.views,
             marks,

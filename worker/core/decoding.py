@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from schemas.events import Emission, WordsEvent
-from schemas.labels import Disfluency
+from schemas.labels import Disfluency, Labels
 from schemas.segments import Cause, Pause
 from schemas.state import ChosenOptions
 from worker.core.applied_event import AppliedEvent
@@ -37,8 +37,7 @@ from worker.core.buffer import Buffer
 from worker.core.buffer_labels import BufferLabels
 from worker.core.context import DecodingContext, Origin
 from worker.core.decoding_progress import DecodingProgress
-from worker.core.kept_words import guard_tags
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import primary_language
 from worker.core.segment_writer import FrozenWords, SegmentWriter
 from worker.core.silence import heard_pause, said_until_ms, untimed_until_ms
@@ -258,9 +257,8 @@ class Decoder:
 
     def _fall_back(self) -> None:
         """Freeze what could not be labelled, and let it go, so that the next step is not asked about it again."""
-        none = bytes(self.buffer.unfrozen)
         self.labels.give_up()
-        self.buffer.relabel(Labels(punctuation=none, disfluency=none), first=self.buffer.frozen, look_ahead_words=0)
+        self.buffer.relabel(Labels.none(self.buffer.unfrozen), first=self.buffer.frozen, look_ahead_words=0)
         self._cut(len(self.buffer), Cause.FALLBACK)
         self.context.counts.fallbacks += 1
 
@@ -310,18 +308,11 @@ class Decoder:
         buffer, start = self.buffer, self.buffer.frozen
         if end <= start and not session_end:
             return
-        guard_tags(buffer.views, buffer.punctuation, buffer.disfluency, start, end)
         self.tag = buffer.freeze(end, self.tag)
         self._count_frozen(start, end, cause)
         for stop in (*buffer.sentence_ends(start, end - 1), max(start, end)):
-            frozen = FrozenWords(
-                buffer.words[start:stop],
-                bytes(buffer.punctuation[start:stop]),
-                bytes(buffer.disfluency[start:stop]),
-                bytes(buffer.casing[start:stop]),
-            )
             self.writer.write(
-                frozen,
+                FrozenWords(buffer.words[start:stop], buffer.labels.part(start, stop)),
                 cause=cause if stop >= end else Cause.SENTENCE,
                 lang=self.lang,
                 model=self.labels.model,

@@ -1,4 +1,4 @@
-"""What core asks of a model and what it gets back: one request a session and step.
+"""What core asks of a model, one request a session and step; ``schemas.labels.Labels`` answer it.
 
 A request holds the whole buffer and says of which words labels are wanted: of those that a step can use, and of no
 other. So an engine may keep what it has computed of a buffer's words, and compute of the rest what those labels need.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["NO_OFFSETS", "LabelRequest", "Labels", "ScoreOffsets"]
+__all__ = ["NO_OFFSETS", "LabelRequest", "ScoreOffsets"]
 
 
 class ScoreOffsets(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -54,26 +54,3 @@ class LabelRequest(msgspec.Struct, frozen=True, kw_only=True, array_like=True, g
     def closes(self) -> bool:
         """Tell whether the last wanted word is the buffer's last, which no word follows."""
         return self.wanted.stop == len(self.words)
-
-
-class Labels(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """The labels of each wanted word of a request, as bytes: one class number a word (``schemas.labels``).
-
-    casing: empty where the model does not say how words are written: ``as_given``, every one.
-    """
-
-    punctuation: bytes
-    disfluency: bytes
-    casing: bytes = b""
-
-    def __len__(self) -> int:
-        return len(self.punctuation)
-
-    def fit(self, words: int) -> bool:
-        """Tell whether there is one of each for so many words."""
-        return len(self.punctuation) == len(self.disfluency) == words and len(self.casing) in (0, words)
-
-    def part(self, places: range) -> Labels:
-        """Return the labels of some of the words, given as their places among these."""
-        cut = slice(places.start, places.stop)
-        return Labels(punctuation=self.punctuation[cut], disfluency=self.disfluency[cut], casing=self.casing[cut])

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from schemas.labels import Labels
 from worker.core.buffer import Buffer
-from worker.core.labelling import Labels
 
-__all__ = ["Outlook", "labels_of"]
+__all__ = ["Outlook"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,27 +31,9 @@ class Outlook:
         """Return the labels of the buffer's words ``wanted``, where the same buffer was labelled; else None."""
         here = (self.model, self.start, self.end) == (model, buffer.start, buffer.end)
         skipped = buffer.start + wanted.start - self.first
-        return self.labels.part(range(skipped, skipped + len(wanted))) if here and skipped >= 0 else None
+        return self.labels.part(skipped, skipped + len(wanted)) if here and skipped >= 0 else None
 
     def over(self, buffer: Buffer) -> Labels:
-        """Return the labels of now of the buffer's unfrozen words: these, and the buffer's own before them."""
+        """Return the labels of now of the buffer's words: these, and the buffer's own before them."""
         seam = max(self.first - buffer.start, buffer.frozen)
-        skipped = buffer.start + seam - self.first
-        own = labels_of(buffer, seam)
-        casing = self.labels.casing or bytes(len(self.labels))
-        return Labels(
-            punctuation=own.punctuation + self.labels.punctuation[skipped:],
-            disfluency=own.disfluency + self.labels.disfluency[skipped:],
-            casing=own.casing + casing[skipped:],
-        )
-
-
-def labels_of(buffer: Buffer, end: int | None = None) -> Labels:
-    """Return the labels that a buffer holds of its unfrozen words, up to the word ``end``; no casing: as given."""
-    punctuation = bytes(buffer.punctuation[buffer.frozen : end])
-    casing = bytes(buffer.casing[buffer.frozen : end])
-    return Labels(
-        punctuation=punctuation,
-        disfluency=bytes(buffer.disfluency[buffer.frozen : end]),
-        casing=casing.ljust(len(punctuation), b"\0"),
-    )
+        return buffer.labels.part(0, seam) + self.labels.part(buffer.start + seam - self.first)

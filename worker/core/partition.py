@@ -19,12 +19,12 @@ from itertools import chain
 
 from schemas.dead_letters import DeadLetterReason
 from schemas.events import WordsEvent
+from schemas.labels import Labels
 from schemas.state import LedgerState, SessionState, SessionStatus, decode_state
 from schemas.tentative import Tentative
 from worker.core.admission import AdmissionDecision, OfferOutcome
 from worker.core.batching import PendingLabels
 from worker.core.context import DecodingContext, Origin
-from worker.core.labelling import Labels
 from worker.core.replay import ReplayOffsets
 from worker.core.resting import RestingSessions, can_rest
 from worker.core.segment_writer import OutSegment

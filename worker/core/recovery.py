@@ -21,7 +21,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import asdict
+
 from schemas.events import WordsEvent
+from schemas.labels import Labels
 from schemas.state import HeldBack, LedgerState, ModelWord, ModelWordPiece, SessionFacts, SessionState, Unit
 from worker.core.rules import primary_language
 from worker.core.words import SegmenterFactory, WhitespaceSegmenter, cut_piece, whole_piece
@@ -98,9 +101,7 @@ class Recovery:
         gone = {
             "frozen": 0,
             "settled": 0,
-            "punctuation": b"",
-            "disfluency": b"",
-            "casing": b"",
+            **asdict(Labels()),
             "labelled_start": -1,
             "sentence": self._record.sentence + self._record.mid_sentence,
             "mid_sentence": False,
@@ -133,9 +134,7 @@ class Recovery:
         return {
             "frozen": record.frozen - gone,
             "settled": 0,
-            "punctuation": record.punctuation[gone:],
-            "disfluency": record.disfluency[gone:],
-            "casing": record.casing[gone:],
+            **asdict(record.labels.part(gone)),
         }
 
     def _facts(self) -> dict[str, Any]:

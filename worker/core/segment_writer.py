@@ -24,7 +24,7 @@ import msgspec
 from msgspec.structs import replace
 
 from schemas.events import WordsEvent
-from schemas.labels import Casing, Disfluency, Punctuation
+from schemas.labels import Labels, Punctuation
 from schemas.segments import (
     CasingName,
     Cause,
@@ -56,8 +56,7 @@ _MAX_GAPS = 64
 _MAX_TRACES = 1024
 """Trace contexts that a session keeps for words that wait; the oldest go first. No buffer waits for so many events."""
 
-_INSIDE = {Disfluency.B_RM.value: Disfluency.I_RM.value, Disfluency.B_IM.value: Disfluency.I_IM.value}
-_GOING_ON = {Casing.CAPITAL_FIRST.value: Casing.SMALL.value}
+_NO_LABELS = Labels()
 
 
 class OutSegment(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -72,12 +71,10 @@ class OutSegment(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class FrozenWords(msgspec.Struct, frozen=True, gc=False):
-    """Words that froze together, with one label of each kind a word."""
+    """Words that froze together, and their labels."""
 
     words: Sequence[ModelWord] = ()
-    punctuation: bytes = b""
-    disfluency: bytes = b""
-    casing: bytes = b""
+    labels: Labels = _NO_LABELS
 
 
 @dataclass(slots=True, kw_only=True)
@@ -165,9 +162,9 @@ class SegmentWriter:
             self.write(frozen, cause=cause, lang=lang, model=model, frozen_ms=frozen_ms, options=options)
             frozen = FrozenWords()
         words = frozen.words
-        published = published_words(words, frozen.punctuation, frozen.disfluency, frozen.casing)
+        published = published_words(words, frozen.labels)
         last = words[-1].pieces[-1] if words else None
-        ends = bool(words) and frozen.punctuation[-1] in _SENTENCE_ENDS
+        ends = bool(words) and frozen.labels.punctuation[-1] in _SENTENCE_ENDS
         targets = self._targets(session_end=session_end)
         segment = Segment(
             version=SEGMENT_VERSION,
@@ -246,16 +243,12 @@ def model_ref(model: str | None) -> ModelRef | None:
     return None if model is None else ModelRef(id=model.partition("@")[0], version=model.partition("@")[2])
 
 
-def published_words(
-    words: Sequence[ModelWord], punctuation: bytes, disfluency: bytes, casing: bytes
-) -> tuple[SegmentWord, ...]:
-    """Spread each word's labels over its pieces: the mark on the last, the tag and the casing over all.
-
-    Of a word whose first letter is a capital, the pieces after the first are small.
-    """
+def published_words(words: Sequence[ModelWord], labels: Labels) -> tuple[SegmentWord, ...]:
+    """Return the words' pieces, each word's labels spread over its own."""
     pieces = [piece for word in words for piece in word.pieces]
     if len(pieces) > len(words):  # seldom: nearly every word is one piece, and none has none
-        punctuation, disfluency, casing = _spread(words, punctuation, disfluency, casing)
+        labels = labels.over_pieces([len(word.pieces) for word in words])
+    labels = labels.filled()
     return tuple(
         [
             SegmentWord(
@@ -268,18 +261,8 @@ def published_words(
                 piece=None if piece.is_whole else Piece(start=piece.unit_start, of=piece.unit_length),
                 casing=_CASING_NAMES[written],
             )
-            for piece, mark, tag, written in zip(pieces, punctuation, disfluency, casing, strict=True)
+            for piece, mark, tag, written in zip(
+                pieces, labels.punctuation, labels.disfluency, labels.casing, strict=True
+            )
         ]
     )
-
-
-def _spread(
-    words: Sequence[ModelWord], punctuation: bytes, disfluency: bytes, casing: bytes
-) -> tuple[bytes, bytes, bytes]:
-    marks, tags, writings = bytearray(), bytearray(), bytearray()
-    for word, mark, tag, written in zip(words, punctuation, disfluency, casing, strict=True):
-        behind = len(word.pieces) - 1
-        marks += bytes((*(Punctuation.NONE.value,) * behind, mark))
-        tags += bytes((tag, *(_INSIDE.get(tag, tag),) * behind))
-        writings += bytes((written, *(_GOING_ON.get(written, written),) * behind))
-    return bytes(marks), bytes(tags), bytes(writings)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import deque
 
 from schemas.events import WordsEvent
+from schemas.labels import Labels
 from schemas.segments import Cause, Pause
 from schemas.state import LedgerState, SessionState, SessionStatus
 from schemas.tentative import Tentative
@@ -24,7 +25,7 @@ from worker.core.admission import Admission, AdmissionDecision, OfferOutcome, Pa
 from worker.core.applied_event import AppliedEvent
 from worker.core.context import DecodingContext, Origin
 from worker.core.decoding import Decoder, Work
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.segment_writer import OutSegment, SegmentWriter
 from worker.core.silence import arrival_pause
 from worker.core.snapshot import ledger_record, replay_offset, restored, snapshot

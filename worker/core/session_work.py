@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from schemas.labels import Labels
 from worker.core.batching import PendingLabels
-from worker.core.labelling import Labels
 from worker.core.segment_writer import OutSegment
 from worker.core.session import Session
 

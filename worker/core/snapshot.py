@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
+from schemas.labels import Labels
 from schemas.state import (
     ChosenOptions,
     EncodedState,
@@ -69,9 +70,7 @@ def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, 
         labelled_start=state.labelled_start,
         frozen=state.frozen,
         settled=state.settled,
-        punctuation=state.punctuation,
-        disfluency=state.disfluency,
-        casing=state.casing,
+        labels=state.labels,
     )
     decoder = Decoder(
         context,
@@ -167,9 +166,7 @@ def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dic
         "unrecorded_offset": decoder.unrecorded_offset,
         "frozen": buffer.frozen,
         "settled": buffer.settled,
-        "punctuation": bytes(buffer.punctuation),
-        "disfluency": bytes(buffer.disfluency),
-        "casing": _casing(writer.context.state_version, buffer),
+        **asdict(_labels(writer.context.state_version, buffer.labels)),
     }
 
 
@@ -178,6 +175,6 @@ def _options(version: StateVersion, options: ChosenOptions) -> ChosenOptions:
     return options if reaches(version, "1.3") else replace(options, own_fillers=(), kept_phrases=())
 
 
-def _casing(version: StateVersion, buffer: Buffer) -> bytes:
-    """Return how the words are written; before 1.2 there is no place for it."""
-    return bytes(buffer.casing) if reaches(version, "1.2") else b""
+def _labels(version: StateVersion, labels: Labels) -> Labels:
+    """Return the labels; before 1.2 there is no place for casing."""
+    return labels if reaches(version, "1.2") else replace(labels, casing=b"")

@@ -18,10 +18,11 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from schemas.events import SessionOptions, Word, WordsEvent
+from schemas.labels import Labels
 from schemas.segments import Segment
 from schemas.versions import EVENT_VERSION
 from worker.core.context import DecodingContext, Origin
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules, ModelTable, ServedModel
 from worker.core.session import Session
 from worker.core.words import SegmenterFactory, whitespace_segmenters

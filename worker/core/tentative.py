@@ -5,14 +5,14 @@ A label here may change with the next word. What has not been labelled yet, the 
 
 from __future__ import annotations
 
-from schemas.labels import Casing, Disfluency, Punctuation
+from msgspec.structs import replace
+
+from schemas.labels import Labels
 from schemas.state import ModelWord
 from schemas.tentative import Tentative
 from schemas.versions import TENTATIVE_VERSION
-from worker.core.buffer import consistent_tag
+from worker.core.buffer import final_tags
 from worker.core.decoding import Decoder
-from worker.core.kept_words import guard_tags
-from worker.core.outlook import labels_of
 from worker.core.segment_writer import model_ref, published_words
 from worker.core.words import cut_piece
 
@@ -23,17 +23,10 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
     """Return the session's unfrozen words, perhaps none. at_ms: wall clock."""
     buffer, writer = decoder.buffer, decoder.writer
     words = buffer.words[buffer.frozen :]
-    labels = labels_of(buffer) if decoder.labels.outlook is None else decoder.labels.outlook.over(buffer)
-    labelled = len(labels)
-    unlabelled = len(words) - labelled
-    tag, tags = decoder.tag, bytearray()
-    given = buffer.disfluency[: buffer.frozen] + labels.disfluency
-    guard_tags(buffer.views, buffer.punctuation[: buffer.frozen] + labels.punctuation, given, buffer.frozen, len(given))
-    for found in given[buffer.frozen :]:
-        tag = consistent_tag(tag, found)
-        tags.append(tag)
-    tail = _tail(decoder)
-    none = unlabelled + len(tail)
+    of_now = buffer.labels if decoder.labels.outlook is None else decoder.labels.outlook.over(buffer)
+    tags = final_tags(buffer.views, of_now, buffer.frozen, len(of_now), decoder.tag)
+    labels = replace(of_now, disfluency=tags).part(buffer.frozen)
+    shown = [*words, *_tail(decoder)]
     return Tentative(
         version=TENTATIVE_VERSION,
         revisable=True,
@@ -42,13 +35,8 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
         first_word=writer.words,
         sentence_start=not writer.mid_sentence,
         lang=decoder.lang,
-        words=published_words(
-            [*words, *tail],
-            labels.punctuation + bytes([Punctuation.NONE] * none),
-            bytes(tags) + bytes([Disfluency.O] * none),
-            labels.casing + bytes([Casing.AS_GIVEN] * none),
-        ),
-        labelled_words=sum(len(word.pieces) for word in words[:labelled]),
+        words=published_words(shown, labels + Labels.none(len(shown) - len(labels))),
+        labelled_words=sum(len(word.pieces) for word in words[: len(labels)]),
         through_offset=writer.last_offset,
         at_ms=at_ms,
         model=model_ref(decoder.labels.model),

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from worker.core.labelling import LabelRequest, Labels
+from schemas.labels import Labels
+from worker.core.labelling import LabelRequest
 
 __all__ = ["Engine", "EngineModel", "EngineWork", "served_languages"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from schemas.labels import Labels
 from worker.core.batching import BatchLimits, PendingLabels, form_batches
-from worker.core.labelling import Labels
 from worker.core.partition import PartitionSessions
 from worker.errors import EngineError
 from worker.ports.clock import Clock

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.labels import Disfluency, Punctuation
+from schemas.labels import Disfluency, Labels, Punctuation
 from schemas.state import ModelWord
 from worker.core.buffer import Buffer
-from worker.core.labelling import Labels
 
 
 def _buffer(punctuation: list[int], disfluency: list[int] | None = None, *, look_ahead_words: int = 0) -> Buffer:
@@ -28,7 +27,7 @@ def test_a_tag_changes_only_where_it_continues_nothing_and_then_it_begins(drawn:
     buffer.freeze(len(drawn), previous)
 
     before = previous
-    for given_tag, tag in zip(drawn, buffer.disfluency, strict=True):
+    for given_tag, tag in zip(drawn, buffer.labels.disfluency, strict=True):
         inside = given_tag in (Disfluency.I_RM, Disfluency.I_IM)
         orphan = inside and before not in (given_tag, given_tag - 1)
         assert tag == (given_tag - 1 if orphan else given_tag)
@@ -42,7 +41,7 @@ def test_tags_frozen_bit_by_bit_are_those_frozen_at_once(drawn: list[int], data:
     tag = bit_by_bit.freeze(data.draw(st.integers(0, len(drawn))), Disfluency.O)
 
     assert bit_by_bit.freeze(len(drawn), tag) == last
-    assert bit_by_bit.disfluency == at_once.disfluency
+    assert bit_by_bit.labels == at_once.labels
 
 
 def test_a_labelling_passes_over_what_is_frozen() -> None:
@@ -50,8 +49,8 @@ def test_a_labelling_passes_over_what_is_frozen() -> None:
     buffer.freeze(2, Disfluency.O)
     buffer.relabel(Labels(punctuation=bytes([2]), disfluency=bytes(1), casing=bytes(1)), first=2, look_ahead_words=0)
 
-    assert bytes(buffer.punctuation) == bytes([1, 1, 2])
-    assert bytes(buffer.disfluency) == bytes([3, 3, 0])
+    assert buffer.labels.punctuation == bytes([1, 1, 2])
+    assert buffer.labels.disfluency == bytes([3, 3, 0])
 
 
 def test_a_frozen_casing_stays_and_a_labelling_without_one_says_as_given() -> None:
@@ -61,21 +60,10 @@ def test_a_frozen_casing_stays_and_a_labelling_without_one_says_as_given() -> No
     )
     buffer.freeze(1, Disfluency.O)
     buffer.relabel(Labels(punctuation=bytes(2), disfluency=bytes(2), casing=bytes([3, 2])), first=1, look_ahead_words=0)
-    assert bytes(buffer.casing) == bytes([2, 3, 2])
+    assert buffer.labels.casing == bytes([2, 3, 2])
 
     buffer.relabel(Labels(punctuation=bytes(2), disfluency=bytes(2)), first=1, look_ahead_words=0)
-    assert bytes(buffer.casing) == bytes([2, 0, 0])
-
-
-def test_a_buffer_stored_before_there_were_casings_is_labelled_again_before_more_of_it_freezes() -> None:
-    words = [ModelWord(view="a", pieces=())] * 3
-    old = Buffer(words, labelled_start=0, frozen=1, punctuation=bytes(3), disfluency=bytes(3))
-    assert not old.is_labelled
-    assert Buffer(words, labelled_start=0, punctuation=bytes(3), disfluency=bytes(3), casing=bytes(3)).is_labelled
-
-    old.relabel(Labels(punctuation=bytes(2), disfluency=bytes(2), casing=bytes([3, 3])), first=1, look_ahead_words=0)
-    assert bytes(old.casing) == bytes([0, 3, 3])
-    assert old.is_labelled
+    assert buffer.labels.casing == bytes([2, 0, 0])
 
 
 def test_a_labelling_of_another_length_is_refused() -> None:
@@ -107,20 +95,11 @@ def test_words_behind_a_labelling_have_no_label_and_known_ones_are_settled_or_fr
     assert (buffer.known, buffer.is_labelled) == (4, True)
     buffer.append(ModelWord(view="w6", pieces=()))
     buffer.relabel(Labels(punctuation=bytes([1]), disfluency=bytes(1)), first=4, look_ahead_words=2)
-    assert bytes(buffer.punctuation) == bytes([0, 0, 0, 0, 1])
+    assert buffer.labels.punctuation == bytes([0, 0, 0, 0, 1])
     assert (buffer.known, buffer.is_labelled) == (5, False)
     buffer.freeze(5, Disfluency.O)
     buffer.drop(1)
     assert (buffer.known, buffer.frozen) == (4, 4), "what is settled is not known any more where the start has moved"
-
-
-def test_settled_words_stored_before_there_was_casing_are_asked_for_again() -> None:
-    words = [ModelWord(view=f"w{place}", pieces=()) for place in range(6)]
-    for casing, known in ((b"", 1), (bytes(6), 4)):
-        stored = Buffer(
-            words, labelled_start=0, frozen=1, settled=4, punctuation=bytes(6), disfluency=bytes(6), casing=casing
-        )
-        assert stored.known == known
 
 
 def test_only_frozen_words_leave_and_what_is_left_keeps_its_labels() -> None:
@@ -131,7 +110,7 @@ def test_only_frozen_words_leave_and_what_is_left_keeps_its_labels() -> None:
 
     buffer.freeze(2, Disfluency.O)
     buffer.drop(2)
-    assert (buffer.views, bytes(buffer.punctuation), buffer.start, buffer.end) == (["w2", "w3"], bytes([1, 0]), 2, 4)
+    assert (buffer.views, buffer.labels.punctuation, buffer.start, buffer.end) == (["w2", "w3"], bytes([1, 0]), 2, 4)
     assert (buffer.frozen, buffer.settled, buffer.is_labelled) == (0, 0, False)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from schemas.labels import Labels
 from schemas.segments import Cause, ModelRef
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, numbered
 from tests.harness.speech import said
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.labelling import Labels
 from worker.core.rules import DecodingRules, ModelTable
 from worker.ports.engine import EngineModel
 

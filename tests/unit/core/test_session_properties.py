@@ -124,8 +124,9 @@ def test_what_a_frozen_word_says_in_the_stored_state_is_what_was_published_of_it
         driver.give(timed.event, after_ms=timed.after_ms)
         state = driver.state()
         start = state.model_words - len(state.buffer)
+        frozen = state.labels.filled()
         for place in range(state.frozen):
-            labels = state.punctuation[place], state.disfluency[place], state.casing[place]
+            labels = frozen.punctuation[place], frozen.disfluency[place], frozen.casing[place]
             assert stored.setdefault(start + place, labels) == labels
 
     names = {0: "none", 1: "comma", 2: "period", 3: "question", 4: "enumeration_comma"}
@@ -157,7 +158,8 @@ def test_what_froze_as_settled_no_later_labelling_would_have_changed(
         start = state.model_words - len(state.buffer)
         places = range(start, start + state.frozen)
         settled = (place for place in places if place not in known and place + look_ahead < state.model_words)
-        frozen |= {place: (state.punctuation[place - start], state.casing[place - start]) for place in settled}
+        held = state.labels.filled()
+        frozen |= {place: (held.punctuation[place - start], held.casing[place - start]) for place in settled}
         frozen = {place: label for place, label in frozen.items() if state.labelled_start == start <= place}
         known.update(places)
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schemas.labels import Labels
 from schemas.state import ModelWord, ModelWordPiece, decode_state, encode_state
 from schemas.stored_words import encode_word, word_array
 from tests.harness.partition_driver import MARKED, Driver, event, pair_segmenters
 from worker.core.buffer import Buffer
-from worker.core.labelling import Labels
 from worker.core.words import SegmenterFactory, whitespace_segmenters
 
 _WORD = st.text(min_size=1, max_size=40)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing_extensions import override
 
 from schemas.events import Emission
+from schemas.labels import Labels
 from tests.harness.speech import speech
 from tests.harness.twin_world import World
 from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules
 
 _WORDS = 15

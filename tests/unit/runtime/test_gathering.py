@@ -8,11 +8,12 @@ from itertools import pairwise
 
 import pytest
 
+from schemas.labels import Labels
 from tests.harness.speech import check_every_word_once, comparable, speech
 from tests.harness.twin_world import ManualClock, World
 from worker.adapters.memory.broker import MemoryMembership
 from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules
 from worker.runtime.gathering import Gathering
 

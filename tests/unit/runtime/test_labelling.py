@@ -11,12 +11,13 @@ from collections.abc import Sequence
 import pytest
 from typing_extensions import override
 
+from schemas.labels import Labels
 from schemas.segments import Cause
 from tests.harness.engines import FaultyEngine, RaisingEngine
 from tests.harness.speech import by_session, check_every_word_once, comparable, event, said, speech
 from tests.harness.twin_world import World
 from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules
 from worker.ports.observer import EngineFailed, Event, SessionsFlooding, SilentObserver
 

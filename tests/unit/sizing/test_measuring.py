@@ -7,8 +7,9 @@ from itertools import pairwise
 
 from typing_extensions import override
 
+from schemas.labels import Labels
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.core.rules import DecodingRules
 from worker.ports.engine import EngineWork
 from worker.runtime.settings import RuntimeSettings

@@ -13,15 +13,15 @@ from collections.abc import Callable, Sequence
 
 from typing_extensions import override
 
-from schemas.labels import Casing, Disfluency, Punctuation
-from worker.core.labelling import LabelRequest, Labels
+from schemas.labels import Casing, Disfluency, Labels, Punctuation
+from worker.core.labelling import LabelRequest
 from worker.errors import FatalError
 from worker.ports.engine import Engine, EngineModel, EngineWork
 
 __all__ = ["Script", "ScriptedEngine", "hashed_labels", "marked_words"]
 
 Script = Callable[[str, Sequence[str], int, int], tuple[int, ...]]
-"""(model name, words of the buffer, position, L) -> (punctuation, disfluency), and casing where it has that head.
+"""(model name, words of the buffer, position, L) -> a label of each of the first kinds (``schemas.labels.Labels``).
 
 It looks no further than L words on.
 """
@@ -123,7 +123,7 @@ class ScriptedEngine(Engine):
         if model is None:
             raise FatalError(f"no model {request.model_id} is loaded")
         labels = [self._script(model.name, request.words, place, model.look_ahead_words) for place in request.wanted]
-        punctuation, disfluency, *casing = map(bytes, zip(*labels, strict=True))
+        punctuation, *others = map(bytes, zip(*labels, strict=True))
         if request.closes and request.offsets.sentence_end == math.inf and punctuation[-1] not in _SENTENCE_ENDS:
             punctuation = punctuation[:-1] + bytes([Punctuation.PERIOD])
-        return Labels(punctuation=punctuation, disfluency=disfluency, casing=casing[0] if casing else b"")
+        return Labels(punctuation, *others)

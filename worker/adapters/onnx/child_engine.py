@@ -28,8 +28,9 @@ from typing import NoReturn
 import msgspec
 from typing_extensions import override
 
+from schemas.labels import Labels
 from worker.adapters.onnx.child_messages import BatchAnswer, BatchAsk, Channel, EngineBeat, EngineReady, EngineStart
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.errors import EngineError, FatalError
 from worker.ports.engine import Engine, EngineModel, EngineWork
 

@@ -12,7 +12,8 @@ from typing import TypeVar
 
 import msgspec
 
-from worker.core.labelling import LabelRequest, Labels
+from schemas.labels import Labels
+from worker.core.labelling import LabelRequest
 from worker.ports.engine import EngineModel, EngineWork
 
 __all__ = ["BatchAnswer", "BatchAsk", "Channel", "EngineBeat", "EngineReady", "EngineStart"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
+from schemas.labels import Labels
 from worker.adapters.onnx.compiled_attention import COMPILED
 from worker.adapters.onnx.compiled_parts import CompiledParts
 from worker.adapters.onnx.cpu_quota import threads_allowed
@@ -20,7 +21,7 @@ from worker.adapters.onnx.kept_rows import RowCache
 from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
 from worker.adapters.onnx.saturation import LARGEST_EXACT
 from worker.adapters.onnx.streamed_network import StreamedNetwork
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.errors import EngineError, FatalError
 from worker.ports.engine import Engine, EngineModel, EngineWork
 

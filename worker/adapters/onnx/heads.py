@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.labels import Casing, Disfluency, Punctuation
+from schemas.labels import Casing, Disfluency, Labels, Punctuation
 from schemas.model_manifest import ModelManifest
-from worker.core.labelling import NO_OFFSETS, LabelRequest, Labels
+from worker.core.labelling import NO_OFFSETS, LabelRequest
 from worker.errors import EngineError
 
 __all__ = ["Heads", "Scores"]

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from schemas.labels import Labels
 from tests.harness.places import SHIPPED
 from worker.adapters.onnx import full_network
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.adapters.onnx.full_network import PADDING_WORD
 from worker.adapters.onnx.kept_rows import Rows
 from worker.adapters.onnx.row_network import RowNetwork, RowStep
-from worker.core.labelling import LabelRequest, Labels
+from worker.core.labelling import LabelRequest
 from worker.errors import EngineError, FatalError
 
 WORDS = (
