@@ -19,10 +19,10 @@ from pathlib import Path
 import msgspec
 
 from bench.machine import write_result
-from schemas.checkpoint import CheckpointId, OffsetMetadata, SessionField, Slot
+from schemas.checkpoint import MANIFEST_VERSION, Manifest, OffsetMetadata
 from schemas.codec import encode_event
 from schemas.digests import digest_sum
-from schemas.state import SessionState, decode_state, encode_state
+from schemas.state import decode_state, encode_state
 from tests.harness.parts.redis_part import RedisServer, find_redis
 from tests.harness.speech import event
 from worker.adapters.memory.broker import MemoryBroker
@@ -39,10 +39,10 @@ from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.ports.observer import SilentObserver
 from worker.runtime.assembly import assemble
-from worker.runtime.found_state import settled_manifest
 from worker.runtime.loop import Worker
 from worker.runtime.parts import RuntimeParts
 from worker.runtime.settings import Partitioner, RuntimeSettings
+from worker.runtime.totals import snapshot_digest
 from worker.sizing.resident_memory import resident_bytes
 
 TOPIC = "asr.words"
@@ -151,7 +151,7 @@ def _fill(redis: RedisServer, broker: MemoryBroker, sessions: int) -> None:
     committed = broker.committed("caesura", TOPIC, 0)
     metadata = OffsetMetadata.decode(committed.metadata) if committed is not None else None
     assert metadata is not None
-    found = {name: _newest(stored) for name, stored in _store(redis).load(0)}
+    found = {name: decode_state(stored) for name, stored in _store(redis).load(0)}
     key, digests = partition_key("caesura", TOPIC, 0), [0]
     with redis.client() as client:
         for name in found:
@@ -161,19 +161,14 @@ def _fill(redis: RedisServer, broker: MemoryBroker, sessions: int) -> None:
             for number in range(start, min(start + FILL_FIELDS, sessions)):
                 name = f"meeting-{number:08}"
                 state = msgspec.structs.replace(found["ended" if number % OPEN_EVERY else "open"], session=name)
-                slot = Slot(str(metadata.id), encode_state(state))
-                digests.append(slot.digest(name))
-                fields[f"s:{name}"] = msgspec.msgpack.encode(SessionField((slot,)))
+                snapshot = encode_state(state)
+                digests.append(snapshot_digest(name, snapshot))
+                fields[f"s:{name}"] = snapshot
             client.hset(key, mapping=fields)
-        manifest = settled_manifest(metadata.id, metadata.id, sessions=sessions, digest=digest_sum(digests))
+        manifest = Manifest(
+            version=MANIFEST_VERSION, id=str(metadata.id), sessions=sessions, digest=digest_sum(digests)
+        )
         client.hset(key, "m", msgspec.msgpack.encode(manifest))
-
-
-def _newest(stored: bytes) -> SessionState:
-    slots = msgspec.msgpack.decode(stored, type=SessionField).slots
-    state = max(slots, key=lambda slot: CheckpointId.parse(slot.id)[:2]).state
-    assert state is not None
-    return decode_state(state)
 
 
 def _redis_mib(redis: RedisServer) -> float:

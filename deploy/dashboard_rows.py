@@ -103,9 +103,7 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                 "None: a parked one waits for you.",
             ),
             _panel_of_rate("Rebalances", "caesura_rebalances_total", "Rare outside of roll-outs.", "kind"),
-            _panel_of_rate(
-                "Claims by verdict", "caesura_claims_total", "good and in_doubt; behind is a loss.", "verdict"
-            ),
+            _panel_of_rate("Claims by verdict", "caesura_claims_total", "good; behind is a rebuild.", "verdict"),
             _panel_of_rate("Claims that wait", "caesura_claims_waiting_total", "Rare.", "reason"),
             _quantiles("Claim time", "caesura_claim_seconds", "From assignment to all sessions loaded."),
             _gauge(

@@ -1,6 +1,6 @@
 """What ties Redis to Kafka: the checkpoint id, a partition's manifest, and the metadata of a committed offset.
 
-docs/seam.md. Ids are compared as integers: (token, n); the nonce tells two claims with one token apart.
+docs/exactly-once.md. The nonce tells two claims with one token apart.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from schemas.digests import digest_of
 from schemas.ledger_sum import LedgerSum
 
-__all__ = ["CheckpointId", "Manifest", "OffsetMetadata", "SessionField", "Slot"]
+__all__ = ["MANIFEST_VERSION", "CheckpointId", "Manifest", "OffsetMetadata"]
 
 _ID = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9a-f]{16})")
 _METADATA = re.compile(
@@ -24,7 +23,7 @@ _METADATA = re.compile(
 
 
 class CheckpointId(NamedTuple):
-    """A checkpoint: the partition's fencing token, its number under that token, a random nonce a claim."""
+    """A checkpoint: the claim's token, its number under that token, a random nonce a claim."""
 
     token: int
     n: int
@@ -42,58 +41,31 @@ class CheckpointId(NamedTuple):
         return cls(int(match[1]), int(match[2]), match[3])
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """A partition's manifest in Redis: the last checkpoint written and what it touched.
+MANIFEST_VERSION = "2.0"
 
-    id, follows: text of the checkpoint ids (follows is None for the first). touched: sessions whose slot it wrote.
-    sessions, sessions_before: how many sessions (tombstones not counted) the partition holds with and without it.
-    digest, digest_before: their ``digest_sum`` with and without it; None in manifests of version 1.0.
 
-    A rebuild's manifest follows itself and counts -1 sessions before: there is nothing to go back to.
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
+    """A partition's manifest in Redis: which committed checkpoint stands there, and what all of it must add up to.
+
+    id: text of the checkpoint's id. sessions: how many sessions there are. digest: their ``digest_sum``.
     """
 
     version: str
     id: str
-    follows: str | None
-    touched: tuple[str, ...]
     sessions: int
-    sessions_before: int
-    digest: int | None = None
-    digest_before: int | None = None
+    digest: int
 
     @classmethod
     def decode(cls, stored: bytes) -> Self:
-        """Read a stored manifest; ValueError where it is none of ours.
-
-        Of one that this release cannot read as a whole only version and id are taken, so that it can be replaced: it
-        counts -1 sessions and follows itself, so its state is behind the log whatever is committed.
-        """
+        """Read a stored manifest; ValueError where it is not one of this version, without what was found there."""
         try:
             manifest = msgspec.msgpack.decode(stored, type=cls)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            head = _ManifestHead.decode(stored)
-            manifest = cls(
-                version=head.version, id=head.id, follows=head.id, touched=(), sessions=-1, sessions_before=-1
-            )
-        CheckpointId.parse(manifest.id)
-        if manifest.follows is not None:
-            CheckpointId.parse(manifest.follows)
-        return manifest
-
-
-class _ManifestHead(msgspec.Struct, frozen=True, array_like=True):
-    """What every release's manifest begins with."""
-
-    version: str
-    id: str
-
-    @classmethod
-    def decode(cls, stored: bytes) -> Self:
-        """Read it; ValueError where it is none, without what was found there."""
-        try:
-            return msgspec.msgpack.decode(stored, type=cls)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
             raise ValueError("unreadable manifest") from None
+        if manifest.version != MANIFEST_VERSION:
+            raise ValueError("a manifest of another version")
+        CheckpointId.parse(manifest.id)
+        return manifest
 
 
 class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,26 +135,3 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     def belongs_to(self, topic: str, partition: int, next_offset: int) -> bool:
         """Tell whether it was committed with this offset of this partition."""
         return (self.topic, self.partition, self.next_offset) == (topic, partition, next_offset)
-
-
-class Slot(msgspec.Struct, frozen=True, array_like=True):
-    """One snapshot of a session: the checkpoint that wrote it, and its state (None: the session was forgotten)."""
-
-    id: str
-    state: bytes | None
-
-    def digest(self, session: str) -> int:
-        """Return what the slot adds to ``digest_sum`` as a session's newest one; a tombstone adds nothing."""
-        if self.state is None:
-            return 0
-        name = session.encode(errors="surrogateescape")
-        return digest_of(b"%d %s %s " % (len(name), name, self.id.encode()), self.state)
-
-
-class SessionField(msgspec.Struct, frozen=True, array_like=True):
-    """A session's field in Redis: the snapshot of the last committed checkpoint that touched it, and a newer one.
-
-    Either may be missing; at most the newer one is in doubt.
-    """
-
-    slots: tuple[Slot, ...]

@@ -1,4 +1,4 @@
-"""What the ledger must say of a partition, as two numbers in the metadata of its committed offset (docs/seam.md).
+"""What the ledger must say of a partition, as two numbers in its committed offset's metadata (docs/exactly-once.md).
 
 A session that has published has a record in the ledger, written in the transaction of its last segment. What only
 publishing changes, its ``since``, ``index`` and ``words``, stands in its snapshot as well; so both give the same sum,
@@ -16,7 +16,7 @@ import msgspec
 from schemas.digests import digest_of, digest_sum
 from schemas.state import SessionFacts
 
-__all__ = ["LedgerSum", "Published", "decode_published"]
+__all__ = ["LedgerSum", "Published", "decode_published", "published_digest"]
 
 
 _TEXT = re.compile(r"([0-9]{1,18})\.([0-9a-f]{16})")
@@ -71,12 +71,19 @@ class LedgerSum(NamedTuple):
 
     def changed(self, gone: Iterable[Published | SessionFacts], come: Iterable[Published | SessionFacts]) -> LedgerSum:
         """Return the sum where some sessions are no longer what they were: a few microseconds each."""
-        less = [_digest(one) for one in gone if one.index]
-        more = [_digest(one) for one in come if one.index]
+        return self.with_digests(map(published_digest, gone), map(published_digest, come))
+
+    def with_digests(self, gone: Iterable[int | None], come: Iterable[int | None]) -> LedgerSum:
+        """Return the same from what ``published_digest`` says of these sessions."""
+        less = [one for one in gone if one is not None]
+        more = [one for one in come if one is not None]
         digest = digest_sum((self.digest, -sum(less), sum(more)))
         return LedgerSum(self.sessions + len(more) - len(less), digest)
 
 
-def _digest(one: Published | SessionFacts) -> int:
+def published_digest(one: Published | SessionFacts) -> int | None:
+    """Return what a session adds to the digest; None: it has published nothing."""
+    if not one.index:
+        return None
     name = one.session.encode()
     return digest_of(b"%d %s %d %d %d" % (len(name), name, one.since, one.index, one.words))

@@ -1,4 +1,4 @@
-"""What is stored of a session: its snapshot in Redis, and the ledger record derived from it (docs/seam.md).
+"""What is stored of a session: its snapshot in Redis, and the ledger record derived from it (docs/exactly-once.md).
 
 A snapshot is taken between events only, so it holds values, never work. Words stand in it as they came; the ledger
 record holds the same facts without any word's text (promise 5). A minor version adds optional fields at the end.

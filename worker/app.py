@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from enum import IntEnum
@@ -168,6 +169,7 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
         observer=observer,
         tentative=_tentative(settings),
         tracer=tracer or Untraced(),
+        saving=ThreadPoolExecutor(max_workers=2, thread_name_prefix="saving"),
     )
     return assemble(parts, settings=runtime, rules=settings.decoding, segmenters=segmenters)
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import msgspec
-
-from schemas.checkpoint import CheckpointId, OffsetMetadata, SessionField
+from schemas.checkpoint import OffsetMetadata
 from schemas.ledger_sum import LedgerSum
 from schemas.segments import Segment
 from schemas.state import SessionFacts, SessionStatus, decode_ledger, decode_state
@@ -42,7 +40,8 @@ class Kept:
 def check_kept(said: Said, found: Output, kept: Kept, timers: Timers | None = None) -> list[Violation]:
     """Return every violation."""
     findings = Findings("kept")
-    committed = {partition: _check_offset(partition, kept, findings) for partition in kept.ends}
+    for partition in kept.ends:
+        _check_offset(partition, kept, findings)
     latest = {(one.key or b"").decode(): one.value for one in kept.ledger}
     last: dict[str, Run] = {}
     for run in said.runs.values():
@@ -50,7 +49,7 @@ def check_kept(said: Said, found: Output, kept: Kept, timers: Timers | None = No
     segments: dict[tuple[str, int], list[Segment]] = {}
     for one in found.segments:
         segments.setdefault((one.session, one.since), []).append(one)
-    stored = _stored(kept, committed, findings)
+    stored = _stored(kept, findings)
     for name, run in last.items():
         _check_session(run, segments.get((name, run.since), []), stored, latest, findings, timers)
     for name in stored.keys() - last.keys():
@@ -97,19 +96,18 @@ def _check_session(
         findings.add("foreign", f"{name} was forgotten and is in Redis")
 
 
-def _check_offset(partition: int, kept: Kept, findings: Findings) -> CheckpointId | None:
+def _check_offset(partition: int, kept: Kept, findings: Findings) -> None:
     offset = kept.offsets.get(partition)
     metadata = None if offset is None else OffsetMetadata.decode(offset.metadata)
     if offset is None or metadata is None:
         findings.add("lost", f"partition {partition}: no offset, or without its metadata")
-        return None
+        return
     if offset.next_offset != kept.ends[partition]:
         findings.add("lost", f"partition {partition}: read to {offset.next_offset} of {kept.ends[partition]}")
     if not metadata.replay_offset <= offset.next_offset or metadata.partitions != len(kept.ends):
         findings.add("foreign", f"partition {partition}: its metadata is of something else")
     if metadata.ledger is not None and metadata.ledger != _ledger_sum(partition, kept):
         findings.add("lost", f"partition {partition}: what is committed of the ledger is not what it says")
-    return metadata.id
 
 
 def _ledger_sum(partition: int, kept: Kept) -> LedgerSum:
@@ -117,23 +115,15 @@ def _ledger_sum(partition: int, kept: Kept) -> LedgerSum:
     return LedgerSum().plus(*(decode_ledger(value) for value in latest.values() if value is not None))
 
 
-def _stored(kept: Kept, committed: Mapping[int, CheckpointId | None], findings: Findings) -> dict[str, SessionFacts]:
-    """Return each session's snapshot that counts: the newest that is not newer than what was committed."""
+def _stored(kept: Kept, findings: Findings) -> dict[str, SessionFacts]:
+    """Return each session's snapshot."""
     states: dict[str, SessionFacts] = {}
-    for partition, fields in kept.fields.items():
-        newest = committed[partition]
-        for name, field in fields.items():
+    for fields in kept.fields.values():
+        for name, snapshot in fields.items():
             try:
-                slots = msgspec.msgpack.decode(field, type=SessionField).slots
-            except msgspec.DecodeError:
+                states[name] = decode_state(snapshot)
+            except ValueError:
                 findings.add("foreign", f"{name!r} is in Redis and no session's: no claim has mended what spoilt it")
-                continue
-            valid = [one for one in slots if newest is not None and CheckpointId.parse(one.id)[:2] <= newest[:2]]
-            if len(valid) != len(slots):
-                findings.add("foreign", f"{name} has a snapshot in doubt, and nobody is at work")
-            counts = max(valid, key=lambda one: CheckpointId.parse(one.id)[:2], default=None)
-            if counts is not None and counts.state is not None:
-                states[name] = decode_state(counts.state)
     return states
 
 

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
@@ -160,6 +161,7 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
         clock=clock,
         observer=diary,
         tracer=tracer,
+        saving=ThreadPoolExecutor(max_workers=2, thread_name_prefix="saving"),
     )
 
     emission = Emission(str(pipeline.rules.get("emission", Emission.SENTENCE)))

@@ -12,7 +12,6 @@ import pytest
 from schemas.segments import Segment
 from tests.harness.checker import Output, check, tally
 from tests.harness.crashing import Interrupted
-from tests.harness.flaws import no_fence
 from tests.harness.reference import RULES, output_of, undisturbed
 from tests.harness.spoken import spoken
 from tests.harness.twin_world import World
@@ -125,7 +124,7 @@ def test_lost_and_doubled_dead_letters_are_found() -> None:
     assert kinds(dataclasses.replace(found, letters=[first, first, *rest])) == {"doubled"}
 
 
-def zombie_writes_late() -> Output:
+def zombie_writes_late(step: SeamStep = SeamStep.CLAIM_OFFSET_READ) -> Output:
     """A worker's save is on its way when it vanishes, and lands while the next owner's claim is half done."""
     world = World(rules=DecodingRules(routes=frozenset({"de"}), **RULES))  # type: ignore[arg-type]
     records = spoken(7, 2)
@@ -137,22 +136,17 @@ def zombie_writes_late() -> Output:
     for record in records[half:]:
         world.broker.append("asr.words", 0, record.value, key=record.key)
     first.store.fail_next("write", StoreFault.LANDS_LATER)
-    first.turn(2)
+    first.turn(4)
     world.broker.expel("caesura", "asr.words", first.source.member_id)
 
     def land() -> None:
         world.redis.land_late()
 
-    lands = Interrupted(SeamStep.CLAIM_OFFSET_READ, land, armed=True)
+    lands = Interrupted(step, land, armed=True)
     world.worker(1, observer=lands, commit_interval_ms=10).settle()
     return output_of(world.records("asr.segments"), world.records("translate.de"), world.records("asr.words.dead"))
 
 
-def test_a_fenced_late_write_changes_nothing() -> None:
-    assert check(undisturbed(spoken(7, 2), 1), zombie_writes_late()) == []
-
-
-def test_a_write_without_its_fence_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    no_fence(monkeypatch)
-    found = tally(check(undisturbed(spoken(7, 2), 1), zombie_writes_late()))
-    assert found["lost"] > 0
+@pytest.mark.parametrize("step", [SeamStep.CLAIM_OFFSET_READ, SeamStep.CLAIM_LOADED, SeamStep.COMMITTED])
+def test_a_late_write_changes_nothing(step: SeamStep) -> None:
+    assert check(undisturbed(spoken(7, 2), 1), zombie_writes_late(step)) == []

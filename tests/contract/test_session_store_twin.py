@@ -13,11 +13,13 @@ from tests.harness.session_stores import in_memory, of_settings
 from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore, StoreFault
 from worker.adapters.redis.settings import RedisSettings
 from worker.errors import StoreError
-from worker.ports.session_store import StoreWrite
+from worker.ports.session_store import PreparedSessions, StoreWrite
 
 NONCE = "0123456789abcdef"
 partitions = st.integers(0, 1)
 few_sessions = st.sampled_from(["a", "b", "c", "会话"])
+few_states = st.dictionaries(few_sessions, st.binary(max_size=8), max_size=3)
+names = st.sampled_from(["aa", "bb"])
 
 
 class TwinAndReal(RuleBasedStateMachine):
@@ -29,27 +31,36 @@ class TwinAndReal(RuleBasedStateMachine):
     def connect(self) -> None:
         self.twin = in_memory().client()
         self.real = of_settings(RedisSettings.from_url(self.url)).client()
-        self.tokens = [1]
-        self.ids: list[CheckpointId | None] = [None]
+        self.ids = [CheckpointId(1, 0, NONCE)]
 
-    @rule(partition=partitions, above=st.integers(0, 5))
-    def claim(self, partition: int, above: int) -> None:
-        claimed = self.twin.claim(partition, above)
-        assert claimed == self.real.claim(partition, above)
-        self.tokens.append(claimed.token)
+    @rule(partition=partitions)
+    def head(self, partition: int) -> None:
+        assert self.twin.head(partition) == self.real.head(partition)
+
+    @rule(partition=partitions, name=names, put=few_states)
+    def prepare(self, partition: int, name: str, put: dict[str, bytes]) -> None:
+        self.twin.prepare(partition, name, put)
+        self.real.prepare(partition, name, put)
 
     @rule(
         partition=partitions,
         data=st.data(),
-        put=st.dictionaries(few_sessions, st.binary(max_size=8), max_size=3),
+        put=few_states,
         drop=st.lists(few_sessions, max_size=2, unique=True),
+        prepared=st.none() | st.builds(PreparedSessions, name=names, sessions=st.integers(0, 2)),
     )
-    def write(self, partition: int, data: st.DataObject, put: dict[str, bytes], drop: list[str]) -> None:
-        token = data.draw(st.sampled_from(self.tokens[::-1]))
-        made = CheckpointId(token, len(self.ids), NONCE)
+    def write(
+        self,
+        partition: int,
+        data: st.DataObject,
+        put: dict[str, bytes],
+        drop: list[str],
+        prepared: PreparedSessions | None,
+    ) -> None:
+        made = CheckpointId(1, len(self.ids), NONCE)
         write = StoreWrite(
-            token=token,
-            follows=data.draw(st.sampled_from(self.ids[::-1])),
+            follows=data.draw(st.lists(st.sampled_from(self.ids[::-1]), max_size=3)),
+            prepared=prepared,
             id=made,
             manifest=str(made).encode(),
             put=put,
@@ -80,8 +91,14 @@ def test_twin_and_real_redis_give_the_same_answers_to_the_same_calls(redis_serve
     )
 
 
-def first_write(token: int) -> StoreWrite:
-    return StoreWrite(token=token, follows=None, id=CheckpointId(token, 1, NONCE), manifest=b"m", put={"a": b"1"})
+def full_write(n: int = 1) -> StoreWrite:
+    none = PreparedSessions(name="none", sessions=0)
+    return StoreWrite(prepared=none, id=CheckpointId(1, n, NONCE), manifest=b"m", put={"a": b"1"})
+
+
+def next_write(n: int) -> StoreWrite:
+    follows = [CheckpointId(1, n - 1, NONCE)]
+    return StoreWrite(follows=follows, id=CheckpointId(1, n, NONCE), manifest=b"m", put={"b": b"2"})
 
 
 @pytest.mark.parametrize(
@@ -90,32 +107,33 @@ def first_write(token: int) -> StoreWrite:
 def test_an_unanswered_write_lands_at_once_or_later_or_never(fault: StoreFault, at_once: int, later: int) -> None:
     server = MemoryRedis()
     store = MemorySessionStore(server)
-    token = store.claim(0, 0).token
     store.fail_next("write", fault)
     with pytest.raises(StoreError):
-        store.write(0, first_write(token))
+        store.write(0, full_write())
     assert len(server.partition(0).sessions) == at_once
     server.land_late()
     assert len(server.partition(0).sessions) == later
 
 
-def test_a_write_that_lands_after_anothers_claim_changes_nothing() -> None:
+def test_a_write_that_lands_after_another_one_changes_nothing() -> None:
     server = MemoryRedis()
     store = MemorySessionStore(server)
+    store.write(0, full_write())
     store.fail_next("write", StoreFault.LANDS_LATER)
     with pytest.raises(StoreError):
-        store.write(0, first_write(store.claim(0, 0).token))
-    MemorySessionStore(server).claim(0, 0)
+        store.write(0, next_write(2))
+    MemorySessionStore(server).write(0, full_write(3))
     assert server.land_late() == 1
-    assert server.partition(0).sessions == {}
+    assert server.partition(0).sessions == {"a": b"1"}
 
 
 def test_a_write_that_lands_after_everything_was_lost_changes_nothing() -> None:
     server = MemoryRedis()
     store = MemorySessionStore(server)
+    store.write(0, full_write())
     store.fail_next("write", StoreFault.LANDS_LATER)
     with pytest.raises(StoreError):
-        store.write(0, first_write(store.claim(0, 0).token))
+        store.write(0, next_write(2))
     server.lose_everything()
     server.land_late()
     assert server.partition(0).sessions == {}
@@ -124,22 +142,25 @@ def test_a_write_that_lands_after_everything_was_lost_changes_nothing() -> None:
 def test_a_fail_over_brings_an_older_state_back_whole() -> None:
     server = MemoryRedis()
     store = MemorySessionStore(server)
-    token = store.claim(0, 0).token
+    store.write(0, full_write())
     older = server.copy()
-    store.write(0, first_write(token))
+    store.write(0, next_write(2))
     server.fail_over_to(older)
-    assert (server.partition(0).token, server.partition(0).id, server.partition(0).sessions) == (token, None, {})
+    assert (server.partition(0).id, server.partition(0).sessions) == (b"1.1." + NONCE.encode(), {"a": b"1"})
 
 
 def test_a_server_that_is_away_answers_no_call_and_takes_none() -> None:
     server = MemoryRedis()
     store = MemorySessionStore(server)
-    token = store.claim(0, 0).token
     server.away = True
-    for call in (lambda: store.claim(0, 0), lambda: store.write(0, first_write(token)), lambda: list(store.load(0))):
+    for call in (
+        lambda: store.head(0),
+        lambda: store.write(0, full_write()),
+        lambda: store.prepare(0, "aa", {}),
+        lambda: list(store.load(0)),
+        store.ping,
+    ):
         with pytest.raises(StoreError):
             call()
-    with pytest.raises(StoreError):
-        store.ping()
     server.away = False
-    assert store.claim(0, 0).token == token + 1
+    assert store.head(0).id is None

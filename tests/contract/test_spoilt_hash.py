@@ -1,4 +1,4 @@
-"""What claim, write and load make of a hash that somebody has spoilt: the twin and a real Redis do the same."""
+"""What head, write and load make of a hash that somebody has spoilt: the twin and a real Redis do the same."""
 
 from __future__ import annotations
 
@@ -8,34 +8,28 @@ import msgspec
 import pytest
 import redis
 
-from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
+from schemas.checkpoint import MANIFEST_VERSION, CheckpointId, Manifest
 from tests.harness.damages import DAMAGES, Damage
 from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
 from worker.adapters.redis.session_store import connect, partition_key
 from worker.adapters.redis.settings import RedisSettings
 from worker.errors import ForeignStateError
-from worker.ports.session_store import SessionStore, StoreWrite
+from worker.ports.session_store import PreparedSessions, SessionStore, StoreWrite
 
-_NONCE = "0123456789abcdef"
+_FIRST, _SECOND = CheckpointId(1, 1, "0123456789abcdef"), CheckpointId(2, 1, "0123456789abcdef")
+_NOTHING_PREPARED = PreparedSessions(name="none", sessions=0)
 
 
-def _first_write(token: int) -> StoreWrite:
-    first = CheckpointId(token, 1, _NONCE)
-    names = ("ann", "ben")
-    manifest = Manifest(version="1.1", id=str(first), follows=None, touched=names, sessions=2, sessions_before=0)
-    put = {name: msgspec.msgpack.encode(SessionField((Slot(str(first), b"%s-w1" % name.encode()),))) for name in names}
-    return StoreWrite(token=token, follows=None, id=first, manifest=msgspec.msgpack.encode(manifest), put=put)
+def _first_write() -> StoreWrite:
+    manifest = Manifest(version=MANIFEST_VERSION, id=str(_FIRST), sessions=2, digest=0)
+    put = {name: b"%s-w1" % name.encode() for name in ("ann", "ben")}
+    return StoreWrite(prepared=_NOTHING_PREPARED, id=_FIRST, manifest=msgspec.msgpack.encode(manifest), put=put)
 
 
 def _told(store: SessionStore) -> list[object]:
-    """What a claim finds, whether a write that follows it is taken, and what stands there then."""
-    claimed = store.claim(0, 3)
-    second = CheckpointId(claimed.token, 1, _NONCE)
-    fields = dict(store.load(0))
-    write = StoreWrite(
-        token=claimed.token, follows=claimed.id, id=second, manifest=b"new", put={"cy": b"3"}, drop=tuple(fields)
-    )
-    return [claimed, fields, store.write(0, write), dict(store.load(0)), store.claim(0, 0)]
+    """What a claim finds, whether a full write is taken, and what stands there then."""
+    write = StoreWrite(prepared=_NOTHING_PREPARED, id=_SECOND, manifest=b"new", put={"cy": b"3"})
+    return [store.head(0), dict(store.load(0)), store.write(0, write), dict(store.load(0)), store.head(0)]
 
 
 def _spoil(client: redis.Redis, key: str, damage: Damage) -> None:
@@ -47,14 +41,14 @@ def _spoil(client: redis.Redis, key: str, damage: Damage) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_twin_and_redis_agree_on_a_spoilt_hash_and_a_claim_can_always_write(
+def test_twin_and_redis_agree_on_a_spoilt_hash_and_a_full_write_is_always_taken(
     damage: str, redis_url: str, deployment: str
 ) -> None:
     real = connect(RedisSettings.from_url(redis_url), deployment=deployment, topic="asr.words")
     server = MemoryRedis()
     twin = MemorySessionStore(server)
     for store in (real, twin):
-        assert store.write(0, _first_write(store.claim(0, 0).token))
+        assert store.write(0, _first_write())
     server.spoil(0, DAMAGES[damage])
     with redis.Redis.from_url(redis_url) as client:
         _spoil(client, partition_key(deployment, "asr.words", 0), DAMAGES[damage])
@@ -69,5 +63,7 @@ def test_a_key_that_is_no_hash_is_said_to_be_nothing_of_ours(redis_url: str, dep
         client.set(partition_key(deployment, "asr.words", 0), b"somebody else's")
     real = connect(RedisSettings.from_url(redis_url), deployment=deployment, topic="asr.words")
     with pytest.raises(ForeignStateError):
-        real.claim(0, 0)
+        real.head(0)
+    assert real.write(0, _first_write())
+    assert real.head(0).id == str(_FIRST).encode()
     real.close()

@@ -50,7 +50,7 @@ def sessions_lost(*names: str, partitions: int = 1, words: str = "A B") -> World
     first.worker.drain()
     world.redis.lose_everything()
     for partition in range(partitions):
-        world.redis.partition_to_write(partition).claim(10)
+        world.raise_token(partition, 11)
     return world
 
 

@@ -28,6 +28,7 @@ _WEIGHTS = {
     "save {owner} NEVER": 1,
     "claim {owner} LANDS_LATER": 1,
     "land": 3,
+    "away": 2,
     "commit {owner} unknown happened": 2,
     "commit {owner} unknown": 2,
     "commit {owner} retriable happened": 1,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from schemas.checkpoint import OffsetMetadata
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Segment
 from schemas.state import StateVersion
@@ -27,6 +28,8 @@ from worker.core.rules import DecodingRules
 from worker.errors import AbortableError, BrokerError, FatalError, OutcomeUnknownError
 from worker.ports.observer import Observer
 from worker.ports.reasons import ParkReason
+from worker.ports.session_store import StoredHead
+from worker.runtime.found_sessions import FoundManifest
 
 __all__ = ["OWNERS", "SUMMED", "Exploration", "Violation", "broken"]
 
@@ -69,6 +72,7 @@ class Exploration:
         self._seen = 0
         self._failures = 0
         self._struck = False
+        self._committed_ids: set[str] = set()
         self._failures_before: dict[str, int] = {}
 
     def run(self, way: Sequence[str]) -> None:
@@ -94,6 +98,7 @@ class Exploration:
         """
         if wrong := disagreement(self.world):
             raise Violation(wrong)
+        self._check_stored()
         records = self.world.records("asr.segments")
         if len(records) == self._seen:
             return
@@ -111,6 +116,18 @@ class Exploration:
             expected = [word for word in self._said[session] if word not in given_up]
             if out != expected[: len(out)]:
                 raise Violation(f"{session} said {expected}, published is {out}")
+
+    def _check_stored(self) -> None:
+        """Compare what Redis holds with what was committed: nothing stands there that was never committed."""
+        for partition in range(self.world.partitions):
+            committed = self.world.broker.last_committed("caesura", "asr.words", partition)
+            metadata = None if committed is None else OffsetMetadata.decode(committed.metadata)
+            if metadata is not None:
+                self._committed_ids.add(str(metadata.id))
+            stored = self.world.redis.partition(partition)
+            found = FoundManifest.of(StoredHead(manifest=stored.manifest, id=stored.id))
+            if found.id is not None and str(found.id) not in self._committed_ids:
+                raise Violation(f"Redis holds {found.id} of partition {partition}, which was never committed")
 
     def _given_up(self) -> set[str]:
         """Return the words that were set aside as never committing. Violation where they did not fail so often."""
@@ -132,6 +149,7 @@ class Exploration:
             self.act(f"crash {owner}")
             self.act(f"expire {owner}")
         self.act("land")
+        self.world.redis.away = False
         last = self._world_worker(_ORDINALS, ScriptedEngine(look_ahead_words=1))
         self._go_on(last)
         parked = last.worker.assignment.parked
@@ -189,6 +207,7 @@ class Exploration:
         stepped = self._owners[number]
         for _ in range(int(times)):
             stepped.advance()
+            self._check_stored()
         if stepped.error is not None and "keeps using the transactional id" not in str(stepped.error):
             if isinstance(stepped.error, Violation | FatalError):
                 raise Violation(f"owner {owner} ended: {stepped.error!r}")
@@ -239,16 +258,17 @@ class Exploration:
 
     def _save(self, owner: str, fault: str) -> None:
         if (twin := self._twin(owner)) is not None:
-            self._failures += 1
             twin.store.fail_next("write", StoreFault[fault])
 
     def _claim(self, owner: str, fault: str) -> None:
         if (twin := self._twin(owner)) is not None:
-            self._failures += 1
-            twin.store.fail_next("claim", StoreFault[fault])
+            twin.store.fail_next("head", StoreFault[fault])
 
     def _land(self) -> None:
-        self._failures += self.world.redis.land_late()
+        self.world.redis.land_late()
+
+    def _away(self) -> None:
+        self.world.redis.away = not self.world.redis.away
 
     def _commit(self, owner: str, what: str, happened: str = "") -> None:
         errors = {"unknown": OutcomeUnknownError, "retriable": BrokerError, "aborted": AbortableError}
@@ -261,14 +281,12 @@ class Exploration:
         self.world.broker.fail("send_offsets", AbortableError(what), of=_transactional_id(owner))
 
     def _lose(self) -> None:
-        self._failures += 1
         self.world.redis.lose_everything()
 
     def _spoil(self, partition: str, number: str) -> None:
         """Spoil a partition's hash; before its first commit only an operator could say what it is worth."""
         place = int(partition) % self.world.partitions
         if self.world.broker.last_committed("caesura", "asr.words", place) is not None:
-            self._failures += 1
             with contextlib.suppress(LookupError, ValueError, msgspec.DecodeError):  # there is no such thing to spoil
                 self.world.redis.spoil(place, list(DAMAGES.values())[int(number) % len(DAMAGES)])
 
@@ -276,14 +294,12 @@ class Exploration:
         self._struck |= strike(self.world, session, older=bool(older))
 
     def _miss(self, session: str) -> None:
-        self._failures += 1
         self.world.redis.unseen = {session}
 
     def _copy(self) -> None:
         self._replica = self.world.redis.copy()
 
     def _fail_over(self) -> None:
-        self._failures += 1
         self.world.redis.fail_over_to(self._replica)
 
 

@@ -23,7 +23,7 @@ _FIRST = 17
 """So many events are committed by a worker that ends in good order, in the midst of a sentence."""
 _SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms": 2_500}
 _STEPS = list(ROWS)
-_TELLING = (SeamStep.SAVED, SeamStep.OFFSETS_SENT, SeamStep.COMMITTED)
+_TELLING = (SeamStep.OFFSETS_SENT, SeamStep.COMMITTED, SeamStep.SAVED)
 
 
 @pytest.mark.parametrize("step", _STEPS)

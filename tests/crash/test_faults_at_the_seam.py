@@ -19,8 +19,8 @@ pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 _LONG_AGO_MS = 30_000
 
 
-def test_a_silence_flush_that_dies_between_save_and_commit_is_fired_again_by_the_next_owner(stage: Stage) -> None:
-    crash = CrashAt(SeamStep.SAVED, armed=False)
+def test_a_silence_flush_that_dies_before_its_commit_is_fired_again_by_the_next_owner(stage: Stage) -> None:
+    crash = CrashAt(SeamStep.STAGED, armed=False)
     first = stage.enter(0, observer=crash)
     stage.send(event("ann", 0, "we", "wait"))
     first.until(lambda: first.caught_up)
@@ -33,7 +33,7 @@ def test_a_silence_flush_that_dies_between_save_and_commit_is_fired_again_by_the
 
 
 def test_another_owner_passes_the_offset_of_an_aborted_timer_flush_before_its_own_timer_fires(stage: Stage) -> None:
-    crash = CrashAt(SeamStep.SAVED, armed=False)
+    crash = CrashAt(SeamStep.STAGED, armed=False)
     first = stage.enter(0, observer=crash)
     spoken_ms = stage.now_ms() - _LONG_AGO_MS
     stage.send(event("ann", 0, "we", "wait"), timestamp_ms=spoken_ms)
@@ -72,7 +72,7 @@ def test_a_session_closed_by_an_aborted_checkpoint_is_closed_once_by_the_next(st
 
 
 def test_a_session_that_an_aborted_checkpoint_closed_goes_on_counting_when_it_speaks_again(stage: Stage) -> None:
-    crash = CrashAt(SeamStep.SAVED, armed=False)
+    crash = CrashAt(SeamStep.STAGED, armed=False)
     first = stage.enter(0, observer=crash)
     spoken_ms = stage.now_ms() - _LONG_AGO_MS
     stage.send(event("ann", 0, "one", "two"), timestamp_ms=spoken_ms)

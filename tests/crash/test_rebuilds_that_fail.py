@@ -118,9 +118,7 @@ def test_a_rebuild_that_kills_its_process_is_tried_unlabelled_and_the_others_kee
     first.settle()
     first.worker.drain()
     world.redis.lose_everything()
-    for partition in range(4):
-        world.redis.partition_to_write(partition).claim(0)
-    dump = world.redis.copy()  # its tokens are those that have committed, its sessions are gone
+    dump = world.redis.copy()
     world.send(*(event(name, 1, "here", session_end=True) for name in _OTHERS))
     deaths = 0
     for _ in range(30):
@@ -171,7 +169,7 @@ def test_a_ledger_that_cannot_be_read_for_long_counts_for_no_try_of_a_rebuild() 
     first.settle()
     first.worker.drain()
     world.redis.lose_everything()
-    world.redis.partition_to_write(0).claim(10)  # claims without a commit: the rebuild is announced
+    world.raise_token(0, 11)  # claims without a commit: the rebuild is announced
     hanging = world.broker.init_producer("somebody")
     world.broker.write(hanging, OutMessage(topic="caesura.ledger", partition=0, key=b"ben", value=None))
     worker = world.worker(0)
@@ -231,7 +229,7 @@ def test_a_rebuild_that_parks_for_what_stands_in_the_log_counts_for_no_try(ways:
 
 def test_where_that_cannot_be_committed_it_is_claimed_again_and_parks() -> None:
     world = _waiting_without("ann")
-    world.redis.partition_to_write(0).claim(10)  # claims without a commit: the rebuild is announced
+    world.raise_token(0, 11)  # claims without a commit: the rebuild is announced
     worker = world.worker(1, state_version="1.4")
     while not is_announcement(_committed(world)):
         worker.turn()

@@ -1,4 +1,4 @@
-"""The table of docs/seam.md: it names every step, and tests that exist."""
+"""The table of docs/exactly-once.md: it names every step, and tests that exist."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from tests.harness.places import ROOT
 from worker.ports.seam_events import SeamStep
 
-_PAGE = (ROOT / "docs" / "seam.md").read_text()
+_PAGE = (ROOT / "docs" / "exactly-once.md").read_text()
 
 
 def test_the_table_has_a_row_for_every_step_of_the_seam_and_for_none_that_is_none() -> None:

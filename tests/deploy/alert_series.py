@@ -51,7 +51,8 @@ CALM: dict[str, str] = {
     'caesura_checkpoint_step_seconds_bucket{pod="a", step="save", le="2.5"}': "0+600x480",
     'caesura_checkpoint_step_seconds_bucket{pod="a", step="save", le="+Inf"}': "0+600x480",
     'caesura_transactions_total{pod="a", outcome="committed"}': "0+600x480",
-    'caesura_transactions_total{pod="a", outcome="save_refused"}': "0x480",
+    'caesura_transactions_total{pod="a", outcome="aborted_fenced"}': "0x480",
+    'caesura_unsaved_seconds{pod="a", partition="0"}': "0x480",
     'caesura_rebalances_total{pod="a", kind="assigned"}': "4x480",
     'caesura_fence_rejections_total{pod="a", by="store"}': "1x480",
     'caesura_claims_total{pod="a", verdict="good"}': "6x480",
@@ -182,7 +183,7 @@ CASES: dict[str, Case] = {
     ),
     "checkpoints fail": Case(
         fires=("CaesuraCheckpointsFail",),
-        otherwise={'caesura_transactions_total{pod="a", outcome="save_refused"}': "0+60x480"},
+        otherwise={'caesura_transactions_total{pod="a", outcome="aborted_fenced"}': "0+60x480"},
     ),
     "workers are fenced off": Case(
         fires=("CaesuraFenced",), otherwise={'caesura_fence_rejections_total{pod="a", by="store"}': "0+1x480"}
@@ -204,6 +205,9 @@ CASES: dict[str, Case] = {
     ),
     "Redis fails": Case(
         fires=("CaesuraRedisFails",), otherwise={'caesura_store_errors_total{pod="a", call="write"}': "0+12x480"}
+    ),
+    "Redis is away": Case(
+        fires=("CaesuraUnsaved",), otherwise={'caesura_unsaved_seconds{pod="a", partition="0"}': "0+60x480"}
     ),
     "Kafka fails": Case(
         fires=("CaesuraKafkaFails",), otherwise={'caesura_broker_errors_total{pod="a", call="poll"}': "0+12x480"}

@@ -16,7 +16,7 @@ from worker.adapters.redis.session_store import RedisSessionStore, connect
 from worker.adapters.redis.settings import RedisSettings
 from worker.checks.findings import FindingLevel
 from worker.checks.redis import check_redis
-from worker.ports.session_store import StoreWrite
+from worker.ports.session_store import PreparedSessions, StoreWrite
 
 _USER, _PASSWORD = "caesura-acl-test", "only-a-test-knows"
 
@@ -42,15 +42,14 @@ def store(settings: RedisSettings, deployment: str) -> Iterator[RedisSessionStor
     made.close()
 
 
-def test_a_worker_can_claim_write_and_load(store: RedisSessionStore) -> None:
+def test_a_worker_can_write_and_load(store: RedisSessionStore) -> None:
     store.ping()
-    token = store.claim(0, above=4).token
-    assert token == 5
-    first = CheckpointId(token, 1, "a")
-    put = {"ann": b"1", "ben": b"2"}
-    assert store.write(0, StoreWrite(token=token, id=first, follows=None, manifest=b"m", put=put, drop=()))
-    second = CheckpointId(token, 2, "a")
-    assert store.write(0, StoreWrite(token=token, id=second, follows=first, manifest=b"n", put={}, drop=("ben",)))
+    first, second = CheckpointId(1, 1, "a"), CheckpointId(1, 2, "a")
+    store.prepare(0, "abc", {"ann": b"1"})
+    full = PreparedSessions(name="abc", sessions=1)
+    assert store.write(0, StoreWrite(id=first, prepared=full, manifest=b"m", put={"ben": b"2"}))
+    assert store.write(0, StoreWrite(id=second, follows=[first], manifest=b"n", put={}, drop=("ben",)))
+    assert store.head(0).manifest == b"n"
     assert dict(store.load(0)) == {"ann": b"1"}
 
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-import msgspec
 import pytest
 
-from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
+from schemas.checkpoint import CheckpointId
 from worker.adapters.memory.broker import MemoryBroker
 from worker.adapters.memory.session_store import StoredPartition
 from worker.adapters.memory.word_source import MemoryWordSource
-from worker.ports.reasons import ClaimVerdict
-from worker.ports.session_store import Claimed, StoreWrite
+from worker.ports.reasons import CheckpointOutcome, ClaimVerdict
+from worker.ports.session_store import StoreWrite
 from worker.runtime import claim as claiming
-from worker.runtime import poison_isolation
+from worker.runtime import found_sessions, poison_isolation, totals
 from worker.runtime.checkpoint import Checkpoint
-from worker.runtime.claim_fence import ClaimFence
 from worker.runtime.deadline import Deadline
-from worker.runtime.found_state import FoundManifest
+from worker.runtime.found_sessions import FoundManifest, FoundSessions
 from worker.runtime.ledger_check import LedgerCheck
 from worker.runtime.poison_isolation import PoisonIsolation
-from worker.runtime.stored import StoredSlots
+from worker.runtime.saves import PartitionSaves, _UnderWay
+from worker.runtime.staged import Staged
+from worker.runtime.staging import Staging
 from worker.runtime.verdict import judge
 
 __all__ = ["FLAWS", "LOSS_FLAWS", "PART_FLAWS", "STRIKE_FLAWS", "Flaw"]
@@ -31,12 +30,29 @@ __all__ = ["FLAWS", "LOSS_FLAWS", "PART_FLAWS", "STRIKE_FLAWS", "Flaw"]
 Flaw = Callable[[pytest.MonkeyPatch], None]
 
 
-def no_roll_back(patch: pytest.MonkeyPatch) -> None:
-    """What is in doubt is taken for committed."""
+def save_first(patch: pytest.MonkeyPatch) -> None:
+    """What is staged is saved before its transaction begins."""
 
-    def hopeful(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> ClaimVerdict:
-        verdict = judge(offset_known=offset_known, committed=committed, manifest=manifest)
-        return ClaimVerdict.GOOD if verdict is ClaimVerdict.IN_DOUBT else verdict
+    def stage(staging: Staging) -> Staged | None:
+        staged = honest(staging)
+        if staged is not None:
+            state = staging._state
+            state.totals.change(staged.shares)
+            state.saves.committed(staged.id, staged.snapshots)
+            state.saves.advance(state.sessions)
+        return staged
+
+    honest = Staging.stage
+    patch.setattr(Staging, "stage", stage)
+
+
+def any_id(patch: pytest.MonkeyPatch) -> None:
+    """A claim takes what is stored for the committed state, whatever its id."""
+
+    def hopeful(*, offset_known: bool, committed: CheckpointId | None, found: FoundManifest) -> ClaimVerdict:
+        verdict = judge(offset_known=offset_known, committed=committed, found=found)
+        behind = verdict is ClaimVerdict.BEHIND and found.manifest is not None
+        return ClaimVerdict.GOOD if behind else verdict
 
     patch.setattr(claiming, "judge", hopeful)
 
@@ -44,58 +60,39 @@ def no_roll_back(patch: pytest.MonkeyPatch) -> None:
 def no_digest(patch: pytest.MonkeyPatch) -> None:
     """A partition's sessions are counted only; alone it does no harm between owners who keep all other rules."""
 
-    def digest(slot: Slot, session: str) -> int:
-        del slot, session
+    def digest(session: str, snapshot: bytes) -> int:
+        del session, snapshot
         return 0
 
-    patch.setattr(Slot, "digest", digest)
+    patch.setattr(totals, "snapshot_digest", digest)
+    patch.setattr(found_sessions, "snapshot_digest", digest)
 
 
 def no_count(patch: pytest.MonkeyPatch) -> None:
     """Whatever sessions are found are taken for all of them."""
-
-    def holds_all(living: int, digest: int, manifest: Manifest | None) -> bool:
-        del living, digest, manifest
-        return True
-
-    patch.setattr(claiming, "holds_all", holds_all)
-
-
-def no_fence(patch: pytest.MonkeyPatch) -> None:
-    """A write is taken whatever its token and whatever it follows, and the digest does not show it."""
-    no_digest(patch)
-
-    def write(stored: StoredPartition, write: StoreWrite) -> bool:
-        return guarded(stored, replace(write, token=stored.token, follows=_id_of(stored)))
-
-    guarded = StoredPartition.write
-    patch.setattr(StoredPartition, "write", write)
+    patch.setattr(FoundSessions, "complete", property(lambda _: True))
 
 
 def no_follows(patch: pytest.MonkeyPatch) -> None:
-    """A write is taken whatever manifest it follows, and the digest does not show it."""
-    no_digest(patch)
-
-    def write(stored: StoredPartition, write: StoreWrite) -> bool:
-        return guarded(stored, replace(write, follows=_id_of(stored)))
-
-    guarded = StoredPartition.write
-    patch.setattr(StoredPartition, "write", write)
-
-
-def _id_of(stored: StoredPartition) -> bytes | None:
-    return stored.id
-
-
-def one_slot(patch: pytest.MonkeyPatch) -> None:
-    """A save writes over the committed snapshot, and nobody counts what a roll-back leaves."""
+    """A write of what was touched is taken whatever is stored, and nobody adds up what stands there then."""
     no_count(patch)
 
-    def field(stored: StoredSlots, name: str, new: Slot) -> bytes:
-        del stored, name
-        return msgspec.msgpack.encode(SessionField((new,)))
+    def change(stored: StoredPartition, write: StoreWrite) -> bool:
+        stored._put(write)
+        return True
 
-    patch.setattr(StoredSlots, "_field", field)
+    patch.setattr(StoredPartition, "_change", change)
+
+
+def forget_unsaved(patch: pytest.MonkeyPatch) -> None:
+    """After a save without an answer only the next checkpoint's sessions are written, and nobody adds them up."""
+    no_count(patch)
+
+    def unanswered(saves: PartitionSaves, done: _UnderWay) -> None:
+        honest(saves, replace(done, sent={}))
+
+    honest = PartitionSaves._unanswered
+    patch.setattr(PartitionSaves, "_unanswered", unanswered)
 
 
 def unstable_offsets(patch: pytest.MonkeyPatch) -> None:
@@ -114,33 +111,12 @@ def no_seek_back(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MemoryWordSource, "seek", seek)
 
 
-def low_token(patch: pytest.MonkeyPatch) -> None:
-    """A claim goes on with a token that is not above the committed one, and nothing else tells its ids apart."""
-
-    def is_above(fence: ClaimFence, token: int) -> bool:
-        del fence, token
-        return True
-
-    patch.setattr(ClaimFence, "_is_above", is_above)
-    patch.setattr(secrets, "token_hex", lambda _: "0123456789abcdef")
-
-
-def no_ledger(patch: pytest.MonkeyPatch) -> None:
-    """State that is behind the log is taken as it is."""
-
-    def hopeful(*, offset_known: bool, committed: CheckpointId | None, manifest: Manifest | None) -> ClaimVerdict:
-        verdict = judge(offset_known=offset_known, committed=committed, manifest=manifest)
-        return ClaimVerdict.GOOD if verdict is ClaimVerdict.BEHIND else verdict
-
-    patch.setattr(claiming, "judge", hopeful)
-
-
 def unknown_is_committed(patch: pytest.MonkeyPatch) -> None:
     """A commit whose outcome nobody knows is taken for committed."""
 
-    def commit(checkpoint: Checkpoint, deadline: Deadline) -> str | None:
+    def commit(checkpoint: Checkpoint, deadline: Deadline) -> CheckpointOutcome | None:
         outcome = honest(checkpoint, deadline)
-        return None if outcome == "commit_unknown" else outcome
+        return None if outcome is CheckpointOutcome.COMMIT_UNKNOWN else outcome
 
     honest = Checkpoint._commit
     patch.setattr(Checkpoint, "_commit", commit)
@@ -162,35 +138,6 @@ def hasty(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(poison_isolation, "_MAX_LABELLED_TRIES", 0)
 
 
-def rebuild_follows(patch: pytest.MonkeyPatch) -> None:
-    """A rebuild follows what it found, and counts nothing before it: an aborted one is rolled back to nothing."""
-    no_digest(patch)
-
-    def write(stored: StoredSlots, checkpoint: CheckpointId, slots: Mapping[str, Slot]) -> StoreWrite:
-        stored._rebuilding = stored._rebuilding and isinstance(stored._manifest_id, bytes)
-        return honest(stored, checkpoint, slots)
-
-    honest = StoredSlots.write
-    patch.setattr(StoredSlots, "write", write)
-
-
-def trusted_manifest(patch: pytest.MonkeyPatch) -> None:
-    """The manifest is believed whatever id stands beside it: no write is taken then, without end."""
-
-    def of(claimed: Claimed) -> FoundManifest:
-        found = honest(claimed)
-        if not found.damaged:
-            return found
-        try:
-            manifest = Manifest.decode(claimed.manifest or b"")
-        except ValueError:
-            return replace(found, stored_id=None)
-        return FoundManifest(manifest=manifest, stored_id=CheckpointId.parse(manifest.id))
-
-    honest = FoundManifest.of
-    patch.setattr(FoundManifest, "of", of)
-
-
 def unseen_sessions(patch: pytest.MonkeyPatch) -> None:
     """Sessions that are not found are not missed."""
     no_count(patch)
@@ -209,9 +156,9 @@ def unsummed_ledger(patch: pytest.MonkeyPatch) -> None:
 FLAWS: dict[str, Flaw] = {
     one.__name__: one
     for one in (
-        no_roll_back,
-        no_fence,
-        one_slot,
+        save_first,
+        any_id,
+        forget_unsaved,
         unstable_offsets,
         no_seek_back,
         unknown_is_committed,
@@ -219,9 +166,9 @@ FLAWS: dict[str, Flaw] = {
         hasty,
     )
 }
-LOSS_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (no_follows, low_token, no_ledger)}
+LOSS_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (no_follows,)}
 """Flaws that show only where Redis is lost, or goes on from an older copy."""
-PART_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (rebuild_follows, trusted_manifest, unseen_sessions)}
+PART_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (unseen_sessions,)}
 """Flaws that show only where Redis is lost in part."""
 STRIKE_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (unsummed_ledger,)}
 """Flaws that show only where the ledger has lost a record, and Redis is lost."""

@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -171,6 +172,7 @@ def build(
         engine=engine or _engine(pipeline.engine),
         clock=clock,
         observer=observer or _observer(pipeline),
+        saving=ThreadPoolExecutor(max_workers=2, thread_name_prefix="saving"),
     )
     rules = DecodingRules(**{"routes": frozenset({"de"}), **pipeline.rules})  # type: ignore[arg-type]
     return parts, assemble(parts, settings=settings, rules=rules, segmenters=segmenters)

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from tests.harness.twin_world import TwinWorker, World
 from worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver
+from worker.ports.reasons import ClaimWaitReason
 
-__all__ = ["Rebuilds"]
+__all__ = ["Rebuilds", "lose_redis"]
+
+
+def lose_redis(world: World, worker: TwinWorker) -> None:
+    """Lose all of Redis, and have a worker claim its partitions again before it reads on."""
+    world.redis.lose_everything()
+    for partition in worker.worker.assignment.loaded:
+        worker.worker.assignment.claim_again(partition, ClaimWaitReason.SAVE_REFUSED)
 
 
 class Rebuilds(SilentObserver):

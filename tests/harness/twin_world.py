@@ -84,6 +84,10 @@ class World:
     def records(self, topic: str) -> list[Record]:
         return [one for partition in range(self.partitions) for one in self.broker.records(topic, partition)]
 
+    def raise_token(self, partition: int, token: int) -> None:
+        """Let claims have gone before: the last one left this token with the group."""
+        self.broker.leave("caesura", "asr.words", partition, lambda _: str(token))
+
     def segments(self) -> list[Segment]:
         return [decode_segment(one.value or b"") for one in self.records("asr.segments")]
 

@@ -9,6 +9,7 @@ from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import UNHURRIED, RealWorld
 from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import check_every_word_once, event, speech, untimed
+from worker.ports.reasons import ClaimWaitReason
 
 
 def _world(kafka: Kafka, redis: RedisServer, deployment: str, *, partitions: int = 2) -> RealWorld:
@@ -29,10 +30,13 @@ def test_flushing_redis_in_mid_stream_loses_doubles_and_relabels_nothing(
     heard = Rebuilds()
     worker = robbed.worker(observer=heard)
     robbed.send(*events[:half])
+    spoken_to = {robbed.partition_of(name) for name in names}
     worker.turn_until(lambda: len(robbed.segments()) > 0)
-    worker.turn_for(0.5)
+    worker.turn_until(lambda: all(worker.parts.store.head(number).manifest for number in spoken_to))
     redis_server.flush()
-    robbed.send(*events[half:])
+    robbed.send(*events[half : half + len(names)])
+    worker.turn_until(lambda: len(heard.summaries) == len(spoken_to), timeout_s=60.0)
+    robbed.send(*events[half + len(names) :])
     worker.turn_until(lambda: _ends(robbed) == len(names), timeout_s=60.0)
     worker.worker.drain()
     assert {one.lost_sessions for one in heard.summaries} == {0}
@@ -66,6 +70,7 @@ def test_a_rebuild_waits_for_a_commit_marker_of_the_ledger_that_is_held_back(
     holder.produce(f"{deployment}.ledger", key=b"nobody", value=b"held back", partition=0)
     holder.flush(10.0)
     redis_server.flush()
+    worker.worker.assignment.claim_again(0, ClaimWaitReason.SAVE_REFUSED)
     world.send(event("ann", 1, "three", session_end=True))
     worker.turn_for(4.0)
     assert heard.summaries == []

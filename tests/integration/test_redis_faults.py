@@ -20,7 +20,7 @@ from worker.checks.findings import FindingLevel
 from worker.checks.redis import check_redis
 from worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
 from worker.errors import StoreError
-from worker.ports.session_store import StoreWrite
+from worker.ports.session_store import PreparedSessions, StoreWrite
 
 pytestmark = pytest.mark.redis
 
@@ -44,44 +44,39 @@ def a_store(server: EmbeddedRedis, *, timeout_s: float = 0.3) -> RedisSessionSto
     return connect(settings, deployment=unique("faults"), topic="asr.words")
 
 
-def first_write(token: int, put: dict[str, bytes] | None = None) -> StoreWrite:
-    return StoreWrite(token=token, follows=None, id=CheckpointId(token, 1, NONCE), manifest=b"m", put=put or {})
+def full_write(put: dict[str, bytes] | None = None) -> StoreWrite:
+    none = PreparedSessions(name="none", sessions=0)
+    return StoreWrite(prepared=none, id=CheckpointId(1, 1, NONCE), manifest=b"m", put=put or {})
+
+
+def next_write(n: int, put: dict[str, bytes]) -> StoreWrite:
+    follows = [CheckpointId(1, n - 1, NONCE)]
+    return StoreWrite(follows=follows, id=CheckpointId(1, n, NONCE), manifest=b"m", put=put)
 
 
 def test_a_silent_redis_is_a_store_error_and_the_write_may_land_later_once(ours: EmbeddedRedis) -> None:
     store = a_store(ours)
+    store.write(0, full_write())
     # A script that the server does not know yet would not land: it asks for the whole of it first.
-    store.write(1, first_write(store.claim(1, 0).token))
-    token = store.claim(0, 0).token
+    store.write(0, next_write(2, {}))
     ours.signal(signal.SIGSTOP)
     with pytest.raises(StoreError, match=r"writing partition 0 at \S+: no answer in time"):
-        store.write(0, first_write(token, {"a": b"1"}))
+        store.write(0, next_write(3, {"a": b"1"}))
     ours.signal(signal.SIGCONT)
     wait_until(lambda: dict(store.load(0)), every_s=0.01)
-    assert store.write(0, first_write(token, {"a": b"2"})) is False
+    assert store.write(0, next_write(3, {"a": b"2"})) is False
     assert dict(store.load(0)) == {"a": b"1"}
-    store.close()
-
-
-def test_an_unanswered_claim_is_sent_once(ours: EmbeddedRedis) -> None:
-    store = a_store(ours)
-    assert store.claim(0, 0).token == 1
-    ours.signal(signal.SIGSTOP)
-    with pytest.raises(StoreError):
-        store.claim(0, 0)
-    ours.signal(signal.SIGCONT)
-    assert store.claim(0, 0).token == 3
     store.close()
 
 
 def test_a_redis_that_is_away_is_a_store_error_and_serves_again_when_it_is_back(ours: EmbeddedRedis) -> None:
     store = a_store(ours)
-    store.claim(0, 0)
+    store.write(0, full_write())
     ours.stop()
     with pytest.raises(StoreError, match="sign of life"):
         store.ping()
     ours.start()
-    assert store.claim(0, 0).token == 1
+    assert store.head(0).id is None
     store.close()
 
 
@@ -90,35 +85,38 @@ def test_a_cluster_that_is_away_when_first_used_is_a_store_error_and_serves_when
         missing("no redis-server on this machine to start a cluster")
     settings = RedisSettings(addresses=("127.0.0.1:1",), topology=RedisTopology.CLUSTER)
     with pytest.raises(StoreError):
-        connect(settings, deployment="away", topic="asr.words").claim(0, 0)
+        connect(settings, deployment="away", topic="asr.words").head(0)
     with cluster_of_one() as there:
         store = connect(there, deployment="away", topic="asr.words")
-        assert store.claim(0, 0).token == 1
+        assert store.head(0).id is None
         store.close()
 
 
 def test_a_redis_that_forgot_the_scripts_is_given_them_again(ours: EmbeddedRedis) -> None:
     store = a_store(ours)
-    token = store.claim(0, 0).token
+    store.write(0, full_write())
     with redis.Redis(port=ours.port) as client:
         client.script_flush()
-    assert store.write(0, first_write(token)) is True
+    assert store.write(0, full_write()) is True
     store.close()
 
 
-def test_a_full_redis_refuses_the_whole_write_and_says_so_without_quoting_it(ours: EmbeddedRedis) -> None:
+@pytest.mark.parametrize("write", [full_write({"a": CANARY.encode()}), next_write(2, {"a": CANARY.encode()})])
+def test_a_full_redis_refuses_the_whole_write_and_says_so_without_quoting_it(
+    ours: EmbeddedRedis, write: StoreWrite
+) -> None:
     store = a_store(ours)
-    token = store.claim(0, 0).token
+    store.write(0, full_write())
     with redis.Redis(port=ours.port) as client:
         client.config_set("maxmemory", "1")
         try:
             with pytest.raises(StoreError, match="OOM") as raised:
-                store.write(0, first_write(token, {"a": CANARY.encode()}))
+                store.write(0, write)
         finally:
             client.config_set("maxmemory", "0")
     assert CANARY not in str(raised.value)
     assert dict(store.load(0)) == {}
-    assert store.claim(0, 0).manifest is None
+    assert store.head(0).id == b"1.1." + NONCE.encode()
     store.close()
 
 
@@ -127,7 +125,7 @@ def test_a_key_that_is_not_ours_is_a_store_error(ours: EmbeddedRedis) -> None:
     with redis.Redis(port=ours.port) as client:
         client.set(partition_key("taken", "asr.words", 0), CANARY)
     with pytest.raises(StoreError) as raised:
-        store.claim(0, 0)
+        store.head(0)
     assert CANARY not in str(raised.value)
     store.close()
 
@@ -198,14 +196,14 @@ def test_a_check_says_that_the_sentinels_know_no_such_master() -> None:
     assert "no Sentinel that answers knows a master of this name" in found.reason
 
 
-def test_a_replica_refuses_claims_and_says_that_it_is_one(ours: EmbeddedRedis) -> None:
+def test_a_replica_refuses_writes_and_says_that_it_is_one(ours: EmbeddedRedis) -> None:
     store = a_store(ours)
     with redis.Redis(port=ours.port) as client:
         client.replicaof("127.0.0.1", "1")
         with pytest.raises(StoreError, match="READONLY"):
-            store.claim(0, 0)
+            store.write(0, full_write())
         client.replicaof("NO", "ONE")
-    assert store.claim(0, 0).token == 1
+    assert store.write(0, full_write())
     store.close()
 
 
@@ -214,13 +212,12 @@ def test_after_a_fail_over_the_same_store_goes_on_at_the_new_master() -> None:
         missing("no redis-server on this machine to fail over")
     with under_sentinel(replicas=1) as (settings, master):
         store = connect(settings, deployment="moved", topic="asr.words")
-        token = store.claim(0, 0).token
-        assert store.write(0, first_write(token, {"a": b"1"}))
+        assert store.write(0, full_write({"a": b"1"}))
         with redis.Redis(port=master.port) as client:
             assert client.wait(1, 60_000) == 1
         master.stop()
         with pytest.raises(StoreError):
-            store.claim(0, 0)
-        assert retried(lambda: store.claim(0, 0), despite=StoreError, within_s=WITH_A_PAUSE_S).manifest == b"m"
+            store.head(0)
+        assert retried(lambda: store.head(0), despite=StoreError, within_s=WITH_A_PAUSE_S).manifest == b"m"
         assert dict(store.load(0)) == {"a": b"1"}
         store.close()

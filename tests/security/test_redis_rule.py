@@ -23,7 +23,7 @@ from worker.checks.findings import Finding, FindingLevel
 from worker.checks.redis import check_redis
 from worker.embedded.embedded_redis import EmbeddedRedis
 from worker.errors import StoreError
-from worker.ports.session_store import StoreWrite
+from worker.ports.session_store import PreparedSessions, StoreWrite
 
 pytestmark = pytest.mark.redis
 
@@ -51,11 +51,12 @@ def use(settings: RedisSettings, deployment: str) -> None:
     store = connect(settings, deployment=deployment, topic="words")
     try:
         store.ping()
-        token = store.claim(0, above=4).token
-        first, second = CheckpointId(token, 1, "a"), CheckpointId(token, 2, "a")
-        put = {"ann": b"1", "ben": b"2"}
-        assert store.write(0, StoreWrite(token=token, id=first, follows=None, manifest=b"m", put=put, drop=()))
-        assert store.write(0, StoreWrite(token=token, id=second, follows=first, manifest=b"n", put={}, drop=("ben",)))
+        first, second = CheckpointId(1, 1, "a"), CheckpointId(1, 2, "a")
+        store.prepare(0, "abc", {"ann": b"1"})
+        full = PreparedSessions(name="abc", sessions=1)
+        assert store.write(0, StoreWrite(id=first, prepared=full, manifest=b"m", put={"ben": b"2"}))
+        assert store.write(0, StoreWrite(id=second, follows=[first], manifest=b"n", put={}, drop=("ben",)))
+        assert store.head(0).manifest == b"n"
         assert dict(store.load(0)) == {"ann": b"1"}
         store.release(0)
         assert store.take_release(0)

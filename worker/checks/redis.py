@@ -23,7 +23,15 @@ _LINK_DOWN_FOR = 10
 """A Sentinel takes no replica for the master that had lost the former one for so many times its down-after time."""
 
 _PROBE = "return redis.call('{command}', KEYS[1]{arguments})"
-_IN_SCRIPTS = {"HMGET": ", 't'", "HSET": ", 'probe', '1'", "HDEL": ", 'probe'"}
+_IN_SCRIPTS = {
+    "HMGET": ", 'i'",
+    "HSET": ", 'probe', '1'",
+    "HLEN": "",
+    "EXPIRE": ", '60'",
+    "PERSIST": "",
+    "RENAME": ", KEYS[1]",
+    "HDEL": ", 'probe'",
+}
 """What the Lua scripts call, in an order that leaves no key behind."""
 
 

@@ -1,6 +1,6 @@
 """The topics that Caesura wants, and how they must be set, each with its reason. Pure.
 
-Rules: docs/design.md, docs/seam.md.
+Rules: docs/design.md, docs/exactly-once.md.
 """
 
 from __future__ import annotations

@@ -204,6 +204,11 @@ class PartitionSessions:
         """Return sessions as they are stored, None for a tombstone. Nothing may be queued."""
         return {key: None if key in self._tombstones else self._woken_up(key).snapshot() for key in keys}
 
+    def encoded(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """Return sessions as they are stored; those at rest stay at rest. Nothing of them may be queued."""
+        resting = self._resting.stored
+        return {key: data if (data := resting(key)) is not None else self._sessions[key].snapshot() for key in keys}
+
     def ledger_states(self, keys: Iterable[str]) -> dict[str, LedgerState | None]:
         """Return ledger records of sessions, None for a tombstone. Nothing may be queued."""
         return {key: None if key in self._tombstones else self._woken_up(key).ledger_state() for key in keys}
@@ -222,19 +227,12 @@ class PartitionSessions:
         woken, self._woken = self._woken, {}
         return self._rest({**woken, **(stored or {})})
 
-    def settle_some(self, stored: Mapping[str, bytes]) -> list[str]:
-        """Take note that these sessions are stored as they are, as bytes; returns those that rest from here on."""
-        self._touched.difference_update(stored)
-        return self._rest(stored)
-
     def replayed(self, time_ms: int) -> None:
         """Take note that no record is replayed any more, at that partition time. Nothing is queued."""
         self._replays = False
-        self._unrecorded.update(key for key, session in self._sessions.items() if session.replayed(time_ms))
-
-    def touch_all(self) -> None:
-        """Take every session for changed: nothing of it is stored."""
-        self._touched.update(self.names())
+        waiting = [key for key, session in self._sessions.items() if session.replayed(time_ms)]
+        self._unrecorded.update(waiting)
+        self._touched.update(waiting)
 
     def put_back(self, key: str, state: SessionState | None) -> None:
         """Make a session what it was when last committed (None: there was none); its queued work is dropped."""

@@ -60,6 +60,11 @@ class RestingSessions:
         self._resting[key] = (forgotten_at_ms(state.closed_ms, self._rules), ended, stored)
         self._ended += ended
 
+    def stored(self, key: str) -> bytes | None:
+        """Return a session's snapshot; None: it is not at rest."""
+        found = self._resting.get(key)
+        return None if found is None else found[2]
+
     def take(self, key: str) -> tuple[SessionState, bytes] | None:
         """Take a session out, as its snapshot and the same as bytes; None: it is not at rest."""
         found = self._resting.get(key)

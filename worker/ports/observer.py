@@ -22,6 +22,7 @@ from worker.ports.reasons import (
     ParkReason,
     PhaseName,
     RebalanceKind,
+    SaveOutcome,
 )
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "ReadinessTold",
     "Rebalanced",
     "RebuildSummary",
+    "SavesBehind",
     "SessionsCounted",
     "SessionsFlooding",
     "SilentObserver",
@@ -265,6 +267,15 @@ class SessionsFlooding(Event):
     """Which sessions flood as of this turn, perhaps none, and how many words of theirs wait."""
 
     queued_words: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavesBehind(Event):
+    """A save to Redis ended. behind_s: for how long now something is committed that is not known to be saved."""
+
+    partition: int
+    outcome: SaveOutcome
+    behind_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

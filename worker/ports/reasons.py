@@ -30,6 +30,7 @@ __all__ = [
     "ParkReason",
     "PhaseName",
     "RebalanceKind",
+    "SaveOutcome",
 ]
 
 
@@ -45,7 +46,6 @@ class ParkReason(StrEnum):
     OFFSET_OUT_OF_RANGE = "offset_out_of_range"
     PARTITION_COUNT_CHANGED = "partition_count_changed"
     REBUILD_FAILS = "rebuild_fails"
-    SAVES_REFUSED = "saves_refused"
     STATE_UNREADABLE = "state_unreadable"
 
 
@@ -54,7 +54,6 @@ class ClaimVerdict(StrEnum):
 
     FIRST_START = "first_start"
     GOOD = "good"
-    IN_DOUBT = "in_doubt"
     BEHIND = "behind"
     FOREIGN = "foreign"
 
@@ -76,6 +75,14 @@ class CalledPart(StrEnum):
     STORE = "store"
 
 
+class SaveOutcome(StrEnum):
+    """How a save to Redis ended."""
+
+    LANDED = "landed"
+    REFUSED = "refused"
+    UNANSWERED = "unanswered"
+
+
 class RebalanceKind(StrEnum):
     """What the group did with partitions."""
 
@@ -88,6 +95,7 @@ class ClaimWaitReason(StrEnum):
     """Why a partition waits to be loaded, or is claimed again, where it is not how its checkpoint ended."""
 
     AWAITS_TURN = "turn"
+    SAVE_REFUSED = "save_refused"
     UNPARKED = "unparked"
     # A call failed, by its place in the error tree (``worker.errors``).
     BROKER_FAILED = "BrokerError"
@@ -99,8 +107,8 @@ class ClaimWaitReason(StrEnum):
 
     @property
     def fenced(self) -> str | None:
-        """Return None: only a checkpoint is refused by somebody newer."""
-        return None
+        """Return "store" where Redis holds something else than was saved there, else None."""
+        return "store" if self is ClaimWaitReason.SAVE_REFUSED else None
 
     @classmethod
     def of_fault(cls, error: RetriableError) -> ClaimWaitReason:
@@ -113,8 +121,6 @@ class CheckpointOutcome(StrEnum):
 
     COMMITTED = "committed"
     EMPTY = "empty"
-    SAVE_REFUSED = "save_refused"
-    SAVE_UNANSWERED = "save_unanswered"
     ABORTED_ABORTABLE = "aborted_abortable"
     ABORTED_FENCED = "aborted_fenced"
     ABORTED_OUTCOME_UNKNOWN = "aborted_outcomeunknown"
@@ -175,7 +181,6 @@ _WAITS_AFTER: Final[dict[type[RetriableError], ClaimWaitReason]] = {
     RetriableError: ClaimWaitReason.CALL_FAILED,
 }
 _FENCED_BY: Final = {
-    CheckpointOutcome.SAVE_REFUSED: "store",
     CheckpointOutcome.ABORTED_FENCED: "group",
     CheckpointOutcome.PUBLISHER_FENCED: "producer",
 }

@@ -15,19 +15,17 @@ __all__ = ["CheckpointTaken", "DecodingCounted", "ProducerRebuilt", "SeamReached
 
 
 class SeamStep(StrEnum):
-    """The numbered points of the seam; reached in this order in an undisturbed checkpoint (docs/seam.md)."""
+    """The numbered points of the seam; reached in this order in an undisturbed checkpoint (docs/exactly-once.md)."""
 
     STAGED = "1_staged"
-    SAVED = "2_saved"
-    BEGUN = "3_begun"
-    PUBLISHED = "3_published"
-    OFFSETS_SENT = "4_offsets_sent"
-    COMMITTED = "4_committed"
-    ADOPTED = "4_adopted"
-    CLAIM_TOKEN_RAISED = "claim_1_token_raised"
-    CLAIM_OFFSET_READ = "claim_2_offset_read"
-    CLAIM_ROLLED_BACK = "claim_3_rolled_back"
-    CLAIM_LOADED = "claim_4_loaded"
+    BEGUN = "2_begun"
+    PUBLISHED = "2_published"
+    OFFSETS_SENT = "3_offsets_sent"
+    COMMITTED = "3_committed"
+    ADOPTED = "3_adopted"
+    SAVED = "4_saved"
+    CLAIM_OFFSET_READ = "claim_1_offset_read"
+    CLAIM_LOADED = "claim_2_loaded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Sessions of partitions, one hash a partition, every write fenced."""
+"""Sessions of partitions, one hash a partition: a cache of what is committed."""
 
 from __future__ import annotations
 
@@ -8,65 +8,72 @@ from typing import Protocol
 
 from schemas.checkpoint import CheckpointId
 
-__all__ = ["Claimed", "SessionStore", "StoreWrite"]
+__all__ = ["PreparedSessions", "SessionStore", "StoreWrite", "StoredHead"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
-    """What a claim found: the token now ours, and manifest and its id as stored (None where there is none).
+class StoredHead:
+    """A partition's manifest and its id as stored, None where there is none.
 
     The two are fields of their own, so one may be lost, or say otherwise than the other.
     """
 
-    token: int
     manifest: bytes | None
-    id: bytes | None = None
+    id: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedSessions:
+    """Sessions that ``prepare`` has put aside under ``name``: so many of them. name: lower-case letters and digits."""
+
+    name: str
+    sessions: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreWrite:
-    """One guarded write of one partition.
+    """One atomic write of one partition.
 
-    token: the writer's. follows: the id that must stand stored (None: none), or whatever else was found in its place.
-    id, manifest: the new manifest. put: session -> bytes of its field. drop: sessions whose field goes.
+    id, manifest: of the checkpoint that stands there afterwards. put: session -> its snapshot. drop: sessions that go.
+    follows: the stored id must be one of these; or prepared: put and drop change what was prepared, and all of that
+    takes the place of whatever is stored.
     """
 
-    token: int
-    follows: CheckpointId | bytes | None
     id: CheckpointId
     manifest: bytes
     put: Mapping[str, bytes]
     drop: Sequence[str] = ()
-
-    @property
-    def follows_bytes(self) -> bytes:
-        """What must stand stored as the id; empty where there must be none."""
-        follows = self.follows or b""
-        return follows if isinstance(follows, bytes) else str(follows).encode()
+    follows: Sequence[CheckpointId] = ()
+    prepared: PreparedSessions | None = None
 
 
 class SessionStore(Protocol):
-    """Sessions of partitions, one hash a partition; every write is fenced.
+    """Sessions of partitions, one hash a partition.
 
-    What somebody else left in place of a token counts as none; where there is no such hash, ForeignStateError.
-
-    No retries inside: an unanswered write may still land later, and only a new claim makes that harmless.
+    No retries inside: an unanswered write may still land later. Several threads may call it.
     """
 
-    def claim(self, partition: int, above: int) -> Claimed:
-        """Raise the partition's token to one more than the larger of the stored one and ``above``. StoreError."""
+    def head(self, partition: int) -> StoredHead:
+        """Read manifest and id. StoreError; ForeignStateError where something else than a hash is stored."""
         ...
 
     def load(self, partition: int) -> Iterator[tuple[str, bytes]]:
-        """Yield every session's field, each once, page by page: the caller may take its time. StoreError."""
+        """Yield every session's snapshot, each once, page by page: the caller may take its time. StoreError."""
         ...
 
     def write(self, partition: int, write: StoreWrite) -> bool:
-        """Write all or nothing; False where token or manifest are not the expected ones. StoreError: unknown."""
+        """Write all or nothing; False where the stored id, or what was prepared, is not as expected.
+
+        StoreError: it may have been written, or may be later.
+        """
+        ...
+
+    def prepare(self, partition: int, name: str, put: Mapping[str, bytes]) -> None:
+        """Put sessions aside under a name, beside those already there; they are gone after ten minutes. StoreError."""
         ...
 
     def release(self, partition: int) -> None:
-        """Ask whoever has parked the partition to claim it again: an operator's word. StoreError."""
+        """Ask the worker that has parked the partition to claim it again: an operator's word. StoreError."""
         ...
 
     def take_release(self, partition: int) -> bool:

@@ -25,10 +25,9 @@ _DONE = object()
 class Adoption:
     """Reads the ledger, a chunk a turn. parked: what to say where it cannot be read, or forbids to begin there."""
 
-    # A rebuild has these three, too: an adoption announces no try, and saves nothing before it is done.
+    # A rebuild has these two, too: an adoption announces no try.
     announces = False
     announced = False
-    saves = False
 
     def __init__(
         self,

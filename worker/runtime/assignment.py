@@ -10,14 +10,13 @@ ask no member whether it holds the partition whose offset it commits, and the ne
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from typing_extensions import override
 
 from worker.errors import RetriableError
 from worker.ports.observer import CallFailed, ClaimWaits, PartitionLetGo, PartitionParked, Rebalanced
-from worker.ports.reasons import CheckpointOutcome, ClaimWaitReason, ParkReason, RebalanceKind
+from worker.ports.reasons import CheckpointOutcome, ClaimWaitReason, RebalanceKind
 from worker.ports.word_source import RebalanceListener
 from worker.runtime.adoption import Adoption
 from worker.runtime.claim import Claim
@@ -44,7 +43,8 @@ __all__ = ["Assignment"]
 
 _FIRST_WAIT_S = 0.05
 _AFTER_FENCE_S = 0.5
-_MAX_REFUSALS = 20
+_SAVED_WITHIN_S = 2.0
+"""How long a rebalance waits for saves: well below what the group gives a member for it."""
 _PAUSING = (PhaseEvent.CLAIM_AGAIN, PhaseEvent.OPERATOR_NEEDED, PhaseEvent.RELEASED)
 
 
@@ -70,7 +70,6 @@ class Assignment(RebalanceListener):
         self._phases = Phases(parts.observer)
         self._progress = ClaimProgress(self._phases, parts, load=load, park=self.park)
         self._claims = 0
-        self._refusals: Counter[int] = Counter()
 
     @property
     def loaded(self) -> dict[int, LoadedPartition]:
@@ -105,19 +104,23 @@ class Assignment(RebalanceListener):
     def on_assigned(self, partitions: Sequence[int]) -> None:
         """Note partitions to claim."""
         for partition in partitions:
-            self._refusals.pop(partition, None)
             self._claim(partition, PhaseEvent.ASSIGNED)
         self._observer.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=partitions))
 
     @override
     def on_revoked(self, partitions: Sequence[int]) -> None:
-        """Drop partitions that go to another member, once it is committed that to let them go is no failed try."""
+        """Drop partitions that go to another member.
+
+        First it is committed that to let them go is no failed try, and what is committed is saved, up to a limit: the
+        next owner can load it then.
+        """
         withdrawals = self._progress.take_withdrawals(partitions)
         held = (self.loaded[partition] for partition in partitions if partition in self.loaded)
         withdrawals += [part for one in held if (part := one.take_withdrawal()) is not None]
         try:
             if withdrawals:
                 self._withdraw(withdrawals)
+            self.finish_saves(partitions, within_s=_SAVED_WITHIN_S)
         finally:
             self._drop(partitions, RebalanceKind.REVOKED)
 
@@ -125,6 +128,13 @@ class Assignment(RebalanceListener):
     def on_lost(self, partitions: Sequence[int]) -> None:
         """Drop partitions that another member may hold already."""
         self._drop(partitions, RebalanceKind.LOST)
+
+    def finish_saves(self, partitions: Collection[int], *, within_s: float) -> None:
+        """Save what is committed of these partitions, as far as Redis answers within this time."""
+        until_s = self._clock.monotonic_s() + within_s
+        for partition in partitions:
+            if partition in self.loaded:
+                self.loaded[partition].finish_saves(until_s)
 
     def take_withdrawals(self) -> list[TransactionPart]:
         """Return, once, what says of each announced rebuild that it was no try: the worker stops."""
@@ -142,28 +152,13 @@ class Assignment(RebalanceListener):
 
         untried: what was announced of it had no part in what failed. after_s: how long the claim waits.
         """
-        if partition not in self.loaded or self._refused_too_often(partition, reason):
+        if partition not in self.loaded:
             return
         # Where somebody newer stands in the way, the group may have news: hear it first, for a claim would fence them.
         attempt = self._claim(partition, PhaseEvent.CLAIM_AGAIN, after_s=_AFTER_FENCE_S if reason.fenced else after_s)
         if untried or reason is not CheckpointOutcome.CONTENT_REFUSED:  # an outage is no failed try
             attempt.claim.tries.uncount()
         self._observer.note(ClaimWaits(partition=partition, reason=reason))
-
-    def went_well(self, partition: int) -> None:
-        """Note that a checkpoint of the partition has committed."""
-        self._refusals.pop(partition, None)
-
-    def _refused_too_often(self, partition: int, reason: CheckpointOutcome | ClaimWaitReason) -> bool:
-        """Count saves that Redis refuses in a row; where they are too many, park the partition."""
-        if reason is not CheckpointOutcome.SAVE_REFUSED:
-            return False
-        self._refusals[partition] += 1
-        if self._refusals[partition] < _MAX_REFUSALS:
-            return False
-        detail = f"{_MAX_REFUSALS} saves in a row were refused: somebody else writes to its hash in Redis"
-        self.park(Parked(partition=partition, reason=ParkReason.SAVES_REFUSED, detail=detail))
-        return True
 
     def park(self, parked: Parked) -> None:
         """Pause a held partition until an operator releases it; membership is kept."""
@@ -206,9 +201,7 @@ class Assignment(RebalanceListener):
 
     def _move(self, partition: int, event: PhaseEvent, after: Phase | None) -> None:
         before = self._phases.move(partition, event, after)
-        if isinstance(before, Parked):
-            self._refusals.pop(partition, None)
-        elif isinstance(before, Loaded):
+        if isinstance(before, Loaded):
             before.partition.let_go()
         elif isinstance(before, AwaitingTurn):
             before.ready.let_go()

@@ -1,13 +1,13 @@
-"""A checkpoint: the one place that knows the order of writes over Redis and Kafka (docs/seam.md).
+"""A checkpoint: the one place that knows the order of writes over Kafka and Redis (docs/exactly-once.md).
 
-1. stage    polled words applied, labelled, frozen: in memory. Done before; a ``Staged`` is its result.
-2. save     every touched session to Redis under a new checkpoint id, beside its committed snapshot, one guarded
-            write a partition. A partition that is refused or does not answer is left out.
-3. publish  begin the transaction; segments, routes, dead letters.
-4. commit   send each partition's next offset with the checkpoint id as metadata; commit.
+1. stage    polled words applied, labelled, frozen: in memory. Done before; a ``Staged`` is its result. The bytes of the
+            save are encoded here, from exactly this state.
+2. publish  begin the transaction; segments, routes, dead letters, ledger records.
+3. commit   send each partition's next offset with the checkpoint id as metadata; commit. The group is the only fence.
+4. save     what is committed goes to Redis, beside the loop (``worker.runtime.saves``).
 
 No failure is interpreted here beyond "did not commit for sure" and "nobody knows": both drop the staged copies and
-have the partitions claimed again, and a claim reads from Kafka which snapshots count.
+have the partitions claimed again, and a claim reads from Kafka which checkpoint counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from worker.ports.observer import Observer
 from worker.ports.publisher import Publisher
 from worker.ports.reasons import CheckpointOutcome
 from worker.ports.seam_events import CheckpointTaken, SeamReached, SeamStep
-from worker.ports.session_store import SessionStore
 from worker.ports.word_source import GroupMembership, WordSource
 from worker.runtime.deadline import Deadline
 from worker.runtime.staged import Staged, TransactionPart
@@ -63,14 +62,12 @@ class Checkpoint:
     def __init__(
         self,
         *,
-        store: SessionStore,
         source: WordSource,
         publisher: Publisher,
         clock: Clock,
         observer: Observer,
         timeout_s: float,
     ) -> None:
-        self._store = store
         self._source = source
         self._publisher = publisher
         self._clock = clock
@@ -89,53 +86,30 @@ class Checkpoint:
         timer.step_ms["stage"] = stage_ms
         self._observer.note(SeamReached(step=SeamStep.STAGED))
         result = CheckpointResult()
-        saved = self._save(staged, result)
-        timer.lap("save")
-        if saved:
-            self._observer.note(SeamReached(step=SeamStep.SAVED))
-            refused, result.publisher_lost, result.awaits = self._transact(saved, timer, deadline)
-            if refused is None:
-                result.committed.extend(saved)
-            else:
-                result.dropped.update({one.partition: refused for one in saved})
+        refused, result.publisher_lost, result.awaits = self._transact(staged, timer, deadline)
+        if refused is None:
+            result.committed.extend(staged)
+        else:
+            result.dropped.update({one.partition: refused for one in staged})
         self._observer.note(_summary(staged, result, timer.step_ms))
         return result
-
-    def _save(self, staged: Sequence[Staged], result: CheckpointResult) -> list[Staged]:
-        """Save one partition after another; return those whose write was accepted.
-
-        A store that does not answer costs its time-out, and so it would for every partition: with the first that is
-        not answered the rest is dropped as well, and comes back by claims, of which one a turn may fail.
-        """
-        saved: list[Staged] = []
-        for number, one in enumerate(staged):
-            try:
-                accepted = self._store.write(one.partition, one.write)
-            except RetriableError:
-                result.dropped.update({other.partition: CheckpointOutcome.SAVE_UNANSWERED for other in staged[number:]})
-                return saved
-            if accepted:
-                saved.append(one)
-            else:
-                result.dropped[one.partition] = CheckpointOutcome.SAVE_REFUSED
-        return saved
 
     def announce(self, parts: Sequence[TransactionPart], deadline: Deadline | None = None) -> Transacted:
         """Commit offsets alone, with nothing saved. FatalError; everything else is in the result."""
         return self._transact(parts, _StepTimer(self._clock), deadline)
 
-    def _transact(self, saved: Sequence[TransactionPart], timer: _StepTimer, until: Deadline | None) -> Transacted:
+    def _transact(self, parts: Sequence[TransactionPart], timer: _StepTimer, until: Deadline | None) -> Transacted:
         """Publish and commit."""
         left_s = self._timeout_s if until is None else min(self._timeout_s, max(_LEAST_S, until.left_s))
         deadline = Deadline.after(self._clock, left_s)
         try:
-            self._publish(saved)
+            self._publish(parts)
             timer.lap("publish")
             membership = self._source.membership()
             if not membership.current:
                 # Brokers take a commit without generation and member id unfenced.
                 raise AbortableError("group membership has no generation")
-            self._send_offsets(saved, membership, deadline)
+            self._send_offsets(parts, membership, deadline)
             self._observer.note(SeamReached(step=SeamStep.OFFSETS_SENT))
         except FatalError:
             raise
@@ -154,16 +128,16 @@ class Checkpoint:
         to_abort = outcome in {CheckpointOutcome.COMMIT_ABORTED, CheckpointOutcome.CONTENT_REFUSED}
         return Transacted(outcome, self._abort(deadline) if to_abort else outcome, self._awaits)
 
-    def _publish(self, saved: Sequence[TransactionPart]) -> None:
+    def _publish(self, parts: Sequence[TransactionPart]) -> None:
         self._publisher.begin()
         self._observer.note(SeamReached(step=SeamStep.BEGUN))
-        for one in saved:
+        for one in parts:
             for message in one.messages:
                 self._publisher.publish(message)
         self._observer.note(SeamReached(step=SeamStep.PUBLISHED))
 
-    def _send_offsets(self, saved: Sequence[TransactionPart], membership: GroupMembership, deadline: Deadline) -> None:
-        offsets = {one.partition: one.next for one in saved}
+    def _send_offsets(self, parts: Sequence[TransactionPart], membership: GroupMembership, deadline: Deadline) -> None:
+        offsets = {one.partition: one.next for one in parts}
         while True:
             try:
                 self._publisher.send_offsets(offsets, membership, deadline.left_s)
@@ -217,7 +191,7 @@ def _summary(staged: Sequence[Staged], result: CheckpointResult, step_ms: dict[s
         if result.committed
         else next(iter(result.dropped.values()), CheckpointOutcome.EMPTY),
         partitions=len(staged),
-        sessions=sum(len(one.write.put) for one in staged),
+        sessions=sum(sum(data is not None for data in one.snapshots.values()) for one in staged),
         segments=len(segments),
         words=sum(len(segment.words) for segment in segments),
         dead_letters=sum(one.dead_letters for one in result.committed),

@@ -23,6 +23,9 @@ from worker.runtime.staged import TransactionPart
 
 __all__ = ["CheckpointCycle"]
 
+_SAVED_WITHIN_S = 0.5
+"""How long a partition that is to be claimed again waits for its save: a claim that finds it saved is quick."""
+
 
 class CheckpointCycle:
     """One worker's checkpoints, one after another."""
@@ -45,7 +48,6 @@ class CheckpointCycle:
         self._producer = producer
         self._gathering = gathering
         self._checkpoint = Checkpoint(
-            store=parts.store,
             source=parts.source,
             publisher=parts.publisher,
             clock=parts.clock,
@@ -93,7 +95,14 @@ class CheckpointCycle:
         for some in (together, *([one] for one in staged if one.alone)):
             if some and self._producer.lost is None:  # else whatever is staged is claimed again already
                 self._adopt(self._checkpoint.take(some, stage_ms=stage_ms, deadline=deadline))
+        self.save()
         self._park()
+
+    def save(self) -> None:
+        """Go on with the saves of what is committed: each partition's own, beside the loop."""
+        for partition, one in self._assignment.loaded.items():
+            if not one.save():
+                self._assignment.claim_again(partition, ClaimWaitReason.SAVE_REFUSED)
 
     def announce(self, *parts: TransactionPart, deadline: Deadline | None = None) -> None:
         """Commit how often rebuilds were tried. BrokerError: it did not commit for sure. FatalError, FencedError."""
@@ -111,8 +120,6 @@ class CheckpointCycle:
             loaded = self._assignment.loaded[one.partition]
             self._observer.note(DecodingCounted(counts=loaded.counts.drain()))
             self._observer.note(SegmentsPublished(partition=one.partition, segments=one.segments))
-            if one.onward:
-                self._assignment.went_well(one.partition)
             try:
                 loaded.adopt(one)
             except RetriableError as error:
@@ -121,6 +128,7 @@ class CheckpointCycle:
             self._observer.note(SeamReached(step=SeamStep.ADOPTED))
             self._faults.cleared("checkpoint")
             self._dropped.clear()
+        self._assignment.finish_saves(result.dropped, within_s=_SAVED_WITHIN_S)
         for partition, reason in result.dropped.items():
             self._faults.dropped(reason, result.awaits)
             self._dropped.add(partition)
@@ -141,6 +149,7 @@ class CheckpointCycle:
                 self._assignment.park(one.parked)
 
     def _lose_producer(self, reason: CheckpointOutcome) -> None:
+        self._assignment.finish_saves(list(self._assignment.loaded), within_s=_SAVED_WITHIN_S)
         # Paused: nothing piles up while there is nobody to publish it. A rebuild that waits for its own transaction was
         # not in the one that failed, whose partitions are claimed again already.
         for partition, one in self._assignment.loaded.items():

@@ -136,8 +136,6 @@ class ClaimProgress:
         if isinstance(phase, Rebuilding):
             if isinstance(phase.run, RebuildRun):
                 self._withdraw(attempt, phase.run)  # what was tried is not at fault where the log could not be read
-            if phase.run.saves:
-                attempt.claim.start_over()
             self._phases.move(partition, PhaseEvent.FAULT, Claiming(attempt))
         attempt.loading = None
         attempt.not_before_s = self._clock.monotonic_s() + attempt.wait_s

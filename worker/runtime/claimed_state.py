@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from schemas.checkpoint import CheckpointId, Slot
+from schemas.checkpoint import CheckpointId
 from schemas.ledger_sum import LedgerSum
 from worker.ports.reasons import ClaimVerdict
 from worker.runtime.poison_isolation import RetryHistory
@@ -18,11 +18,11 @@ __all__ = ["ClaimedState"]
 class ClaimedState:
     """What a claim hands over: a partition's sessions as of its committed offset.
 
-    partitions: the input's partition count. id: what stands stored as the manifest's id now, None where nothing does.
-    slots: session -> committed snapshot, of sessions that live; digest: ``digest_sum`` of these. replay_offset: where
-    in the input a rebuild begins. retry_history: of the next step; lost_history: asks for the same where the sessions
-    must be rebuilt. tries: how a rebuild is to be tried. stale: sessions whose stored fields are worth nothing. ledger:
-    what the ledger must say; None where the committed offset does not. leader_epoch: of the last committed record.
+    partitions: the input's partition count. id: the stored checkpoint's, which is the committed one; None where nothing
+    that is stored counts. snapshots: session -> its stored snapshot. replay_offset: where in the input a rebuild
+    begins. retry_history: of the next step; lost_history: asks for the same where the sessions must be rebuilt. tries:
+    how a rebuild is to be tried. ledger: what the ledger must say; None where the committed offset does not.
+    leader_epoch: of the last committed record.
     """
 
     partition: int
@@ -30,15 +30,13 @@ class ClaimedState:
     verdict: ClaimVerdict
     token: int
     nonce: str
-    id: CheckpointId | bytes | None
     next_offset: int
-    slots: dict[str, Slot]
-    digest: int = 0
+    id: CheckpointId | None = None
+    snapshots: Mapping[str, bytes] = field(default_factory=dict)
     replay_offset: int = 0
     retry_history: RetryHistory = field(default_factory=RetryHistory)
     lost_history: Callable[[], RetryHistory] = RetryHistory
     tries: RebuildTries = field(default_factory=RebuildTries)
-    stale: tuple[str, ...] = ()
     ledger: LedgerSum | None = None
     leader_epoch: int | None = None
 
@@ -47,12 +45,4 @@ class ClaimedState:
 
         BrokerError: it is not known yet how far its records are to be read with care.
         """
-        stale = (*self.slots, *self.stale)
-        return replace(
-            self,
-            verdict=ClaimVerdict.BEHIND,
-            slots={},
-            digest=0,
-            retry_history=self.lost_history(),
-            stale=stale,
-        )
+        return replace(self, verdict=ClaimVerdict.BEHIND, id=None, snapshots={}, retry_history=self.lost_history())

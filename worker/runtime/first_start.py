@@ -1,4 +1,4 @@
-"""Whether a partition without a committed offset is really new: nothing else may know it (docs/seam.md)."""
+"""Whether a partition without a committed offset is really new: nothing else may know it (docs/exactly-once.md)."""
 
 from __future__ import annotations
 

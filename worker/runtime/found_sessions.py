@@ -1,95 +1,74 @@
-"""The sessions that a claim finds in Redis, read in pieces: a partition may hold a million, most of them closed.
+"""What a claim finds in Redis of a partition, read in pieces: it may hold a million sessions, most of them closed.
 
-What is in doubt is left out as it is read, and noted for the roll-back; one field that nobody can read makes the rest
-worth nothing.
+Nothing of it is believed for being there: the manifest and its id are fields of their own and must agree, and the
+sessions must add up to what the manifest says.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
 
-import msgspec
-
-from schemas.checkpoint import CheckpointId, Manifest, SessionField, Slot
+from schemas.checkpoint import CheckpointId, Manifest
 from schemas.digests import digest_sum
+from worker.ports.session_store import StoredHead
+from worker.runtime.totals import snapshot_digest
 
-__all__ = ["PIECE_SESSIONS", "FoundSessions"]
+__all__ = ["PIECE_SESSIONS", "FoundManifest", "FoundSessions"]
 
 PIECE_SESSIONS = 500
 """How many sessions a turn of the loop reads, makes or saves of one partition: about 20 ms."""
 
 
-class FoundSessions:
-    """What has been read so far. in_doubt: whose slots do not count. names_only: nothing that stands there counts.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundManifest:
+    """The control fields of a partition's hash. manifest: None where there is none that can be read.
 
-    slots: session -> its newest snapshot, tombstones left out. stale: sessions whose field can go. put, drop: the
-    fields that the roll-back writes and removes. digest: ``digest_sum`` of ``slots``. readable: every field was ours.
+    anything: something is stored, whatever it is.
     """
 
-    def __init__(
-        self, fields: Iterator[tuple[str, bytes]], *, in_doubt: Manifest | None = None, names_only: bool = False
-    ) -> None:
-        self._fields = fields
-        self._in_doubt = in_doubt
-        self._unseen = set(in_doubt.touched) if in_doubt is not None else set()
-        self._ages: dict[str, tuple[int, int]] = {}
-        self.slots: dict[str, Slot] = {}
-        self.stale: list[str] = []
-        self.put: dict[str, bytes] = {}
-        self.drop: list[str] = []
-        self.digest = 0
-        self.readable = not names_only
+    manifest: Manifest | None
+    anything: bool
+
+    @classmethod
+    def of(cls, head: StoredHead) -> Self:
+        """Read what is stored."""
+        anything = head.manifest is not None or head.id is not None
+        try:
+            manifest = Manifest.decode(head.manifest or b"")
+        except ValueError:
+            return cls(manifest=None, anything=anything)
+        return cls(manifest=manifest if head.id == manifest.id.encode() else None, anything=anything)
 
     @property
-    def names(self) -> list[str]:
-        """Every session that has a field, and those that the checkpoint in doubt may have given one."""
-        return [*self.slots, *self.stale, *self.drop]
+    def id(self) -> CheckpointId | None:
+        """The stored checkpoint's id."""
+        return None if self.manifest is None else CheckpointId.parse(self.manifest.id)
+
+
+class FoundSessions:
+    """The stored sessions under this manifest. snapshots: session -> its snapshot, of those read so far."""
+
+    def __init__(self, fields: Iterator[tuple[str, bytes]], manifest: Manifest) -> None:
+        self.manifest = manifest
+        self.snapshots: dict[str, bytes] = {}
+        self._fields = fields
+        self._digest = 0
 
     def read(self, most: int = PIECE_SESSIONS) -> bool:
-        """Read so many fields at most; True where those were all. StoreError: begin again."""
+        """Read so many sessions at most; True where those were all. StoreError: begin again."""
         for _ in range(most):
             found = next(self._fields, None)
             if found is None:
-                self.drop += sorted(self._unseen)
-                self._unseen.clear()
                 return True
-            self._take(*found)
+            name, snapshot = sys.intern(found[0]), found[1]
+            self.snapshots[name] = snapshot
+            self._digest = digest_sum((self._digest, snapshot_digest(name, snapshot)))
         return False
 
-    def _take(self, name: str, stored: bytes) -> None:
-        slots = self._slots_of(stored) if self.readable else ()
-        if not self.readable:
-            self.stale.append(name)
-            return
-        if self._in_doubt is not None and name in self._unseen:
-            self._unseen.discard(name)
-            slots = tuple(slot for slot in slots if slot.id != self._in_doubt.id)
-            if not slots:
-                self.drop.append(name)
-                return
-            self.put[name] = msgspec.msgpack.encode(SessionField(slots))
-        newest = max(slots, key=self._age)
-        if newest.state is None:
-            self.stale.append(name)
-        else:
-            self.slots[name] = newest
-            self.digest = digest_sum((self.digest, newest.digest(name)))
-
-    def _slots_of(self, stored: bytes) -> tuple[Slot, ...]:
-        """Return a field's slots, none where it is none of ours; their ids are shared with other sessions' slots."""
-        try:
-            slots = msgspec.msgpack.decode(stored, type=SessionField).slots
-            for slot in slots:
-                self._age(slot)
-        except (ValueError, RecursionError):
-            slots = ()
-        self.readable = bool(slots)
-        return tuple(Slot(sys.intern(slot.id), slot.state) for slot in slots)
-
-    def _age(self, slot: Slot) -> tuple[int, int]:
-        age = self._ages.get(slot.id)
-        if age is None:
-            checkpoint = CheckpointId.parse(slot.id)
-            age = self._ages[slot.id] = (checkpoint.token, checkpoint.n)
-        return age
+    @property
+    def complete(self) -> bool:
+        """Tell whether these are the very sessions that the manifest counts, byte for byte."""
+        return (len(self.snapshots), self._digest) == (self.manifest.sessions, self.manifest.digest)

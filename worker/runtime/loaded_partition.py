@@ -1,8 +1,6 @@
 """The sessions of one partition in memory, ahead of the last commit by what is staged.
 
-The live sessions are one copy; what the last committed checkpoint wrote is kept as bytes, because a save writes it
-beside the new snapshot. Nothing is ever undone in memory: after a fault the whole object is thrown away and the
-partition is claimed again.
+Nothing is ever undone in memory: after a fault the whole object is thrown away and the partition is claimed again.
 """
 
 from __future__ import annotations
@@ -23,10 +21,11 @@ from worker.runtime.parts import RuntimeParts
 from worker.runtime.poison_isolation import PoisonIsolation, StepDecision
 from worker.runtime.read_position import ReadPosition
 from worker.runtime.record_admission import RecordAdmission
+from worker.runtime.saves import PartitionSaves
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.staged import Staged, TransactionPart
 from worker.runtime.staging import Staging
-from worker.runtime.stored import StoredSlots
+from worker.runtime.totals import SessionTotals
 
 __all__ = ["LoadedPartition"]
 
@@ -43,6 +42,7 @@ class LoadedPartition:
         sessions: PartitionSessions,
         counts: DecodingCounts,
         time: PartitionTime,
+        totals: SessionTotals,
     ) -> None:
         self.partition = claimed.partition
         self.verdict = claimed.verdict
@@ -58,7 +58,16 @@ class LoadedPartition:
             time=time,
             position=ReadPosition(claimed.next_offset, claimed.leader_epoch),
             isolation=PoisonIsolation(claimed.retry_history),
-            stored=StoredSlots(claimed, sums_ledger=settings.sums_ledger),
+            totals=totals,
+            saves=PartitionSaves(
+                claimed.partition,
+                totals,
+                found=claimed.id,
+                store=parts.store,
+                executor=parts.saving,
+                clock=parts.clock,
+                observer=parts.observer,
+            ),
         )
         refusals = Refusals(self._state, settings, source_topic=parts.source.topic, observer=parts.observer)
         self._records = RecordAdmission(self._state, parts, settings, refusals)
@@ -98,7 +107,7 @@ class LoadedPartition:
     @property
     def unproven(self) -> bool:
         """Tell whether it was rebuilt, and no checkpoint has committed since: the next one concerns nobody else."""
-        return self._state.stored.unproven
+        return self._staging.unproven
 
     @property
     def announced(self) -> bool:
@@ -169,9 +178,14 @@ class LoadedPartition:
         """Collect what has changed since the last checkpoint; None where nothing has. Every session is at rest."""
         return self._staging.stage()
 
-    def save_piece(self) -> bool:
-        """Save the next sessions of a rebuild that made many; False where that is done. StoreError: begin again."""
-        return self._staging.save_piece()
+    def save(self) -> bool:
+        """Take the answer of the save under way, and begin the next one; False: it was refused, so claim again."""
+        self._state.saves.advance(self._state.sessions)
+        return not self._state.saves.refused
+
+    def finish_saves(self, until_s: float) -> None:
+        """Save what is committed, and wait for the answers, up to a time of the monotonic clock; or give up."""
+        self._state.saves.finish(self._state.sessions, until_s)
 
     def adopt(self, staged: Staged) -> None:
         """Make a staged checkpoint the committed one. BrokerError: the partition must be claimed again."""

@@ -152,6 +152,7 @@ class Worker:
             if due:
                 self._unfrozen.tell(self._sessions, behind=records >= self._budget.max_records)
                 self._checkpoints.take()
+        self._checkpoints.save()
         self._probe.run(self._partitions)
         self._observer.note(ReadinessTold(reasons=self.unready(), awaits=self._faults.awaits))
         self._turn_took_s = self._clock.monotonic_s() - begun_s
@@ -185,6 +186,7 @@ class Worker:
                 part.close()
             except Exception as error:  # noqa: BLE001 - the first is raised below
                 fault = fault or error
+        parts.saving.shutdown(wait=False, cancel_futures=True)
         if fault is not None:
             raise fault
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from schemas.ledger_sum import LedgerSum
 from schemas.state import SessionState
 from worker.core.context import DecodingContext
 from worker.core.partition import PartitionSessions
@@ -28,6 +27,7 @@ from worker.runtime.rebuild_isolation import announcement
 from worker.runtime.rebuild_run import RebuildRun
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.staged import TransactionPart
+from worker.runtime.totals import SessionTotals
 
 __all__ = ["PartitionLoader"]
 
@@ -57,16 +57,15 @@ class PartitionLoader:
             return self._adoption(state)
         context = self._context(state.partition)
 
-        def finish(sessions: PartitionSessions, ledger: LedgerSum | None, last: SessionState | None) -> LoadedPartition:
+        def finish(sessions: PartitionSessions, totals: SessionTotals, last: SessionState | None) -> LoadedPartition:
             time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
             if last is not None:
                 time.go_on_from(last.last_appended_ms, last.event_ms)
-            return self._loaded(replace(state, ledger=ledger), context, sessions, time)
+            return self._loaded(state, context, sessions, time, totals)
 
         return LoadRun(
             state,
             PartitionSessions(context),
-            counts=self.settings.sums_ledger and state.ledger is None,
             finish=finish,
             rebuild=lambda lost: self._rebuilding(lost, announce),
         )
@@ -76,7 +75,7 @@ class PartitionLoader:
 
         def finish(known: list[str]) -> LoadedPartition:
             time = PartitionTime(max_skew_ms=self.settings.max_skew_ms)
-            loaded = self._loaded(state, context, PartitionSessions(context), time)
+            loaded = self._loaded(state, context, PartitionSessions(context), time, SessionTotals())
             loaded.forget_all(dict.fromkeys(known, state.next_offset - 1))
             return loaded
 
@@ -108,7 +107,7 @@ class PartitionLoader:
             self.parts.observer.note(
                 PartitionRebuilt(partition=state.partition, summary=rebuilt.summary, took_s=took_s)
             )
-            loaded = self._loaded(state, context, rebuilt.sessions, rebuilt.time)
+            loaded = self._loaded(state, context, rebuilt.sessions, rebuilt.time, done.totals)
             loaded.forget_all(rebuilt.forgotten)
             return loaded
 
@@ -148,6 +147,19 @@ class PartitionLoader:
         )
 
     def _loaded(
-        self, state: ClaimedState, context: DecodingContext, sessions: PartitionSessions, time: PartitionTime
+        self,
+        state: ClaimedState,
+        context: DecodingContext,
+        sessions: PartitionSessions,
+        time: PartitionTime,
+        totals: SessionTotals,
     ) -> LoadedPartition:
-        return LoadedPartition(state, self.parts, self.settings, sessions=sessions, counts=context.counts, time=time)
+        return LoadedPartition(
+            state,
+            self.parts,
+            self.settings,
+            sessions=sessions,
+            counts=context.counts,
+            time=time,
+            totals=totals,
+        )

@@ -15,14 +15,15 @@ from worker.ports.reasons import ParkReason
 from worker.runtime.parking import Parked
 from worker.runtime.poison_isolation import PoisonIsolation
 from worker.runtime.read_position import ReadPosition
-from worker.runtime.stored import StoredSlots
+from worker.runtime.saves import PartitionSaves
+from worker.runtime.totals import SessionTotals
 
 __all__ = ["PartitionState"]
 
 
 @dataclass(slots=True, kw_only=True)
 class PartitionState:
-    """One partition's sessions, its time, how far it is read, what is stored of it, and how its steps are tried.
+    """One partition's sessions, its time, how far it is read, what is saved of it, and how its steps are tried.
 
     partitions: the input's partition count. parked: why it takes nothing more; the loop parks it once what it has
     staged is committed. unlabelled: whether the step that is done now goes without the engine.
@@ -35,7 +36,8 @@ class PartitionState:
     time: PartitionTime
     position: ReadPosition
     isolation: PoisonIsolation
-    stored: StoredSlots
+    totals: SessionTotals
+    saves: PartitionSaves
     parked: Parked | None = None
     unlabelled: bool = False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from worker.ports.clock import Clock
@@ -14,6 +15,7 @@ from worker.ports.session_store import SessionStore
 from worker.ports.tentative_publisher import TentativePublisher
 from worker.ports.tracer import Tracer
 from worker.ports.word_source import WordSource
+from worker.runtime.inline_executor import InlineExecutor
 from worker.runtime.untraced import Untraced
 
 __all__ = ["RuntimeParts"]
@@ -21,7 +23,10 @@ __all__ = ["RuntimeParts"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeParts:
-    """One worker's adapters, and who is told of what it does. tentative: None where no unfrozen words are published."""
+    """One worker's adapters, and who is told of what it does.
+
+    tentative: None where no unfrozen words are published. saving: runs saves to the store, beside the loop.
+    """
 
     source: WordSource
     publisher: Publisher
@@ -33,3 +38,4 @@ class RuntimeParts:
     observer: Observer
     tentative: TentativePublisher | None = None
     tracer: Tracer = field(default_factory=Untraced)
+    saving: Executor = field(default_factory=InlineExecutor)

@@ -1,4 +1,4 @@
-"""Writes the table of phases into docs/seam.md: ``python -m worker.runtime.phase_table``."""
+"""Writes the table of phases into docs/exactly-once.md: ``python -m worker.runtime.phase_table``."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def _name(phase: type[Phase] | None) -> str:
 
 
 if __name__ == "__main__":
-    page = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/seam.md")
+    page = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/exactly-once.md")
     page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,7 +1,7 @@
 """The phases of a partition that a worker holds, and every way from one to another.
 
 A phase is a value with what belongs to it; ``TRANSITIONS`` is the whole table, and ``Phases`` refuses any other way.
-docs/seam.md shows the table as ``python -m worker.runtime.phase_table`` writes it.
+docs/exactly-once.md shows the table as ``python -m worker.runtime.phase_table`` writes it.
 """
 
 from __future__ import annotations
@@ -135,7 +135,12 @@ class Transition:
 
 TRANSITIONS: tuple[Transition, ...] = (
     Transition(None, PhaseEvent.ASSIGNED, Claiming, "the group assigned it"),
-    Transition(Claiming, PhaseEvent.SESSIONS_LOST, Rebuilding, "Redis is behind the log, or the offset is adopted"),
+    Transition(
+        Claiming,
+        PhaseEvent.SESSIONS_LOST,
+        Rebuilding,
+        "Redis does not hold the committed state, or the offset is adopted",
+    ),
     Transition(Claiming, PhaseEvent.READY, Loaded, "all its sessions are in memory"),
     Transition(Claiming, PhaseEvent.STEP_SUSPECTED, AwaitingTurn, "another partition tries a suspected step now"),
     Transition(Claiming, PhaseEvent.OPERATOR_NEEDED, Parked, "what the claim found cannot be gone on from"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from worker.errors import RetriableError
+from worker.ports.observer import CallFailed
 from worker.runtime.assignment import Assignment
 from worker.runtime.faults import Faults
 from worker.runtime.parking import Parked, count_changed
@@ -24,6 +25,7 @@ class Probe:
         self, parts: RuntimeParts, settings: RuntimeSettings, *, assignment: Assignment, faults: Faults
     ) -> None:
         self._store = parts.store
+        self._observer = parts.observer
         self._source = parts.source
         self._clock = parts.clock
         self._assignment = assignment
@@ -61,9 +63,8 @@ class Probe:
         """Ask Redis and the brokers; return the input's partition count, None where nobody answered."""
         try:
             self._store.ping()
-            self._faults.cleared("ping")
-        except RetriableError as error:
-            self._faults.failed("ping", error)
+        except RetriableError as error:  # work goes on without Redis
+            self._observer.note(CallFailed.of("ping", error))
         try:
             partitions = self._source.partition_count(self._timeout_s)
         except RetriableError as error:
@@ -86,6 +87,5 @@ class Probe:
                 if self._store.take_release(partition):
                     self._assignment.unpark(partition)
             except RetriableError as error:
-                self._faults.failed("release", error)
+                self._observer.note(CallFailed.of("release", error))
                 return
-        self._faults.cleared("release")

@@ -5,8 +5,7 @@
 2. read the input again from the replay offset, which the committed offset's metadata names, to the committed offset:
    the ledger's sessions get the text of their buffers back, and whatever came after a session's record is applied as if
    for the first time, but that no timer fires meanwhile (``worker.core.partition``, rule 5);
-3. every session is then to be saved. Until a checkpoint has done so, Redis stays behind the log, and whoever claims the
-   partition next rebuilds it again.
+3. add up what was made. All of it is saved after the first checkpoint, by a full write.
 
 Nothing that was published is published again: a segment and its session's ledger record commit together. Events that
 were refused stay refused, and their dead letters are already where they belong: those that neither their bytes nor
@@ -31,12 +30,14 @@ from worker.ports.observer import RebuildSummary
 from worker.ports.reasons import ParkReason
 from worker.ports.records import Record
 from worker.runtime.claimed_state import ClaimedState
+from worker.runtime.found_sessions import PIECE_SESSIONS
 from worker.runtime.ledger_check import LedgerCheck
 from worker.runtime.ledger_reading import LedgerReading, UnreadableLedgerError
 from worker.runtime.parking import Parked
 from worker.runtime.record_decoding import read_event
 from worker.runtime.replayed_time import AppliedRecord, ReplayedTime
 from worker.runtime.settings import Partitioner, RuntimeSettings
+from worker.runtime.totals import SessionTotals
 
 __all__ = ["Rebuild", "Rebuilt"]
 
@@ -76,7 +77,10 @@ class Rebuilt:
 
 
 class Rebuild:
-    """One partition's rebuild, in chunks, so that the loop goes on polling and other partitions go on working."""
+    """One partition's rebuild, in chunks, so that the loop goes on polling and other partitions go on working.
+
+    totals: what the rebuilt sessions add up to, once ``advance`` has said that it is done.
+    """
 
     def __init__(
         self,
@@ -103,6 +107,7 @@ class Rebuild:
         self._rebuilt = Rebuilt(
             sessions=PartitionSessions(context, replays=True), time=PartitionTime(max_skew_ms=settings.max_skew_ms)
         )
+        self.totals = SessionTotals()
         self._steps = self._run()
 
     @property
@@ -156,8 +161,12 @@ class Rebuild:
         # Where no input was read there is no time yet, and nobody would be closed before the next record.
         self._rebuilt.time.catch_up(self._rebuilt.sessions.latest_ms)
         self._rebuilt.sessions.replayed(self._rebuilt.time.said_ms)
-        self._rebuilt.sessions.touch_all()
         self._context.counts.drain()
+        names = list(self._rebuilt.sessions.names())
+        for start in range(0, len(names), PIECE_SESSIONS):
+            piece = self._rebuilt.sessions.encoded(names[start : start + PIECE_SESSIONS])
+            self.totals.change(self.totals.shares(piece, piece.keys()))
+            yield
 
     def _read_input(self, time: ReplayedTime) -> Iterator[None]:
         place = (self._settings.input_topic, self._context.partition)

@@ -1,4 +1,4 @@
-"""A rebuild on its way to a loaded partition: announced where it failed before, read in chunks, saved in pieces."""
+"""A rebuild on its way to a loaded partition: announced where it failed before, and read in chunks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["RebuildRun"]
 class RebuildRun:
     """A partition on its way back from the log. ``advance`` until it answers something other than None.
 
-    saves: whether pieces of it may stand in Redis, so that a fault needs a new token. forget: drops what the engine
+    forget: drops what the engine
     keeps of a session. tries: those before this one. announcement: what says with the offset, left as it is, how often
     it was tried; announce commits that. announced: one that counts this try is committed.
     """
@@ -36,15 +36,9 @@ class RebuildRun:
         self._finish = finish
         self._announcement = announcement
         self._announce = announce
-        self._rebuilt: LoadedPartition | None = None
         self.tries = tries
         self.announces = tries.announce
         self.announced = False
-
-    @property
-    def saves(self) -> bool:
-        """Tell whether it has read everything, so that pieces of it may stand in Redis."""
-        return self._rebuilt is not None
 
     def advance(self) -> LoadedPartition | Parked | None:
         """Announce it where that has to be, then do one chunk of the work. RetriableError: claim again."""
@@ -52,14 +46,12 @@ class RebuildRun:
             self._announce(self._announcement(self.tries.announced + 1))
             self.announces, self.announced = False, True
             return None
-        if self._rebuilt is None:
-            if not self._rebuild.advance():
-                return None
-            if self._rebuild.parked is not None:
-                self.withdraw()  # what stands in the log stopped it: that is no try of it
-                return self._rebuild.parked
-            self._rebuilt = self._finish(self._rebuild)
-        return None if self._rebuilt.save_piece() else self._rebuilt
+        if not self._rebuild.advance():
+            return None
+        if self._rebuild.parked is not None:
+            self.withdraw()  # what stands in the log stopped it: that is no try of it
+            return self._rebuild.parked
+        return self._finish(self._rebuild)
 
     def take_withdrawal(self) -> TransactionPart | None:
         """Return, once, what says that this was no try; None where nothing committed says that it is one.

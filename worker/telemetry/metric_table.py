@@ -133,6 +133,12 @@ FENCE_REJECTIONS: Final = _counter(
     "caesura_fence_rejections_total", "Writes refused because somebody newer owns the state.", "by"
 )
 PRODUCER_REBUILDS: Final = _counter("caesura_producer_rebuilds_total", "Producers destroyed and made anew.", "reason")
+SAVES: Final = _counter("caesura_saves_total", "Saves of a partition to Redis: landed, refused, unanswered.", "outcome")
+UNSAVED_SECONDS: Final = _gauge(
+    "caesura_unsaved_seconds",
+    "For how long something is committed that Redis is not known to hold: the next claim is slower.",
+    "partition",
+)
 STORE_ERRORS: Final = _counter("caesura_store_errors_total", "Calls to Redis that failed or went unanswered.", "call")
 BROKER_ERRORS: Final = _counter("caesura_broker_errors_total", "Calls to Kafka that failed or went unanswered.", "call")
 BROKER_AWAITED: Final = _gauge(

@@ -17,7 +17,7 @@ from worker.core.decoding_counts import DecodingCounts
 from worker.errors import AwaitedBroker
 from worker.ports import observer as told
 from worker.ports import seam_events as seam
-from worker.ports.reasons import CalledPart, CheckpointOutcome, PhaseName, RebalanceKind
+from worker.ports.reasons import CalledPart, PhaseName, RebalanceKind, SaveOutcome
 from worker.telemetry import metric_table as table
 from worker.telemetry.health import Health
 from worker.telemetry.labelling_observer import LabellingObserver
@@ -103,6 +103,11 @@ class TelemetryObserver(LabellingObserver):
                 self._metrics.set_of(event.partition, table.LAG_RECORDS, max(0, lag))
                 self._metrics.set_of(event.partition, table.OLDEST_UNREAD_AGE_SECONDS, max(0.0, age_s))
                 self._metrics.set_of(event.partition, table.INPUT_HELD_SECONDS, event.held_ms / 1000.0)
+            case told.SavesBehind():
+                add(table.SAVES, outcome=str(event.outcome))
+                if event.outcome is SaveOutcome.REFUSED:
+                    add(table.FENCE_REJECTIONS, by="store")
+                self._metrics.set_of(event.partition, table.UNSAVED_SECONDS, event.behind_s)
             case told.SessionsCounted():
                 for status, count in event.by_status.items():
                     self._metrics.set_of(event.partition, table.SESSIONS, count, status=status)
@@ -143,8 +148,6 @@ class TelemetryObserver(LabellingObserver):
         for reason in taken.dropped.values():
             if reason.fenced:
                 self._metrics.add(table.FENCE_REJECTIONS, by=reason.fenced)
-            if reason is CheckpointOutcome.SAVE_UNANSWERED:
-                self._metrics.add(table.STORE_ERRORS, call="write")
 
     def _published(self, segments: Sequence[Segment]) -> None:
         for cause, times in Counter(segment.cause.value for segment in segments).items():

@@ -21,6 +21,5 @@ def test_an_error_without_a_name_of_its_own_is_called_by_what_it_is_one_of() -> 
     assert ClaimWaitReason.of_fault(TimeOutError("away")) is ClaimWaitReason.STORE_FAILED
 
 
-def test_a_fault_does_not_clear_the_step_that_was_tried() -> None:
-    for reason in ClaimWaitReason:
-        assert reason.fenced is None
+def test_of_all_reasons_a_refused_save_alone_says_that_something_newer_may_own_the_state() -> None:
+    assert [reason for reason in ClaimWaitReason if reason.fenced] == [ClaimWaitReason.SAVE_REFUSED]

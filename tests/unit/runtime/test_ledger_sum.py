@@ -9,13 +9,12 @@ whole or in part, and rebuilds in pieces. After each step the sum that stands co
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from schemas.checkpoint import CheckpointId, Slot
 from schemas.ledger_sum import LedgerSum, Published
-from schemas.state import StateVersion
+from schemas.state import SessionFacts, StateVersion
 from tests.harness.speech import event
 from tests.harness.struck_ledger import disagreement
 from tests.harness.twin_world import TwinWorker, World
@@ -23,7 +22,8 @@ from worker.adapters.memory.engine import ScriptedEngine
 from worker.core.rules import DecodingRules
 from worker.errors import AbortableError
 from worker.ports.records import NextOffset
-from worker.runtime import staging, stored
+from worker.runtime import rebuild, saves, totals
+from worker.runtime.totals import SessionShare, SessionTotals
 
 _RULES = DecodingRules(
     step_words=1,
@@ -137,8 +137,8 @@ def test_what_is_committed_of_the_ledger_is_what_it_says(
     first_seed: int, piece: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if piece is not None:
-        monkeypatch.setattr(staging, "PIECE_SESSIONS", piece)
-        monkeypatch.setattr(stored, "PIECE_SESSIONS", piece)
+        monkeypatch.setattr(saves, "PIECE_SESSIONS", piece)
+        monkeypatch.setattr(rebuild, "PIECE_SESSIONS", piece)
     for seed in range(first_seed, first_seed + 10):
         life = _Life(seed)
         for _ in range(_STEPS):
@@ -150,26 +150,20 @@ def test_what_is_committed_of_the_ledger_is_what_it_says(
 def _with_the_unpublished(patch: pytest.MonkeyPatch) -> None:
     """Sessions that have published nothing are counted too."""
 
-    def changed(known: LedgerSum, gone: Iterable[Published], come: Iterable[Published]) -> LedgerSum:
-        less, more = [one.since for one in gone], [one.since for one in come]
-        return LedgerSum(known.sessions + len(more) - len(less), known.digest + sum(more) - sum(less))
+    def digest(one: Published | SessionFacts) -> int:
+        return one.since + 1
 
-    patch.setattr(LedgerSum, "changed", changed)
+    patch.setattr(totals, "published_digest", digest)
 
 
 def _without_the_forgotten(patch: pytest.MonkeyPatch) -> None:
     """Sessions that are forgotten, or begin anew under their names, are left in."""
-    honest = stored.StoredSlots.new_slots
+    honest = SessionTotals.ledger_with
 
-    def new_slots(
-        slots: stored.StoredSlots,
-        checkpoint: CheckpointId,
-        snapshots: Mapping[str, bytes | None],
-        recorded: Collection[str],
-    ) -> dict[str, Slot]:
-        return honest(slots, checkpoint, snapshots, [name for name in recorded if snapshots.get(name) is not None])
+    def ledger_with(known: SessionTotals, shares: Mapping[str, SessionShare | None]) -> LedgerSum:
+        return honest(known, {name: share for name, share in shares.items() if share is not None})
 
-    patch.setattr(stored.StoredSlots, "new_slots", new_slots)
+    patch.setattr(SessionTotals, "ledger_with", ledger_with)
 
 
 @pytest.mark.parametrize("flaw", [_with_the_unpublished, _without_the_forgotten])

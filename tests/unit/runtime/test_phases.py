@@ -27,7 +27,7 @@ from worker.runtime.phases import (
     Rebuilding,
 )
 
-_PAGE = Path(__file__).parents[3] / "docs" / "seam.md"
+_PAGE = Path(__file__).parents[3] / "docs" / "exactly-once.md"
 _NOTHING: Any = None  # what belongs to a phase is not looked at here
 _EXAMPLES: dict[type[Phase] | None, Phase | None] = {
     None: None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.harness.heard import Heard
+from tests.harness.rebuilds import lose_redis
 from tests.harness.speech import event
 from tests.harness.twin_world import World
 from worker.errors import AbortableError, BrokerError
@@ -30,9 +31,7 @@ def _stuck(why: str) -> tuple[World, Heard[PositionMeasured]]:
     assert (told.end_offset - told.next_offset, told.oldest_unread_ms) == (0, 0)
     if why == "parked":
         world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=1, metadata="by hand"))
-        world.redis.lose_everything()
-    elif why == "redis away":
-        world.redis.away = True
+        lose_redis(world, worker)
     world.send(*(event("ann", seq, "more") for seq in range(1, 9)))
     for _ in range(60):
         if why == "aborts":
@@ -42,7 +41,7 @@ def _stuck(why: str) -> tuple[World, Heard[PositionMeasured]]:
     return world, heard
 
 
-@pytest.mark.parametrize("why", ["parked", "redis away", "aborts"])
+@pytest.mark.parametrize("why", ["parked", "aborts"])
 def test_a_partition_that_stands_still_is_as_far_behind_as_its_words_are_old(why: str) -> None:
     _, heard = _stuck(why)
     told = _last(heard)

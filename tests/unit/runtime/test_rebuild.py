@@ -71,8 +71,8 @@ def test_a_manifest_that_only_another_release_can_read_is_state_behind_the_log(c
     stored = world.redis.partition(0)
     if not committed:
         assert stored.id is not None
-        stored.control["i"] = b"%d.999.%s" % (stored.token, stored.id.rpartition(b".")[2])
-    stored.control["m"] = msgspec.msgpack.encode(["2.0", stored.control["i"].decode(), {"follows": "said otherwise"}])
+        stored.control["i"] = b"1.999.%s" % stored.id.rpartition(b".")[2]
+    stored.control["m"] = msgspec.msgpack.encode(["3.0", stored.control["i"].decode(), {"sessions": "said otherwise"}])
     heard = Rebuilds()
     second = world.worker(observer=heard)
     world.send(*events[9:], timestamp_ms=NOON_MS)

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.codec import encode_event
 from schemas.events import WordsEvent
-from tests.harness.rebuilds import Rebuilds
+from tests.harness.rebuilds import Rebuilds, lose_redis
 from tests.harness.speech import event, said
 from tests.harness.twin_world import TwinWorker, World
 from worker.core.rules import DecodingRules
@@ -24,7 +24,7 @@ def test_words_that_retention_took_are_counted_and_the_rest_goes_on() -> None:
     world.send(event("ann", 0, *["a"] * 5, utterance_end=True), event("ann", 1, "b", "c"), timestamp_ms=NOON_MS)
     worker.settle()
     world.broker.delete_before("asr.words", 0, 2)
-    world.redis.lose_everything()
+    lose_redis(world, worker)
     world.send(event("ann", 2, "d", "e", session_end=True), timestamp_ms=NOON_MS)
     worker.settle()
     assert [one.lost_sessions for one in heard.summaries] == [1]
@@ -39,7 +39,7 @@ def _after_retention(world: World, *spoken: WordsEvent, lost: int) -> tuple[list
     world.send(*spoken[:-1], timestamp_ms=NOON_MS)
     worker.settle()
     world.broker.delete_before("asr.words", 0, lost)
-    world.redis.lose_everything()
+    lose_redis(world, worker)
     world.send(spoken[-1], timestamp_ms=NOON_MS)
     worker.settle()
     return said(world.segments()), [(one.lost_sessions, one.lost_words) for one in heard.summaries]
@@ -90,7 +90,7 @@ def test_words_of_a_session_that_the_ledger_does_not_know_yet_are_counted_by_the
     world.send(event("ann", 0, "a"), event("ann", 1, "b"), event("ben", 0, "c"), timestamp_ms=NOON_MS)
     worker.settle()
     world.broker.delete_before("asr.words", 0, 2)
-    world.redis.lose_everything()
+    lose_redis(world, worker)
     world.send(event("ben", 1, "d", session_end=True), timestamp_ms=NOON_MS)
     worker.settle()
     assert [(one.ledger_records, one.lost_sessions, one.lost_words) for one in heard.summaries] == [(0, 0, 0)]
@@ -106,7 +106,7 @@ def test_words_after_a_ledger_record_that_itself_is_whole_are_counted_by_their_o
     world.send(event("ann", 1, "b", "c"))
     worker.settle()
     world.broker.delete_before("asr.words", 0, 2)
-    world.redis.lose_everything()
+    lose_redis(world, worker)
     world.send(event("ann", 2, "d", session_end=True))
     worker.settle()
     assert [(one.ledger_records, one.lost_sessions, one.lost_words) for one in heard.summaries] == [(1, 0, 0)]
@@ -123,7 +123,7 @@ def test_a_partition_whose_input_is_gone_altogether_has_lost_no_more_than_it_had
     worker.worker.drain()
     world.send(*(event("ann", seq, "unread") for seq in range(2, 9)), timestamp_ms=NOON_MS)
     world.broker.delete_before("asr.words", 0, 9)
-    world.redis.lose_everything()
+    lose_redis(world, worker)
     world.worker(observer=heard).settle()
     assert [(one.lost_offsets, one.lost_records) for one in heard.summaries] == [((0, 2), 2)]
 
@@ -140,7 +140,7 @@ def test_offsets_that_the_log_never_showed_anybody_and_such_as_nobody_needs_are_
     world.send(event("ann", 2, "c"))
     worker.settle()
     world.broker.delete_before("asr.words", 0, retention)
-    world.redis.lose_everything()
+    lose_redis(world, worker)
     world.send(event("ann", 3, "d", session_end=True))
     worker.settle()
     assert [one.lost_records for one in heard.summaries] == [0]

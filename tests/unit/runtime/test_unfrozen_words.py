@@ -59,7 +59,7 @@ def test_state_and_segments_are_the_same_bytes_with_it_without_it_and_where_it_f
     topic: str, failing: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "worker.runtime.claim_fence.secrets.token_hex", lambda size: "ab" * size
+        "worker.runtime.claim_token.secrets.token_hex", lambda size: "ab" * size
     )  # a claim's own chance
     publisher = MemoryTentativePublisher(failing=failing)
     without, told = spoken(None), spoken(publisher, topic)

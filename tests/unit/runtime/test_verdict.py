@@ -4,58 +4,46 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.checkpoint import CheckpointId, Manifest
+from schemas.checkpoint import MANIFEST_VERSION, CheckpointId, Manifest
 from worker.ports.reasons import ClaimVerdict
+from worker.runtime.found_sessions import FoundManifest
 from worker.runtime.verdict import judge
 
 _OURS = CheckpointId(3, 7, "0123456789abcdef")
 _NEXT = CheckpointId(3, 8, "0123456789abcdef")
-_ROLLED_BACK = CheckpointId(2, 0, "0123456789abcdef")
-_OTHER = CheckpointId(2, 9, "fedcba9876543210")
+_NOTHING = FoundManifest(manifest=None, anything=False)
+_DAMAGED = FoundManifest(manifest=None, anything=True)
 
 
-def _manifest(checkpoint: CheckpointId, follows: CheckpointId | None, *, digest: int | None = 5) -> Manifest:
-    return Manifest(
-        version="1.0",
-        id=str(checkpoint),
-        follows=str(follows) if follows else None,
-        touched=(),
-        sessions=0,
-        sessions_before=0,
-        digest=digest,
-        digest_before=digest,
-    )
+def _found(checkpoint: CheckpointId) -> FoundManifest:
+    manifest = Manifest(version=MANIFEST_VERSION, id=str(checkpoint), sessions=0, digest=5)
+    return FoundManifest(manifest=manifest, anything=True)
 
 
 @pytest.mark.parametrize(
-    ("offset_known", "committed", "manifest", "verdict"),
+    ("offset_known", "committed", "found", "verdict"),
     [
-        (False, None, None, ClaimVerdict.FIRST_START),
-        (False, None, _manifest(_OURS, None), ClaimVerdict.IN_DOUBT),
-        (False, None, _manifest(_NEXT, _OURS), ClaimVerdict.FOREIGN),
-        (False, None, _manifest(_ROLLED_BACK, None), ClaimVerdict.IN_DOUBT),
-        (False, None, _manifest(_OURS, _ROLLED_BACK), ClaimVerdict.IN_DOUBT),
-        (True, None, None, ClaimVerdict.FOREIGN),
-        (True, None, _manifest(_NEXT, _OURS), ClaimVerdict.FOREIGN),
-        (True, _OURS, _manifest(_OURS, _OTHER), ClaimVerdict.GOOD),
-        (True, _OURS, _manifest(_OURS, _OURS), ClaimVerdict.GOOD),
-        (True, _OURS, _manifest(_NEXT, _OURS), ClaimVerdict.IN_DOUBT),
-        (True, _OURS, _manifest(_NEXT, _OURS, digest=None), ClaimVerdict.BEHIND),
-        (True, _OURS, _manifest(_NEXT, _NEXT), ClaimVerdict.BEHIND),
-        (True, _OURS, _manifest(_OTHER, None), ClaimVerdict.BEHIND),
-        (True, _NEXT, _manifest(_OURS, _OTHER), ClaimVerdict.BEHIND),
-        (True, _OURS, None, ClaimVerdict.BEHIND),
+        (False, None, _NOTHING, ClaimVerdict.FIRST_START),
+        (False, None, _found(_OURS), ClaimVerdict.FOREIGN),
+        (False, None, _DAMAGED, ClaimVerdict.FOREIGN),
+        (True, None, _NOTHING, ClaimVerdict.FOREIGN),
+        (True, None, _found(_OURS), ClaimVerdict.FOREIGN),
+        (True, _OURS, _found(_OURS), ClaimVerdict.GOOD),
+        (True, _OURS, _found(_NEXT), ClaimVerdict.BEHIND),
+        (True, _NEXT, _found(_OURS), ClaimVerdict.BEHIND),
+        (True, _OURS, _DAMAGED, ClaimVerdict.BEHIND),
+        (True, _OURS, _NOTHING, ClaimVerdict.BEHIND),
     ],
 )
 def test_what_a_claim_finds_decides_what_the_state_is_worth(
     offset_known: bool,
     committed: CheckpointId | None,
-    manifest: Manifest | None,
+    found: FoundManifest,
     verdict: ClaimVerdict,
 ) -> None:
-    assert judge(offset_known=offset_known, committed=committed, manifest=manifest) is verdict
+    assert judge(offset_known=offset_known, committed=committed, found=found) is verdict
 
 
 def test_an_id_with_the_same_numbers_but_another_nonce_is_another_checkpoint() -> None:
     twin = CheckpointId(_OURS.token, _OURS.n, "aaaaaaaaaaaaaaaa")
-    assert judge(offset_known=True, committed=twin, manifest=_manifest(_OURS, _OTHER)) is ClaimVerdict.BEHIND
+    assert judge(offset_known=True, committed=twin, found=_found(_OURS)) is ClaimVerdict.BEHIND

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.checkpoint import Manifest, SessionField
+from schemas.checkpoint import MANIFEST_VERSION, Manifest
 from schemas.json_schema import FOLDER
 from schemas.state import (
     STATE_VERSION,
@@ -21,7 +21,6 @@ from schemas.state import (
 from worker.core.context import DecodingContext
 from worker.core.segmentation import segmenters
 from worker.core.session import Session
-from worker.runtime.found_state import CHECKPOINT_MANIFEST_VERSION
 
 STORED = Path(FOLDER).parent / "golden" / "stored"
 EXAMPLES = sorted(STORED.glob("*/*.msgpack"))
@@ -29,13 +28,11 @@ READ: dict[str, Callable[[bytes], object]] = {
     "state": decode_state,
     "ledger": decode_ledger,
     "manifest": Manifest.decode,
-    "field": msgspec.msgpack.Decoder(SessionField).decode,
 }
 WRITTEN = {
     "state": STATE_VERSION,
     "ledger": STATE_VERSION,
-    "manifest": CHECKPOINT_MANIFEST_VERSION,
-    "field": CHECKPOINT_MANIFEST_VERSION,
+    "manifest": MANIFEST_VERSION,
 }
 
 FIELDS_OF_1_1 = set(SessionState.__struct_fields__) - {"casing"}
@@ -69,7 +66,7 @@ def test_every_minor_version_up_to_todays_has_examples() -> None:
     major, minor = map(int, STATE_VERSION.split("."))
     for number in range(minor + 1):
         assert {kind(path) for path in EXAMPLES if path.parent.name == f"{major}.{number}"} >= {"state", "ledger"}
-    assert {kind(path) for path in EXAMPLES if path.parent.name == CHECKPOINT_MANIFEST_VERSION} >= {"manifest", "field"}
+    assert {kind(path) for path in EXAMPLES if path.parent.name == MANIFEST_VERSION} >= {"manifest"}
 
 
 def test_what_stands_in_a_ledger_example_is_no_words_text() -> None:

@@ -28,6 +28,7 @@ from worker.ports.observer import (
     ReadinessTold,
     Rebalanced,
     RebuildSummary,
+    SavesBehind,
     SessionsCounted,
     SessionsFlooding,
     TookOver,
@@ -40,6 +41,7 @@ from worker.ports.reasons import (
     ParkReason,
     PhaseName,
     RebalanceKind,
+    SaveOutcome,
 )
 from worker.ports.seam_events import DecodingCounted, ProducerRebuilt, SegmentsPublished
 from worker.ports.service_events import ClientRefused, ClientsConnected, ClientWordsTaken, SessionsServed, UnfrozenTold
@@ -102,10 +104,12 @@ def test_every_metric_of_a_worker_is_moved_by_something_that_the_runtime_tells()
     told.note(
         replace(
             COMMITTED,
-            outcome=CheckpointOutcome.SAVE_UNANSWERED,
-            dropped={0: CheckpointOutcome.SAVE_UNANSWERED, 1: CheckpointOutcome.SAVE_REFUSED},
+            outcome=CheckpointOutcome.ABORTED_FENCED,
+            dropped={0: CheckpointOutcome.ABORTED_FENCED},
         )
     )
+    told.note(CallFailed(part=CalledPart.STORE, call="save", error="StoreError"))
+    told.note(SavesBehind(partition=0, outcome=SaveOutcome.UNANSWERED, behind_s=1.0))
     told.note(SegmentsPublished(partition=0, segments=[secret()]))
     counted = {
         field.name: 1 for field in fields(DecodingCounts) if field.name not in ("segments", "freeze_delay_words")

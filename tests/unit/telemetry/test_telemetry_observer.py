@@ -29,6 +29,7 @@ from worker.ports.observer import (
     ReadinessTold,
     Rebalanced,
     RebuildSummary,
+    SavesBehind,
     SessionsCounted,
     SessionsFlooding,
 )
@@ -40,6 +41,7 @@ from worker.ports.reasons import (
     ParkReason,
     PhaseName,
     RebalanceKind,
+    SaveOutcome,
 )
 from worker.ports.seam_events import DecodingCounted, ProducerRebuilt, SeamReached, SeamStep, SegmentsPublished
 from worker.telemetry.said_lately import SaidLately
@@ -63,7 +65,6 @@ def test_a_checkpoint_is_one_line_and_counted_by_outcome_and_step(watched: Watch
 @pytest.mark.parametrize(
     ("reason", "by"),
     [
-        (CheckpointOutcome.SAVE_REFUSED, "store"),
         (CheckpointOutcome.ABORTED_FENCED, "group"),
         (CheckpointOutcome.PUBLISHER_FENCED, "producer"),
     ],
@@ -77,11 +78,12 @@ def test_a_fence_that_held_is_a_warning_and_counted_by_who_held_it(
     assert watched.value("caesura_fence_rejections_total", by=by) == 1
 
 
-def test_an_unanswered_save_is_an_error_of_the_store(watched: Watched) -> None:
-    watched.observer.note(
-        replace(COMMITTED, outcome=CheckpointOutcome.SAVE_UNANSWERED, dropped={3: CheckpointOutcome.SAVE_UNANSWERED})
-    )
-    assert watched.value("caesura_store_errors_total", call="write") == 1
+def test_a_save_without_an_answer_shows_how_long_a_partition_is_unsaved(watched: Watched) -> None:
+    watched.observer.note(SavesBehind(partition=3, outcome=SaveOutcome.UNANSWERED, behind_s=7.5))
+    assert watched.value("caesura_unsaved_seconds", partition="3") == 7.5
+    watched.observer.note(SavesBehind(partition=3, outcome=SaveOutcome.LANDED, behind_s=0.0))
+    assert watched.value("caesura_unsaved_seconds", partition="3") == 0
+    assert watched.value("caesura_saves_total", outcome="unanswered") == 1
 
 
 def test_published_segments_are_counted_by_cause_with_their_delay_and_without_their_words(watched: Watched) -> None:

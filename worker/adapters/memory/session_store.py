@@ -6,23 +6,20 @@ beforehand: an answer that is lost, a write that lands later or never, a server 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeVar
 
 from typing_extensions import override
 
 from worker.errors import StoreError
-from worker.ports.session_store import Claimed, SessionStore, StoreWrite
+from worker.ports.session_store import SessionStore, StoredHead, StoreWrite
 
 __all__ = ["MemoryRedis", "MemorySessionStore", "StoreFault", "StoredPartition"]
 
-_TOKEN = re.compile(rb"[0-9]{1,16}")
 _SESSION = "s:"
-_LARGEST_TOKEN = 2**53 - 2
 
 Answer = TypeVar("Answer")
 
@@ -37,18 +34,15 @@ class StoreFault(Enum):
 
 @dataclass(slots=True)
 class StoredPartition:
-    """A partition's hash: the fields ``t``, ``i`` and ``m`` as they stand there, the sessions' bytes."""
+    """A partition's hash: the fields ``i`` and ``m`` as they stand there, the sessions' bytes; and what lies beside it.
+
+    prepared: by name, sessions that a full write has put aside.
+    """
 
     control: dict[str, bytes] = field(default_factory=dict)
     sessions: dict[str, bytes] = field(default_factory=dict)
     released: bool = False
-
-    @property
-    def token(self) -> int:
-        """The token; 0 where there is none."""
-        text = self.control.get("t", b"")
-        token = int(text) if _TOKEN.fullmatch(text) else 0
-        return 0 if token > _LARGEST_TOKEN else token
+    prepared: dict[str, dict[str, bytes]] = field(default_factory=dict)
 
     @property
     def id(self) -> bytes | None:
@@ -69,21 +63,32 @@ class StoredPartition:
         released, self.released = self.released, False
         return released
 
-    def claim(self, above: int) -> Claimed:
-        """Do what claim.lua does."""
-        token = int(float(max(self.token, above)) + 1.0)  # as exact as Lua's numbers are
-        self.control["t"] = b"%d" % token
-        return Claimed(token=token, manifest=self.manifest, id=self.id)
+    def prepare(self, name: str, put: Mapping[str, bytes]) -> None:
+        """Do what prepare.lua does."""
+        self.prepared.setdefault(name, {}).update(put)
 
     def write(self, write: StoreWrite) -> bool:
-        """Do what write.lua does."""
-        if self.control.get("t") != b"%d" % write.token or (self.id or b"") != write.follows_bytes:
+        """Do what write.lua or replace.lua does."""
+        if write.prepared is None:
+            return self._change(write)
+        if len(self.prepared.get(write.prepared.name, ())) != write.prepared.sessions:
             return False
+        self.sessions = self.prepared.pop(write.prepared.name, {})
+        self.control = {}
+        self._put(write)
+        return True
+
+    def _change(self, write: StoreWrite) -> bool:
+        if self.id not in [str(one).encode() for one in write.follows]:
+            return False
+        self._put(write)
+        return True
+
+    def _put(self, write: StoreWrite) -> None:
         self.control |= {"i": str(write.id).encode(), "m": write.manifest}
         self.sessions |= write.put
         for session in write.drop:
             self.sessions.pop(session, None)
-        return True
 
 
 class MemoryRedis:
@@ -147,7 +152,7 @@ class MemorySessionStore(SessionStore):
         self._faults: dict[str, list[StoreFault]] = {}
 
     def fail_next(self, call: str, fault: StoreFault) -> None:
-        """Let the next ``claim``, ``load``, ``write`` or ``ping`` go unanswered; several are taken in their order."""
+        """Let the next ``head``, ``load``, ``write``, ``prepare`` or ``ping`` go unanswered; several in their order."""
         self._faults.setdefault(call, []).append(fault)
 
     def _answered(self, name: str, call: Callable[[], Answer]) -> Answer:
@@ -164,8 +169,12 @@ class MemorySessionStore(SessionStore):
         raise StoreError(f"{name}: no answer in time")
 
     @override
-    def claim(self, partition: int, above: int) -> Claimed:
-        return self._answered("claim", lambda: self._server.partition_to_write(partition).claim(above))
+    def head(self, partition: int) -> StoredHead:
+        def read() -> StoredHead:
+            stored = self._server.partition(partition)
+            return StoredHead(manifest=stored.manifest, id=stored.id)
+
+        return self._answered("head", read)
 
     @override
     def load(self, partition: int) -> Iterator[tuple[str, bytes]]:
@@ -176,19 +185,14 @@ class MemorySessionStore(SessionStore):
     @override
     def write(self, partition: int, write: StoreWrite) -> bool:
         # A mapping that its owner goes on to change must land as it was sent.
-        sent = StoreWrite(
-            token=write.token,
-            follows=write.follows,
-            id=write.id,
-            manifest=write.manifest,
-            put=dict(write.put),
-            drop=tuple(write.drop),
-        )
-        return self._answered("write", lambda: self._written(partition, sent))
-
-    def _written(self, partition: int, write: StoreWrite) -> bool:
+        sent = replace(write, put=dict(write.put), drop=tuple(write.drop), follows=tuple(write.follows))
         # Looked up when it lands, not when it is sent: the state may have been lost in between.
-        return self._server.partition(partition).write(write)
+        return self._answered("write", lambda: self._server.partition_to_write(partition).write(sent))
+
+    @override
+    def prepare(self, partition: int, name: str, put: Mapping[str, bytes]) -> None:
+        sent = dict(put)
+        self._answered("prepare", lambda: self._server.partition_to_write(partition).prepare(name, sent))
 
     @override
     def release(self, partition: int) -> None:

@@ -1,14 +1,15 @@
-"""Sessions in Redis: one hash a partition, so that token, manifest and sessions are lost together or not at all.
+"""Sessions in Redis: one hash a partition, so that manifest and sessions are lost together or not at all.
 
-Fields of the hash: ``t`` the fencing token, ``i`` the stored manifest's id, ``m`` the manifest, ``s:<session>`` a
-session's bytes. A claim and a write are one Lua call each; nothing is retried here but a script that the server says
-it does not know, for then nothing was run. A single key is a single slot, so a cluster needs nothing more.
+Fields of the hash: ``i`` the stored checkpoint's id, ``m`` the manifest, ``s:<session>`` a session's snapshot. A write
+is one Lua call. Beside the hash, under the same hash tag, lie what a full write has prepared and an operator's release.
+Nothing is retried here but a script that the server says it does not know, for then nothing was run.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import cast
@@ -19,7 +20,7 @@ from typing_extensions import override
 from worker.adapters.redis.client import RedisClient, make_client, ping
 from worker.adapters.redis.errors import storing
 from worker.adapters.redis.settings import RedisSettings
-from worker.ports.session_store import Claimed, SessionStore, StoreWrite
+from worker.ports.session_store import SessionStore, StoredHead, StoreWrite
 
 __all__ = ["RedisSessionStore", "connect", "partition_key"]
 
@@ -35,16 +36,17 @@ class _Script:
         self._source = (Path(__file__).with_name("lua") / name).read_bytes()
         self._digest = hashlib.sha1(self._source, usedforsecurity=False).hexdigest()
 
-    def run(self, client: RedisClient, key: str, arguments: Sequence[bytes | str | int]) -> object:
+    def run(self, client: RedisClient, keys: Sequence[str], arguments: Sequence[bytes | str | int]) -> object:
         try:
-            return client.execute_command("EVALSHA", self._digest, 1, key, *arguments)
+            return client.execute_command("EVALSHA", self._digest, len(keys), *keys, *arguments)
         except NoScriptError:
-            return client.execute_command("EVAL", self._source, 1, key, *arguments)
+            return client.execute_command("EVAL", self._source, len(keys), *keys, *arguments)
 
 
-_RELEASE = "r"
-_CLAIM = _Script("claim.lua")
 _WRITE = _Script("write.lua")
+_PREPARE = _Script("prepare.lua")
+_REPLACE = _Script("replace.lua")
+_PREPARED_S = 600
 
 
 def partition_key(deployment: str, topic: str, partition: int) -> str:
@@ -62,6 +64,12 @@ def _field(session: str) -> bytes:
     return _SESSION + session.encode(errors="surrogateescape")
 
 
+def _pairs(put: Mapping[str, bytes]) -> Iterator[bytes]:
+    for session, snapshot in put.items():
+        yield _field(session)
+        yield snapshot
+
+
 class RedisSessionStore(SessionStore):
     """``worker.ports.session_store.SessionStore`` over redis-py."""
 
@@ -70,12 +78,14 @@ class RedisSessionStore(SessionStore):
         self._deployment = deployment
         self._topic = topic
         self._made: RedisClient | None = None
+        self._making = threading.Lock()
 
     def _client(self) -> RedisClient:
         """Return the client; a cluster's is made anew until its nodes have answered once."""
-        if self._made is None:
-            self._made = make_client(self._settings)
-        return self._made
+        with self._making:
+            if self._made is None:
+                self._made = make_client(self._settings)
+            return self._made
 
     def _storing(self, doing: str) -> AbstractContextManager[None]:
         return storing(f"{doing} at {', '.join(self._settings.addresses)}")
@@ -83,12 +93,15 @@ class RedisSessionStore(SessionStore):
     def _key(self, partition: int) -> str:
         return partition_key(self._deployment, self._topic, partition)
 
+    def _beside(self, partition: int, name: str) -> str:
+        return self._key(partition).removesuffix("sessions") + name
+
     @override
-    def claim(self, partition: int, above: int) -> Claimed:
-        with self._storing(f"claiming partition {partition}"):
-            answer = _CLAIM.run(self._client(), self._key(partition), [above])
-        token, manifest, stored_id = cast("tuple[int, bytes | None, bytes | None]", answer)
-        return Claimed(token=int(token), manifest=manifest, id=stored_id)
+    def head(self, partition: int) -> StoredHead:
+        with self._storing(f"reading partition {partition}"):
+            answer = self._client().execute_command("HMGET", self._key(partition), "m", "i")
+        manifest, stored_id = cast("tuple[bytes | None, bytes | None]", answer)
+        return StoredHead(manifest=manifest, id=stored_id)
 
     @override
     def load(self, partition: int) -> Iterator[tuple[str, bytes]]:
@@ -108,28 +121,31 @@ class RedisSessionStore(SessionStore):
 
     @override
     def write(self, partition: int, write: StoreWrite) -> bool:
-        arguments: list[bytes | str | int] = [
-            write.token,
-            write.follows_bytes,
-            str(write.id),
-            write.manifest,
-            len(write.put),
-        ]
-        for session, value in write.put.items():
-            arguments += (_field(session), value)
-        arguments += (_field(session) for session in write.drop)
+        sessions: list[bytes | str | int] = [str(write.id), write.manifest, len(write.put), *_pairs(write.put)]
+        sessions += (_field(session) for session in write.drop)
+        key = self._key(partition)
         with self._storing(f"writing partition {partition}"):
-            return _WRITE.run(self._client(), self._key(partition), arguments) == 1
+            if write.prepared is None:
+                follows = [str(one) for one in write.follows]
+                return _WRITE.run(self._client(), [key], [len(follows), *follows, *sessions]) == 1
+            keys = [key, self._beside(partition, f"prepared:{write.prepared.name}")]
+            return _REPLACE.run(self._client(), keys, [write.prepared.sessions, *sessions]) == 1
+
+    @override
+    def prepare(self, partition: int, name: str, put: Mapping[str, bytes]) -> None:
+        with self._storing(f"writing partition {partition}"):
+            keys = [self._beside(partition, f"prepared:{name}")]
+            _PREPARE.run(self._client(), keys, [_PREPARED_S, *_pairs(put)])
 
     @override
     def release(self, partition: int) -> None:
         with self._storing(f"releasing partition {partition}"):
-            self._client().execute_command("HSET", self._key(partition), _RELEASE, 1)
+            self._client().execute_command("HSET", self._beside(partition, "release"), "r", 1)
 
     @override
     def take_release(self, partition: int) -> bool:
         with self._storing(f"asking whether partition {partition} was released"):
-            return self._client().execute_command("HDEL", self._key(partition), _RELEASE) == 1
+            return self._client().execute_command("HDEL", self._beside(partition, "release"), "r") == 1
 
     @override
     def ping(self) -> None:

@@ -97,8 +97,8 @@ def test_a_store_that_nobody_serves_says_where_it_looked() -> None:
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"
         store = connect(RedisSettings(addresses=(address,)), deployment="blue", topic="words")
-        with pytest.raises(StoreError, match=f"claiming partition 3 at {address}: connection refused"):
-            store.claim(3, 0)
+        with pytest.raises(StoreError, match=f"reading partition 3 at {address}: connection refused"):
+            store.head(3)
         store.close()
 
 
