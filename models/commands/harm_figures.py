@@ -1,4 +1,4 @@
-"""The command that measures what the fluent text changes of what was said: ``python -m models harm``."""
+"""What the fluent text changes of what was said: ``python -m models harm``, ``python -m models numbers``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from models.data.preparation import held_out
 from models.data.swda import read_swda_test
 from models.decoding.labelling_runs import published_words
 from models.evaluation.harm import LEVELS, Harm, HarmRow, SaidSession, harm_table, harms
-from models.evaluation.number_sentences import number_sessions
+from models.evaluation.number_sentences import number_faults, number_sessions
 from models.evaluation.said_sessions import childes_sessions, document_sessions, line_sessions
 from models.evaluation.switchboard import INTERREGNA, gold_tags
 from models.languages.registry import LANGUAGES
@@ -35,6 +35,7 @@ _AROUND = 6
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("harm")(measure_harm)
+    app.command("numbers")(check_numbers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,33 @@ def measure_harm(asked: MeasuredHarm) -> None:
     print(harm_table(rows))
     if asked.left_out is not None:
         asked.left_out.write_text("".join(f"{place}\n" for place in places), encoding="utf-8")
+
+
+def check_numbers(
+    *,
+    models: Models = SHIPPED,
+    active: Annotated[
+        list[str] | None, typer.Option("--active", help="A model of the folder to ask, by id; may be repeated.")
+    ] = None,
+    language: OneLanguage = None,
+    seed: Annotated[int, typer.Option(help="Draws the sentences.")] = 11,
+    each: Annotated[int, typer.Option(help="Sentences of a frame.", min=1)] = 20,
+    threads: Threads = None,
+) -> None:
+    """Say sentences with sums and dates; fail where a word of one is left out or a sentence end cuts one in two."""
+    engine = OnnxEngine(models, active=active or (), threads=threads)
+    engine.warm_up()
+    wrong = False
+    for model in (model for model in engine.models if model.active and language in (None, model.language)):
+        sessions = list(number_sessions(model.language, each=each, seed=seed))
+        words = published_words(engine, [said.words for said in sessions], language=model.language)
+        found = number_faults(sessions, words)
+        wrong = wrong or bool(found.lost or found.cut)
+        for kind, texts in (("words left out", found.lost), ("cut in two", found.cut)):
+            print(f"{model.name}: {kind} in {len(texts)} of {found.sentences} sentences")
+            for text in texts:
+                print(f"  {text}")
+    raise typer.Exit(code=int(wrong))
 
 
 def _measured(

@@ -1,5 +1,6 @@
 """Sentences with amounts, dates, years and numbers read out, none of them a slip: every word belongs to what was said.
 
+No word of them may be left out, and no sentence end may cut one in two.
 Their frames stand nowhere in what is trained on (``models.data.calls``, ``models.data.chinese_frames``).
 """
 
@@ -7,14 +8,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from models.data.call_numbers import spoken_year, whole
 from models.data.chinese_numbers import dates, read_out, sums, years, yuan
 from models.evaluation.harm import SaidSession
-from schemas.labels import Disfluency
+from schemas.labels import Disfluency, Punctuation
+from schemas.segments import SegmentWord
 
-__all__ = ["number_sessions"]
+__all__ = ["NumberFaults", "number_faults", "number_sessions"]
 
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905 - a list of words
 _ONES = "one two three four five six seven eight nine".split()  # noqa: SIM905
@@ -47,17 +50,28 @@ _CHINESE = (
     "冬天的电费花了{yuan}",
     "这座桥一天过{sum}辆车",
     "湖上有{sum}只鸟后来又来了{sum}只",
-    "奶奶{year}种的苹果树还在结果",
+    "奶奶{year}种的苹果树现在很高了",
     "从{year}到{year}这间屋子没人住",
     "博物馆{date}开门",
     "双胞胎是{date}在车上生的",
     "论文最晚{date}交",
     "中奖号码是{digits}",
-    "请写下{digits}再打回来",
+    "记下我的号码{digits}",
     "菜谱上说要{sum}克面粉",
     "山顶有{sum}米高",
     "基金涨到了{sum}元",
+    "这箱苹果卖{price}",
+    "房租是{sum}元{one}角{one}分",
+    "我家住在{low}号楼{low}单元{low}层{digits}室",
+    "会议室在{low}楼{room}房间",
+    "我们约在{date}下午{low}点{tens}分见面",
+    "他{date}出生在一个小村子里",
+    "血压是{sum}到{sum}",
+    "一共来了{sum}人比去年多{sum}人",
+    "那辆车的车牌号是{digits}",
+    "体温三十{low}度{one}",
 )
+_ENDS = frozenset(mark.published for mark in Punctuation if mark.ends_sentence)
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -74,7 +88,21 @@ def _english(rng: random.Random) -> Mapping[str, Callable[[], str]]:
 
 
 def _chinese(rng: random.Random) -> Mapping[str, Callable[[], str]]:
-    drawn = {"sum": sums(400), "yuan": yuan(400), "year": years(400), "date": dates(400), "digits": read_out(400)}
+    ones = "一二三四五六七八九"
+    drawn = {
+        "sum": sums(400),
+        "yuan": yuan(400),
+        "price": [
+            f"{said}块{one}毛{other}" for said, one, other in zip(sums(81), ones * 9, sorted(ones * 9), strict=True)
+        ],
+        "year": years(400),
+        "date": dates(400),
+        "digits": read_out(400),
+        "room": [first + second + third for first in ones for second in "零" + ones for third in ones],
+        "one": list(ones),
+        "low": [*ones, "十", "十一", "十二"],
+        "tens": ["十", "十五", "二十", "三十", "四十五", "五十"],
+    }
     return {name: (lambda words=words: rng.choice(words)) for name, words in drawn.items()}  # type: ignore[misc]
 
 
@@ -87,3 +115,25 @@ def number_sessions(language: str, *, each: int = 20, seed: int = 11) -> Iterato
             text = _SLOT.sub(lambda slot: slots[slot[1]](), frame)
             words = tuple(text if language == "zh" else text.split())
             yield SaidSession(language=language, words=words, tags=(int(Disfluency.O),) * len(words), finished=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberFaults:
+    """What is wrong of some sentences. lost, cut: those with a word left out, or with a sentence end inside."""
+
+    sentences: int
+    lost: tuple[str, ...]
+    cut: tuple[str, ...]
+
+
+def number_faults(sessions: Sequence[SaidSession], published: Sequence[Sequence[SegmentWord]]) -> NumberFaults:
+    """Find the sentences that are changed. published: the words of each as they went out, one a word said."""
+    lost: list[str] = []
+    cut: list[str] = []
+    for said, words in zip(sessions, published, strict=True):
+        text = ("" if said.language == "zh" else " ").join(said.words)
+        if any(word.disfluency != Disfluency.O.published for word in words):
+            lost.append(text)
+        if any(word.punctuation in _ENDS for word in words[:-1]):
+            cut.append(text)
+    return NumberFaults(sentences=len(sessions), lost=tuple(lost), cut=tuple(cut))

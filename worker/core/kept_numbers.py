@@ -7,13 +7,15 @@ Rules of tags:
 
 1. Words taken back stay where a number among them goes on behind them, or where they hold a number or a part of one
    and no cue (a filler or an editing term) follows. What is said again at once may go, where the two are not read
-   together ("five five" are), and so may "one" alone.
+   together ("five five" are), and so may "one" alone, also before another ("one one thing").
 2. A number whose first words are frozen as kept stays whole.
 3. Of two numbers of one kind with an editing term between them, the first was taken back, with no more before it than
    stands before the second one as well: "the second no the twelfth", 大街二十七号不对二十九号.
 
 Rules of marks: none inside of a number, but a comma before the year of a date that begins with its month; none between
-single digits and letters, unless commas between them are wanted.
+single digits and letters, unless commas between them are wanted. No sentence ends between the parts of an address or a
+Chinese amount (八块 七毛, 三号楼 一四八), between a date and its hour, behind a number with its preposition alone
+("at ten metres"), or behind a bare topic before a date (博物馆 七月四日).
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ def _set(words: str) -> frozenset[str]:
 
 _SOUNDS = _set("um umm uh uhh er erm ah eh hm hmm mm 嗯 呃 啊")
 _AMOUNT_WORDS = _set(
-    """and point dollar dollars cent cents pound pounds pence euro euros percent of the 块 元 毛 分 号 月 年 日 点
-    岁"""
+    """and point dollar dollars cent cents pound pounds pence euro euros percent of the 块 元 角 毛 分 号 月 年 日 点
+    岁 度 单元 楼 号楼 栋 层 室"""
 )
 _ONE = ("one",)
 _MOST_LEAD_IN, _MOST_UNITS = 3, 2
@@ -53,10 +55,21 @@ _ALSO_WORDS = frozenset("ai")
 _MONTHS = _set("january february march april may june july august september october november december")
 _INSIDE = frozenset(("and", "of", "point", "the"))
 _BETWEEN_NUMBERS = _set("over point times plus minus to by")
-_TIME_WORDS = _set("in on since by until till between from to and the of around about before after 在 从 到")
+_ADDRESS_PARTS = _set("apartment flat room suite unit building block floor gate door")
+_TIME_WORDS = _set(
+    "in on at for within since by until till between from to and the of around about before after 在 从 到"
+)
 _YEARS = range(1000, 2200)
 _CODE_LETTERS = 3
 _NONE = Punctuation.NONE.value
+_MONEY_UNITS, _PLACE_UNITS = tuple("块元角毛度"), ("楼", "单元", "栋", "幢", "层", "座", "弄")
+_BEHIND_NUMBERS = _set("的 室 号 房 房间 块 元 人 个 度 米 克")
+_BEHIND_DATES = _set("早上 上午 中午 下午 傍晚 晚上 夜里 凌晨 在 at")
+_BEFORE_DATES = frozenset("在从于自到最晚迟早截至止")
+_TOPIC_CHARACTERS, _READ_OUT_DIGITS = 3, 4
+_CHINESE_ANSWERS = _set(
+    "好 好的 好吧 行 行吧 可以 对 对的 对吧 是 是的 嗯 哦 没有 没 没错 不 不是 不行 不对 有 谢谢 再见 明白 知道了 当然"
+)
 
 
 def keep_numbers(words: Sequence[str], tags: bytearray, start: int, end: int, editing: frozenset[int]) -> None:
@@ -130,8 +143,9 @@ class _Numbers:
 
     def _is_meant(self, begin: int, end: int) -> bool:
         """Tell whether words taken back hold a number, or a part of one, and no repair of it."""
-        if any(first < end < stop for first, stop in self._stretches):
-            return True  # the number goes on behind them
+        goes_on = [(first, stop) for first, stop in self._stretches if first < end < stop]
+        if any(list(self._words[first:stop]) != [*_ONE, *_ONE] for first, stop in goes_on):
+            return True
         cut = any(first < begin < stop for first, stop in self._stretches)
         said = [self._words[place] for place in range(begin, end) if place in self._numbered]
         if not cut and (said or [*_ONE]) == [*_ONE] and not self._belongs_to_amount(begin, end):
@@ -207,7 +221,13 @@ def marks_around_numbers(
     doubtful = [
         place
         for place in range(first, min(len(marks), len(words) - 1))
-        if marks[place] and (_may_go_on(words[place]) or is_number_word(words[place + 1]))
+        if marks[place]
+        and (
+            _may_go_on(words[place])
+            or (place and is_number_word(words[place - 1]))
+            or is_number_word(words[place + 1])
+            or _may_lead_to_date(words[place + 1])
+        )
     ]
     if not doubtful:
         return
@@ -219,11 +239,15 @@ def marks_around_numbers(
             marks[place] = _mark_within(words, span, place, marks[place], digit_commas=digit_commas)
         elif _is_code(words, place) and _is_code(words, place + 1):
             marks[place] = _mark_in_code(marks[place], digit_commas=digit_commas)
-        elif marks[place] in _ENDS and (
-            _goes_on_unseen(words, number, place, look_ahead_words)
-            or (span is not None and words[place + 1] in _BETWEEN_NUMBERS and place + 2 in number)
-            or (span is not None and span.kind is NumberKind.DATE and words[place + 1] == "at" and place + 2 in number)
-            or (span is not None and _opens_sentence(words, marks, span, place))
+        elif _within_amount(words, number, place) or (
+            marks[place] in _ENDS
+            and (
+                _goes_on_unseen(words, number, place, look_ahead_words)
+                or (span is not None and _goes_on_behind(words, number, span, place))
+                or _opens_sentence(words, marks, number, place)
+                or (behind is not None and words[place].endswith(_PLACE_UNITS))
+                or _is_topic_of_number(words, marks, number, place)
+            )
         ):
             marks[place] = _NONE
 
@@ -234,14 +258,60 @@ def _goes_on_unseen(words: Sequence[str], number: Mapping[int, NumberSpan], plac
     return len(seen) == look_ahead_words > 1 and all(spot in number or words[spot] in _AMOUNT_WORDS for spot in seen)
 
 
-def _opens_sentence(words: Sequence[str], marks: bytearray, span: NumberSpan, place: int) -> bool:
-    """Tell whether a date up to ``place``, with its preposition, is all of its sentence, and answers no question."""
-    if span.end != place + 1 or not (span.kind in (NumberKind.DATE, NumberKind.YEAR) or _is_year(span)):
+def _may_lead_to_date(word: str) -> bool:
+    return _BEFORE_DATES.issuperset(word)
+
+
+def _within_amount(words: Sequence[str], number: Mapping[int, NumberSpan], place: int) -> bool:
+    """Tell whether a Chinese amount goes on behind its larger unit: 八块 七毛, 八十五 元 八角."""
+    amount = place in number or place - 1 in number
+    return amount and place + 1 in number and words[place].endswith(_MONEY_UNITS)
+
+
+def _goes_on_behind(words: Sequence[str], number: Mapping[int, NumberSpan], span: NumberSpan, place: int) -> bool:
+    """Tell whether the next word joins a number to another or to a noun, or a date to its hour or place."""
+    link = words[place + 1]
+    if link in _BEHIND_NUMBERS:
+        return True
+    if span.kind is NumberKind.DATE and link in _BEHIND_DATES:
+        return not link.isascii() or place + 2 in number
+    return link in (*_BETWEEN_NUMBERS, *_ADDRESS_PARTS) and place + 2 in number
+
+
+def _is_topic_of_number(words: Sequence[str], marks: bytearray, number: Mapping[int, NumberSpan], place: int) -> bool:
+    """Tell whether Chinese words that answer nothing are all of a sentence, and what they lack follows.
+
+    That is a number read out digit by digit (记下我的号码 一三八零) or, behind a few characters, a date.
+    """
+    if words[place].isascii():
+        return False
+    first = place + 1
+    while first < len(words) and _may_lead_to_date(words[first]):
+        first += 1
+    begin = place
+    while begin and marks[begin - 1] not in _ENDS:
+        begin -= 1
+    topic, behind, date = "".join(words[begin : place + 1]), number.get(place + 1), number.get(first)
+    if topic in _CHINESE_ANSWERS:
+        return False
+    read_out = behind is not None and behind.kind is NumberKind.DIGITS and len(behind.value) >= _READ_OUT_DIGITS
+    dated = date is not None and date.kind in (NumberKind.DATE, NumberKind.YEAR)
+    return read_out or (dated and len(topic) <= _TOPIC_CHARACTERS)
+
+
+def _opens_sentence(words: Sequence[str], marks: bytearray, number: Mapping[int, NumberSpan], place: int) -> bool:
+    """Tell whether a date, or a number and its unit, are all of a sentence with a preposition, and answer nothing."""
+    span = number.get(place)
+    if span is None:
+        span = number.get(place - 1)
+        if span is None or span.end != place:
+            return False
+    elif span.end != place + 1 or not (span.kind in (NumberKind.DATE, NumberKind.YEAR) or _is_year(span)):
         return False
     begin = span.begin
     while begin and marks[begin - 1] not in _ENDS:
         begin -= 1
-        if words[begin] not in _TIME_WORDS and not is_number_word(words[begin]):
+        if begin not in number and words[begin] not in _TIME_WORDS and not is_number_word(words[begin]):
             return False
     return begin < span.begin and not (begin and marks[begin - 1] == Punctuation.QUESTION)
 

@@ -5,7 +5,7 @@ takes a tag away. It reads the words that are there, their marks and their tags,
 
 Rules:
 
-1. Answers stay: "uh huh", "uh oh", "mm hmm", "nuh uh", and "uh uh" where a sentence begins.
+1. Answers stay: "uh huh", "mm hmm", "nuh uh", and "uh oh" and "uh uh" where a sentence begins.
 2. A sound that is no filler stays: "er" behind "the", "mm" behind a number, and one that is named ("the word um").
 3. The two words of "you know" and "I mean" stay or go together. Where one of them stays, both do.
 4. "you know" stays as a relative clause or with its object ("the man you know from work", "as you know"); so does
@@ -63,8 +63,8 @@ def _words(*texts: str) -> frozenset[str]:
     return frozenset(compared(word) for text in texts for word in text.split())
 
 
-_ANSWERS = _Phrases(("uh huh", "unh huh", "mm hm", "mm hmm", "mhm", "mhmm", "nuh uh", "uh oh", "嗯哼", "嗯嗯"))
-_ANSWERS_AT_START = _Phrases(("uh uh", "unh unh"))
+_ANSWERS = _Phrases(("uh huh", "unh huh", "mm hm", "mm hmm", "mhm", "mhmm", "nuh uh", "嗯哼", "嗯嗯"))
+_ANSWERS_AT_START = _Phrases(("uh uh", "unh unh", "uh oh"))
 _SOUNDS = _words("um umm uh uhh er erm err ah eh hm hmm mm mmm mhm 嗯 呃 啊 哦 唔 额 诶")
 _NAMES_OF_SOUNDS = _words("word words sound sounds syllable letters 字 个字 个词 这个字 这个词")
 _SAID = _words("say says said saying go goes went write wrote type typed 说 写")
@@ -89,7 +89,7 @@ _EMPHATIC_TERMS = "very;really;much;many;far;long;come on;go;bye;ha;blah;hey;ple
 _EMPHATIC = _Phrases(_EMPHATIC_TERMS.split(";"))
 _BEHIND_SO = _words(
     """i you we he she it they that this the a if when what how why where there then my your our his her so and but um
-    uh yeah anyway basically now"""
+    uh yeah anyway basically now there's that's it's i'm we're you're he's she's they're i've we've what's"""
 ) | {""}
 _PARTICLES = _words("in on out up over off")
 _PHRASAL_VERBS = _words(

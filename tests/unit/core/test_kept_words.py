@@ -62,6 +62,9 @@ def test_what_was_meant_stays(line: str) -> None:
     ("line", "gone"),
     [
         ("i {um left early", "um"),
+        ("but {uh oh dear it rained", "uh"),
+        ("it was [so so there's no need", "so"),
+        ("then [one one thing fell", "one"),
         ("we went to the {uh {uh station", "uh uh"),
         ("the room was {er full", "er"),
         ("he said {um that it rained", "um"),
