@@ -147,10 +147,10 @@ PROTOCOL ?= classic
 REDIS ?= pair
 BEFORE ?=
 ONLY ?=
-chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster, BEFORE=commit, ONLY=kind, TIMED=1, FORMER=1, CROWD=500, EVERY=60, CHANGES=1)
+chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster, BEFORE=commit, ONLY=kind, TIMED=1, CROWD=500, EVERY=60, CHANGES=1)
 	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --faults $(FAULTS) --protocol $(PROTOCOL) --redis $(REDIS) \
 	  $(if $(BEFORE),--before $(BEFORE)) $(if $(ONLY),--only $(ONLY)) $(if $(TIMED),--timed) \
-	  $(if $(FORMER),--former-format) $(if $(CROWD),--crowd $(CROWD)) $(if $(EVERY),--every $(EVERY)) $(if $(CHANGES),--changes) \
+	  $(if $(CROWD),--crowd $(CROWD)) $(if $(EVERY),--every $(EVERY)) $(if $(CHANGES),--changes) \
 	  $(if $(DIARIES),--folder $(DIARIES))
 
 .PHONY: soak

@@ -17,7 +17,7 @@ __all__ = ["MANIFEST_VERSION", "CheckpointId", "Manifest", "OffsetMetadata"]
 _ID = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9a-f]{16})")
 _METADATA = re.compile(
     r"caesura1 ([\w.-]+) (\d+) (\d+) (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\d+) (\d+) (\S+)"
-    r"(?: ([0-9]{1,18}\.[0-9a-f]{16}))?",
+    r" ([0-9]{1,18}\.[0-9a-f]{16})",
     re.ASCII,
 )
 
@@ -77,8 +77,7 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     often the next was tried; where records are isolated no more, the next timers (``worker.runtime.poison_isolation``).
     Where the former is the committed offset itself, nothing but a claim's or a rebuild's own save was committed. Under
     an id of number 0, which announces a rebuild, tries are the rebuild's.
-    transactional_id: the writer's, for a takeover. ledger: what the ledger must say (``schemas.ledger_sum``); None
-    where nobody counted. Releases before state version 1.4 take metadata that has it for somebody else's.
+    transactional_id: the writer's, for a takeover. ledger: what the ledger must say (``schemas.ledger_sum``).
     """
 
     id: CheckpointId
@@ -90,14 +89,13 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     transactional_id: str
     isolated_until_offset: int = 0
     tries: int = 0
-    ledger: LedgerSum | None = None
+    ledger: LedgerSum = LedgerSum()
 
     def encode(self) -> str:
         """Return the text form; ASCII, well under the broker's 4096 bytes."""
         numbers = f"{self.replay_offset} {self.partitions} {self.isolated_until_offset} {self.tries}"
-        ledger = "" if self.ledger is None else f" {self.ledger}"
         place = f"{self.topic} {self.partition} {self.next_offset}"
-        return f"caesura1 {place} {self.id} {numbers} {self.transactional_id}{ledger}"
+        return f"caesura1 {place} {self.id} {numbers} {self.transactional_id} {self.ledger}"
 
     @classmethod
     def decode(cls, text: str | None) -> OffsetMetadata | None:
@@ -129,7 +127,7 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
             isolated_until_offset=int(isolated),
             tries=int(tries),
             transactional_id=transactional_id,
-            ledger=None if ledger is None else LedgerSum.parse(ledger),
+            ledger=LedgerSum.parse(ledger),
         )
 
     def belongs_to(self, topic: str, partition: int, next_offset: int) -> bool:

@@ -1,14 +1,13 @@
 """What is stored of a session: its snapshot in Redis, and the ledger record derived from it (docs/exactly-once.md).
 
 A snapshot is taken between events only, so it holds values, never work. Words stand in it as they came; the ledger
-record holds the same facts without any word's text (promise 5). A minor version adds optional fields at the end.
+record holds the same facts without any word's text (promise 5).
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import cache
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -30,31 +29,15 @@ __all__ = [
     "SessionFacts",
     "SessionState",
     "SessionStatus",
-    "StateVersion",
     "Unit",
     "decode_ledger",
     "decode_state",
     "encode_ledger",
     "encode_state",
-    "reaches",
 ]
 
-StateVersion = Literal["1.0", "1.1", "1.2", "1.3", "1.4"]
-"""The versions that this release can write; it reads every minor of the major.
-
-1.1: a snapshot may hold ``traces``. 1.2: labels may have ``casing``. 1.3: options may have the session's own words.
-1.4: the metadata of committed offsets may say what the ledger must (``schemas.ledger_sum``), which no release before
-reads; snapshots and ledger records are those of 1.3.
-"""
-
-STATE_VERSION: StateVersion = "1.3"
-"""What is written unless another is asked for."""
-
-
-@cache
-def reaches(version: StateVersion, wanted: StateVersion) -> bool:
-    """Tell whether what came with ``wanted`` has a place in ``version``."""
-    return int(version.partition(".")[2]) >= int(wanted.partition(".")[2])
+STATE_VERSION = "2.0"
+"""The version that is written. Every minor version of its major is read; a minor version adds optional fields."""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):

@@ -33,7 +33,6 @@ def main() -> int:
         "--only", type=FaultKind, choices=tuple(FaultKind), nargs="+", default=(), help="kinds of fault"
     )
     parser.add_argument("--timed", action="store_true", help="timers fire; labels and cuts are not compared")
-    parser.add_argument("--former-format", action="store_true", help="every other worker writes the former version")
     parser.add_argument("--crowd", type=int, default=0, help="sessions a partition that stay open all the while")
     parser.add_argument("--every", type=float, default=0.0, help="seconds from one fault to the next at least")
     parser.add_argument("--changes", action="store_true", help="rules and models change; labels are not compared")
@@ -58,7 +57,6 @@ def main() -> int:
         before=given.before,
         only=given.only,
         timed=given.timed,
-        former_format=given.former_format,
         crowd=given.crowd,
         every_s=given.every,
         changes=given.changes,

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from schemas.state import STATE_VERSION
 from tests.chaos.changes import FIRST_VERSION, RULE_SETS
 from tests.chaos.fleet_member import LOOK_EVERY_S, Member
 from tests.chaos.member import FENCED
@@ -22,7 +21,6 @@ from tests.harness.waiting import comes
 __all__ = ["Fleet"]
 _RESTART_WAIT_S = 0.3
 _STOPPED_WITHIN_S = 40.0
-_FORMATS = (STATE_VERSION, "1.0")
 _KILLED = {-signal.SIGKILL, 128 + signal.SIGKILL}
 _EXPECTED_ENDS = {0, HUNG, FENCED, *_KILLED}
 
@@ -31,7 +29,6 @@ class Fleet:
     """All places. version: of the models that are active. ``close`` ends every process; so does the end of this one.
 
     module: what a worker's process runs. before: the folder of another release, which every other place runs.
-    former_format: every other place writes its state as the version before.
     """
 
     def __init__(
@@ -41,8 +38,6 @@ class Fleet:
         folder: Path | None = None,
         module: str = "tests.chaos.member",
         before: Path | None = None,
-        *,
-        former_format: bool = False,
     ) -> None:
         self._own_folder = tempfile.TemporaryDirectory(prefix="caesura-chaos-")
         self.folder = folder or Path(self._own_folder.name)
@@ -50,8 +45,7 @@ class Fleet:
         self.members = [
             Member(
                 pipeline.ordinal,
-                {"pipeline": pipeline.as_json(), "redis": redis}
-                | ({"format": {"writes": _FORMATS[pipeline.ordinal % 2]}} if former_format else {}),
+                {"pipeline": pipeline.as_json(), "redis": redis},
                 self.folder,
                 module,
                 before if before is not None and pipeline.ordinal % 2 else ROOT,

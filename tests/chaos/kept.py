@@ -106,7 +106,7 @@ def _check_offset(partition: int, kept: Kept, findings: Findings) -> None:
         findings.add("lost", f"partition {partition}: read to {offset.next_offset} of {kept.ends[partition]}")
     if not metadata.replay_offset <= offset.next_offset or metadata.partitions != len(kept.ends):
         findings.add("foreign", f"partition {partition}: its metadata is of something else")
-    if metadata.ledger is not None and metadata.ledger != _ledger_sum(partition, kept):
+    if metadata.ledger != _ledger_sum(partition, kept):
         findings.add("lost", f"partition {partition}: what is committed of the ledger is not what it says")
 
 

@@ -1,8 +1,7 @@
 """``python -m tests.chaos.member CONFIG``: a worker under chaos in a process of its own, with a diary on stdout.
 
 CONFIG is JSON: ``pipeline`` and ``redis`` say what it is built from, ``models`` which versions its engine has loaded,
-the active one first. ``format``, where there is one, says in ``writes``
-the version of the state that this member writes. Every event brings a trace context then, so that the versions differ.
+the active one first. Every event brings a trace context.
 
 The diary is one JSON object a line: what the runner needs to know (which partitions it holds) and what whoever looks
 for the cause of a violation wants to read.
@@ -54,11 +53,9 @@ from worker.ports.observer import (
     TookOver,
 )
 from worker.ports.seam_events import CheckpointTaken, ProducerRebuilt
-from worker.ports.tracer import Tracer
 from worker.runtime.assembly import assemble
 from worker.runtime.loop import Worker
 from worker.runtime.parts import RuntimeParts
-from worker.runtime.untraced import Untraced
 
 __all__ = ["FENCED", "work"]
 
@@ -126,12 +123,7 @@ def work(config: dict[str, dict[str, object]], engine: Engine) -> None:
     diary._write("born", pid=os.getpid())  # whoever knows its number may end it from now on
     load_dictionary()  # as worker.app does
     pipeline = Pipeline(**config["pipeline"])  # type: ignore[arg-type]
-    tracer: Tracer = Untraced()
-    if "format" in config:
-        writes, tracer = config["format"]["writes"], ContextsOnly()
-        pipeline = pipeline.replaced(changes={**pipeline.changes, "state_version": writes})
-        diary._write("format", writes=writes)
-    worker = _build(pipeline, config["redis"], engine, diary, tracer)
+    worker = _build(pipeline, config["redis"], engine, diary)
     try:
         worker.run(stopping.is_set)
     except FencedError as error:
@@ -140,7 +132,7 @@ def work(config: dict[str, dict[str, object]], engine: Engine) -> None:
     diary._write("ended")
 
 
-def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: Diary, tracer: Tracer) -> Worker:
+def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: Diary) -> Worker:
     settings, kafka = pipeline.settings(), pipeline.kafka_settings()
     addresses = redis["addresses"]
     assert isinstance(addresses, list)
@@ -160,7 +152,7 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
         engine=engine,
         clock=clock,
         observer=diary,
-        tracer=tracer,
+        tracer=ContextsOnly(),
         saving=ThreadPoolExecutor(max_workers=2, thread_name_prefix="saving"),
     )
 

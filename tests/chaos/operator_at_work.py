@@ -80,9 +80,7 @@ class OperatorAtWork:
             return
         victim, another = candidates[int(where * len(candidates)) - 1], candidates[int(where * len(candidates))]
         assert victim.key is not None
-        kinds: Sequence[bytes | None] = _rubbish(victim.value or b"", another.value or b"")
-        if self._world.sums_ledger:
-            kinds = [*kinds, None]
+        kinds = [*_rubbish(victim.value or b"", another.value or b""), None]
         rubbish = kinds[int(where * len(kinds))]
         reason = ParkReason.LEDGER_INCOMPLETE if rubbish is None else ParkReason.LEDGER_UNREADABLE
         self._write_ledger(partition, victim.key, rubbish)

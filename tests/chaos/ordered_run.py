@@ -26,7 +26,7 @@ CLOSED_BEFORE_ITS_FIRST_ROUTE = 278
 def a_run() -> tuple[Output, Said, Kept]:
     """Have sessions say their words at their pace, to one worker on the twins; timers fire."""
     world = World(partitions=PARTITIONS, rules=DecodingRules(routes=frozenset({"de"}), **{**RULES, **TIMED_RULES}))  # type: ignore[arg-type]
-    worker = world.worker(dead_letter_limit=1_000_000, state_version="1.4")
+    worker = world.worker(dead_letter_limit=1_000_000)
     numbers = (*range(SESSIONS), CLOSED_BEFORE_ITS_FIRST_ROUTE)
     running = [session_records(SEED, number, PARTITIONS, timed=True) for number in numbers]
     refused: dict[Place, str] = {}

@@ -17,9 +17,9 @@ class Plan:
 
     minutes: after so long no more faults are begun. folder: where the workers' diaries are kept; None: nowhere.
     before: commit or tag of another release, which every other worker runs; None: all run this one. only: kinds of
-    fault; none: all of them. timed: timers fire, and what they change is not compared. former_format: every other
-    worker writes its state as the version before. crowd: sessions of each partition that stay open all the while.
-    every_s: so long from one fault to the next at least. changes: rules and models change, and labels are not compared.
+    fault; none: all of them. timed: timers fire, and what they change is not compared. crowd: sessions of each
+    partition that stay open all the while. every_s: so long from one fault to the next at least. changes: rules and
+    models change, and labels are not compared.
     """
 
     seed: int
@@ -32,7 +32,6 @@ class Plan:
     before: str | None = None
     only: Collection[FaultKind] = ()
     timed: bool = False
-    former_format: bool = False
     crowd: int = 0
     every_s: float = 0.0
     changes: bool = False

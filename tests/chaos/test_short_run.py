@@ -18,8 +18,7 @@ def test_a_few_faults_change_nothing(protocol: str, redis: str, seed: int) -> No
     require_jars("three brokers of our own")
     if find_redis_server() is None:
         missing("no redis-server on this machine to mistreat")
-    mixed = protocol == "consumer"
-    report = run(Plan(seed=seed, faults=6, protocol=protocol, redis=redis, events_a_s=25.0, former_format=mixed))
+    report = run(Plan(seed=seed, faults=6, protocol=protocol, redis=redis, events_a_s=25.0))
     assert report.complaints == []
     assert report.violations == []
     assert len(report.strikes) == 6

@@ -83,14 +83,8 @@ class ChaosWorld:
             where,
             self._plan.folder,
             before=None if self._plan.before is None else self._stack.enter_context(release(self._plan.before)),
-            former_format=self._plan.former_format,
         )
         self._stack.callback(self.fleet.close)
-
-    @property
-    def sums_ledger(self) -> bool:
-        """Whether all workers commit what the ledger must say: a release before could not read that."""
-        return self._plan.before is None and not self._plan.former_format
 
     def _pipeline(self, ordinal: int) -> Pipeline:
         static = {"group_instance_id": f"{DEPLOYMENT}-0"} if self.protocol == "classic" and ordinal == 0 else {}
@@ -104,7 +98,6 @@ class ChaosWorld:
                 "commit_interval_ms": 200,
                 "commit_timeout_s": 5.0,
                 "dead_letter_limit": 1_000_000,
-                **({"state_version": "1.4"} if self.sums_ledger else {}),
             },
             kafka_changes={"request_timeout_ms": 3_000, **static},
             rules={**RULES, **TIMED_RULES} if self._plan.timed else dict(RULES),

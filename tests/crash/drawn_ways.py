@@ -6,8 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from schemas.state import StateVersion
-from tests.crash.exploration import OWNERS, SUMMED, broken
+from tests.crash.exploration import OWNERS, broken
 
 __all__ = ["draw", "explore", "shorten"]
 
@@ -38,9 +37,6 @@ _WEIGHTS = {
 _LOSSES = {"lose": 3, "copy": 3, "fail_over": 2}
 _JUMPS = {"jump 0.9": 2, "jump -0.9": 2, "jump 3": 2, "jump -3": 2, "jump 3600": 1, "jump -3600": 1, "time 0.1": 12}
 _STRIKES = {"strike {session}": 8, "strike {session} older": 4, "lose": 4}
-_VERSIONS: Sequence[Sequence[StateVersion]] = (("1.3",), ("1.4",), ("1.4", "1.3"))
-"""What each ordinal writes, by seed: the default, what sums the ledger, and a fleet in the midst of a roll-out."""
-
 _LOSSES_IN_PART = {"spoil {partition} {number}": 8, "miss {session}": 2}
 
 
@@ -74,11 +70,11 @@ def explore(
 ) -> str | None:
     """Go the ways of these seeds; None where every promise held, else what broke and the shortest way there.
 
-    strikes: an operator strikes records from the ledger, which only workers that sum it all notice.
+    strikes: an operator strikes records from the ledger.
     """
     for seed in seeds:
         way = draw(seed, length, losses=losses, in_part=in_part, strikes=strikes, jumps=jumps)
-        ends = partial(broken, partitions=1 + seed % 2, versions=SUMMED if strikes else _VERSIONS[seed % 3])
+        ends = partial(broken, partitions=1 + seed % 2)
         if ends(way):
             shortest = shorten(way, ends)
             return f"{ends(shortest)} (seed {seed})\n  " + "\n  ".join(shortest)

@@ -15,7 +15,6 @@ import msgspec
 from schemas.checkpoint import OffsetMetadata
 from schemas.dead_letters import DeadLetterReason
 from schemas.segments import Segment
-from schemas.state import StateVersion
 from tests.harness.damages import DAMAGES
 from tests.harness.speech import event
 from tests.harness.stepping import SteppedWorker
@@ -31,7 +30,7 @@ from worker.ports.reasons import ParkReason
 from worker.ports.session_store import StoredHead
 from worker.runtime.found_sessions import FoundManifest
 
-__all__ = ["OWNERS", "SUMMED", "Exploration", "Violation", "broken"]
+__all__ = ["OWNERS", "Exploration", "Violation", "broken"]
 
 _RULES = DecodingRules(
     step_words=1,
@@ -42,7 +41,6 @@ _RULES = DecodingRules(
     idle_after_ms=10_000,
     forget_after_ms=8_000,
 )
-SUMMED: Sequence[StateVersion] = ("1.4",)
 OWNERS = (0, 1, 2)
 _ORDINALS = 2
 """Owners 0 and 2 have the same ordinal, as a process has that was given up and lives on."""
@@ -58,10 +56,9 @@ class Violation(Exception):  # noqa: N818  # what it is, not what failed
 
 
 class Exploration:
-    """One way through the seam, over so many partitions. versions: of the state that each ordinal writes."""
+    """One way through the seam, over so many partitions."""
 
-    def __init__(self, partitions: int = 1, versions: Sequence[StateVersion] = SUMMED) -> None:
-        self._versions = versions
+    def __init__(self, partitions: int = 1) -> None:
         self.world = World(partitions=partitions, rules=_RULES)
         self._owners: dict[int, SteppedWorker] = {}
         self._said: dict[str, list[str]] = defaultdict(list)
@@ -194,10 +191,7 @@ class Exploration:
         return make
 
     def _world_worker(self, ordinal: int, engine: ScriptedEngine, observer: Observer | None = None) -> TwinWorker:
-        version = self._versions[ordinal % len(self._versions)]
-        return self.world.worker(
-            ordinal, observer=observer, engine=engine, commit_interval_ms=10, state_version=version
-        )
+        return self.world.worker(ordinal, observer=observer, engine=engine, commit_interval_ms=10)
 
     def _advance(self, owner: str, times: str) -> None:
         number = int(owner)
@@ -307,10 +301,10 @@ def _transactional_id(owner: str) -> str:
     return f"caesura-{int(owner) % _ORDINALS}"
 
 
-def broken(way: Sequence[str], *, partitions: int = 1, versions: Sequence[StateVersion] = SUMMED) -> str | None:
+def broken(way: Sequence[str], *, partitions: int = 1) -> str | None:
     """Go a way; None where every promise held, else what broke."""
     try:
-        Exploration(partitions, versions).run(way)
+        Exploration(partitions).run(way)
     except Violation as violation:
         return str(violation)
     return None

@@ -186,7 +186,7 @@ def test_a_ledger_that_cannot_be_read_for_long_counts_for_no_try_of_a_rebuild() 
 def _waiting_without(session: str) -> World:
     """Have two sessions' words wait, one of which the ledger misses once Redis is lost."""
     world = World(rules=_PATIENT)
-    first = world.worker(state_version="1.4")
+    first = world.worker()
     world.send(event("ann", 0, "one", utterance_end=True), event("ben", 0, "oh", utterance_end=True))
     first.settle()
     world.send(event("ann", 1, "two"), event("ben", 1, "who", "is"))
@@ -207,7 +207,7 @@ def test_a_rebuild_that_parks_for_what_stands_in_the_log_counts_for_no_try(ways:
     """Its partition may have many owners before somebody looks: it parks for the same reason each time."""
     world = _waiting_without("ann")
     for ordinal in range(12):
-        worker = world.worker(ordinal % 2, state_version="1.4")
+        worker = world.worker(ordinal % 2)
         worker.settle()
         assert {str(one.reason) for one in worker.worker.assignment.parked.values()} == {"ledger_incomplete"}
         if ways == "drain":
@@ -216,7 +216,7 @@ def test_a_rebuild_that_parks_for_what_stands_in_the_log_counts_for_no_try(ways:
             world.broker.expel("caesura", "asr.words", worker.source.member_id)
     assert write_again(world) == 1
     world.send(event("ann", 2, "three", session_end=True), event("ben", 2, "there", session_end=True))
-    worker = world.worker(0, state_version="1.4")
+    worker = world.worker(0)
     worker.turn(400)
     assert worker.worker.unready() == ()
     found = by_session(world.segments())
@@ -230,7 +230,7 @@ def test_a_rebuild_that_parks_for_what_stands_in_the_log_counts_for_no_try(ways:
 def test_where_that_cannot_be_committed_it_is_claimed_again_and_parks() -> None:
     world = _waiting_without("ann")
     world.raise_token(0, 11)  # claims without a commit: the rebuild is announced
-    worker = world.worker(1, state_version="1.4")
+    worker = world.worker(1)
     while not is_announcement(_committed(world)):
         worker.turn()
     world.broker.fail("commit", AbortableError("as planned"), of="caesura-1")

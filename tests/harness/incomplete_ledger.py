@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from schemas.state import StateVersion
 from tests.harness.speech import event
 from tests.harness.twin_world import TwinWorker, World
 from worker.core.rules import DecodingRules
@@ -17,10 +16,10 @@ __all__ = ["PATIENT", "give_up", "parked_of", "rebuilt", "world_of_two"]
 PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
 
 
-def world_of_two(version: StateVersion = "1.4") -> World:
+def world_of_two() -> World:
     """Two sessions have published, one of them twice, and have words that wait; a third has words only."""
     world = World(rules=PATIENT)
-    first = world.worker(state_version=version)
+    first = world.worker()
     world.send(event("ann", 0, "one", utterance_end=True), event("ben", 0, "who", utterance_end=True))
     first.settle()
     world.send(event("ann", 1, "two", utterance_end=True))
@@ -31,9 +30,9 @@ def world_of_two(version: StateVersion = "1.4") -> World:
     return world
 
 
-def rebuilt(world: World, version: StateVersion = "1.4") -> TwinWorker:
+def rebuilt(world: World) -> TwinWorker:
     world.redis.lose_everything()
-    worker = world.worker(1, state_version=version)
+    worker = world.worker(1)
     worker.settle()
     return worker
 
@@ -45,10 +44,10 @@ def parked_of(worker: TwinWorker) -> Parked:
 
 
 def give_up(
-    world: World, detail: str, *, through: str | None = None, given_up: str | None = None, name: str = "ann"
+    world: World, detail: str, *, through: str | None = None, given_up: str | None = None, key: bytes | None = b"ann"
 ) -> None:
     """Do what the detail says."""
-    words = dict(word.rstrip(";").split("=") for word in detail.split() if word.startswith("caesura."))
+    words = dict(word.rstrip(";").split("=") for word in detail.split() if word.startswith("caesura.") and "=" in word)
     headers = {THROUGH_HEADER: through or words[THROUGH_HEADER], GIVEN_UP_HEADER: given_up or words[GIVEN_UP_HEADER]}
     coded = tuple((name, value.encode()) for name, value in headers.items())
-    world.broker.append("caesura.ledger", 0, None, key=name.encode(), headers=coded)
+    world.broker.append("caesura.ledger", 0, None, key=key, headers=coded)

@@ -17,8 +17,7 @@ pytestmark = pytest.mark.timeout(120)
 
 @pytest.fixture
 def world(kafka: Kafka, redis_server: RedisServer, deployment: str) -> RealWorld:
-    changes: dict[str, object] = {"state_version": "1.4"}
-    return RealWorld(kafka, redis_server.url, deployment, partitions=1, rules=UNHURRIED, changes=changes)
+    return RealWorld(kafka, redis_server.url, deployment, partitions=1, rules=UNHURRIED)
 
 
 def _write(world: RealWorld, key: bytes, value: bytes | None) -> None:

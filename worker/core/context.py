@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from schemas.events import Word
-from schemas.state import STATE_VERSION, ModelWordPiece, StateVersion
+from schemas.state import ModelWordPiece
 from worker.core.decoding_counts import DecodingCounts
 from worker.core.rules import DecodingRules, ModelTable
 from worker.core.words import SegmenterFactory, whitespace_segmenters
@@ -19,8 +19,8 @@ __all__ = ["DecodingContext", "Origin"]
 class DecodingContext:
     """Rules, models and segmenters of a worker, the input partition, and where its sessions count what they do.
 
-    state_version: what snapshots and ledger records are written as. looks_ahead: whether a step asks for labels that
-    it cannot use yet, for those who show unfrozen words (``worker.core.tentative``); it changes no frozen label.
+    looks_ahead: whether a step asks for labels that it cannot use yet, for those who show unfrozen words
+    (``worker.core.tentative``); it changes no frozen label.
     """
 
     topic: str
@@ -29,7 +29,6 @@ class DecodingContext:
     models: ModelTable = field(default_factory=ModelTable)
     segmenters: SegmenterFactory = whitespace_segmenters
     counts: DecodingCounts = field(default_factory=DecodingCounts)
-    state_version: StateVersion = STATE_VERSION
     looks_ahead: bool = False
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Protocol
 
 from msgspec import Meta
 
 from schemas.events import MAX_OWN_PHRASES, Emission, SessionOptions
 from schemas.segments import Cause
-from schemas.state import ChosenOptions, StateVersion, reaches
+from schemas.state import ChosenOptions
 from worker.core.labelling import NO_OFFSETS, ScoreOffsets
 from worker.errors import FatalError
 
@@ -168,10 +168,6 @@ class DecodingRules:
         if not (sentence_end or self.reparandum_offset or self.filler_offset):
             return NO_OFFSETS
         return ScoreOffsets(reparandum=self.reparandum_offset, filler=self.filler_offset, sentence_end=sentence_end)
-
-    def kept_in(self, version: StateVersion) -> DecodingRules:
-        """Return these rules without the wishes that a state of this version would lose at the next claim."""
-        return self if reaches(version, "1.3") else replace(self, bounds=replace(self.bounds, own_phrases=0))
 
     def choose(self, wishes: SessionOptions | None) -> ChosenOptions:
         """Return a session's options: its wishes clamped to the bounds, the operator's values for the rest."""

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
-from schemas.labels import Labels
-from schemas.state import (
-    ChosenOptions,
-    EncodedState,
-    LedgerState,
-    SessionState,
-    StateVersion,
-    encode_state,
-    reaches,
-)
+from schemas.state import STATE_VERSION, EncodedState, LedgerState, SessionState, encode_state
 from worker.core.admission import Admission
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
@@ -28,7 +19,7 @@ __all__ = ["ledger_record", "replay_offset", "restored", "snapshot"]
 
 def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, SegmentWriter, Decoder]:
     """Make a session's parts as they were when the snapshot was taken."""
-    options = _options(context.state_version, state.options)
+    options = state.options
     admission = Admission(
         rules=context.rules,
         options=options,
@@ -90,14 +81,11 @@ def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, 
 
 
 def snapshot(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> bytes:
-    """Return everything that a session is, its words included, as it is stored (``schemas.state.decode_state``).
-
-    1.0 has no place for the contexts of the words' events.
-    """
+    """Return everything that a session is, its words included, as it is stored (``schemas.state.decode_state``)."""
     facts = _facts(admission, writer, decoder)
     facts["buffer"] = decoder.buffer.stored_words()
     facts["held"] = decoder.segmenter.held
-    facts["traces"] = writer.traces if reaches(writer.context.state_version, "1.1") else ()
+    facts["traces"] = writer.traces
     return encode_state(EncodedState(**facts))
 
 
@@ -128,12 +116,12 @@ def replay_offset(decoder: Decoder) -> int | None:
 def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dict[str, Any]:
     buffer = decoder.buffer
     return {
-        "version": writer.context.state_version,
+        "version": STATE_VERSION,
         "session": writer.session,
         "since": writer.since,
         "status": admission.status,
         "lang": decoder.lang,
-        "options": _options(writer.context.state_version, admission.options),
+        "options": admission.options,
         "epoch": admission.epoch,
         "next_seq": admission.next_seq,
         "activity_ms": admission.activity_ms,
@@ -166,15 +154,5 @@ def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dic
         "unrecorded_offset": decoder.unrecorded_offset,
         "frozen": buffer.frozen,
         "settled": buffer.settled,
-        **asdict(_labels(writer.context.state_version, buffer.labels)),
+        **asdict(buffer.labels),
     }
-
-
-def _options(version: StateVersion, options: ChosenOptions) -> ChosenOptions:
-    """Return the options; before 1.3 there is no place for a session's own words."""
-    return options if reaches(version, "1.3") else replace(options, own_fillers=(), kept_phrases=())
-
-
-def _labels(version: StateVersion, labels: Labels) -> Labels:
-    """Return the labels; before 1.2 there is no place for casing."""
-    return labels if reaches(version, "1.2") else replace(labels, casing=b"")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from schemas.ledger_sum import LedgerSum
 from worker.ports.reasons import ParkReason
 from worker.runtime.ledger_reading import LedgerReading, UnreadableLedgerError
 from worker.runtime.loaded_partition import LoadedPartition
@@ -54,7 +55,7 @@ class Adoption:
             if next(self._steps, _DONE) is not _DONE:
                 return None
         except UnreadableLedgerError as error:
-            return self._parked(ParkReason.LEDGER_UNREADABLE, error.detail(self._next_offset))
+            return self._parked(ParkReason.LEDGER_UNREADABLE, error.detail(self._next_offset, LedgerSum()))
         begun = self._ledger.begun_through
         if self._next_offset <= begun:
             detail = (

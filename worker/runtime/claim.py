@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from schemas.checkpoint import OffsetMetadata
+from schemas.ledger_sum import LedgerSum
 from worker.errors import ForeignStateError, StoreError
 from worker.ports.observer import CallFailed
 from worker.ports.reasons import ClaimVerdict, ParkReason
@@ -209,7 +210,7 @@ class Claim:
             retry_history=history(lost=False),
             lost_history=lambda: history(lost=True),
             tries=self.tries.of_a_rebuild(metadata, self._token.token),
-            ledger=metadata.ledger if metadata else None,
+            ledger=metadata.ledger if metadata else LedgerSum(),
             leader_epoch=committed.leader_epoch if committed else None,
         )
 

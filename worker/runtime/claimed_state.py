@@ -21,7 +21,7 @@ class ClaimedState:
     partitions: the input's partition count. id: the stored checkpoint's, which is the committed one; None where nothing
     that is stored counts. snapshots: session -> its stored snapshot. replay_offset: where in the input a rebuild
     begins. retry_history: of the next step; lost_history: asks for the same where the sessions must be rebuilt. tries:
-    how a rebuild is to be tried. ledger: what the ledger must say; None where the committed offset does not.
+    how a rebuild is to be tried. ledger: what the ledger must say.
     leader_epoch: of the last committed record.
     """
 
@@ -37,7 +37,7 @@ class ClaimedState:
     retry_history: RetryHistory = field(default_factory=RetryHistory)
     lost_history: Callable[[], RetryHistory] = RetryHistory
     tries: RebuildTries = field(default_factory=RebuildTries)
-    ledger: LedgerSum | None = None
+    ledger: LedgerSum = field(default_factory=LedgerSum)
     leader_epoch: int | None = None
 
     def without_store(self) -> ClaimedState:

@@ -57,7 +57,7 @@ class LedgerCheck:
     named, and through which input offset, which the ledger does not say yet.
     """
 
-    def __init__(self, ledger: LedgerReading, expected: LedgerSum | None, *, replayed: range) -> None:
+    def __init__(self, ledger: LedgerReading, expected: LedgerSum, *, replayed: range) -> None:
         self._ledger = ledger
         self._expected = expected
         self._replayed = replayed
@@ -69,7 +69,7 @@ class LedgerCheck:
     def run(self, reader: LogReader, topic: str, partition: int, *, timeout_s: float, stall_s: float) -> Iterator[None]:
         """Yield after every chunk of segments that it reads, which it does only where something is missing."""
         expected, found = self._expected, self._ledger.sum
-        if expected is None or expected == found:
+        if expected == found:
             return
         given_up, nobody = self._ledger.is_given_up(expected, self._through), _NOBODY
         try:

@@ -29,10 +29,13 @@ __all__ = ["LedgerReading", "UnreadableLedgerError"]
 class UnreadableLedgerError(Exception):
     """A record that is none of ours: nothing can be made of its session without an operator. Names its place."""
 
-    def detail(self, next_offset: int) -> str:
-        """Return what an operator needs to know. next_offset: the committed one; what lies before it is published."""
-        header = f"{THROUGH_HEADER}={next_offset - 1}"
-        return f"{self}; its session is forgotten by a tombstone with the header {header}; see docs/operations.md"
+    def detail(self, next_offset: int, committed: LedgerSum) -> str:
+        """Return what an operator needs to know.
+
+        next_offset: the committed one; what lies before it is published. committed: what the ledger must say.
+        """
+        headers = f"{THROUGH_HEADER}={next_offset - 1} {GIVEN_UP_HEADER}={committed}"
+        return f"{self}; its session is given up by a tombstone with the headers {headers}; see docs/operations.md"
 
 
 class LedgerReading:

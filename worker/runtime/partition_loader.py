@@ -130,7 +130,7 @@ class PartitionLoader:
             replay_offset=state.replay_offset,
             partitions=state.partitions,
             transactional_id=self.settings.transactional_id,
-            ledger=state.ledger,  # whatever this worker writes: the next try is to be checked as well
+            ledger=state.ledger,
         )
         offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode(), leader_epoch=state.leader_epoch)
         return TransactionPart(partition=state.partition, next=offset)
@@ -139,10 +139,9 @@ class PartitionLoader:
         return DecodingContext(
             topic=self.parts.source.topic,
             partition=partition,
-            rules=self.rules.kept_in(self.settings.state_version),
+            rules=self.rules,
             models=ModelTable.of(self.parts.engine.models),
             segmenters=self.segmenters,
-            state_version=self.settings.state_version,
             looks_ahead=bool(self.settings.tentative_topic),
         )
 

@@ -123,7 +123,7 @@ class Rebuild:
         try:
             return self.parked is not None or next(self._steps, _DONE) is _DONE
         except UnreadableLedgerError as error:
-            self._park(ParkReason.LEDGER_UNREADABLE, error.detail(self._next_offset))
+            self._park(ParkReason.LEDGER_UNREADABLE, error.detail(self._next_offset, self._expected))
         except NewerVersionError as error:
             self._park(ParkReason.NEWER_EVENT, str(error))
         return True

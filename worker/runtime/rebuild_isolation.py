@@ -67,7 +67,7 @@ def announcement(  # noqa: PLR0913 - what the metadata has
     replay_offset: int,
     partitions: int,
     transactional_id: str,
-    ledger: LedgerSum | None,
+    ledger: LedgerSum,
 ) -> OffsetMetadata:
     """Return what the announcement of a try commits with the offset that it leaves as it is.
 

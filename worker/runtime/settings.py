@@ -10,7 +10,6 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from schemas.state import STATE_VERSION, StateVersion, reaches
 from schemas.wire import WireFormat
 from worker.core.cleaning import Cleaning, CleaningLevel, phrases
 from worker.runtime.choices import Partitioner, StartAt, Traces
@@ -234,16 +233,6 @@ class RuntimeSettings(TopicSettings):
             extra={"change": "at a roll-out, once all consumers read the new one"},
         ),
     ] = WireFormat.MSGPACK
-    state_version: Annotated[
-        StateVersion,
-        Meta(
-            description="Version of the state that is written, to Redis and to the ledger; every one of them is read. "
-            "`1.0` holds no trace contexts, `1.1` no casing, `1.2` no words of a session's own; each is what a "
-            "release before wrote. `1.4` has committed offsets say what the ledger must, so that a rebuild misses a "
-            "record that is gone; releases before this one cannot read such offsets.",
-            extra={"change": "at a roll-out; workers may differ"},
-        ),
-    ] = STATE_VERSION
     models_dir: Annotated[
         str,
         Meta(
@@ -288,11 +277,6 @@ class RuntimeSettings(TopicSettings):
     def group(self) -> str:
         """The consumer group's id."""
         return self.deployment
-
-    @property
-    def sums_ledger(self) -> bool:
-        """Whether committed offsets say what the ledger must."""
-        return reaches(self.state_version, "1.4")
 
     @property
     def transactional_id(self) -> str:

@@ -50,10 +50,6 @@ class Staging:
         # what it found to be forgotten, and is saved then. A load owes nothing.
         self._owes_checkpoint = claimed.verdict is not ClaimVerdict.GOOD
         self.unproven = claimed.verdict is ClaimVerdict.BEHIND
-        if claimed.ledger is not None and not settings.sums_ledger:
-            # A release that cannot read what is committed is to come: take it away. It is done once, so it hides one
-            # row of claims without a commit at most.
-            self._owes_checkpoint = True
 
     @property
     def changed(self) -> bool:
@@ -75,7 +71,7 @@ class Staging:
         recorded = sorted(spoken.union(state.sessions.forgotten, state.sessions.unrecorded))
         snapshots = state.sessions.snapshots(state.sessions.touched)
         shares = state.totals.shares(snapshots, frozenset(recorded))
-        ledger = state.totals.ledger_with(shares) if self._settings.sums_ledger else None
+        ledger = state.totals.ledger_with(shares)
         before = [*self._forgotten, *self._refusals.messages()]
         metadata = self._metadata(checkpoint, ledger)
         return Staged(
@@ -135,7 +131,7 @@ class Staging:
         partition = self._state.partition
         self._forgotten += [self._output.ledger(partition, key, None, through=end) for key, end in through.items()]
 
-    def _metadata(self, checkpoint: CheckpointId, ledger: LedgerSum | None) -> OffsetMetadata:
+    def _metadata(self, checkpoint: CheckpointId, ledger: LedgerSum) -> OffsetMetadata:
         state = self._state
         replay_offset = state.sessions.replay_offset
         isolated_until_offset, tries = state.isolation.noted(state.position.next_offset)

@@ -7,12 +7,11 @@ import pytest
 
 from schemas.checkpoint import CheckpointId, OffsetMetadata
 from schemas.ledger_sum import LedgerSum
-from schemas.state import StateVersion
 from tests.harness.incomplete_ledger import PATIENT, parked_of, rebuilt, world_of_two
 from tests.harness.speech import by_session, event, said
 from tests.harness.struck_ledger import disagreement, strike, write_again
 from tests.harness.twin_world import TwinWorker, World
-from worker.errors import AbortableError, BrokerError, CaesuraError, FatalError, OutcomeUnknownError
+from worker.errors import BrokerError, FatalError
 from worker.ports.records import NextOffset
 
 
@@ -78,7 +77,7 @@ def test_a_record_that_is_missing_or_too_old_parks_its_partition_and_is_named(
 
 def test_of_many_that_are_missing_some_are_named() -> None:
     world = World(rules=PATIENT)
-    first = world.worker(state_version="1.4")
+    first = world.worker()
     names = [f"s{number}" for number in range(9)]
     world.send(*(event(name, 0, "so", utterance_end=True) for name in names))
     first.settle()
@@ -92,7 +91,7 @@ def test_of_many_that_are_missing_some_are_named() -> None:
 
 def test_a_session_that_closed_is_named_where_it_alone_is_missing() -> None:
     world = World(rules=PATIENT)
-    first = world.worker(state_version="1.4")
+    first = world.worker()
     for name in ("ann", "ben"):
         world.send(event(name, 0, "bye", session_end=True))
     first.settle()
@@ -108,7 +107,7 @@ def test_where_the_segments_cannot_be_read_it_parks_all_the_same(
     world = world_of_two()
     strike(world, "ann")
     world.redis.lose_everything()
-    worker = world.worker(1, state_version="1.4", start=False)
+    worker = world.worker(1, start=False)
     honest = world.broker.log
 
     def log(topic: str, partition: int) -> object:
@@ -122,74 +121,30 @@ def test_where_the_segments_cannot_be_read_it_parks_all_the_same(
     assert "was committed: 'ann' (a tombstone of no worker's); " in parked_of(worker).detail
 
 
-@pytest.mark.parametrize("version", ["1.4", "1.3"])
-def test_a_rebuild_that_was_announced_is_checked_as_well(version: StateVersion) -> None:
+def test_a_rebuild_that_was_announced_is_checked_as_well() -> None:
     world = world_of_two()
     metadata = _metadata(world)
     announced = CheckpointId(metadata.id.token + 1, 0, "0123456789abcdef")
     _commit(world, msgspec.structs.replace(metadata, id=announced, tries=1))
-    _rebuilt_by_dying_owners(world, version)
+    _rebuilt_by_dying_owners(world)
     assert _metadata(world).id.n == 0
     assert _metadata(world).ledger == metadata.ledger
     strike(world, "ann")
-    parked_of(rebuilt(world, version))
+    parked_of(rebuilt(world))
 
 
-def _rebuilt_by_dying_owners(world: World, version: StateVersion) -> None:
+def _rebuilt_by_dying_owners(world: World) -> None:
     """Have owners announce the rebuild, and vanish before they have done it."""
     for ordinal in range(2):
-        owner = world.worker(ordinal, state_version=version)
+        owner = world.worker(ordinal)
         tries = _metadata(world).tries
         while _metadata(world).tries == tries:
             owner.turn()
         world.broker.expel("caesura", "asr.words", owner.source.member_id)
 
 
-def test_what_a_release_before_committed_says_nothing_and_is_not_checked() -> None:
-    world = world_of_two("1.3")
-    assert _metadata(world).ledger is None
-    strike(world, "ann")
-    assert rebuilt(world).worker.assignment.parked == {}
-
-
-def test_the_sum_is_made_of_the_snapshots_where_a_release_before_committed_and_goes_on_over_both() -> None:
-    world = world_of_two("1.3")
-    second = world.worker(1, state_version="1.4")
-    world.send(event("zoe", 1, "yet"))
-    second.settle()
-    known = _metadata(world).ledger
-    assert known is not None
-    assert known.sessions == 2
-    assert disagreement(world) is None
-    second.worker.drain()
-    third = world.worker(0, state_version="1.3")
-    third.settle()
-    assert _metadata(world).ledger is None, "a release that could not read it may come: it is gone without a word"
-    third.worker.drain()
-    strike(world, "ann")
-    write_again(world)
-    fourth = rebuilt(world)
-    assert _metadata(world).ledger == known
-    world.send(event("ann", 3, "four", session_end=True))
-    fourth.settle()
-    assert disagreement(world) is None
-
-
-def test_a_worker_that_writes_no_sum_checks_the_one_that_is_committed() -> None:
-    world = world_of_two()
-    strike(world, "ann")
-    worker = rebuilt(world, "1.3")
-    parked_of(worker)
-    write_again(world)
-    worker.store.release(0)
-    worker.turn(400)
-    _ends(world, worker)
-    assert _metadata(world).ledger is None
-
-
-def test_metadata_that_has_the_sum_is_read_back_and_a_release_before_takes_it_for_anothers() -> None:
+def test_metadata_is_read_back_and_damaged_metadata_is_not() -> None:
     with_sum = _metadata(world_of_two())
-    assert with_sum.ledger is not None
     assert OffsetMetadata.decode(with_sum.encode()) == with_sum
     for spoilt in (with_sum.encode() + "0", with_sum.encode()[:-1], with_sum.encode().replace(".", ".\u0663")):
         assert OffsetMetadata.decode(spoilt) is None
@@ -203,14 +158,3 @@ def test_a_ledger_that_knows_more_than_was_committed_parks_its_partition() -> No
     offset = NextOffset(next_offset=0, metadata=metadata.encode())
     world.broker.set_offset("caesura", "asr.words", 0, offset)
     assert "or the offset is older than the ledger" in parked_of(rebuilt(world)).detail
-
-
-@pytest.mark.parametrize("fault", [AbortableError("as planned"), OutcomeUnknownError("as planned")])
-def test_a_sum_that_was_not_taken_away_at_once_is_taken_away_all_the_same(fault: CaesuraError) -> None:
-    """The commit that takes it away changes nothing else, so nothing but it comes after the roll-back."""
-    world = world_of_two()
-    world.broker.fail("commit", fault, of="caesura-1")
-    worker = world.worker(1, state_version="1.3")
-    worker.turn(200)
-    assert _metadata(world).ledger is None
-    assert worker.worker.unready() == ()

@@ -41,7 +41,7 @@ def test_of_two_that_are_missing_both_have_to_be_given_up() -> None:
     worker = rebuilt(world)
     for name, other in (("ann", "ben"), ("ben", None)):
         parked = parked_of(worker)
-        give_up(world, parked.detail, name=name)
+        give_up(world, parked.detail, key=name.encode())
         worker.store.release(0)
         worker.turn(400)
         assert (f"was committed: {other!r} since" in parked_of(worker).detail) if other else not worker.worker.unready()
@@ -54,7 +54,7 @@ def _came(world: World) -> dict[str, list[str]]:
 def test_sessions_that_closed_and_are_given_up_without_being_named_come_once() -> None:
     """Each may have been forgotten long ago; where what they said is read again it stays what was published."""
     world = World(rules=PATIENT)
-    first = world.worker(state_version="1.4")
+    first = world.worker()
     world.send(event("zoe", 0, "not"))
     world.send(*(event(name, 0, "good", "bye", session_end=True) for name in ("ann", "ben")))
     first.settle()
@@ -64,7 +64,7 @@ def test_sessions_that_closed_and_are_given_up_without_being_named_come_once() -
     worker = rebuilt(world)
     detail = parked_of(worker).detail
     assert "none that anything names any more" in detail
-    give_up(world, detail, name="anybody")
+    give_up(world, detail, key=b"anybody")
     worker.store.release(0)
     worker.turn(400)
     assert worker.worker.unready() == ()
@@ -85,7 +85,7 @@ def test_one_whose_last_segment_lies_too_far_back_to_be_named_comes_once_as_well
     worker = rebuilt(world)
     detail = parked_of(worker).detail
     assert "none that anything names any more" in detail
-    give_up(world, detail, name="anybody")
+    give_up(world, detail, key=b"anybody")
     worker.store.release(0)
     worker.turn(400)
     assert worker.worker.unready() == ()
@@ -100,7 +100,7 @@ def test_one_whose_record_is_older_than_a_segment_that_lies_too_far_back_has_to_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world = world_of_two()
-    worker = world.worker(1, state_version="1.4")
+    worker = world.worker(1)
     world.send(event("zoe", 1, "yet", utterance_end=True))
     worker.settle()
     worker.worker.drain()
@@ -109,11 +109,11 @@ def test_one_whose_record_is_older_than_a_segment_that_lies_too_far_back_has_to_
     worker = rebuilt(world)
     detail = parked_of(worker).detail
     assert "none that anything names any more" in detail
-    give_up(world, detail, name="anybody")
+    give_up(world, detail, key=b"anybody")
     worker.store.release(0)
     worker.turn(400)
     assert "committed: 'ann' since 0 (2 segments, 2 words; ledger: 1 segments, 1 words); " in parked_of(worker).detail
-    give_up(world, detail, name="ann")
+    give_up(world, detail, key=b"ann")
     worker.store.release(0)
     worker.turn(400)
     assert worker.worker.unready() == ()

@@ -1,7 +1,7 @@
 """What is committed of the ledger is what the ledger says, whatever sessions and owners do: no false alarm.
 
 Lives are drawn: sessions that end, fall idle, are forgotten, begin anew under their names, whose words wait or never
-come out; records that are refused, or lost to retention; owners that write several versions of the state; offsets that
+come out; records that are refused, or lost to retention; offsets that
 are adopted; Redis lost,
 whole or in part, and rebuilds in pieces. After each step the sum that stands committed is compared with the records.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from schemas.ledger_sum import LedgerSum, Published
-from schemas.state import SessionFacts, StateVersion
+from schemas.state import SessionFacts
 from tests.harness.speech import event
 from tests.harness.struck_ledger import disagreement
 from tests.harness.twin_world import TwinWorker, World
@@ -36,7 +36,6 @@ _RULES = DecodingRules(
 )
 _NAMES = [f"s{number}" for number in range(7)]
 _STEPS = 60
-_VERSIONS: list[StateVersion] = ["1.4", "1.4", "1.4", "1.3", "1.0"]
 
 
 class _Life:
@@ -52,13 +51,11 @@ class _Life:
 
     def _owner(self, *, adopts: bool = False) -> TwinWorker:
         self.ordinal += 1
-        version = self.drawn.choice(_VERSIONS)
         engine = ScriptedEngine(look_ahead_words=1)
         return self.world.worker(
             self.ordinal % 2,
             engine=engine,
             commit_interval_ms=10,
-            state_version=version,
             adopt_foreign_offsets=adopts,
         )
 

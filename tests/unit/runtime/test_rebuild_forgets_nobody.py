@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from schemas.events import WordsEvent
-from schemas.state import StateVersion
 from tests.harness.partition_driver import NOW_MS, Driver
 from tests.harness.partition_driver import event as session_event
 from tests.harness.speech import event
@@ -30,11 +29,10 @@ def letters(world: World) -> list[bytes | None]:
     return [dict(record.headers)["caesura.reason"] for record in world.records("asr.words.dead")]
 
 
-@pytest.mark.parametrize("version", ["1.3", "1.4"])
 @pytest.mark.parametrize("late", [REPEAT, AFTER_ITS_END])
-def test_with_a_shorter_memory_than_then_nothing_is_published_again(version: StateVersion, late: WordsEvent) -> None:
+def test_with_a_shorter_memory_than_then_nothing_is_published_again(late: WordsEvent) -> None:
     world = World(rules=RULES)
-    worker = world.worker(state_version=version)
+    worker = world.worker()
     world.send(event("ben", 0, "b0"))  # stays left context, and so holds the replay offset
     world.send(event("ann", 0, "a0", "a1"), event("ann", 1, session_end=True))
     worker.settle()
@@ -46,7 +44,7 @@ def test_with_a_shorter_memory_than_then_nothing_is_published_again(version: Sta
     worker.worker.drain()
     world.redis.lose_everything()
     world.rules = SHORT
-    worker = world.worker(state_version=version)
+    worker = world.worker()
     worker.settle()
     world.clock.pass_s(2)
     worker.settle()

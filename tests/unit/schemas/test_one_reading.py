@@ -57,7 +57,7 @@ def test_hostile_json_is_refused_alike_everywhere(reading: str, hostile: str) ->
 
 
 FACTS = {
-    "version": "1.3", "session": CANARY, "since": 0, "status": "open", "lang": "en",
+    "version": "2.0", "session": CANARY, "since": 0, "status": "open", "lang": "en",
     "options": {"emission": "sentence", "look_ahead_words": 1, "flush_after_ms": 1, "max_buffer_words": 1,
                 "punctuation": True},
     "epoch": 0, "next_seq": 0, "activity_ms": 0, "event_ms": 0,
