@@ -118,7 +118,7 @@ class _Numbers:
             if begin < self._unfrozen.start < end and self._tag(self._unfrozen.start - 1) == _OUT:
                 self._keep(self._unfrozen.start, end)
         for place in self._unfrozen:  # "oh" in a digit string
-            if place in self._numbered and self._tag(place) in _FILLER:
+            if self._words[place] == "oh" and place in self._numbered and self._tag(place) in _FILLER:
                 self._tags[place] = _OUT
 
     def _tag(self, place: int) -> int:

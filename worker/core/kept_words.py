@@ -239,11 +239,17 @@ class _Guard:
         for begin, end in self._found(_EMPHATIC):
             if [self._text(place) for place in range(begin, end)] == [
                 self._text(place) for place in range(end, 2 * end - begin)
-            ]:
+            ] and not self._corrects(begin):
                 self._keep(begin, end)
         for place in range(self._start, self._end):
             if self._tags[place] in _REPARANDUM and self._is_on_purpose(place):
                 self._tags[place] = _OUT
+
+    def _corrects(self, place: int) -> bool:
+        """Tell whether a word is a filler or stands right behind words taken back: "the tram no no the bus"."""
+        return self._tag(place) in _FILLER or (
+            self._tag(place - 1) in _REPARANDUM and self._text(place - 1) != self._text(place)
+        )
 
     def _is_on_purpose(self, place: int) -> bool:
         """Tell whether a word taken back is one of a pair that means more than one of them."""

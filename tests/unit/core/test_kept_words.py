@@ -63,6 +63,9 @@ def test_what_was_meant_stays(line: str) -> None:
     [
         ("i {um left early", "um"),
         ("but {uh oh dear it rained", "uh"),
+        ("ask the [younger [girl {no {no the older girl", "younger girl no no"),
+        ("we took [the [tram [no {no the bus", "the tram no no"),
+        ("the [tram {no {first when does the bus run", "tram no first"),
         ("it was [so so there's no need", "so"),
         ("then [one one thing fell", "one"),
         ("we went to the {uh {uh station", "uh uh"),
