@@ -46,7 +46,7 @@ _AMOUNT_WORDS = _set(
     """and point dollar dollars cent cents pound pounds pence euro euros percent of the 块 元 角 毛 分 号 月 年 日 点
     岁 度 单元 楼 号楼 栋 层 室"""
 )
-_ONE = ("one",)
+_ONE, _BEFORE_ONE = ("one",), _set("the this that which each every")
 _MOST_LEAD_IN, _MOST_UNITS = 3, 2
 _ENDS = (Punctuation.PERIOD.value, Punctuation.QUESTION.value)
 _COMMAS = (Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.value)
@@ -144,7 +144,8 @@ class _Numbers:
     def _is_meant(self, begin: int, end: int) -> bool:
         """Tell whether words taken back hold a number, or a part of one, and no repair of it."""
         goes_on = [(first, stop) for first, stop in self._stretches if first < end < stop]
-        if any(list(self._words[first:stop]) != [*_ONE, *_ONE] for first, stop in goes_on):
+        slip = begin > 0 and self._words[begin - 1] not in _BEFORE_ONE
+        if any(list(self._words[first:stop]) != [*_ONE, *_ONE] or not slip for first, stop in goes_on):
             return True
         cut = any(first < begin < stop for first, stop in self._stretches)
         said = [self._words[place] for place in range(begin, end) if place in self._numbered]

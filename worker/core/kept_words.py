@@ -9,9 +9,9 @@ Rules:
 2. A sound that is no filler stays: "er" behind "the", "mm" behind a number, and one that is named ("the word um").
 3. The two words of "you know" and "I mean" stay or go together. Where one of them stays, both do.
 4. "you know" stays as a relative clause or with its object ("the man you know from work", "as you know"); so does
-   "I mean" ("what I mean", "when I say free I mean free").
-5. What is said twice on purpose stays: "very very", "so so good", "come on come on", "come in in a minute", 很大很大,
-   不不不, 吃没吃; so do letters that are spelled ("w w w dot").
+   "I mean" ("what I mean", "when I say free I mean free"), and a second one beside one that stays.
+5. What is said twice on purpose stays: "very very", "so so good", "come on come on", "come in in a minute",
+   "what you do do well", 很大很大, 不不不, 吃没吃; so do letters that are spelled ("w w w dot").
 6. An editing term (no, sorry, actually, 不对) goes only with words taken back right before it.
 """
 
@@ -77,6 +77,10 @@ _BEFORE_YOU_KNOW = _words(
     """as if whether than what whatever who whom let lets letting once unless until wish hope glad how all everything
     anyone everyone someone anybody everybody somebody nobody"""
 )
+_CLAUSE_BEGINS = _words(
+    "i we he she it they there you it's there's they're we're you're i'm i've that's and but well like say so"
+)
+_OPEN_CLAUSES = _words("if whether than once unless until everyone anyone everybody anybody")
 _ASKS = _words("do does did don't doesn't didn't")
 _SUBJECTS = _words("i we he she it they you")
 _BEHIND_YOU_KNOW = _words("about from best who whom personally better")
@@ -96,6 +100,9 @@ _PHRASAL_VERBS = _words(
     """come comes came coming log logs logged logging go goes went going sign signs signed check checks checked get gets
     got put puts move moves moved drop drops dropped turn turns turned call called hand handed"""
 )
+_VERBS = _words("do did had has have is was are were")
+_CLAUSE_OPENERS, _CLAUSE_WORDS = _words("what whatever whoever whichever all everything anything"), 4
+_EXCLAIMS = _words("how what that isn't aren't look")
 _NEGATIONS, _DEGREES = _words("没 不"), _words("很 好 太 真 挺 特 非")
 _EDITING_TERMS = """no;nope;wait;sorry;oh sorry;actually;rather;or rather;oh no;scratch that;strike that;correction;
 excuse me;pardon me;i meant;make that;let me rephrase;my mistake;my bad;oops;不对;不;不是;说错了;说错;错了;我说错了;
@@ -201,6 +208,8 @@ class _Guard:
         if before in ("more", "less") and self._text(place - 2) == "the":
             self._keep(place - 2, place)
             return True
+        if before in _OPEN_CLAUSES and behind in _CLAUSE_BEGINS:
+            return False
         if before in _BEFORE_YOU_KNOW:
             return not (before == "as" and self._text(place - 2) == "such")
         if before in _ASKS and self._text(place - 2) not in _SUBJECTS:
@@ -212,12 +221,20 @@ class _Guard:
         before, behind = self._text(place - 1), self._text(place + 2)
         asked = before == "think" and self._text(place - 2) == "you"
         earnest = behind == "it" and (self._text(place + 3) == "" or self._ends_sentence(place + 2))
-        if before in _BEFORE_I_MEAN or asked or earnest:
+        if before in _BEFORE_I_MEAN or asked or earnest or (before in _LINKS and self._means_again(place)):
             return True
         begin = self._definition(place)
         if begin is not None and self._text(place + 2) != self._text(begin):
             self._keep(begin, place)
             return True
+        return False
+
+    def _means_again(self, place: int) -> bool:
+        """Tell whether an "I mean" that stays stands before this one in its sentence."""
+        while place > self._first and not self._ends_sentence(place - 1):
+            place -= 1
+            if self._text(place) == "i" and self._text(place + 1) == "mean":
+                return not self._tag(place)
         return False
 
     def _ends_sentence(self, place: int) -> bool:
@@ -254,8 +271,10 @@ class _Guard:
     def _is_on_purpose(self, place: int) -> bool:
         """Tell whether a word taken back is one of a pair that means more than one of them."""
         word, behind, next_one = (self._text(at) for at in (place, place + 1, place + 2))
-        if word == "so":
-            return behind == "so" and next_one not in _BEHIND_SO
+        if word in ("so", "my"):
+            return word == behind and (next_one in _EXCLAIMS if word == "my" else next_one not in _BEHIND_SO)
+        if word in _VERBS and word in (behind, self._text(place - 1)) and self._ends_clause(place, word):
+            return True
         if word in _PARTICLES and word == behind:  # "come in in a minute": the verb's own, then the next phrase's
             return self._text(place - 1) in _PHRASAL_VERBS
         if behind in _NEGATIONS and next_one and word[:1] == next_one[:1] and not word.isascii():
@@ -266,6 +285,13 @@ class _Guard:
             place += 1
             behind = self._text(place + 1)
         return _is_letter(word) and (_is_letter(behind) or behind == "dot")
+
+    def _ends_clause(self, place: int, verb: str) -> bool:
+        """Tell whether a verb said twice ends one clause and begins another: "whatever you do do it well"."""
+        while self._text(place - 1) == verb:
+            place -= 1
+        clause = [self._text(before) for before in range(place - _CLAUSE_WORDS, place)]
+        return clause[-1] in _SUBJECTS and not _CLAUSE_OPENERS.isdisjoint(clause[:-1])
 
     def _keep_editing_terms(self) -> None:
         for begin, end in self._found(_EDITING):
