@@ -13,18 +13,21 @@ __all__ = [
     "DisfluencyTag",
     "Gap",
     "ModelRef",
+    "OverlayKind",
     "Pause",
     "Piece",
     "PunctuationName",
     "Segment",
     "SegmentWord",
     "Source",
+    "TextOverlay",
     "Timing",
     "TranslationSegment",
 ]
 
 PunctuationName = Literal["none", "comma", "period", "question", "enumeration_comma"]
 DisfluencyTag = Literal["O", "B-RM", "I-RM", "B-IM", "I-IM"]
+OverlayKind = Literal["number", "spelling", "redaction"]
 CasingName = Literal["as_given", "small", "capital_first", "all_capitals"]
 
 
@@ -150,14 +153,29 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     channel: str | None = None
 
 
+class TextOverlay(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A text in place of words, since 1.3: ``words[first_word]`` to ``words[last_word]``, inclusive.
+
+    start, end: where it stands, in code points of the text.
+    """
+
+    kind: OverlayKind
+    first_word: int
+    last_word: int
+    start: int
+    end: int
+
+
 class TranslationSegment(Segment, frozen=True, kw_only=True, omit_defaults=True):
     """A segment on a translation route: rendered text and where each rendered word stands in it.
 
-    spans: [index of the word in ``words``, start, end] in code points of ``text``. previous_index: the index last
-    published to this route for this session and ``since``, None for the first, so that a consumer sees a loss.
+    spans: [index of the word in ``words``, start, end] in code points of ``text``; words that an overlay stands for
+    have its place, all of them. overlays, since 1.3: in their order. previous_index: the index last published to this
+    route for this session and ``since``, None for the first, so that a consumer sees a loss.
     """
 
     target: str
     text: str
     spans: tuple[tuple[int, int, int], ...]
     previous_index: int | None = None
+    overlays: tuple[TextOverlay, ...] = ()

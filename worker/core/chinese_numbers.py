@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from worker.core.number_span import NumberKind, NumberSpan
 
-__all__ = ["chinese_numbers", "is_chinese_number"]
+__all__ = ["NUMERALS", "chinese_number_at", "chinese_numbers", "is_chinese_number"]
 
 _CHINESE_DIGITS = {
     **{digit: value for value, digit in enumerate("零一二三四五六七八九")},
@@ -23,12 +23,13 @@ _CHINESE_DIGITS = {
 }
 _CHINESE_UNITS = {"十": 10, "百": 100, "千": 1_000}
 _CHINESE_SCALES = {"万": 10_000, "亿": 100_000_000}
-_NUMERAL = "".join((*_CHINESE_DIGITS, *_CHINESE_UNITS, *_CHINESE_SCALES))
-_CHINESE = re.compile(f"[0-9{_NUMERAL}]")
-_WHOLE_CHINESE = re.compile(f"第?[{_NUMERAL}0-9]+")
+NUMERALS = "".join((*_CHINESE_DIGITS, *_CHINESE_UNITS, *_CHINESE_SCALES))
+"""The characters that numbers are made of."""
+_CHINESE = re.compile(f"[0-9{NUMERALS}]")
+_WHOLE_CHINESE = re.compile(f"第?[{NUMERALS}0-9]+")
 _MEASURES = frozenset("个块元年月日号岁点分毛角钱张天次人楼位名条本倍度斤里米栋层间件份页克吨升周秒刻时多来半几")
 _CHINESE_DATE = re.compile(
-    rf"(?:(?P<year>[{_NUMERAL}0-9]{{2,4}})年)?(?P<month>[{_NUMERAL}0-9]{{1,3}})月(?:(?P<day>[{_NUMERAL}0-9]{{1,3}})[日号])?"
+    rf"(?:(?P<year>[{NUMERALS}0-9]{{2,4}})年)?(?P<month>[{NUMERALS}0-9]{{1,3}})月(?:(?P<day>[{NUMERALS}0-9]{{1,3}})[日号])?"
 )
 _CHINESE_YEAR = re.compile(f"(?P<year>[{''.join(_CHINESE_DIGITS)}0-9]{{2}}(?:[{''.join(_CHINESE_DIGITS)}0-9]{{2}})?)年")
 _MAX_DAY = 31
@@ -51,7 +52,7 @@ def chinese_numbers(words: Sequence[str]) -> Iterator[NumberSpan]:
         owner += [place] * (1 if word.isascii() else len(word))
     position = last = 0
     while position < len(text):
-        found = _chinese_at(text, position)
+        found = chinese_number_at(text, position)
         if found is None:
             position += 1
             continue
@@ -71,8 +72,8 @@ def _is_whole(words: Sequence[str], begin: int, end: int) -> bool:
     )
 
 
-def _chinese_at(text: str, begin: int) -> tuple[int, NumberKind, str] | None:
-    """Return the longest number that begins at a character: its end, kind and value."""
+def chinese_number_at(text: str, begin: int) -> tuple[int, NumberKind, str] | None:
+    """Return the longest number that begins at a character: its end, kind and value; None where none does."""
     if date := _chinese_date(text, begin):
         return date
     if year := _CHINESE_YEAR.match(text, begin):

@@ -18,6 +18,9 @@ the words left out hold a reparandum, which it had set off. A parenthesis that i
 A word is written as its label ``casing`` says, and one that begins a sentence has a capital; a spelling that is neither
 small, capital nor all capitals ("iPhone") is the recogniser's own and stays, as does every word ``as_given``. Where no
 model punctuated (``replace_marks`` false) the recogniser's marks and capitals stay.
+
+An overlay (``worker.core.overlays``) stands for the words of a run, in ``marked`` and ``fluent``: with the mark of its
+last word, within one sentence, and in ``marked`` within one bracket.
 """
 
 from __future__ import annotations
@@ -29,10 +32,14 @@ from enum import StrEnum
 from itertools import groupby
 
 from schemas.labels import Casing, kind_of
-from schemas.segments import PunctuationName, Segment, SegmentWord
+from schemas.segments import OverlayKind, PunctuationName, Segment, SegmentWord, TextOverlay
 from schemas.tentative import Tentative
 from worker.core.casing import cased, casing_of, mixed_case
 from worker.core.cleaning import Cleaning, is_sound
+from worker.core.normalisation import model_view
+from worker.core.overlays.overlay import Stretch
+from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
+from worker.core.spoken_numbers import is_number_word
 from worker.core.typography import (
     CHINESE_TYPOGRAPHY,
     ENGLISH_TYPOGRAPHY,
@@ -66,22 +73,33 @@ class Rendered:
     """A rendered segment; ``text`` may be empty.
 
     spans: [index of the word in the segment, start, end] in code points of ``text`` for each word rendered, in order;
-    a span holds the word without marks, spaces and brackets of ours.
+    a span holds the word without marks, spaces and brackets of ours. Words that an overlay stands for have its span.
+    overlays: in their order, with their places in ``text``.
     """
 
     text: str
     spans: tuple[tuple[int, int, int], ...]
+    overlays: tuple[TextOverlay, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
 class _Part:
-    """A word on its way into the text: its index, its text as rendered, the mark after it, and signs around it."""
+    """A word on its way into the text: its index, its text as rendered, the mark after it, and signs around it.
+
+    An overlay is of several words: ``index`` is the first one's, ``others`` are the next ones'.
+    """
 
     index: int
     text: str
     mark: PunctuationName = "none"
     opening: str = ""
     closing: str = ""
+    others: tuple[int, ...] = ()
+    overlay: OverlayKind | None = None
+
+    @property
+    def last(self) -> int:
+        return self.others[-1] if self.others else self.index
 
 
 def render_segment(
@@ -91,6 +109,7 @@ def render_segment(
     keep_fillers: bool = False,
     keep_reparanda: bool = False,
     cleaning: Cleaning = _ALL,
+    overlays: OverlayRules = NO_OVERLAYS,
 ) -> Rendered:
     """Render a segment as published; without a model, or without marks of ours, the recogniser's own stay.
 
@@ -104,6 +123,7 @@ def render_segment(
         keep_fillers=keep_fillers,
         keep_reparanda=keep_reparanda,
         cleaning=cleaning.joined(segment.own_fillers, segment.kept_phrases),
+        overlays=overlays,
         replace_marks=segment.model is not None and segment.punctuated,
     )
 
@@ -128,12 +148,13 @@ def render(  # noqa: PLR0913 - what a rendering may be told
     keep_fillers: bool = False,
     keep_reparanda: bool = False,
     cleaning: Cleaning = _ALL,
+    overlays: OverlayRules = NO_OVERLAYS,
     replace_marks: bool = True,
 ) -> Rendered:
     """Render the words of one segment.
 
     sentence_start: whether the first word starts a sentence. keep_fillers, keep_reparanda: what ``fluent`` leaves in.
-    cleaning: how much it leaves out, and which words of an operator's own.
+    cleaning: how much it leaves out, and which words of an operator's own. overlays: what is written otherwise.
     replace_marks: whether the labels' marks replace the recogniser's; false where no model punctuated.
     """
     typography = typography_of(lang)
@@ -157,6 +178,8 @@ def render(  # noqa: PLR0913 - what a rendering may be told
         parts = _punctuated(words, kept, typography, sentence_start=sentence_start)
     else:
         parts = [_Part(index=i, text=word.text) for i, word in enumerate(words) if kept[i]]
+    if overlays:
+        parts = _overlaid(parts, words, overlays, apart=style is Style.MARKED, sentence_start=sentence_start)
     if style is Style.MARKED:
         _bracket(parts, words)
     return _written(parts, words, typography)
@@ -227,6 +250,57 @@ def _with_capitals(text: str, casing: Casing, typography: Typography, *, starts_
     return text[:first] + capital + text[first + 1 :] if len(capital) == 1 else text
 
 
+def _overlaid(
+    parts: Sequence[_Part], words: Sequence[SegmentWord], rules: OverlayRules, *, apart: bool, sentence_start: bool
+) -> list[_Part]:
+    """Put overlays in the place of their words. apart: words in brackets are apart from those outside."""
+    overlays = {overlay.begin: overlay for overlay in rules.over(_stretches(parts, words, sentence_start, apart=apart))}
+    written: list[_Part] = []
+    end = 0
+    for part in parts:
+        if (overlay := overlays.get(part.index)) is not None:
+            written.append(_Part(index=part.index, text=overlay.text, mark=part.mark, overlay=overlay.kind))
+            end = overlay.end
+        elif part.index < end:
+            written[-1].others += (part.index,)
+            written[-1].mark = part.mark
+        else:
+            written.append(part)
+    return written
+
+
+def _stretches(
+    parts: Sequence[_Part], words: Sequence[SegmentWord], sentence_start: bool, *, apart: bool
+) -> list[Stretch]:
+    """Return the words rendered, those of one sentence and, if ``apart``, of one kind of disfluency together."""
+    stretches: list[Stretch] = []
+    views = [model_view(words[part.index].text) for part in parts]
+    kinds = [kind_of(words[part.index].disfluency) if apart else "" for part in parts]
+    first, begins = 0, sentence_start
+    for place, part in enumerate(parts):
+        ends = part.mark in _SENTENCE_ENDS
+        if ends or place == len(parts) - 1 or kinds[place] != kinds[place + 1]:
+            run = slice(first, place + 1)
+            more = [view for view, kind in zip(views[place + 1 :], kinds[place + 1 :], strict=True) if kind != "IM"]
+            stretches.append(
+                Stretch(
+                    tuple(other.index for other in parts[run]),
+                    tuple(views[run]),
+                    tuple(other.mark for other in parts[run]),
+                    begins=begins,
+                    ends=ends or (bool(more) and not _joins_numbers(more[0])),
+                )
+            )
+            before = [view for view, kind in zip(views[run], kinds[run], strict=True) if kind != "IM"]
+            first, begins = place + 1, ends or (not _joins_numbers(before[-1]) if before else begins)
+    return stretches
+
+
+def _joins_numbers(word: str) -> bool:
+    """Tell whether a number may go on over a bracket beside a word."""
+    return is_number_word(word) or word in ("and", "point", "a", "oh", "点")
+
+
 def _bracket(parts: Sequence[_Part], words: Sequence[SegmentWord]) -> None:
     """Put brackets around each reparandum and braces around each interregnum."""
     group: _Part | None = None
@@ -245,6 +319,7 @@ def _written(parts: Sequence[_Part], words: Sequence[SegmentWord], typography: T
     """Join the parts with their marks and the language's spaces, and note where each word stands."""
     pieces: list[str] = []
     spans: list[tuple[int, int, int]] = []
+    overlays: list[TextOverlay] = []
     end = 0
     for previous, part in zip([None, *parts], parts, strict=False):
         text, mark = _with_one_dot(part.text, "" if part.mark == "none" else typography.marks[part.mark])
@@ -253,9 +328,13 @@ def _written(parts: Sequence[_Part], words: Sequence[SegmentWord], typography: T
             pieces.append(" ")
             start += 1
         pieces += (part.opening, text, part.closing, mark)
-        spans.append((part.index, start, start + len(text)))
-        end = start + len(text) + len(part.closing) + len(mark)
-    return Rendered(text="".join(pieces), spans=tuple(spans))
+        stop = start + len(text)
+        spans += ((index, start, stop) for index in (part.index, *part.others))
+        if part.overlay is not None:
+            place = TextOverlay(kind=part.overlay, first_word=part.index, last_word=part.last, start=start, end=stop)
+            overlays.append(place)
+        end = stop + len(part.closing) + len(mark)
+    return Rendered(text="".join(pieces), spans=tuple(spans), overlays=tuple(overlays))
 
 
 def _with_one_dot(text: str, mark: str) -> tuple[str, str]:
@@ -269,11 +348,11 @@ def _with_one_dot(text: str, mark: str) -> tuple[str, str]:
 
 def _spaced(previous: _Part, part: _Part, words: Sequence[SegmentWord], typography: Typography) -> bool:
     """Tell whether a space stands between two parts."""
-    before, after = words[previous.index], words[part.index]
+    before, after = words[previous.last], words[part.index]
     if (
         after.piece is not None
         and after.piece.start > 0
-        and previous.index == part.index - 1
+        and previous.last == part.index - 1
         and len(previous.text) + len(part.text) == len(before.text) + len(after.text)
         and previous.mark == "none"
     ):

@@ -108,7 +108,7 @@ def _date(words: Sequence[str], atoms: Sequence[NumberSpan], at: dict[int, int],
     if month is None:
         if (first := _day(atoms, at, begin)) is None:
             return None
-        end = first.end + (words[first.end : first.end + 1] == ["of"])
+        end = first.end + (list(words[first.end : first.end + 1]) == ["of"])
         month = _MONTHS.get(words[end]) if end < len(words) else None
         if month is None or (end == first.end and first.kind is NumberKind.CARDINAL and words[end] in ("may", "march")):
             return None
