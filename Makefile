@@ -73,7 +73,7 @@ demo-web: setup ## Show it on a page in your browser: the same embedded parts, u
 	@$(BIN)/caesura demo --web
 
 # --- tests and checks ------------------------------------------------------------------------------------------------
-.PHONY: test test-long test-fast test-unit test-pythons train-smoke test-deploy check format lint types contracts audit
+.PHONY: test test-long test-fast test-unit test-pythons train-smoke test-deploy test-image test-node check format lint types contracts audit
 PROCESSES ?= 5
 test: setup-train ## The tests, on a real Kafka and Redis found or started (in CI a missing one is a failure; PROCESSES=5); test-long has the rest
 	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal -m "not long"
@@ -96,6 +96,15 @@ test-deploy: setup-dev ## The deployment on real helm, promtool, Kubernetes, a C
 	@PYTHON=$(abspath $(BIN))/python tests/deploy/tools/build.sh build/deploy/bin
 	@CAESURA_DEPLOY_TOOLS=$(abspath build/deploy/bin) $(BIN)/python -m pytest -k 'not straight' \
 	  tests/deploy tests/integration/test_traces_on_real_parts.py
+
+test-image: setup-dev ## The image, built by Docker or Podman and run confined (root on Debian: brings Podman; five minutes)
+	@tests/deploy/tools/packages.sh podman runc mmdebstrap redis-server
+	@CAESURA_CONTAINERS=required $(BIN)/python -m pytest tests/deploy/containers
+
+test-node: setup-dev ## The chart on two real nodes, Kafka, Redis and workers in pods (root, Go; brings Podman; fifteen minutes)
+	@tests/deploy/tools/packages.sh podman runc mmdebstrap iptables containernetworking-plugins
+	@tests/deploy/tools/build.sh build/deploy/bin etcd kubernetes kubelet containerd pause helm
+	@CAESURA_DEPLOY_TOOLS=$(abspath build/deploy/bin) $(BIN)/python -m tests.deploy.node
 
 check: lint types contracts audit site test ## What CI runs, except test-deploy: format, lint, types, contracts, audit, site, tests
 

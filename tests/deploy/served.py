@@ -15,9 +15,9 @@ from worker.telemetry.metrics import Metrics
 __all__ = ["families", "families_served"]
 
 
-def families_served(port: int) -> dict[str, str]:
-    """Return what is on /metrics of a worker on this machine: sample name without its ending to kind."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+def families_served(port: int, host: str = "127.0.0.1") -> dict[str, str]:
+    """Return what is on /metrics of a worker: sample name without its ending to kind."""
+    with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=10) as answer:
         text = answer.read().decode()
     return {
         family.name + ("_total" if family.type == "counter" else ""): family.type

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.harness.parts.certificates import Certificates, make_certificates
-from tests.security.secured_parts import SecuredKafka, secured_kafka
+from tests.harness.parts.secured_parts import SecuredKafka, secured_kafka
 
 
 @pytest.fixture(scope="module")

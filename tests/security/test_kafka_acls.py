@@ -15,13 +15,13 @@ from typing_extensions import override
 from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_acls import worker_acls
 from tests.harness.parts.redis_part import RedisServer
+from tests.harness.parts.secured_parts import SecuredKafka
 from tests.harness.pipeline import build
 from tests.harness.places import ROOT
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.waiting import comes, retried
 from tests.security.kafka_user import PATIENCE_S, PRINCIPAL, WORKER_USER, allow, allow_only
-from tests.security.secured_parts import SecuredKafka
 from worker.adapters.kafka.log_reader import KafkaLogReader
 from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
 from worker.adapters.kafka.publisher import KafkaPublisher

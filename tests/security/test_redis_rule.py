@@ -14,9 +14,9 @@ from schemas.checkpoint import CheckpointId
 from tests.harness.parts.certificates import make_certificates
 from tests.harness.parts.kafka_part import unique
 from tests.harness.parts.redis_acl import worker_rule
+from tests.harness.parts.secured_parts import secured_redis
 from tests.harness.places import ROOT
 from tests.harness.session_stores import cluster_of_one
-from tests.security.secured_parts import secured_redis
 from worker.adapters.redis.session_store import connect
 from worker.adapters.redis.settings import RedisSettings, RedisTopology
 from worker.checks.findings import Finding, FindingLevel

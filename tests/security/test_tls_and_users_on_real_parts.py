@@ -13,9 +13,9 @@ import redis
 from tests.harness.command import CAESURA, started
 from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_part import unique
+from tests.harness.parts.secured_parts import SecuredKafka, SecuredRedis, secured_kafka, secured_redis
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
-from tests.security.secured_parts import SecuredKafka, SecuredRedis, secured_kafka, secured_redis
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.word_source import KafkaWordSource
 from worker.adapters.redis.session_store import connect

@@ -17,10 +17,10 @@ from schemas.segments import Cause, Segment, SegmentWord, Source, Timing
 from schemas.versions import SEGMENT_VERSION
 from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.secured_parts import SecuredKafka
 from tests.harness.speech import event
 from tests.harness.waiting import comes, wait_until
 from tests.harness.watching import ANSWER_WITHIN_S, messages, watching
-from tests.security.secured_parts import SecuredKafka
 from worker.errors import FatalError
 from worker.runtime.settings import RuntimeSettings
 from worker.service.watch_service import readable_topics

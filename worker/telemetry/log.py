@@ -104,7 +104,8 @@ class _Forward(logging.Handler):
         elif not self._said.asked(
             _STATE_AND_COUNT.sub("", text := record.getMessage()[:OWN_TEXT_LENGTH]), record.created
         ):
-            say("kafka_log", kafka=text)
+            # librdkafka asks a coordinator that is on its way again by itself: at each first start, for one.
+            (self._log.info if text.endswith(": retrying") else say)("kafka_log", kafka=text)
 
 
 def _kind(record: logging.LogRecord) -> str:

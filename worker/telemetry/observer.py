@@ -51,6 +51,7 @@ class TelemetryObserver(LabellingObserver):
         self._health = health
         self._said = SaidLately(within_s=_ALIKE_S, most=1000)
         self._unready: tuple[str, ...] | None = None
+        self._was_ready = False
         self._awaits: AwaitedBroker | None = None
         self._phases: dict[int, PhaseName] = {}
         metrics.set(table.READY, 0)
@@ -203,15 +204,17 @@ class TelemetryObserver(LabellingObserver):
         self._metrics.add(table.REBUILD_LOST_RECORDS, summary.lost_records)
 
     def _readiness(self, unready: tuple[str, ...]) -> None:
-        """Write a line only where readiness has changed."""
+        """Write a line only where readiness has changed; a worker that still starts is no reason for a warning."""
         self._health.set_unready(unready)
         if unready == self._unready:
             return
         self._unready = unready
         self._metrics.set(table.READY, 0 if unready else 1)
         if unready:
-            self._log.warning("not_ready", reasons=unready)
+            say = self._log.warning if self._was_ready else self._log.info
+            say("not_ready", reasons=unready)
         else:
+            self._was_ready = True
             self._log.info("ready")
 
     def _await(self, broker: AwaitedBroker | None) -> None:

@@ -1,4 +1,4 @@
-"""A Kubernetes control plane on this machine: etcd, API server, controllers, scheduler; kwok plays the nodes."""
+"""A Kubernetes control plane on this machine: etcd, API server, controllers, scheduler; and kwok, to play the nodes."""
 
 from __future__ import annotations
 
@@ -33,14 +33,21 @@ class Failed(Exception):  # noqa: N818  # it reads as the sentence it stands for
 
 
 class ControlPlane:
-    """Starts on construction, in a folder of its own; ``close`` ends every process of it."""
+    """Starts on construction, in a folder of its own; ``close`` ends every process of it.
 
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="control-plane-"))
+    With a folder given, which ``close`` leaves, its nodes are real ones, whose processes are started by ``spawn``;
+    otherwise kwok plays them.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or Path(tempfile.mkdtemp(prefix="control-plane-"))
+        self._played = folder is None
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._port = free_port()
         try:
             self._start()
+            if self._played:
+                self._play_nodes()
         except BaseException:
             self.close()
             raise
@@ -80,8 +87,21 @@ class ControlPlane:
         """Wait until ``reached()`` is true; AssertionError naming ``what`` after the deadline."""
         wait_until(reached, what, within_s=within_s, meanwhile=self._check_that_all_run)
 
+    def spawn(self, name: str, *arguments: str, named: str = "", before: Sequence[str] = ()) -> None:
+        """Start a tool and have it looked after. named: its name here, the tool's by default; before: what runs it."""
+        known_as = named or name
+        with (self.folder / f"{known_as}.log").open("ab") as log:
+            command = [*before, str(tool(name)), *arguments]
+            self._processes[known_as] = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
+
+    def end(self, known_as: str, number: signal.Signals = signal.SIGTERM) -> None:
+        """Send a process that ``spawn`` started a signal, and wait for its end."""
+        process = self._processes.pop(known_as)
+        process.send_signal(number)
+        process.wait(timeout=60)
+
     def close(self) -> None:
-        """End the processes, the last started first, and remove the folder."""
+        """End the processes, the last started first, and remove a folder of its own."""
         for process in reversed(self._processes.values()):
             process.send_signal(signal.SIGTERM)
         for process in reversed(self._processes.values()):
@@ -90,7 +110,8 @@ class ControlPlane:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._played:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self) -> None:
         key = self.folder / "accounts.key"
@@ -98,7 +119,7 @@ class ControlPlane:
         (self.folder / "tokens.csv").write_text(f"{_TOKEN},admin,admin,system:masters\n")
         self._write_kubeconfig()
         etcd, peers = free_port(), free_port()
-        self._spawn(
+        self.spawn(
             "etcd",
             f"--data-dir={self.folder}/etcd",
             f"--listen-client-urls=http://127.0.0.1:{etcd}",
@@ -108,7 +129,7 @@ class ControlPlane:
             f"--initial-cluster=default=http://127.0.0.1:{peers}",
             "--unsafe-no-fsync",
         )
-        self._spawn(
+        self.spawn(
             "kube-apiserver",
             f"--etcd-servers=http://127.0.0.1:{etcd}",
             "--bind-address=127.0.0.1",
@@ -120,12 +141,15 @@ class ControlPlane:
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={key}",
             f"--service-account-signing-key-file={key}",
+            "--kubelet-preferred-address-types=InternalIP",
         )
         self.wait(self._answers, "the API server answers")
         shared = (f"--kubeconfig={self.kubeconfig}", "--leader-elect=false")
-        self._spawn("kube-controller-manager", *shared, f"--service-account-private-key-file={key}", "--secure-port=0")
-        self._spawn("kube-scheduler", *shared, "--secure-port=0")
-        self._spawn(
+        self.spawn("kube-controller-manager", *shared, f"--service-account-private-key-file={key}", "--secure-port=0")
+        self.spawn("kube-scheduler", *shared, "--secure-port=0")
+
+    def _play_nodes(self) -> None:
+        self.spawn(
             "kwok",
             f"--kubeconfig={self.kubeconfig}",
             "--manage-all-nodes=true",
@@ -148,11 +172,6 @@ class ControlPlane:
                 return bool(answer.status == 200)
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             return False
-
-    def _spawn(self, name: str, *arguments: str) -> None:
-        with (self.folder / f"{name}.log").open("wb") as log:
-            command = [str(tool(name)), *arguments]
-            self._processes[name] = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
 
     def _last_words(self, name: str) -> str:
         return (self.folder / f"{name}.log").read_text(errors="replace")[-2000:]

@@ -2,7 +2,8 @@
 # Builds the tools that the deployment's tests run, from the Go module proxy: versions and hashes stand in each
 # folder's go.mod and go.sum. What is built for these is kept; a changed go.mod builds anew.
 #
-#   build.sh FOLDER [TOOL...]    tools: helm promtool etcd kwok kubernetes compose otelcol hadolint; without any, all of them
+#   build.sh FOLDER [TOOL...]    tools: helm promtool etcd kwok kubernetes compose otelcol hadolint kubelet containerd
+#                                pause; without any, all but the last three, which a real node needs
 #
 # PYTHON is a Python with pip, for hadolint (python3).
 set -euo pipefail
@@ -17,19 +18,30 @@ flock 9
 
 command -v go >/dev/null || { echo "Go is needed to build ${tools[*]} (https://go.dev/dl)" >&2; exit 1; }
 
+folder() { # of a tool's go.mod
+  case $1 in
+    kubelet) echo kubernetes ;;
+    *) echo "$1" ;;
+  esac
+}
+
 packages() {
   case $1 in
-    compose | otelcol) echo . ;;
+    compose | otelcol | pause) echo . ;;
+    kubelet) echo k8s.io/kubernetes/cmd/kubelet k8s.io/kubernetes/cmd/kube-proxy ;;
+    kubernetes) for name in apiserver controller-manager scheduler; do echo "k8s.io/kubernetes/cmd/kube-$name"; done
+      echo k8s.io/kubernetes/cmd/kubectl ;;
     *) sed -nE 's#^(tool |\t)([^ ]+/cmd/[^ ]+|go.etcd.io/etcd/server/v3)$#\2#p' "$1/go.mod" ;;
   esac
 }
 
 flags() {
   case $1 in
-    kubernetes) # clients and charts ask a server for its version
+    kubernetes | kubelet) # clients and charts ask a server for its version
       local version=v1.36.3 at=k8s.io/component-base/version
       grep -q "k8s.io/kubernetes $version" kubernetes/go.mod || { echo "build.sh names another Kubernetes" >&2; exit 1; }
       echo "-X $at.gitVersion=$version -X $at.gitMajor=1 -X $at.gitMinor=36" ;;
+    containerd) echo "-X github.com/containerd/containerd/v2/version.Version=$(sed -nE 's#.*containerd/containerd/v2 v([0-9.]+).*#\1#p' containerd/go.mod)" ;;
     helm) echo "-X helm.sh/helm/v3/internal/version.version=$(sed -nE 's#.*helm.sh/helm/v3 (v[0-9.]+).*#\1#p' helm/go.mod)" ;;
   esac
 }
@@ -39,6 +51,8 @@ build_hadolint() {
     --target "$bin/.hadolint" -r hadolint.txt
   ln -sf .hadolint/bin/hadolint "$bin/hadolint"
 }
+
+tags=remove_all_sd,no_btrfs,no_zfs,no_devmapper
 
 build() {
   local package name extra
@@ -50,12 +64,12 @@ build() {
       */v3) name=etcd ;;
       *) name="$(basename "$package")" ;;
     esac
-    # promtool would else link the clients of every cloud that Prometheus can discover
-    (cd "$1" && CGO_ENABLED=0 go build -trimpath -tags remove_all_sd -ldflags "-s -w $extra" -o "$bin/$name" "$package")
+    # promtool would else link the clients of every cloud that Prometheus can discover; containerd, snapshotters
+    (cd "$(folder "$1")" && CGO_ENABLED=0 go build -trimpath -tags "$tags" -ldflags "-s -w $extra" -o "$bin/$name" "$package")
   done
 }
 
-inputs() { if [[ $1 == hadolint ]]; then cat hadolint.txt; else cat "$1"/go.* "$1"/*.go 2>/dev/null || true; fi; }
+inputs() { if [[ $1 == hadolint ]]; then cat hadolint.txt; else cat "$(folder "$1")"/{go.*,*.go} 2>/dev/null || true; fi; }
 
 for tool in "${tools[@]}"; do
   stamp="$bin/.$tool.sum"

@@ -97,6 +97,15 @@ def test_what_libraries_log_loses_its_text_but_for_librdkafkas() -> None:
 
 
 @pytest.mark.usefixtures("logging_restored")
+def test_a_call_that_librdkafka_repeats_by_itself_is_no_warning() -> None:
+    stream = io.StringIO()
+    forward_library_logs(make_log(stream))
+    logging.getLogger("caesura.kafka").warning("no producer id: Not coordinator: retrying")
+    logging.getLogger("caesura.kafka").warning("broker 3 is down")
+    assert [line["level"] for line in lines(stream)] == ["info", "warning"]
+
+
+@pytest.mark.usefixtures("logging_restored")
 def test_what_librdkafka_repeats_while_a_broker_is_away_is_one_line_a_minute() -> None:
     stream = io.StringIO()
     forward_library_logs(make_log(stream))

@@ -160,6 +160,16 @@ def test_readiness_is_a_line_only_where_it_changes(watched: Watched) -> None:
     assert watched.value("caesura_ready") == 1
 
 
+def test_a_worker_that_still_starts_is_no_reason_for_a_warning(watched: Watched) -> None:
+    for reasons in (["starting"], [], ["store: StoreError"]):
+        watched.observer.note(ReadinessTold(reasons=reasons))
+    assert [(line["event"], line["level"]) for line in watched.lines()] == [
+        ("not_ready", "info"),
+        ("ready", "info"),
+        ("not_ready", "warning"),
+    ]
+
+
 def test_the_engines_work_is_measured(watched: Watched) -> None:
     watched.observer.note(BatchLabelled(sessions=8, words=120, took_s=0.03))
     watched.observer.note(BatchQueued(oldest_s=0.05))

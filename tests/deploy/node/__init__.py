@@ -1,0 +1,1 @@
+"""The chart on real nodes: kubelets and containerds, with Kafka, Redis and the workers in pods."""

@@ -1,0 +1,3 @@
+module caesura.test/pause
+
+go 1.26.0
