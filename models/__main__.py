@@ -7,6 +7,7 @@ from typer.core import TyperGroup
 
 from models.commands import (
     balancing,
+    calibration,
     capitals,
     closing,
     decoding_figures,
@@ -53,6 +54,7 @@ for commands in (
     harm_figures,
     packed_figures,
     stop_lines,
+    calibration,
     parcels,
     papers,
     unseeing,

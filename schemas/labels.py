@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 
 import msgspec
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 
 class Punctuation(IntEnum):
@@ -77,11 +77,18 @@ class Labels(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     An empty column says 0 of every word: nothing is known. ``punctuation`` has a byte a word, so it tells the length.
     A new kind is a column at the end, and its rule for words of several pieces in ``_OVER_PIECES``.
+
+    punctuation_probability, disfluency_probability: how probably the word's mark, and what its tag makes of it (words
+    taken back, filler, neither), are right. turn_end: how probably the speaker has finished, of a buffer's last word.
+    Each in the form of ``probability_number``.
     """
 
     punctuation: bytes = b""
     disfluency: bytes = b""
     casing: bytes = b""
+    punctuation_probability: bytes = b""
+    disfluency_probability: bytes = b""
+    turn_end: bytes = b""
 
     @classmethod
     def none(cls, words: int) -> Labels:
@@ -108,6 +115,21 @@ class Labels(msgspec.Struct, frozen=True, array_like=True, gc=False):
             ]
         )
 
+    def with_marks(self, marks: bytes) -> Labels:
+        """Return the labels with the marks of a rule: how probable those are that it changed is not known."""
+        known = _where_kept(self.punctuation_probability, self.punctuation, marks)
+        return replace(self, punctuation=marks, punctuation_probability=known)
+
+    def with_tags(self, tags: bytes) -> Labels:
+        """Return the labels with the tags of a rule; of those that it took away the probability is not known.
+
+        A tag that only begins what it went on with before, or the reverse, is as probable as it was.
+        """
+        known = self.disfluency_probability
+        if known:
+            known = _where_kept(known, self.disfluency.translate(_KINDS), tags.translate(_KINDS))
+        return replace(self, disfluency=tags, disfluency_probability=known)
+
     def filled(self) -> Labels:
         """Return the same labels without an empty column."""
         return self if all(astuple(self)) else Labels(*[column or bytes(len(self)) for column in astuple(self)])
@@ -117,6 +139,18 @@ class Labels(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return Labels(
             *[b"".join(map(spread, column, counts)) for column, spread in zip(astuple(self), _OVER_PIECES, strict=True)]
         )
+
+
+def probability_number(percent: int) -> int:
+    """Return how a probability stands in a column: 1 to 101 for 0 to 100 percent; 0: it is not known."""
+    return percent + 1
+
+
+def _where_kept(known: bytes, before: bytes, after: bytes) -> bytes:
+    """Return the probabilities of those labels that are what they were before; 0 of the others."""
+    if not known or before == after:
+        return known
+    return bytes([how * (old == new) for how, old, new in zip(known, before, after, strict=True)])
 
 
 def _on_last(label: int, count: int) -> bytes:
@@ -129,11 +163,26 @@ def _from_first(label: int, count: int) -> bytes:
     return bytes((label,)) + bytes((_GOES_ON.get(label, label),)) * (count - 1)
 
 
+def _on_all(label: int, count: int) -> bytes:
+    """Return a word's label on each of its pieces."""
+    return bytes((label,)) * count
+
+
 def _first_capital(label: int, count: int) -> bytes:
     """Return a word's casing on its pieces: only the first one has the capital of a first letter."""
     return bytes((label,)) + bytes((Casing.SMALL if label == Casing.CAPITAL_FIRST else label,)) * (count - 1)
 
 
 _GOES_ON = {Disfluency.B_RM.value: Disfluency.I_RM.value, Disfluency.B_IM.value: Disfluency.I_IM.value}
-_OVER_PIECES: tuple[Callable[[int, int], bytes], ...] = (_on_last, _from_first, _first_capital)
+_KINDS = bytes((0, 1, 1, 2, 2)).ljust(256, b"\0")
+"""Of each tag's number what it makes of a word: neither, taken back, filler."""
+
+_OVER_PIECES: tuple[Callable[[int, int], bytes], ...] = (
+    _on_last,
+    _from_first,
+    _first_capital,
+    _on_last,
+    _on_all,
+    _on_last,
+)
 """How each column spreads over a word's pieces, in the order of the columns."""

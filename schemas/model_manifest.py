@@ -10,7 +10,15 @@ from typing import Annotated
 
 import msgspec
 
-__all__ = ["MODEL_MANIFEST_VERSION", "ModelFile", "ModelManifest", "WordPieceSettings", "manifest_version"]
+__all__ = [
+    "MODEL_MANIFEST_VERSION",
+    "Calibration",
+    "ModelFile",
+    "ModelManifest",
+    "OddsLine",
+    "WordPieceSettings",
+    "manifest_version",
+]
 
 MODEL_MANIFEST_VERSION = "3.0"
 """The latest that this release reads, and all before it."""
@@ -43,6 +51,24 @@ class WordPieceSettings(msgspec.Struct, frozen=True, kw_only=True):
     unknown: str
 
 
+OddsLine = tuple[float, float]
+"""Slope and shift of calibrated log odds over a model's own."""
+
+
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    """How a model's scores become probabilities that hold on text: log odds of what it chose, times slope, plus shift.
+
+    punctuation: by mark; closing: the same of the head for a last word. disfluency: by what a tag makes of a word
+    (``RM``, ``IM``; ``O`` is neither). turn_end: of a mark that ends a sentence, at a last word. A label that has no
+    line is as probable as its model says.
+    """
+
+    punctuation: dict[str, OddsLine] = {}
+    closing: dict[str, OddsLine] = {}
+    disfluency: dict[str, OddsLine] = {}
+    turn_end: OddsLine = (1.0, 0.0)
+
+
 class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     """A model.
 
@@ -55,7 +81,8 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     list that its language is cut by (since 1.1); none where words are the recogniser's. casing: the classes of the
     third head (since 1.2); empty where the model does not say how words are written. look_back: the words before a
     word that each layer sees, and the leading piece (since 2.0); none where it sees all of them. closing: whether it
-    has a head of its own for the marks of a word that none follows (since 3.0).
+    has a head of its own for the marks of a word that none follows (since 3.0). calibration: what makes probabilities
+    of its scores; a model without has none.
     """
 
     manifest: str
@@ -77,6 +104,7 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     casing: tuple[str, ...] = ()
     look_back: Annotated[int, msgspec.Meta(ge=1)] | None = None
     closing: bool = False
+    calibration: Calibration | None = None
 
     @property
     def name(self) -> str:

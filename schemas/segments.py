@@ -56,6 +56,9 @@ class SegmentWord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     """A published word: the recogniser's text untouched, its times, and its frozen labels.
 
     casing: how to write the word wherever it stands, since 1.1; ``as_given`` where its model does not say.
+    punctuation_probability, disfluency_probability: how probably the mark, and what the tag makes of the word (taken
+    back, filler, neither), are right, 0 to 1 in steps of 0.01, since 1.3; None where that is not wanted, where a rule
+    and not the model decided, or where the model is not calibrated.
     """
 
     text: str
@@ -66,6 +69,8 @@ class SegmentWord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     confidence: float | None = None
     piece: Piece | None = None
     casing: CasingName = "as_given"
+    punctuation_probability: float | None = None
+    disfluency_probability: float | None = None
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -122,7 +127,9 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     ``words`` may be empty where the segment only says that the session closed (``session_end``). model: None where the
     words are unlabelled. punctuated: false where the session wants no marks of ours. Since 1.2: pause, where the cause
     is ``silence``; own_fillers, kept_phrases: the session's own, as of these words, for whoever renders them. Since
-    1.3: role, channel, as the producer gave them.
+    1.3: role, channel, as the producer gave them; turn_end, how probably the speaker had finished at the last word, 0
+    to 1, where the cause is ``silence`` or ``utterance``: a guess from the words alone, that what follows may prove
+    wrong.
     """
 
     version: str
@@ -151,6 +158,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     kept_phrases: tuple[str, ...] = ()
     role: str | None = None
     channel: str | None = None
+    turn_end: float | None = None
 
 
 class TextOverlay(msgspec.Struct, frozen=True, kw_only=True, gc=False):

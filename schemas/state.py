@@ -140,7 +140,7 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     last_offset, last_appended_ms, last_polled_ms: of the last record applied. unrecorded_offset: where the words
         started that were not in the past when the first record since the last segment was applied, else that record.
     frozen, settled: how many of the buffer's first words are frozen, and how many the last step's labels settle.
-    punctuation, disfluency, casing: the labels of the buffer's first words (``schemas.labels.Labels``).
+    punctuation to turn_end: the labels of the buffer's first words (``schemas.labels.Labels``).
     """
 
     version: str
@@ -184,6 +184,9 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     punctuation: bytes = b""
     disfluency: bytes = b""
     casing: bytes = b""
+    punctuation_probability: bytes = b""
+    disfluency_probability: bytes = b""
+    turn_end: bytes = b""
 
     @property
     def labels(self) -> Labels:

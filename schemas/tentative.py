@@ -15,7 +15,9 @@ class Tentative(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     revisable: always true; a segment alone is final. first_word: the session's count of published words before them:
     what a segment has published since is to be left out. labelled_words: how many of them, from the first on, have
     been labelled; the others carry none. through_offset: the last input record whose words are in it. at_ms:
-    milliseconds since the epoch. Since 1.1: role, channel, as the producer gave them.
+    milliseconds since the epoch. Since 1.1: role, channel, as the producer gave them. Since 1.2: turn_end, how probably
+    the speaker has finished with the last labelled word, 0 to 1, where no word is unlabelled; the next record may say
+    another.
     """
 
     version: str
@@ -35,3 +37,4 @@ class Tentative(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     punctuated: bool = True
     role: str | None = None
     channel: str | None = None
+    turn_end: float | None = None

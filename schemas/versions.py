@@ -24,11 +24,15 @@ EVENT_VERSION = "1.3"
 SEGMENT_VERSION = "1.3"
 """What this release writes into a segment.
 
-1.1: a word may have a ``casing``. 1.2: ``pause``, a session's own words. 1.3: ``role`` and ``channel``.
+1.1: a word may have a ``casing``. 1.2: ``pause``, a session's own words. 1.3: ``role`` and ``channel``, probabilities
+of a word's labels, ``turn_end``.
 """
 
-TENTATIVE_VERSION = "1.1"
-"""What this release writes where it tells of words that are not frozen; 1.1: ``role`` and ``channel``."""
+TENTATIVE_VERSION = "1.2"
+"""What this release writes where it tells of words that are not frozen; 1.1: ``role`` and ``channel``.
+
+1.2: probabilities of a word's labels, ``turn_end``.
+"""
 
 READ_MAJORS = (1,)
 """The majors that this release reads, ascending; 1 is the first that there ever was."""

@@ -8,7 +8,7 @@ from models.data.recogniser_units import as_units
 from models.decoding.overlapping_chunks import Cut, label_chunks
 from schemas.events import Word, WordsEvent
 from schemas.labels import Disfluency, Punctuation
-from schemas.segments import SegmentWord
+from schemas.segments import Segment, SegmentWord
 from schemas.state import HeldBack
 from worker.core.context import DecodingContext, Origin
 from worker.core.rules import DecodingRules, ModelTable
@@ -23,6 +23,7 @@ __all__ = [
     "Progress",
     "label_offline",
     "label_streams",
+    "published_segments",
     "published_words",
 ]
 
@@ -61,9 +62,23 @@ def published_words(
     rules: DecodingRules | None = None,
     progress: Progress = lambda _: None,
 ) -> list[list[SegmentWord]]:
-    """Return each text's words as published, decoded as one session through ``worker.core``, all sessions at once.
+    """Return each text's words as published; see ``published_segments``."""
+    published = published_segments(engine, texts, language=language, rules=rules, progress=progress)
+    return [[word for segment in segments for word in segment.words] for segments in published]
 
-    language: of all texts, or one each.
+
+def published_segments(
+    engine: Engine,
+    texts: Sequence[Sequence[str]],
+    *,
+    language: str | Sequence[str],
+    rules: DecodingRules | None = None,
+    session_end: bool = True,
+    progress: Progress = lambda _: None,
+) -> list[list[Segment]]:
+    """Return each text's segments, decoded as one session through ``worker.core``, all sessions at once.
+
+    language: of all texts, or one each. session_end: whether each session ends with its text, or an utterance alone.
     """
     languages = [language] * len(texts) if isinstance(language, str) else language
     context = DecodingContext(
@@ -74,29 +89,31 @@ def published_words(
         segmenters=segmenters,
     )
     sessions = [
-        _opened(context, number, words, spoken)
+        _opened(context, number, words, spoken, session_end=session_end)
         for number, (words, spoken) in enumerate(zip(texts, languages, strict=True))
     ]
-    published: list[list[SegmentWord]] = [[] for _ in texts]
+    published: list[list[Segment]] = [[] for _ in texts]
     running = list(range(len(texts)))
     while running:
         requests = [(number, sessions[number].request(0)) for number in running]
         for number in running:
-            words = [word for written in sessions[number].take_segments() for word in written.segment.words]
-            published[number] += words
-            progress(len(words))
+            segments = [written.segment for written in sessions[number].take_segments()]
+            published[number] += segments
+            progress(sum(len(segment.words) for segment in segments))
         waiting = [(number, request) for number, request in requests if request is not None]
         answers = engine.label([request for _, request in waiting])
         for (number, _), labels in zip(waiting, answers, strict=True):
             sessions[number].resolve(labels, 0)
         running = [number for number, _ in waiting]
-    for said, words in zip(texts, published, strict=True):
-        if len(said) != len(words):
-            raise ValueError(f"{len(said)} words went in, {len(words)} came out")
+    for said, segments in zip(texts, published, strict=True):
+        if len(said) != (came := sum(len(segment.words) for segment in segments)):
+            raise ValueError(f"{len(said)} words went in, {came} came out")
     return published
 
 
-def _opened(context: DecodingContext, number: int, words: Sequence[str], language: str) -> Session:
+def _opened(
+    context: DecodingContext, number: int, words: Sequence[str], language: str, *, session_end: bool
+) -> Session:
     session: Session | None = None
     cuts = range(0, max(len(words), 1), _EVENT_WORDS)
     for seq, start in enumerate(cuts):
@@ -106,7 +123,8 @@ def _opened(context: DecodingContext, number: int, words: Sequence[str], languag
             seq=seq,
             lang=language,
             words=tuple(Word(text=word) for word in words[start : start + _EVENT_WORDS]),
-            session_end=seq == len(cuts) - 1,
+            session_end=session_end and seq == len(cuts) - 1,
+            utterance_end=not session_end and seq == len(cuts) - 1,
         )
         origin = Origin(offset=seq, appended_ms=0, polled_ms=0, time_ms=0)
         session = session or Session.open(event, origin, context)

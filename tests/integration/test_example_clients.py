@@ -59,6 +59,8 @@ def test_every_golden_example_is_read_and_written_again_in_both_forms(client: Ex
         decode = DECODE[path.name.partition(".")[0]]
         assert one["json"] == meant, path
         assert decode(base64.b64decode(one["msgpack"])) == decode(path.with_suffix(".msgpack").read_bytes()), path
+    sure = {one["sure_text"] for one in told if "1.3/segment.sure." in one["file"]}
+    assert sure == {"it's like really good"}, "neither the filler nor the stop was sure enough"
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from schemas.segments import Segment, TranslationSegment
 from worker.captions.layout import CaptionWord, laid_out, lines_of
 from worker.captions.limits import CaptionLimits
 from worker.core.cleaning import Cleaning
 from worker.core.rendering import Style, render_segment
+from worker.core.trusted import trusted_words
 from worker.core.typography import typography_of
 
 __all__ = ["Cue", "CueWriter"]
@@ -47,6 +50,7 @@ class CueWriter:
         self._free_ms = self._begun_ms = self._spoken_ms = 0
         self._first_appended_ms: int | None = None
         self._since: int | None = None
+        self._goes_on = False
 
     def write(self, segment: Segment, *, lead: str = "") -> Iterator[Cue]:
         """Yield the cues of the session's next segment; a session of the same name later has times of its own.
@@ -56,7 +60,8 @@ class CueWriter:
         if segment.since != self._since:
             self._since, self._first_appended_ms = segment.since, None
             self._free_ms = self._begun_ms = self._spoken_ms = 0
-        words = self._words(segment)
+            self._goes_on = False
+        words = self._words(self._trusted(segment))
         if lead and words:
             words[0] = replace(words[0], text=f"{lead}{words[0].text}")
         for group in laid_out(words, self._limits):
@@ -77,6 +82,15 @@ class CueWriter:
         self._free_ms = start_ms + lasting_ms
         lines = lines_of(words, self._limits)
         return Cue(number=self._number, start_ms=start_ms, end_ms=self._free_ms, lines=lines, speaker=segment.speaker)
+
+    def _trusted(self, segment: Segment) -> Segment:
+        """Return a segment without its doubtful labels; where its last stop is one, the next segment goes on."""
+        least, starts = self._limits.at_least, segment.sentence_start and not self._goes_on
+        if not segment.words or not least:
+            return segment
+        words = trusted_words(segment.words, least)
+        self._goes_on = segment.sentence_end and words[-1].punctuation == "none"
+        return msgspec.structs.replace(segment, words=words, sentence_start=starts)
 
     def _words(self, segment: Segment) -> list[CaptionWord]:
         if isinstance(segment, TranslationSegment):

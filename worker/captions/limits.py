@@ -17,7 +17,8 @@ class CaptionLimits:
     line_columns: the longest line, a Chinese character being two. lines: at most. words_a_minute: how fast it may be
     read; a Chinese character is two thirds of a word. least_ms, most_ms: how long it stands. most_late_ms: how far
     cues may fall behind speech that is faster than that; beyond it they stand as long as they were spoken.
-    pause_ms: a pause that ends a cue.
+    pause_ms: a pause that ends a cue. at_least: how probable a mark, or a word's being left out, has to be; where a
+    segment does not say, it counts.
     """
 
     line_columns: int = 42
@@ -27,6 +28,7 @@ class CaptionLimits:
     most_ms: int = 7_000
     most_late_ms: int = 6_000
     pause_ms: int = 1_500
+    at_least: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse limits that no caption meets. FatalError."""

@@ -100,11 +100,19 @@ class CaptionOptions:
     columns: Annotated[int, typer.Option(min=10, help="Captions: columns a line; broadcasters take 37 to 42.")] = 42
     lines: Annotated[int, typer.Option(min=1, help="Captions: lines at most.")] = 2
     words_per_minute: Annotated[int, typer.Option(min=1, help="Captions: how fast they may be read, 160 to 180.")] = 170
+    at_least: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Captions: leave out marks, and leave in words, of which the model is less sure than this.",
+        ),
+    ] = 0.0
 
     @property
     def limits(self) -> CaptionLimits:
         """The limits that they say."""
-        return caption_limits(self.columns, self.lines, self.words_per_minute)
+        return caption_limits(self.columns, self.lines, self.words_per_minute, self.at_least)
 
 
 @grouped
@@ -208,9 +216,9 @@ def _conversation_texts(
             yield line + "\n"
 
 
-def caption_limits(columns: int, lines: int, words_a_minute: int) -> CaptionLimits:
+def caption_limits(columns: int, lines: int, words_a_minute: int, at_least: float = 0.0) -> CaptionLimits:
     """Return the limits that options say."""
-    return CaptionLimits(line_columns=columns, lines=lines, words_a_minute=words_a_minute)
+    return CaptionLimits(line_columns=columns, lines=lines, words_a_minute=words_a_minute, at_least=at_least)
 
 
 def line_of(segment: Segment, style: Style) -> str:

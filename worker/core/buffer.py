@@ -15,7 +15,6 @@ import re
 from collections.abc import Sequence
 
 from msgspec import Raw
-from msgspec.structs import replace
 
 from schemas.labels import Disfluency, Labels, Punctuation
 from schemas.state import ModelWord, ModelWordPiece
@@ -122,7 +121,7 @@ class Buffer:
             return previous_tag
         tags = final_tags(self.views, self.labels, self.frozen, end, previous_tag)
         if tags != self.labels.disfluency:
-            self.labels = replace(self.labels, disfluency=tags)
+            self.labels = self.labels.with_tags(tags)
         self.frozen = end
         return tags[end - 1] if tags else Disfluency.O.value
 

@@ -77,6 +77,7 @@ class BufferLabels:
             first=first,
             end=self._asked_end(end),
             offsets=rules.score_offsets(sentence_end),
+            probabilities=rules.probabilities,
         )
 
     def take(self, answer: Labels | None, first: int, end: int, *, punctuation: bool) -> Labels | None:
@@ -89,7 +90,12 @@ class BufferLabels:
         if self.model is None:
             labels: Labels | None = Labels.none(asked_end - first)
         elif answer is not None and not punctuation:
-            labels = replace(Labels.none(asked_end - first), disfluency=answer.disfluency)
+            labels = replace(
+                Labels.none(asked_end - first),
+                disfluency=answer.disfluency,
+                disfluency_probability=answer.disfluency_probability,
+                turn_end=answer.turn_end,
+            )
         else:
             labels = answer
         if labels is not None and any(labels.punctuation):
@@ -109,7 +115,7 @@ class BufferLabels:
             look_ahead_words=self.look_ahead,
             digit_commas=self._context.rules.digit_commas,
         )
-        return replace(labels, punctuation=bytes(marks[first:]))
+        return labels.with_marks(bytes(marks[first:]))
 
     def _asked_end(self, end: int) -> int:
         return len(self._buffer) if self._context.looks_ahead else end

@@ -6,9 +6,19 @@ other. So an engine may keep what it has computed of a buffer's words, and compu
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 
-__all__ = ["NO_OFFSETS", "LabelRequest", "ScoreOffsets"]
+__all__ = ["NO_OFFSETS", "LabelRequest", "Probabilities", "ScoreOffsets"]
+
+
+class Probabilities(StrEnum):
+    """What is published of how sure a model is: nothing; whether the speaker has finished; that, and of each word."""
+
+    OFF = "off"
+    TURNS = "turns"
+    WORDS = "words"
 
 
 class ScoreOffsets(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -35,6 +45,7 @@ class LabelRequest(msgspec.Struct, frozen=True, kw_only=True, array_like=True, g
     model_id: the model that labels this buffer (``id@version``), one of the engine's.
     first, end: labels are wanted of ``words[first:end]``; None: of all from ``first`` on.
     offsets: what the engine adds to its scores before it chooses labels.
+    probabilities: which columns of probabilities are wanted; a model that is not calibrated gives none.
     """
 
     session: str
@@ -44,6 +55,7 @@ class LabelRequest(msgspec.Struct, frozen=True, kw_only=True, array_like=True, g
     first: int = 0
     end: int | None = None
     offsets: ScoreOffsets = NO_OFFSETS
+    probabilities: Probabilities = Probabilities.OFF
 
     @property
     def wanted(self) -> range:

@@ -18,7 +18,7 @@ from msgspec import Meta
 from schemas.events import MAX_OWN_PHRASES, Emission, SessionOptions
 from schemas.segments import Cause
 from schemas.state import ChosenOptions
-from worker.core.labelling import NO_OFFSETS, ScoreOffsets
+from worker.core.labelling import NO_OFFSETS, Probabilities, ScoreOffsets
 from worker.errors import FatalError
 
 __all__ = [
@@ -96,7 +96,9 @@ class DecodingRules:
     filler_offset: the same of fillers. silence_end_offset: added to the scores of the marks that end a sentence, for
     the last word before a silence; above 0, more sentences end there. utterance_end_offset: the same for the last word
     before an ``utterance_end``. At a session's end one of these marks is always taken. digit_commas: whether a model's
-    commas between single digits and single letters stay.
+    commas between single digits and single letters stay. probabilities: what segments and tentative words say of how
+    sure a model is: ``off`` nothing; ``turns`` whether the speaker has finished (``turn_end``); ``words`` that, and of
+    each word's mark and tag, which makes records larger.
     """
 
     step_words: Annotated[int, Meta(ge=1, le=50)] = 3
@@ -118,6 +120,7 @@ class DecodingRules:
     silence_end_offset: _Offset = 0.0
     utterance_end_offset: _Offset = 0.0
     digit_commas: bool = False
+    probabilities: Probabilities = Probabilities.TURNS
     routes: frozenset[str] = frozenset()
     bounds: OptionBounds = field(default_factory=OptionBounds)
 

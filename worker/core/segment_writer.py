@@ -44,7 +44,7 @@ from schemas.versions import SEGMENT_VERSION
 from worker.core.admission import PassedGap
 from worker.core.context import DecodingContext, Origin
 
-__all__ = ["FrozenWords", "OutSegment", "SegmentWriter", "model_ref", "published_words"]
+__all__ = ["FrozenWords", "OutSegment", "SegmentWriter", "model_ref", "probability", "published_words"]
 
 _MARK_NAMES: tuple[PunctuationName, ...] = get_args(PunctuationName)
 _TAG_NAMES: tuple[DisfluencyTag, ...] = get_args(DisfluencyTag)
@@ -57,6 +57,8 @@ _MAX_TRACES = 1024
 """Trace contexts that a session keeps for words that wait; the oldest go first. No buffer waits for so many events."""
 
 _NO_LABELS = Labels()
+_PROBABILITIES: tuple[float | None, ...] = (None, *(percent / 100 for percent in range(101)))
+_TURNS = (Cause.SILENCE, Cause.UTTERANCE)
 
 
 class OutSegment(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -202,6 +204,7 @@ class SegmentWriter:
             pause=pause,
             own_fillers=options.own_fillers,
             kept_phrases=options.kept_phrases,
+            turn_end=probability(frozen.labels.turn_end[-1:]) if cause in _TURNS else None,
         )
         routes = {name: self.routes.get(name) for name in targets}
         self.written.append(OutSegment(segment=segment, routes=routes, traces=self._take_traces(segment)))
@@ -260,9 +263,22 @@ def published_words(words: Sequence[ModelWord], labels: Labels) -> tuple[Segment
                 confidence=piece.confidence,
                 piece=None if piece.is_whole else Piece(start=piece.unit_start, of=piece.unit_length),
                 casing=_CASING_NAMES[written],
+                punctuation_probability=_PROBABILITIES[of_mark],
+                disfluency_probability=_PROBABILITIES[of_tag],
             )
-            for piece, mark, tag, written in zip(
-                pieces, labels.punctuation, labels.disfluency, labels.casing, strict=True
+            for piece, mark, tag, written, of_mark, of_tag in zip(
+                pieces,
+                labels.punctuation,
+                labels.disfluency,
+                labels.casing,
+                labels.punctuation_probability,
+                labels.disfluency_probability,
+                strict=True,
             )
         ]
     )
+
+
+def probability(number: bytes) -> float | None:
+    """Return the probability that a column has of one word (``schemas.labels.Labels``); None where it is not known."""
+    return _PROBABILITIES[number[0]] if number else None

@@ -5,15 +5,13 @@ A label here may change with the next word. What has not been labelled yet, the 
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from schemas.labels import Labels
 from schemas.state import ModelWord
 from schemas.tentative import Tentative
 from schemas.versions import TENTATIVE_VERSION
 from worker.core.buffer import final_tags
 from worker.core.decoding import Decoder
-from worker.core.segment_writer import model_ref, published_words
+from worker.core.segment_writer import model_ref, probability, published_words
 from worker.core.words import cut_piece
 
 __all__ = ["tentative_words"]
@@ -25,7 +23,7 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
     words = buffer.words[buffer.frozen :]
     of_now = buffer.labels if decoder.labels.outlook is None else decoder.labels.outlook.over(buffer)
     tags = final_tags(buffer.views, of_now, buffer.frozen, len(of_now), decoder.tag)
-    labels = replace(of_now, disfluency=tags).part(buffer.frozen)
+    labels = of_now.with_tags(tags).part(buffer.frozen)
     shown = [*words, *_tail(decoder)]
     return Tentative(
         version=TENTATIVE_VERSION,
@@ -45,6 +43,7 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
         role=writer.role,
         channel=writer.channel,
         punctuated=decoder.options.punctuation,
+        turn_end=probability(labels.turn_end[-1:]) if len(labels) == len(shown) else None,
     )
 
 

@@ -116,6 +116,7 @@ class WatchedWords:
             speaker=session.speaker,
             role=session.role,
             channel=session.channel,
+            turn_end=known.turn_end if known is not None and 0 < labelled == len(words) else None,
         )
 
     def _session(self, name: str, lang: str) -> _Watched:

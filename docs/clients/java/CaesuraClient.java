@@ -35,6 +35,7 @@ import org.msgpack.jackson.dataformat.MessagePackFactory;
 
 public final class CaesuraClient {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final double SURE = 0.75;
     private static final ObjectMapper MSGPACK = new ObjectMapper(new MessagePackFactory());
     private static final Map<String, String> MARKS =
             Map.of("none", "", "comma", ",", "period", ".", "question", "?", "enumeration_comma", ",");
@@ -57,15 +58,30 @@ public final class CaesuraClient {
             String session, long since, long index, String cause, List<SegmentWord> words, boolean session_end) {
         /** The text for people: what was taken back and fillers left out, marks set. Spaced languages alone. */
         public String text() {
+            return text(0);
+        }
+
+        /** The same without marks, and with all words, of which the model was less sure than this (0 to 1). */
+        public String text(double least) {
             return words.stream()
-                    .filter(word -> word.disfluency().equals("O"))
-                    .map(word -> word.text().replaceAll("[.,?!]+$", "") + MARKS.get(word.punctuation()))
+                    .filter(word -> word.disfluency().equals("O") || below(word.disfluency_probability(), least))
+                    .map(word -> word.text().replaceAll("[.,?!]+$", "")
+                            + (below(word.punctuation_probability(), least) ? "" : MARKS.get(word.punctuation())))
                     .collect(Collectors.joining(" "));
+        }
+
+        private static boolean below(Double probability, double least) {
+            return probability != null && probability < least;
         }
     }
 
     @JsonIgnoreProperties(ignoreUnknown = true)
-    public record SegmentWord(String text, String punctuation, String disfluency) {}
+    public record SegmentWord(
+            String text,
+            String punctuation,
+            String disfluency,
+            Double punctuation_probability,
+            Double disfluency_probability) {}
 
     /** Returns the mapper for a record's value: JSON begins with a brace, as no MessagePack map does. */
     private static ObjectMapper mapperOf(byte[] value) {
@@ -171,7 +187,8 @@ public final class CaesuraClient {
             byte[] value = Files.readAllBytes(Path.of(file));
             JsonNode message = mapperOf(value).readTree(value);
             String written = Base64.getEncoder().encodeToString(MSGPACK.writeValueAsBytes(message));
-            print(Map.of("file", file, "msgpack", written, "json", message));
+            String text = message.has("index") ? JSON.convertValue(message, Segment.class).text(SURE) : "";
+            print(Map.of("file", file, "msgpack", written, "json", message, "sure_text", text));
         }
     }
 

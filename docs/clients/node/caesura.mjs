@@ -15,12 +15,16 @@ export function write(message, wire = "msgpack") {
   return Buffer.from(wire === "json" ? JSON.stringify(message) : encode(message, { ignoreUndefined: true }));
 }
 
-/** Returns a segment's text for people: what was taken back and fillers left out, marks set. Spaced languages alone. */
-export function textOf(segment) {
+/**
+ * Returns a segment's text for people: what was taken back and fillers left out, marks set. Spaced languages alone.
+ * least: without marks, and with all words, of which the model was less sure than this (0 to 1).
+ */
+export function textOf(segment, least = 0) {
   const marks = { none: "", comma: ",", period: ".", question: "?", enumeration_comma: "," };
+  const sure = (probability) => (probability ?? 1) >= least;
   return segment.words
-    .filter((word) => word.disfluency === "O")
-    .map((word) => word.text.replace(/[.,?!]+$/, "") + marks[word.punctuation])
+    .filter((word) => word.disfluency === "O" || !sure(word.disfluency_probability))
+    .map((word) => word.text.replace(/[.,?!]+$/, "") + (sure(word.punctuation_probability) ? marks[word.punctuation] : ""))
     .join(" ");
 }
 

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Speaker, read, segments, textOf, write } from "./caesura.mjs";
 
+const SURE = 0.75;
 const [command, ...given] = process.argv.slice(2);
 
 if (command === "speak") {
@@ -26,7 +27,8 @@ if (command === "speak") {
 } else if (command === "again") {
   for (const file of given) {
     const message = read(readFileSync(file));
-    console.log(JSON.stringify({ file, msgpack: write(message).toString("base64"), json: message }));
+    const sure_text = "index" in message ? textOf(message, SURE) : "";
+    console.log(JSON.stringify({ file, msgpack: write(message).toString("base64"), json: message, sure_text }));
   }
 } else {
   console.error("usage: node main.mjs speak|listen|again ...");

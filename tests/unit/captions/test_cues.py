@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import Segment
+from schemas.segments import DisfluencyTag, PunctuationName, Segment
 from tests.harness.segments import TimedWord, timed_segment
 from worker.captions.cues import Cue, CueWriter
 from worker.captions.files import VTT_HEAD, srt, vtt
@@ -227,3 +227,28 @@ def test_srt_and_vtt_can_be_read_again() -> None:
 
 def _read(hypotheses: Iterator[Hypothesis]) -> list[str]:
     return [word.text for one in hypotheses for word in one.words]
+
+
+def sure_segment(*words: tuple[str, PunctuationName, DisfluencyTag, float | None]) -> Segment:
+    said = timed_segment(*((text, mark, 0, 300) for text, mark, _, _ in words))
+    labelled = [
+        msgspec.structs.replace(word, disfluency=tag, punctuation_probability=sure, disfluency_probability=sure)
+        for word, (_, _, tag, sure) in zip(said.words, words, strict=True)
+    ]
+    ends = words[-1][1] == "period"
+    return msgspec.structs.replace(said, words=tuple(labelled), sentence_start=True, sentence_end=ends)
+
+
+def test_labels_that_are_less_sure_than_wanted_are_not_shown_and_a_doubtful_stop_begins_no_sentence() -> None:
+    segments = [
+        sure_segment(("so", "comma", "O", 0.9), ("uh", "none", "B-IM", 0.6), ("home", "period", "O", 0.6)),
+        sure_segment(("then", "none", "O", 0.9), ("out", "period", "O", None)),
+        sure_segment(("yes", "period", "O", 0.9)),
+    ]
+    shown = {}
+    for least in (0.0, 0.7, 1.0):
+        writer = CueWriter(CaptionLimits(at_least=least))
+        shown[least] = [line for segment in segments for cue in writer.write(segment) for line in cue.lines]
+    assert shown[0.0] == ["So, home.", "Then out.", "Yes."]
+    assert shown[0.7] == ["So, uh home", "then out.", "Yes."]
+    assert shown[1.0] == ["So uh home", "then out.", "Yes"]

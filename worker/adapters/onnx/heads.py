@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from schemas.labels import Casing, Disfluency, Labels, Punctuation
 from schemas.model_manifest import ModelManifest
-from worker.core.labelling import NO_OFFSETS, LabelRequest
+from worker.adapters.onnx.probabilities import ModelProbabilities
+from worker.core.labelling import NO_OFFSETS, LabelRequest, Probabilities
 from worker.errors import EngineError
 
 __all__ = ["Heads", "Scores"]
@@ -42,6 +43,10 @@ class Heads:
         }
         if manifest.casing:
             self._labels["casing"] = _numbers(manifest.casing, {label.published: label for label in Casing})
+        self._probabilities: ModelProbabilities | None = None
+        if manifest.calibration is not None:
+            marks, tags = map(Punctuation, self._labels[_MARKS]), map(Disfluency, self._labels[_TAGS])
+            self._probabilities = ModelProbabilities(manifest.calibration, list(marks), list(tags))
         self._goes_on = np.array([not Punctuation(mark).ends_sentence for mark in self._labels[_MARKS]])
         self._reparanda = np.isin(self._labels[_TAGS], (Disfluency.B_RM, Disfluency.I_RM))
         self._fillers = np.isin(self._labels[_TAGS], (Disfluency.B_IM, Disfluency.I_IM))
@@ -65,12 +70,18 @@ class Heads:
         last = [stop - 1 for stop, request in zip(ends[1:], requests, strict=True) if request.closes]
         if _CLOSING in joined:
             joined[_MARKS][last] = joined[_CLOSING][last]
+        levels = frozenset(request.probabilities for request in requests) - {Probabilities.OFF}
+        sure = self._probabilities if levels else None
+        as_scored = joined if sure is None else {name: joined[name].copy() for name in (_MARKS, _TAGS)}
         for (start, stop), request in zip(pairwise(ends), requests, strict=True):
             if request.offsets != NO_OFFSETS:
                 self._add(request, {name: scores[start:stop] for name, scores in joined.items()})
-        named = {name: classes[joined[name].argmax(axis=-1)].tobytes() for name, classes in self._labels.items()}
+        chosen = {name: joined[name].argmax(axis=-1) for name in self._labels}
+        named = {name: classes[chosen[name]].tobytes() for name, classes in self._labels.items()}
+        columns = {} if sure is None else {one: named | sure.columns(as_scored, chosen, last, one) for one in levels}
         return [
-            Labels(**{name: labels[start:stop] for name, labels in named.items()}) for start, stop in pairwise(ends)
+            Labels(**{name: given[start:stop] for name, given in columns.get(request.probabilities, named).items()})
+            for (start, stop), request in zip(pairwise(ends), requests, strict=True)
         ]
 
     def _add(self, request: LabelRequest, scores: dict[str, NDArray[np.float32]]) -> None:

@@ -1,0 +1,220 @@
+"""The texts that probabilities are fitted to and scored on, each in two halves: the first is fitted to.
+
+Switchboard and CHILDES are scored only: nothing that is shipped learns from them.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+from pathlib import Path
+
+import numpy as np
+
+from models.data.aligned_words import UNKNOWN, AlignedDocument
+from models.data.preparation import held_out
+from models.data.recipes import Recipe
+from models.data.swda import read_swda_test
+from models.decoding.labelling_runs import Progress, published_segments
+from models.evaluation.calibration import Answers, TurnEnds, fit_line, kinds_of, marks_of, turn_ends_of
+from models.evaluation.false_stops import FlushPoint, flush_points
+from models.evaluation.figures import GoldSession
+from models.evaluation.said_sessions import childes_sessions
+from models.evaluation.switchboard import INTERREGNA, gold_tags
+from schemas.labels import Punctuation
+from schemas.model_manifest import Calibration
+from worker.core.dictionary import HAN
+from worker.core.labelling import Probabilities
+from worker.core.rules import DecodingRules
+from worker.ports.engine import Engine
+
+__all__ = ["CalibrationTexts", "Sure"]
+
+_RULES = DecodingRules(probabilities=Probabilities.WORDS)
+_TAGGED = {"en": ("rev16", "disfl_qa"), "zh": ("cs2w",)}
+"""Corpora whose tags people set, and that may be learnt from; fluent ones, where each tag is O, are scored only."""
+_SPOKEN = {"en": ("earnings22", "cabnc", "ami"), "zh": ("audreyt_train", "kdconv")}
+"""Calls, everyday talk, meetings."""
+_CHINESE = re.compile(rf"[{HAN}]+")
+_SWITCHBOARD, _CHILDES = "Switchboard, never fitted to", "CHILDES, never fitted to"
+
+
+@dataclass(slots=True)
+class Sure:
+    """What a model says, by text. last_marks: of flushed last words."""
+
+    marks: dict[str, Answers] = field(default_factory=dict)
+    kinds: dict[str, Answers] = field(default_factory=dict)
+    last_marks: dict[str, Answers] = field(default_factory=dict)
+    turn_ends: dict[str, TurnEnds] = field(default_factory=dict)
+
+    def calibration(self) -> Calibration:
+        """Return the lines that make these probabilities right, where they were said without any.
+
+        Ends of turns are those of speech.
+        """
+        ends = [found for text, found in self.turn_ends.items() if any(text in spoken for spoken in _SPOKEN.values())]
+        return Calibration(
+            punctuation=reduce(add, self.marks.values()).lines(),
+            closing=reduce(add, self.last_marks.values()).lines(),
+            disfluency=reduce(add, self.kinds.values()).lines(),
+            turn_end=fit_line(
+                np.concatenate([one.said for one in ends]), np.concatenate([one.finished for one in ends])
+            ),
+        )
+
+    def table_of_words(self) -> str:
+        """Return a Markdown table of the words' marks and tags."""
+        lines = ["| text | words | error of marks | tagged words | error of tags |", "|---|---|---|---|---|"]
+        for text in dict.fromkeys((*self.marks, *self.kinds)):
+            marks, kinds = self.marks.get(text), self.kinds.get(text)
+            lines.append(f"| {text} | {_counted(marks)} | {_counted(kinds)} |")
+        return "\n".join(lines)
+
+    def table_of_turn_ends(self) -> str:
+        """Return a Markdown table of flushed last words."""
+        lines = [
+            "| text | points | error | precision at recall 0.9 | recall at precision 0.98 | error of the last mark |",
+            "|---|---|---|---|---|---|",
+        ]
+        for text, ends in self.turn_ends.items():
+            lines.append(
+                f"| {text} | {len(ends.said)} | {ends.error:.3f} | {ends.precision_at(0.9):.3f} "
+                f"| {ends.recall_at(0.98):.3f} | {self.last_marks[text].error:.3f} |"
+            )
+        return "\n".join(lines)
+
+
+def _counted(answers: Answers | None) -> str:
+    return f"{len(answers.names)} | {answers.error:.3f}" if answers is not None else "– | –"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationTexts:
+    """The texts of a language.
+
+    open_text: corpora of the recipe. max_words: of a text's half. sentences: of a text's half, each flushed once inside
+    and once at its end. fitted: the halves that are fitted to; else the others, and the texts that are never.
+    """
+
+    corpora: Path
+    language: str
+    recipe: Recipe
+    open_text: Sequence[str]
+    max_words: int
+    sentences: int
+    fitted: bool
+
+    def measure(self, engine: Engine, progress: Progress = lambda _: None) -> Sure:
+        """Return what the language's active model says of them."""
+        sure = Sure()
+        for text, sessions, tags in self._sessions():
+            _add_words(sure, engine, text, sessions, self.language, tags=tags, progress=progress)
+        for text, points in self._flushes():
+            _add_flushes(sure, engine, text, points, self.language, progress)
+        return sure
+
+    def _sessions(self) -> Iterator[tuple[str, Sequence[GoldSession], bool]]:
+        """Yield a text's name and sessions, and whether their tags are known."""
+        tagged = _TAGGED[self.language]
+        for corpus in self.open_text:
+            documents = held_out(self.recipe, self.corpora, corpus, max_words=2 * self.max_words)
+            halves = _halves([_session(document, self.language) for document in documents], self.max_words)
+            if sessions := halves[not self.fitted]:
+                yield corpus, sessions, corpus in tagged or (corpus in self.recipe.fluent and not self.fitted)
+        if not self.fitted and self.language == "en":
+            sides = [_tagged(side.words, gold_tags(side, INTERREGNA)) for side in read_swda_test(self.corpora)]
+            yield _SWITCHBOARD, _halves(sides, self.max_words)[0], True
+            utterances = [_tagged(said.words, said.tags) for said in childes_sessions(self.corpora)]
+            yield _CHILDES, _halves(utterances, self.max_words)[0], True
+
+    def _flushes(self) -> Iterator[tuple[str, list[FlushPoint]]]:
+        """Yield a text's name and its flushes."""
+        for corpus in self.open_text if self.fitted else _SPOKEN[self.language]:
+            documents = held_out(self.recipe, self.corpora, corpus, max_words=5 * self.max_words)
+            points = flush_points(documents, random.Random(1), sentences=2 * self.sentences)
+            half = slice(None, len(points) // 2) if self.fitted else slice(len(points) // 2, None)
+            if points[half]:
+                yield corpus, points[half]
+        if not self.fitted and self.language == "en":
+            documents = [
+                AlignedDocument("swda", str(number), list(side.words), list(side.marks), gold_tags(side, INTERREGNA))
+                for number, side in enumerate(read_swda_test(self.corpora))
+            ]
+            yield _SWITCHBOARD, flush_points(documents, random.Random(1), sentences=2 * self.sentences)
+
+
+def _tagged(words: Sequence[str], tags: Sequence[int]) -> GoldSession:
+    return GoldSession(list(words), [UNKNOWN] * len(words), list(tags))
+
+
+def _add_words(
+    sure: Sure,
+    engine: Engine,
+    text: str,
+    sessions: Sequence[GoldSession],
+    language: str,
+    *,
+    tags: bool,
+    progress: Progress,
+) -> None:
+    published = published_segments(
+        engine, [session.units for session in sessions], language=language, rules=_RULES, progress=progress
+    )
+    words = [[word for segment in segments for word in segment.words] for segments in published]
+    marks = reduce(add, [marks_of(said, one.marks) for said, one in zip(words, sessions, strict=True)])
+    if marks.names:
+        sure.marks[text] = marks
+    if tags:
+        sure.kinds[text] = reduce(add, [kinds_of(said, one.tags) for said, one in zip(words, sessions, strict=True)])
+
+
+def _add_flushes(
+    sure: Sure, engine: Engine, text: str, points: Sequence[FlushPoint], language: str, progress: Progress
+) -> None:
+    published = published_segments(
+        engine,
+        [_units(point.words, language) for point in points],
+        language=language,
+        rules=_RULES,
+        session_end=False,
+        progress=progress,
+    )
+    flushed = [(segments[-1], int(point.mark)) for segments, point in zip(published, points, strict=True)]
+    sure.turn_ends[text] = turn_ends_of(flushed)
+    sure.last_marks[text] = reduce(add, [marks_of(last.words[-1:], [mark]) for last, mark in flushed])
+
+
+def _session(document: AlignedDocument, language: str) -> GoldSession:
+    """Return a document as a session: of English words, of Chinese characters, the last of a word with its mark."""
+    session = GoldSession([], [], [])
+    for word, mark, tag in zip(document.words, document.punctuation, document.disfluency, strict=True):
+        units = _units([word], language)
+        session.units += units
+        session.marks += [int(Punctuation.NONE) if mark != UNKNOWN else UNKNOWN] * (len(units) - 1) + [mark]
+        session.tags += [tag] * len(units)
+    return session
+
+
+def _units(words: Sequence[str], language: str) -> list[str]:
+    if language != "zh":
+        return list(words)
+    return [unit for word in words for unit in (word if _CHINESE.fullmatch(word) else (word,))]
+
+
+def _halves(sessions: Sequence[GoldSession], words: int) -> tuple[list[GoldSession], list[GoldSession]]:
+    """Return the first words, and as many of those behind them."""
+    halves: tuple[list[GoldSession], list[GoldSession]] = ([], [])
+    for session in sessions:
+        start = 0
+        for half in halves:
+            free = words - sum(len(one.units) for one in half)
+            end = min(start + free, len(session.units))
+            if end > start:
+                half.append(GoldSession(session.units[start:end], session.marks[start:end], session.tags[start:end]))
+            start = max(start, end)
+    return halves
