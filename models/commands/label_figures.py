@@ -1,4 +1,4 @@
-"""Commands that measure the labels: ``python -m models evaluate | false-stops | regression``."""
+"""Commands that measure the labels: ``python -m models evaluate | false-stops | regression | everyday``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.options import CORPORA, SHIPPED, Corpora, Models
+from models.commands.options import CORPORA, SHIPPED, Corpora, LanguageCode, Models
 from models.data.chinese_corpora import CHINESE_TEST
 from models.data.preparation import held_out
 from models.decoding.ways import OFFLINE, STREAMING, Decoding, ahead
+from models.evaluation.everyday import everyday_table, read_everyday
 from models.evaluation.false_stops import WORDS_A_SENTENCE, Stops, stops_on, stops_table
 from models.evaluation.figures import (
     Evaluation,
@@ -59,6 +60,7 @@ def register(app: typer.Typer) -> None:
     app.command("evaluate")(evaluate)
     app.command("false-stops")(false_stops)
     app.command("regression")(regression)
+    app.command("everyday")(everyday)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,3 +251,16 @@ def regression(
     if write_known:
         failing = [outcome.case for outcome in outcomes if outcome.faults]
         write_known_failures(failing, [model.name for model in scored])
+
+
+def everyday(
+    *,
+    language: LanguageCode,
+    models: Models = SHIPPED,
+    checkpoint: OneCheckpoint = None,
+    vocabulary: Pieces = Path("build/vocab.txt"),
+    threads: Threads = None,
+) -> None:
+    """Print by kind how a model labels calls and everyday talk of our own: German, Spanish or French."""
+    engine = opened_engine(models, language, checkpoint, vocabulary, threads)
+    print(everyday_table(engine, LANGUAGES[language], list(read_everyday(language))))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.corpora import CorpusRules, marked_well, read_in_order
-from models.data.english_corpora import add_line
+from models.data.english_corpora import ENGLISH_TEXT
 from models.data.swda import Role, SpeakerSide, read_swda_training
 from schemas.labels import Disfluency
 
@@ -50,7 +50,7 @@ def ted_text(text: str) -> str:
 def _talks(corpora: Path, keep: Callable[[str], bool]) -> Iterator[AlignedDocument]:
     for name, text in read_in_order(corpora, "en", "ted", keep):
         document = AlignedDocument("ted", name)
-        add_line(document, ted_text(text), verbatim=False)
+        ENGLISH_TEXT.add_line(document, ted_text(text), verbatim=False)
         if marked_well(document, CorpusRules()):
             yield document
 

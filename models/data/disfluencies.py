@@ -44,12 +44,21 @@ FUNCTION_WORDS = frozenset(
 )
 
 
+NUMBER_WORDS = frozenset(
+    "zero oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand "
+    "million billion".split()
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechHabits:
     """What speakers of a language put in. Each filler has a weight beside it.
 
     shortest_broken: how many letters or characters a word has at least that is broken off.
     kept_unsaid: how many of its last ones a broken word lacks at least.
+    number_words: words that are said twice in earnest, as digits. conjunction: stands between what is ("hours and
+    hours").
     """
 
     filled_pauses: frozenset[str]
@@ -58,6 +67,8 @@ class SpeechHabits:
     corrections: tuple[tuple[str, ...], ...]
     shortest_broken: int
     kept_unsaid: int
+    number_words: frozenset[str] = NUMBER_WORDS
+    conjunction: str = "and"
 
     def filler(self, rng: random.Random) -> tuple[str, ...]:
         """Draw a filler by its weight."""
@@ -84,27 +95,22 @@ ENGLISH_SPEECH = SpeechHabits(
 )
 _OTHER_WORD_ALONE = 0.25
 """The share kept of repetitions of one word that is no function word: slips are seldom of that kind."""
-NUMBER_WORDS = frozenset(
-    "zero oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand "
-    "million billion".split()
-)
 _LENGTHS = (1, 2, 3, 4)
 _LENGTH_WEIGHTS = (58, 27, 11, 4)
 
 _Tagged = list[tuple[str, int]]
 
 
-def is_meant_said_again(span: Sequence[str]) -> bool:
+def is_meant_said_again(span: Sequence[str], habits: SpeechHabits = ENGLISH_SPEECH) -> bool:
     """Tell whether a span that stands twice is meant so: "hours and hours and ...", "and on and on"."""
-    if len(span) != 2 or "and" not in span:
+    if len(span) != 2 or habits.conjunction not in span:
         return False
-    other = span[1] if span[0] == "and" else span[0]
-    return other == "on" or (other != "then" and other not in FUNCTION_WORDS)
+    other = span[1] if span[0] == habits.conjunction else span[0]
+    return other == "on" or (other != "then" and other not in habits.function_words)
 
 
-def _is_number(word: str) -> bool:
-    return word in NUMBER_WORDS or word.isdigit() or set(word) <= CHINESE_NUMBER_SIGNS
+def _is_number(word: str, habits: SpeechHabits) -> bool:
+    return word in habits.number_words or word.isdigit() or set(word) <= CHINESE_NUMBER_SIGNS
 
 
 def insert_disfluencies(
@@ -165,9 +171,9 @@ def _ahead(document: AlignedDocument, i: int, end: int, rng: random.Random) -> l
 
 def _repetition(document: AlignedDocument, i: int, end: int, rng: random.Random, habits: SpeechHabits) -> _Tagged:
     span = _ahead(document, i, end, rng)
-    if any(map(_is_number, span)):  # "five five two" is a number: it has no slip without a cue
+    if any(_is_number(word, habits) for word in span):  # "five five two" is a number: it has no slip without a cue
         return []
-    if is_meant_said_again(span):
+    if is_meant_said_again(span, habits):
         span.pop()
     if rng.random() < 0.15 and len(span[-1]) >= habits.shortest_broken:
         span[-1] = span[-1][: rng.randint(1, len(span[-1]) - habits.kept_unsaid)]
@@ -191,7 +197,7 @@ def _repair(document: AlignedDocument, i: int, end: int, rng: random.Random, hab
         ):
             span[place] = other
             break
-    cued = any(map(_is_number, span)) or rng.random() < 0.4
+    cued = any(_is_number(word, habits) for word in span) or rng.random() < 0.4
     return _reparandum(span) + (_interregnum(rng.choice(habits.corrections)) if cued else [])
 
 

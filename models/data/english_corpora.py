@@ -1,4 +1,4 @@
-"""The open English corpora: one reader, and for each corpus what its text needs.
+"""The open English corpora, and for each what its text needs (``running_text`` reads them).
 
 Only corpora whose licence allows a trained model to be given away stand here (``models/shipped/en/LICENSE.md``
 lists the licences). Where they lie is settable: ``CAESURA_CORPORA`` or ``--corpora``.
@@ -6,16 +6,10 @@ lists the licences). Where they lie is settable: ``CAESURA_CORPORA`` or ``--corp
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from models.data.corpora import CorpusRules
+from models.data.running_text import RunningText
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
-from models.data.corpora import CorpusRules, marked_well, read_in_order
-from models.data.derived_tags import derive_tags
-from models.data.marks import read_marks
-
-__all__ = ["ENGLISH_CORPORA", "add_line", "read_corpus"]
+__all__ = ["ENGLISH_CORPORA", "ENGLISH_TEXT"]
 
 
 _MARKUP = r"\*\*|__|`|\[[^\]]*\]|<[^>]*>|https?://\S+"
@@ -51,36 +45,4 @@ ENGLISH_CORPORA: dict[str, CorpusRules] = {
     "uk_commons_hansard": CorpusRules(drop=_ASIDE, drop_lines=_HEADING),
 }
 
-
-def read_corpus(corpora: Path, name: str, keep: Callable[[str], bool]) -> Iterator[AlignedDocument]:
-    """Yield the documents of one open corpus whose name is to be kept, with marks and the tags that the text shows.
-
-    They come in an order of their own, the same every time, so that any first part is a fair sample.
-    """
-    rules = ENGLISH_CORPORA[name]
-    for document_name, text in read_in_order(corpora, "en", name, keep):
-        document = _document(name, document_name, text, rules)
-        if marked_well(document, rules):
-            yield document
-
-
-def _document(corpus: str, name: str, text: str, rules: CorpusRules) -> AlignedDocument:
-    drop, drop_lines = re.compile(rules.drop), re.compile(rules.drop_lines)
-    lines = [line for line in text.splitlines() if line.strip() and not drop_lines.search(line)]
-    if rules.one_turn:
-        lines = [" ".join(lines)]
-    document = AlignedDocument(corpus, name)
-    for line in lines:
-        add_line(document, drop.sub(" ", line), verbatim=rules.verbatim)
-    move_marks(document)
-    return document
-
-
-def add_line(document: AlignedDocument, line: str, *, verbatim: bool) -> None:
-    """Append the words of a line, which ends a turn, with its marks and the tags that it shows."""
-    words = read_marks(line)
-    for word, tag in zip(words, derive_tags(words, verbatim=verbatim), strict=True):
-        mark = UNKNOWN if word.fragment and word.mark == 0 else word.mark
-        document.add(word.view, mark, tag, word.casing)
-    if words:
-        document.turn_ends.add(len(document.words) - 1)
+ENGLISH_TEXT = RunningText(language="en", corpora=ENGLISH_CORPORA)

@@ -16,14 +16,34 @@ from models.data.written_case import read_casing
 from schemas.labels import Punctuation
 from worker.core.normalisation import model_view
 
-__all__ = ["MarkedWord", "read_marks"]
+__all__ = ["ENGLISH_WRITING", "MarkedWord", "Writing", "read_marks"]
 
 _DASH = "\u2014"
 _ELLIPSIS = "\u2026"
 _DASHES = re.compile(r"-{2,}|\u2014|(?<=\s)[-\u2013](?=\s)")
 _ELLIPSES = re.compile(r"\u2026|\.{2,}")
-_NEVER_ENDS = frozenset("mr mrs ms dr st vs prof sr jr mt ft gen capt col lt sgt rev hon".split())
-_SELDOM_ENDS = frozenset("etc e.g i.e a.m p.m u.s u.k inc ltd corp co no".split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """How a language's text writes a dot that ends no sentence.
+
+    never_ends, seldom_ends: abbreviations in the model's view; after one of the latter a sentence goes on where the
+    next word is small. letters_end: whether a single letter with a dot may end a sentence. ordinals: whether a number
+    of two digits with a dot is an ordinal ("am 3. Oktober").
+    """
+
+    never_ends: frozenset[str]
+    seldom_ends: frozenset[str]
+    letters_end: bool = True
+    ordinals: bool = False
+
+
+ENGLISH_WRITING = Writing(
+    never_ends=frozenset("mr mrs ms dr st vs prof sr jr mt ft gen capt col lt sgt rev hon".split()),
+    seldom_ends=frozenset("etc e.g i.e a.m p.m u.s u.k inc ltd corp co no".split()),
+)
+_TWO_DIGITS = 2
 
 
 @dataclass(slots=True)
@@ -43,7 +63,7 @@ class MarkedWord:
     ellipsis: bool = False
 
 
-def read_marks(line: str) -> list[MarkedWord]:
+def read_marks(line: str, writing: Writing = ENGLISH_WRITING) -> list[MarkedWord]:
     """Return the words of one line with their marks; the last one's mark is ``UNKNOWN`` where the line has none."""
     spaced = _ELLIPSES.sub(f" {_ELLIPSIS} ", _DASHES.sub(f" {_DASH} ", line))
     tokens = spaced.split()
@@ -64,7 +84,7 @@ def read_marks(line: str) -> list[MarkedWord]:
         else:
             tail = token
         if words and tail:
-            _apply(words[-1], tail, following)
+            _apply(words[-1], tail, following, writing)
     if words and (words[-1].mark == Punctuation.NONE or words[-1].dashed):
         words[-1].mark = UNKNOWN
     return words
@@ -90,7 +110,7 @@ def _after_last_letter(token: str) -> int:
     return 0
 
 
-def _apply(word: MarkedWord, tail: str, following: str) -> None:
+def _apply(word: MarkedWord, tail: str, following: str, writing: Writing) -> None:
     goes_on = following[:1].islower()
     mark = Punctuation.NONE
     if "?" in tail:
@@ -98,7 +118,7 @@ def _apply(word: MarkedWord, tail: str, following: str) -> None:
     elif "!" in tail or ";" in tail:
         mark = Punctuation.PERIOD
     elif "." in tail:
-        mark = _dot(word.view, goes_on, more=tail.lstrip(".")[:1] == ",")
+        mark = _dot(word.view, goes_on, writing, more=tail.lstrip(".")[:1] == ",")
     elif _ELLIPSIS in tail:
         word.ellipsis = True
         mark = Punctuation.COMMA if goes_on else Punctuation.PERIOD
@@ -110,10 +130,12 @@ def _apply(word: MarkedWord, tail: str, following: str) -> None:
     word.mark = strongest(word.mark, mark)
 
 
-def _dot(view: str, goes_on: bool, *, more: bool) -> Punctuation:
-    if view in _NEVER_ENDS:
+def _dot(view: str, goes_on: bool, writing: Writing, *, more: bool) -> Punctuation:
+    if view in writing.never_ends or (len(view) == 1 and view.isalpha() and not writing.letters_end):
         return Punctuation.NONE
-    abbreviated = view in _SELDOM_ENDS or (len(view) == 1 and view != "i") or "." in view
+    if writing.ordinals and view.isdigit() and len(view) <= _TWO_DIGITS:
+        return Punctuation.NONE
+    abbreviated = view in writing.seldom_ends or (len(view) == 1 and view != "i") or "." in view
     if more:
         return Punctuation.COMMA
     return Punctuation.NONE if abbreviated and goes_on else Punctuation.PERIOD

@@ -24,6 +24,9 @@ __all__ = ["BENCHMARKS", "DEV_HALVES", "HELD_OUT", "evaluate_benchmark", "evalua
 
 BENCHMARKS = {"REF": "test2011", "ASR": "test2011asr"}
 DEV_HALVES = {"dev2012, tuning half": True, "dev2012, reported half": False}
+_TAGGED = ("rev16", "disfl_qa", "parisstories", "parisstories.dev")
+"""Corpora whose disfluencies people labelled."""
+
 HELD_OUT = (
     "changelog",
     "crd3",
@@ -84,7 +87,7 @@ def evaluate_held_out(
 ) -> list[Figure]:
     """Score marks and tags on held-out documents of a corpus; words whose label nobody knows are not scored.
 
-    Each document is one session. Tags are scored where gold ones exist: rev16 (verbatim against clean) and Disfl-QA.
+    Each document is one session. Tags are scored where gold ones exist (``_TAGGED``).
     """
     documents = held_out(language.recipe, corpora, corpus, max_words=limit)
     labelled = label_texts(
@@ -94,7 +97,7 @@ def evaluate_held_out(
     marks = [mark for marks, _ in labelled for mark in marks]
     gold_marks = [mark for document in documents for mark in document.punctuation]
     figures.extend(figures_of(corpus, decoding, "punctuation", count_blocks(gold_marks, marks, language.mark_classes)))
-    if corpus in ("rev16", "disfl_qa"):
+    if corpus in _TAGGED:
         figures.extend(_tag_figures(corpus, documents, labelled, decoding=decoding))
     return figures
 

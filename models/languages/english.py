@@ -13,7 +13,7 @@ from models.data.calls import call_documents, kind_documents
 from models.data.dev_talks import dev_half
 from models.data.disfluencies import insert_disfluencies
 from models.data.disfluent_pairs import read_disfl_qa, read_rev16
-from models.data.english_corpora import ENGLISH_CORPORA, add_line, read_corpus
+from models.data.english_corpora import ENGLISH_CORPORA, ENGLISH_TEXT
 from models.data.iwslt import read_iwslt
 from models.data.marks import read_marks
 from models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
@@ -86,7 +86,7 @@ def _documents(corpora: Path, corpus: str, *, training: bool) -> Iterator[Aligne
         return iter(()) if training else _dev_talks(corpora)
     if corpus in BENCHMARK_MIX:
         return read_benchmark_corpus(corpora, corpus, keep)
-    return read_corpus(corpora, corpus, keep)
+    return ENGLISH_TEXT.read(corpora, corpus, keep)
 
 
 def _dev_talks(corpora: Path) -> Iterator[AlignedDocument]:
@@ -110,7 +110,7 @@ def _tests(corpora: Path) -> Iterator[Sequence[str]]:
 def _own_document(name: str, paragraphs: Sequence[str], *, fluent: bool) -> AlignedDocument:
     document = AlignedDocument("own", name)
     for paragraph in paragraphs:
-        add_line(document, paragraph, verbatim=not fluent)
+        ENGLISH_TEXT.add_line(document, paragraph, verbatim=not fluent)
     move_marks(document)
     return document
 

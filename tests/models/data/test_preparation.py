@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from models.__main__ import app
 from models.data.aligned_words import UNKNOWN
 from models.data.disfluent_pairs import read_disfl_qa, read_rev16
-from models.data.english_corpora import read_corpus
+from models.data.english_corpora import ENGLISH_TEXT
 from models.data.iwslt import read_iwslt
 from models.data.packing import PackedText
 from models.data.preparation import CorpusCounts, held_out, prepare, prepare_held_out
@@ -53,7 +53,7 @@ def test_a_document_with_text_of_a_test_set_is_dropped_and_a_short_quotation_rep
 def test_no_document_is_both_held_out_and_trained_on(tmp_path: Path) -> None:
     folder = made_up_corpora(tmp_path)
     kept = {document.name for document in held_out(ENGLISH.recipe, folder, "changelog", max_words=10**6)}
-    trained = {document.name for document in read_corpus(folder, "changelog", lambda name: name not in kept)}
+    trained = {document.name for document in ENGLISH_TEXT.read(folder, "changelog", lambda name: name not in kept)}
     assert kept
     assert not kept & trained
     assert len(kept) < 20
@@ -127,7 +127,7 @@ def test_parts_of_one_meeting_are_held_out_together() -> None:
 )
 def test_what_was_not_spoken_is_left_out(tmp_path: Path, corpus: str, line: str, said: str) -> None:
     write_corpus(tmp_path, corpus, {"one": "\n".join([line, *["The cat saw us, and we left."] * 12])})
-    (document,) = read_corpus(tmp_path, corpus, lambda _: True)
+    (document,) = ENGLISH_TEXT.read(tmp_path, corpus, lambda _: True)
     rest = ["the", "cat", "saw", "us", "and", "we", "left"] * 12
     assert document.words == [*said.split(), *rest]
 
@@ -135,7 +135,7 @@ def test_what_was_not_spoken_is_left_out(tmp_path: Path, corpus: str, line: str,
 def test_stage_directions_and_markup_are_no_words(tmp_path: Path) -> None:
     line = "Well (laughs) the cat saw us. [applause] " * 12
     write_corpus(tmp_path, "crd3", {"one": line})
-    (document,) = read_corpus(tmp_path, "crd3", lambda _: True)
+    (document,) = ENGLISH_TEXT.read(tmp_path, "crd3", lambda _: True)
     assert set(document.words) == {"well", "the", "cat", "saw", "us"}
 
 

@@ -10,13 +10,16 @@ from schemas.labels import Punctuation
 from tests.harness.places import ROOT
 from worker.adapters.onnx.model_folder import read_models_folder
 
+WITHOUT_WEIGHTS = {"de", "es", "fr"}
+"""Languages that can be trained, and that no shipped model labels yet."""
+
 every_language = pytest.mark.parametrize("language", LANGUAGES.values(), ids=list(LANGUAGES))
 
 
 def test_what_is_shipped_is_a_model_of_each_language() -> None:
     manifests = [stored.manifest for stored in read_models_folder(ROOT / "models" / "shipped")]
     shipped = {manifest.language: manifest for manifest in manifests if manifest.active}
-    assert shipped.keys() == LANGUAGES.keys()
+    assert shipped.keys() == LANGUAGES.keys() - WITHOUT_WEIGHTS
     for code, manifest in shipped.items():
         model = LANGUAGES[code].model
         assert (manifest.id, manifest.licence) == (model.id, model.licence)
@@ -40,7 +43,13 @@ def test_an_export_is_checked_on_corpora_that_a_language_reads(language: Languag
 
 @every_language
 def test_a_users_own_text_is_read_to_words_marks_and_a_session(language: Language) -> None:
-    paragraph = {"en": "We went home, and slept.", "zh": "我们回家，睡觉。"}[language.code]
+    paragraph = {
+        "en": "We went home, and slept.",
+        "zh": "我们回家，睡觉。",
+        "de": "Wir gingen am 3. Mai heim, und Dr. Moos schlief.",
+        "es": "Fuimos a casa, y el Sr. Moss durmió.",
+        "fr": "L'été, M. Moss dormait.",
+    }[language.code]
     own = language.own_text
     document, session = own.document("a", [paragraph], fluent=False), own.session([paragraph])
     assert [mark for mark in own.marks(paragraph) if mark > 0] == [Punctuation.COMMA, Punctuation.PERIOD]

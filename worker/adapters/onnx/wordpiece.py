@@ -6,7 +6,9 @@ Rules, the same in training and in serving:
    Chinese character ("don't" is three runs), and at a space that normalising left inside it;
 2. a run is matched greedily, longest piece first, inner pieces with ``##``; a run that cannot be matched, or of more
    than 100 characters, is one unknown piece;
-3. a word has one to ``max_pieces`` pieces: an empty word is the unknown piece, a longer word loses its last pieces.
+3. a word has one to ``max_pieces`` pieces: an empty word is the unknown piece, a longer word loses its last pieces;
+4. in a vocabulary that holds ``[ACCENTED]`` accents stay ("tú" is not "tu"), and an apostrophe ends the run before it
+   ("l'été" is "l'" and "été").
 
 It is written here, and small, so that a worker needs no tokenizer library; a test compares it with one.
 """
@@ -17,7 +19,10 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-__all__ = ["WordPiece"]
+__all__ = ["ACCENTED", "WordPiece"]
+
+ACCENTED = "[ACCENTED]"
+"""The piece, of no word, by which a vocabulary says that its pieces have accents."""
 
 _MAX_RUN_CHARACTERS = 100
 _CACHED_WORDS = 50_000
@@ -41,6 +46,7 @@ class WordPiece:
         self._numbers = {piece: number for number, piece in enumerate(vocabulary)}
         self._unknown = self._numbers[unknown]
         self._max_pieces = max_pieces
+        self._runs = _accented_runs if ACCENTED in self._numbers else _runs
         self._longest = max(map(len, vocabulary))
         self.pieces = lru_cache(maxsize=_CACHED_WORDS)(self._pieces)
 
@@ -56,7 +62,7 @@ class WordPiece:
     def _pieces(self, word: str) -> tuple[int, ...]:
         """Return the numbers of one word's pieces, at least one and at most ``max_pieces``."""
         numbers: list[int] = []
-        for run in _runs(word):
+        for run in self._runs(word):
             numbers.extend(self._match(run))
             if len(numbers) >= self._max_pieces:
                 break
@@ -94,6 +100,24 @@ def _runs(word: str) -> Iterator[str]:
             run = ""
         else:
             run += char
+    if run:
+        yield run
+
+
+def _accented_runs(word: str) -> Iterator[str]:
+    run = ""
+    for char in unicodedata.normalize("NFC", word):
+        if char == "'":
+            yield run + char
+            run = ""
+        elif char.isalnum() or unicodedata.category(char)[0] == "M":
+            run += char
+        else:
+            if run:
+                yield run
+            if not char.isspace():
+                yield char
+            run = ""
     if run:
         yield run
 

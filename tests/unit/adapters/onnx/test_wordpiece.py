@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from worker.adapters.onnx.wordpiece import WordPiece
+from worker.adapters.onnx.wordpiece import ACCENTED, WordPiece
 from worker.core.normalisation import model_view
 
 VOCABULARY_FILE = Path(__file__).parents[4] / "models" / "shipped" / "en" / "vocabulary.txt"
@@ -35,6 +35,23 @@ def names(word: str, *, max_pieces: int = 8) -> list[str]:
 )
 def test_a_word_is_cut_at_marks_and_matched_longest_first(word: str, pieces: list[str]) -> None:
     assert names(word) == pieces
+
+
+@pytest.mark.parametrize(
+    ("word", "pieces"),
+    [
+        ("t\u00fa", ["t\u00fa"]),
+        ("tu\u0301", ["t\u00fa"]),
+        ("tu", ["tu"]),
+        ("l'\u00e9t\u00e9", ["l'", "\u00e9", "##t\u00e9"]),
+        ("n'", ["[UNK]"]),
+        ("3,5", ["3", ",", "5"]),
+        ("", ["[UNK]"]),
+    ],
+)
+def test_a_vocabulary_with_accents_tells_them_apart_and_keeps_an_apostrophe(word: str, pieces: list[str]) -> None:
+    vocabulary = ["[UNK]", ACCENTED, "t\u00fa", "tu", "l'", "\u00e9", "##t\u00e9", "3", ",", "5"]
+    assert [vocabulary[number] for number in WordPiece(vocabulary, max_pieces=8).pieces(word)] == pieces
 
 
 def test_a_word_has_at_least_one_and_at_most_so_many_pieces() -> None:

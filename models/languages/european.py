@@ -1,0 +1,152 @@
+"""What German, Spanish and French have in common: a network, spaces between words, three marks, the split of text.
+
+A corpus is split by document: one in ``one_in`` is held out and scored, another is development text (the corpus's name
+with ``.dev``), by which constants are chosen; the rest is trained on.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
+from models.data.corpora import place
+from models.data.disfluencies import insert_disfluencies
+from models.data.recipes import DISFLUENT_SHARE, Recipe
+from models.data.running_text import RunningText
+from models.evaluation.english import evaluate_held_out
+from models.evaluation.figures import MARK_CLASSES, GoldSession
+from models.languages.language import Language, LanguageModel, OwnText
+from schemas.labels import Disfluency, Punctuation
+from worker.core.normalisation import model_view
+
+__all__ = ["DEVELOPMENT", "EUROPEAN_MODEL", "european"]
+
+DEVELOPMENT = ".dev"
+EUROPEAN_MODEL = LanguageModel(
+    id="eu-ct-12x384",
+    width=384,
+    heads=12,
+    inner_width=1536,
+    look_ahead=(1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0),
+    positions="learned",
+    punctuation_classes=4,
+)
+_ONE_IN = 40
+_MARKS = {",": Punctuation.COMMA, ".": Punctuation.PERIOD, "?": Punctuation.QUESTION, "!": Punctuation.PERIOD}
+_TAGS = {"RM": (Disfluency.B_RM, Disfluency.I_RM), "IM": (Disfluency.B_IM, Disfluency.I_IM)}
+
+
+def european(
+    text: RunningText,
+    mix: Mapping[str, int],
+    *,
+    one_in: Mapping[str, int],
+    tagged: Mapping[str, str],
+    parity_corpora: tuple[str, ...],
+) -> Language:
+    """Return a language whose corpora ``text`` reads. mix: words of each corpus.
+
+    one_in: of a corpus with few documents, one of how many is held out. tagged: corpora with people's labels of
+    disfluencies, and the file of each.
+    """
+    documents = partial(_documents, text, one_in, tagged)
+    names = [*text.corpora, *tagged]
+    recipe = Recipe(
+        mix=mix,
+        documents=documents,
+        fluent=frozenset(name for name, rules in text.corpora.items() if not rules.verbatim),
+        disfluent=partial(_disfluent, text),
+        tests=lambda _: iter(()),  # what is held out is parted by document; sittings share their formulas
+        chooses=tuple(name + DEVELOPMENT for name in names),
+    )
+    return Language(
+        code=text.language,
+        model=EUROPEAN_MODEL,
+        recipe=recipe,
+        own_text=OwnText(
+            joiner=" ",
+            han_share=(0.0, 0.2),
+            unit="words",
+            marks=lambda paragraph: _own_document(text, "", [paragraph], fluent=True).punctuation,
+            document=partial(_own_document, text),
+            session=partial(_session, text),
+        ),
+        marks=(Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION),
+        mark_classes=MARK_CLASSES,
+        parity_corpora=parity_corpora,
+        scored={"open_text": dict.fromkeys(names, evaluate_held_out)},
+        scored_by_name=dict.fromkeys(recipe.chooses, evaluate_held_out),
+    )
+
+
+def _documents(
+    text: RunningText,
+    one_in: Mapping[str, int],
+    tagged: Mapping[str, str],
+    corpora: Path,
+    corpus: str,
+    *,
+    training: bool,
+) -> Iterator[AlignedDocument]:
+    name = corpus.removesuffix(DEVELOPMENT)
+    wanted = "training" if training else "development" if corpus.endswith(DEVELOPMENT) else "held out"
+    every = one_in.get(name, _ONE_IN)
+
+    def keep(document_name: str) -> bool:
+        return _part(document_name, every) == wanted
+
+    if name in tagged:
+        for document in _read_tagged(corpora / text.language, name, tagged[name]):
+            if keep(document.name):
+                yield document
+    else:
+        yield from text.read(corpora, name, keep)
+
+
+def _part(document_name: str, every: int) -> str:
+    """Return what a document is for: parts of one sitting, debate or conference are for the same."""
+    whole = document_name.partition("#")[0].partition("--Partie")[0]
+    return {0: "held out", 1: "development"}.get(place(whole) % every, "training")
+
+
+def _read_tagged(folder: Path, corpus: str, file: str) -> Iterator[AlignedDocument]:
+    """Yield speech that people tagged: a line an utterance, ``words`` with RM, IM or O, ``marks`` and the ``end``."""
+    with lzma.open(folder / f"{file}.jsonl.xz", "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    for name, told in groupby(records, key=lambda record: record["id"].rpartition("_")[0]):
+        document = AlignedDocument(corpus, name)
+        for record in told:
+            before = ""
+            for (word, kind), mark in zip(record["words"], [*record["marks"][:-1], record["end"]], strict=True):
+                view = model_view(word)
+                if view:
+                    tag = _TAGS[kind][kind == before] if kind in _TAGS else Disfluency.O
+                    document.add(view, _MARKS.get(mark, Punctuation.NONE), tag, UNKNOWN)
+                before = kind
+            if document.words:
+                document.turn_ends.add(len(document.words) - 1)
+        move_marks(document)
+        yield document
+
+
+def _disfluent(text: RunningText, document: AlignedDocument, rng: random.Random) -> AlignedDocument:
+    return insert_disfluencies(document, rng, share=DISFLUENT_SHARE, habits=text.signs.habits)
+
+
+def _own_document(text: RunningText, name: str, paragraphs: Sequence[str], *, fluent: bool) -> AlignedDocument:
+    document = AlignedDocument("own", name)
+    for paragraph in paragraphs:
+        text.add_line(document, paragraph, verbatim=not fluent)
+    move_marks(document)
+    return document
+
+
+def _session(text: RunningText, paragraphs: Sequence[str]) -> GoldSession:
+    document = _own_document(text, "session", paragraphs, fluent=False)
+    return GoldSession(document.words, document.punctuation, [UNKNOWN] * len(document.words))

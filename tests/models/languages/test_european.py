@@ -1,0 +1,116 @@
+"""German, Spanish and French text: dots that end nothing, slips that a text shows, the split, people's tags."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+from pathlib import Path
+
+import pytest
+
+from models.data.aligned_words import AlignedDocument
+from models.languages.european import DEVELOPMENT
+from models.languages.french import FRENCH
+from models.languages.german import GERMAN
+from models.languages.language import Language
+from models.languages.spanish import SPANISH
+from schemas.labels import Casing, Disfluency, Punctuation
+from tests.harness.models.corpora import write_corpus
+
+NONE, COMMA, PERIOD, QUESTION = (int(mark) for mark in list(Punctuation)[:4])
+FLUENT, B_RM, I_RM, B_IM, I_IM = (int(tag) for tag in Disfluency)
+UNKNOWN = -1
+SPLIT = [(GERMAN, "bundestag_fragen"), (SPANISH, "congreso_es"), (FRENCH, "fredsum_debats")]
+
+
+def read(language: Language, line: str, *, fluent: bool = True) -> AlignedDocument:
+    return language.own_text.document("a", [line], fluent=fluent)
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "marked"),
+    [
+        (GERMAN, "Am 3. Oktober kam Prof. Moos.", {"oktober": NONE, "3": NONE, "professor": NONE, "moos": PERIOD}),
+        (GERMAN, "Das gilt, z. B. hier, seit 2019. Gut.", {"gilt": COMMA, "beispiel": NONE, "2019": PERIOD}),
+        (GERMAN, "Der Antrag – er ist alt – bleibt.", {"antrag": COMMA, "alt": COMMA, "bleibt": PERIOD}),
+        (SPANISH, "Bueno,¿cómo está? ¡Bien!", {"bueno": COMMA, "está": QUESTION, "bien": PERIOD}),
+        (SPANISH, "El Sr. Ríos vive en EE. UU. desde mayo.", {"señor": NONE, "unidos": NONE, "mayo": PERIOD}),
+        (FRENCH, "M. Roux et Mme Roux, l'été, dorment.", {"monsieur": NONE, "madame": NONE, "l'été": COMMA}),
+        (FRENCH, "Pourquoi\u202f? Parce que\u00a0; voilà\u202f!", {"pourquoi": QUESTION, "voilà": PERIOD}),
+    ],
+)
+def test_a_dot_that_ends_nothing_is_no_period(language: Language, line: str, marked: dict[str, int]) -> None:
+    document = read(language, line)
+    assert {word: document.punctuation[document.words.index(word)] for word in marked} == marked
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "tags"),
+    [
+        (GERMAN, "Wir äh wir gehen.", [FLUENT, B_IM, FLUENT, FLUENT]),
+        (GERMAN, "Das ist in in Bonn.", [FLUENT, FLUENT, B_RM, FLUENT, FLUENT]),
+        (GERMAN, "Was neu ist, ist gut.", [FLUENT] * 5),
+        (GERMAN, "Die, die da sind, also bleiben.", [FLUENT] * 6),
+        (SPANISH, "Es que, que no hay.", [FLUENT, B_RM, FLUENT, FLUENT, FLUENT]),
+        (SPANISH, "Está muy muy bien, bueno.", [FLUENT] * 5),
+        (FRENCH, "Nous nous sommes vus.", [FLUENT] * 4),
+        (FRENCH, "C'est euh dans dans le parc.", [FLUENT, B_IM, B_RM, FLUENT, FLUENT, FLUENT]),
+    ],
+)
+def test_a_slip_that_the_text_shows_is_tagged(language: Language, line: str, tags: list[int]) -> None:
+    assert read(language, line).disfluency == tags
+
+
+def test_a_german_noun_has_a_capital_in_mid_sentence() -> None:
+    document = read(GERMAN, "Wir suchen das Haus am See.")
+    assert document.casing == [UNKNOWN, Casing.SMALL, Casing.SMALL, *[Casing.CAPITAL_FIRST, Casing.SMALL] * 1, 2]
+
+
+@pytest.mark.parametrize(("language", "corpus"), SPLIT)
+def test_a_document_is_trained_on_held_out_or_for_development(tmp_path: Path, language: Language, corpus: str) -> None:
+    sentence = {
+        "de": "Wir gehen heute alle zusammen heim, ja das ist gut so. ",
+        "es": "Hoy vamos todos juntos a casa, sí que es muy bueno. ",
+        "fr": "On va tous dormir à la maison, oui c'est très bien. ",
+    }[language.code]
+    names = [f"{day}{part}" for day in range(300) for part in ("#001", "#002")]
+    write_corpus(tmp_path, corpus, dict.fromkeys(names, sentence * 12), language=language.code)
+    documents = language.recipe.documents
+    trained, held, chosen = (
+        {document.name for document in documents(tmp_path, name, training=training)}
+        for name, training in ((corpus, True), (corpus, False), (corpus + DEVELOPMENT, False))
+    )
+    assert trained | held | chosen == set(names)
+    assert len(trained) + len(held) + len(chosen) == len(names)
+    assert min(len(held), len(chosen)) > 0
+    assert all(name.replace("#001", "#002") in held for name in held)
+
+
+def test_people_s_tags_become_spans_and_marks_move_off_them(tmp_path: Path) -> None:
+    line = {
+        "id": "story_1",
+        "words": [["on", "O"], ["va", "RM"], ["va", "RM"], ["euh", "IM"], ["part", "O"]],
+        "marks": ["", "", ",", "", ""],
+        "end": "?",
+    }
+    (tmp_path / "fr").mkdir()
+    with lzma.open(tmp_path / "fr" / "ud_parisstories_labelled.jsonl.xz", "wt") as file:
+        file.write("".join(json.dumps(line | {"id": f"story{k}_1"}) + "\n" for k in range(40)))
+    document = next(iter(FRENCH.recipe.documents(tmp_path, "parisstories", training=True)))
+    assert document.disfluency == [FLUENT, B_RM, I_RM, B_IM, FLUENT]
+    assert document.punctuation == [NONE, NONE, NONE, NONE, QUESTION]
+
+
+@pytest.mark.parametrize("language", [GERMAN, SPANISH, FRENCH], ids=lambda language: language.code)
+def test_inserted_slips_take_nothing_from_the_text(language: Language) -> None:
+    line = {
+        "de": "Wir haben heute die Rechnung bezahlt, und dann sind wir nach Hause gefahren.",
+        "es": "Hoy hemos pagado la factura, y luego nos hemos ido a casa.",
+        "fr": "Nous avons payé la facture, et puis nous sommes rentrés à la maison.",
+    }[language.code]
+    fluent = read(language, " ".join([line] * 200))
+    disfluent = language.recipe.disfluent(fluent, random.Random(1))
+    kept = [word for word, tag in zip(disfluent.words, disfluent.disfluency, strict=True) if tag == FLUENT]
+    assert kept == fluent.words
+    assert {B_RM, I_RM, B_IM} <= set(disfluent.disfluency)
