@@ -67,6 +67,7 @@ _BEHIND_NUMBERS = _set("的 室 号 房 房间 块 元 人 个 度 米 克")
 _BEHIND_DATES = _set("早上 上午 中午 下午 傍晚 晚上 夜里 凌晨 在 at")
 _BEFORE_DATES = frozenset("在从于自到最晚迟早截至止")
 _TOPIC_CHARACTERS, _READ_OUT_DIGITS = 3, 4
+_ANSWERS = _set("yes yeah yep no nope okay ok right sure hm mm-hm uh-huh")
 _CHINESE_ANSWERS = _set(
     "好 好的 好吧 行 行吧 可以 对 对的 对吧 是 是的 嗯 哦 没有 没 没错 不 不是 不行 不对 有 谢谢 再见 明白 知道了 当然"
 )
@@ -256,7 +257,11 @@ def marks_around_numbers(
 def _goes_on_unseen(words: Sequence[str], number: Mapping[int, NumberSpan], place: int, look_ahead_words: int) -> bool:
     """Tell whether a number is all that the model saw behind a word, and so no sentence of its own."""
     seen = range(place + 1, min(place + 1 + look_ahead_words, len(words)))
-    return len(seen) == look_ahead_words > 1 and all(spot in number or words[spot] in _AMOUNT_WORDS for spot in seen)
+    return (
+        words[place] not in _ANSWERS
+        and len(seen) == look_ahead_words > 1
+        and all(spot in number or words[spot] in _AMOUNT_WORDS for spot in seen)
+    )
 
 
 def _may_lead_to_date(word: str) -> bool:

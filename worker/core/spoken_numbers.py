@@ -53,7 +53,7 @@ def _composed(words: Sequence[str], atoms: Sequence[NumberSpan]) -> Iterator[Num
         if place not in at and words[place] not in _BEGINNINGS:
             place += 1
             continue
-        span = _date(words, atoms, at, place) or _year(atoms, at, place) or _digits(words, atoms, at, place)
+        span = _date(words, atoms, at, place) or _year(words, atoms, at, place) or _digits(words, atoms, at, place)
         if span is None and place in at and atoms[at[place]].kind is not NumberKind.DIGITS:
             span = atoms[at[place]]
         if span is not None:
@@ -76,14 +76,17 @@ def _digits(words: Sequence[str], atoms: Sequence[NumberSpan], at: dict[int, int
         place = atom.end
     if len(value) == 1 and value != "0" and place in at and atoms[at[place]].end not in at:
         tens = atoms[at[place]]  # "two twenty two": a time, a room, a pressure
-        if tens.kind is NumberKind.CARDINAL and _MIN_ENDING <= int(tens.value) <= _MAX_ENDING:
+        written = {word.isdecimal() for word in words[begin : tens.end]}
+        if len(written) == 1 and tens.kind is NumberKind.CARDINAL and _MIN_ENDING <= int(tens.value) <= _MAX_ENDING:
             return NumberSpan(begin, tens.end, NumberKind.DIGITS, value + tens.value)
     return NumberSpan(begin, place, NumberKind.DIGITS, value) if len(value) > 1 and value.strip("0") else None
 
 
-def _year(atoms: Sequence[NumberSpan], at: dict[int, int], begin: int) -> NumberSpan | None:
-    """Return a year that is said as two numbers of two digits."""
+def _year(words: Sequence[str], atoms: Sequence[NumberSpan], at: dict[int, int], begin: int) -> NumberSpan | None:
+    """Return a year that is said as two numbers of two digits; one that is written in digits is one word."""
     century = _atom(atoms, at, begin)
+    if words[begin : begin + 1] and words[begin].isdecimal():
+        return None
     if century is None or century.kind is not NumberKind.CARDINAL or int(century.value) not in _CENTURIES:
         return None
     rest = _atom(atoms, at, century.end)
@@ -106,16 +109,16 @@ def _date(words: Sequence[str], atoms: Sequence[NumberSpan], at: dict[int, int],
     """Return a date that begins at a word: month, day, year, or the day first."""
     month, end, day = _MONTHS.get(words[begin]), begin + 1, ""
     if month is None:
-        if (first := _day(atoms, at, begin)) is None:
+        if (first := _day(words, atoms, at, begin)) is None:
             return None
         end = first.end + (list(words[first.end : first.end + 1]) == ["of"])
         month = _MONTHS.get(words[end]) if end < len(words) else None
         if month is None or (end == first.end and first.kind is NumberKind.CARDINAL and words[end] in ("may", "march")):
             return None
         day, end = first.value, end + 1
-    elif found := _day(atoms, at, end + (list(words[end : end + 1]) == ["the"])):
+    elif found := _day(words, atoms, at, end + (list(words[end : end + 1]) == ["the"])):
         day, end = found.value, found.end
-    year = _year(atoms, at, end) or _whole_year(atoms, at, end)
+    year = _year(words, atoms, at, end) or _whole_year(atoms, at, end)
     if not day and year is None:
         return None
     date = f"{month:02}" + (f"-{int(day):02}" if day else "")
@@ -124,9 +127,9 @@ def _date(words: Sequence[str], atoms: Sequence[NumberSpan], at: dict[int, int],
     )
 
 
-def _day(atoms: Sequence[NumberSpan], at: dict[int, int], place: int) -> NumberSpan | None:
+def _day(words: Sequence[str], atoms: Sequence[NumberSpan], at: dict[int, int], place: int) -> NumberSpan | None:
     atom = _atom(atoms, at, place)
-    if atom is None or atom.kind not in (NumberKind.ORDINAL, NumberKind.CARDINAL) or _year(atoms, at, place):
+    if atom is None or atom.kind not in (NumberKind.ORDINAL, NumberKind.CARDINAL) or _year(words, atoms, at, place):
         return None
     return atom if 1 <= int(atom.value) <= _MAX_DAY else None
 
