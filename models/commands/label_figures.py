@@ -209,12 +209,14 @@ def _groups(languages: list[str], chosen: set[str]) -> Iterator[tuple[str, str, 
                 yield from ((name, language, score) for name, score in texts.items())
 
 
-def false_stops(
+def false_stops(  # noqa: PLR0913 - a command's options
     *,
     models: Models = SHIPPED,
     language: OneLanguage = None,
     corpora: Corpora = CORPORA,
     sentences: Annotated[int, typer.Option(help="Held-out sentences a corpus.")] = 100,
+    only: Annotated[list[str] | None, typer.Option("--text", help="Ask of this corpus alone; may be repeated.")] = None,
+    end_offset: Annotated[float, typer.Option(help="Added to the scores of the last word's sentence marks.")] = 0.0,
     checkpoint: OneCheckpoint = None,
     vocabulary: Pieces = Path("build/vocab.txt"),
     threads: Threads = None,
@@ -226,11 +228,20 @@ def false_stops(
         for served in _served(engine, language):
             recipe = LANGUAGES[served].recipe
             for corpus in LANGUAGES[served].scored["open_text"]:
+                if corpus not in (only or (corpus,)):
+                    continue
                 count = partial(bar.advance, bar.add_task(f"{corpus}: words", total=None))
                 documents = held_out(recipe, corpora, corpus, max_words=WORDS_A_SENTENCE * sentences)
-                rows.append(
-                    stops_on(engine, documents, text=corpus, language=served, sentences=sentences, progress=count)
+                stops = stops_on(
+                    engine,
+                    documents,
+                    text=corpus,
+                    language=served,
+                    sentences=sentences,
+                    end_offset=end_offset,
+                    progress=count,
                 )
+                rows.append(stops)
     print(f"{checkpoint or names_of(scored_models(engine.models, language))}\n{stops_table(rows)}")
 
 

@@ -44,10 +44,13 @@ def label_streams(
     *,
     language: str | Sequence[str],
     rules: DecodingRules | None = None,
+    session_end: bool = True,
     progress: Progress = lambda _: None,
 ) -> list[Labelled]:
     """Return the frozen marks and tags of each text; see ``published_words``."""
-    published = published_words(engine, texts, language=language, rules=rules, progress=progress)
+    published = published_words(
+        engine, texts, language=language, rules=rules, session_end=session_end, progress=progress
+    )
     return [
         ([MARK_NUMBERS[word.punctuation] for word in words], [TAG_NUMBERS[word.disfluency] for word in words])
         for words in published
@@ -60,10 +63,13 @@ def published_words(
     *,
     language: str | Sequence[str],
     rules: DecodingRules | None = None,
+    session_end: bool = True,
     progress: Progress = lambda _: None,
 ) -> list[list[SegmentWord]]:
     """Return each text's words as published; see ``published_segments``."""
-    published = published_segments(engine, texts, language=language, rules=rules, progress=progress)
+    published = published_segments(
+        engine, texts, language=language, rules=rules, session_end=session_end, progress=progress
+    )
     return [[word for segment in segments for word in segment.words] for segments in published]
 
 

@@ -1,10 +1,10 @@
 """False stops: a flush inside a sentence must freeze its last word, and a sentence mark there is never taken back.
 
-A speaker pauses, the recogniser holds or the session ends: whatever flushes, the last word is frozen with the label of
-the last step (``worker.core.decoding``), of which no later word is known. One point a sentence is drawn on held-out
-text, after any of its words but the last. The words up to there, from the sentence start that lies ten words or more
-before the sentence, are one session. Beside it stand the same sentences flushed at their true end, because a network
-that never stops has no false stops.
+A speaker pauses, or the recogniser announces an end: the flush freezes the last word with the label of the last step
+(``worker.core.decoding``), of which no later word is known. (A session's end is always a sentence's.) One point a
+sentence is drawn on held-out text, after any of its words but the last. The words up to there, from the sentence start
+that lies ten words or more before the sentence, are one session. Beside it stand the same sentences flushed at their
+true end, because a network that never stops has no false stops.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.decoding.labelling_runs import Progress, label_streams
 from models.evaluation.shares import Share
 from schemas.labels import Punctuation
+from worker.core.rules import DecodingRules
 from worker.ports.engine import Engine
 
 __all__ = ["WORDS_A_SENTENCE", "FlushPoint", "Stops", "count_stops", "flush_points", "stops_on", "stops_table"]
@@ -79,12 +80,19 @@ def stops_on(
     text: str,
     language: str,
     sentences: int,
-    seed: int = 1,
+    end_offset: float = 0.0,
     progress: Progress = lambda _: None,
 ) -> Stops:
-    """Measure on documents; text: what they are called."""
-    points = flush_points(documents, random.Random(seed), sentences=sentences)
-    labelled = label_streams(engine, [point.words for point in points], language=language, progress=progress)
+    """Measure on documents; text: what they are called. end_offset: added to the scores of the sentence marks."""
+    points = flush_points(documents, random.Random(1), sentences=sentences)
+    labelled = label_streams(
+        engine,
+        [point.words for point in points],
+        language=language,
+        rules=DecodingRules(utterance_end_offset=end_offset),
+        session_end=False,
+        progress=progress,
+    )
     return count_stops(f"{language}, {text}", points, [marks[-1] for marks, _ in labelled])
 
 

@@ -3,9 +3,11 @@ from __future__ import annotations
 import random
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.evaluation.false_stops import FlushPoint, count_stops, flush_points, stops_table
+from models.evaluation.false_stops import FlushPoint, count_stops, flush_points, stops_on, stops_table
 from models.evaluation.shares import Share
 from schemas.labels import Punctuation
+from tests.harness.places import SHIPPED
+from worker.adapters.onnx.engine import OnnxEngine
 
 NONE, COMMA, PERIOD, QUESTION = Punctuation.NONE, Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION
 MARKS = {",": COMMA, ".": PERIOD, "?": QUESTION, "*": UNKNOWN}
@@ -52,6 +54,16 @@ def test_stops_are_counted_by_what_the_text_has_at_the_point() -> None:
     assert (stops.plain, stops.comma) == (Share(hits=1, total=2), Share(hits=1, total=1))
     assert stops.inside == Share(hits=2, total=3)
     assert stops.end == Share(hits=1, total=2)
+
+
+def test_a_flush_is_no_session_end_and_an_offset_moves_it() -> None:
+    engine = OnnxEngine(SHIPPED, active=("en-ct-3x384",), threads=1)
+    read = document(" ".join(f"she told us that the train to york was late on day {day}." for day in range(20)))
+    low, high = (
+        stops_on(engine, [read], text="made up", language="en", sentences=20, end_offset=offset) for offset in (0, 20)
+    )
+    assert low.inside.hits < low.inside.total
+    assert high.inside.hits == high.inside.total
 
 
 def test_the_table_sums_the_texts_of_a_language() -> None:
