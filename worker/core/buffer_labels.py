@@ -11,6 +11,7 @@ from schemas.labels import Labels
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
 from worker.core.kept_numbers import marks_around_numbers
+from worker.core.kept_words import join_answers
 from worker.core.labelling import LabelRequest
 from worker.core.outlook import Outlook
 from worker.core.rules import primary_language
@@ -99,14 +100,14 @@ class BufferLabels:
         else:
             labels = answer
         if labels is not None and any(labels.punctuation):
-            labels = self._with_whole_numbers(labels, first)
+            labels = self._with_whole_phrases(labels, first)
         if labels is None or not self._context.looks_ahead:
             return labels
         start = self._buffer.start
         self.outlook = Outlook(model=self.model, start=start, first=start + first, end=self._buffer.end, labels=labels)
         return labels.part(0, end - first)
 
-    def _with_whole_numbers(self, labels: Labels, first: int) -> Labels:
+    def _with_whole_phrases(self, labels: Labels, first: int) -> Labels:
         marks = bytearray(self._buffer.labels.punctuation[:first] + labels.punctuation)
         marks_around_numbers(
             self._buffer.views,
@@ -115,6 +116,7 @@ class BufferLabels:
             look_ahead_words=self.look_ahead,
             digit_commas=self._context.rules.digit_commas,
         )
+        join_answers(self._buffer.views, marks, first)
         return labels.with_marks(bytes(marks[first:]))
 
     def _asked_end(self, end: int) -> int:

@@ -24,7 +24,7 @@ from worker.core.cleaning import compared, phrases
 from worker.core.kept_numbers import keep_numbers
 from worker.core.spoken_numbers import is_number_word
 
-__all__ = ["guard_tags"]
+__all__ = ["guard_tags", "join_answers"]
 
 _WINDOW = 12
 """Words before the first and behind the last word to decide about that the rules read."""
@@ -64,6 +64,7 @@ def _words(*texts: str) -> frozenset[str]:
 
 
 _ANSWERS = _Phrases(("uh huh", "unh huh", "mm hm", "mm hmm", "mhm", "mhmm", "nuh uh", "嗯哼", "嗯嗯"))
+_ANSWER_BEGINNINGS = _words("uh unh mm nuh")
 _ANSWERS_AT_START = _Phrases(("uh uh", "unh unh", "uh oh"))
 _SOUNDS = _words("um umm uh uhh er erm err ah eh hm hmm mm mmm mhm 嗯 呃 啊 哦 唔 额 诶")
 _NAMES_OF_SOUNDS = _words("word words sound sounds syllable letters 字 个字 个词 这个字 这个词")
@@ -86,9 +87,11 @@ _SUBJECTS = _words("i we he she it they you")
 _BEHIND_YOU_KNOW = _words("about from best who whom personally better")
 _LIKED = _words("love hate trust like")
 _BEFORE_I_MEAN = _words("what who whom which whatever how do did that's")
+_BEHIND_MEAN_WELL = _words("by to towards") | {""}
 _SAY, _SAY_WHEN = _words("say says said"), _words("when whenever if where")
 _LINKS = _words("and but so well") | {""}
 _DEFINITION_WORDS = 7
+_URGENT, _URGENT_TIMES = frozenset("快来走好行等停看对是嗯吃"), 3
 _EMPHATIC_TERMS = "very;really;much;many;far;long;come on;go;bye;ha;blah;hey;please;hello;no;不"
 _EMPHATIC = _Phrases(_EMPHATIC_TERMS.split(";"))
 _BEHIND_SO = _words(
@@ -118,6 +121,18 @@ def guard_tags(words: Sequence[str], marks: Sequence[int], tags: bytearray, star
     """
     if any(tags[start:]):
         _Guard(words, marks, tags, start, end).apply()
+
+
+def join_answers(words: Sequence[str], marks: bytearray, first: int) -> None:
+    """Take away marks inside of an answer of two words ("mm hmm"), from the word ``first`` on, in place.
+
+    words: the model's view of each word of a buffer. marks: of its first words.
+    """
+    for place in range(first, min(len(marks), len(words) - 1)):
+        if marks[place] and words[place] in _ANSWER_BEGINNINGS:
+            pair = [compared(word) for word in words[place : place + 2]]
+            if (0, len(pair)) in _ANSWERS.places(pair):
+                marks[place] = Punctuation.NONE.value
 
 
 def _is_letter(word: str) -> bool:
@@ -221,6 +236,8 @@ class _Guard:
         before, behind = self._text(place - 1), self._text(place + 2)
         asked = before == "think" and self._text(place - 2) == "you"
         earnest = behind == "it" and (self._text(place + 3) == "" or self._ends_sentence(place + 2))
+        if behind == "well" and self._text(place + 3) in _BEHIND_MEAN_WELL:
+            return True
         if before in _BEFORE_I_MEAN or asked or earnest or (before in _LINKS and self._means_again(place)):
             return True
         begin = self._definition(place)
@@ -279,12 +296,21 @@ class _Guard:
             return self._text(place - 1) in _PHRASAL_VERBS
         if behind in _NEGATIONS and next_one and word[:1] == next_one[:1] and not word.isascii():
             return True
-        if word[:1] in _DEGREES and word == behind:
+        if (word[:1] in _DEGREES and word == behind) or (word[:1] in _URGENT and self._said_three_times(place)):
             return True
         while len(behind) == 1 and self._tag(place + 1) in _REPARANDUM:
             place += 1
             behind = self._text(place + 1)
         return _is_letter(word) and (_is_letter(behind) or behind == "dot")
+
+    def _said_three_times(self, place: int) -> bool:
+        """Tell whether a character is said three times or more: 快快快, 走走走."""
+        said, first, end = set(self._text(place)), place, place + 1
+        while set(self._text(first - 1)) == said:
+            first -= 1
+        while set(self._text(end)) == said:
+            end += 1
+        return len(said) == 1 and sum(len(self._text(at)) for at in range(first, end)) >= _URGENT_TIMES
 
     def _ends_clause(self, place: int, verb: str) -> bool:
         """Tell whether a verb said twice ends one clause and begins another: "whatever you do do it well"."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from schemas.labels import Disfluency, Punctuation
 from tests.unit.core.tagged_lines import left_out
-from worker.core.kept_words import guard_tags
+from worker.core.kept_words import guard_tags, join_answers
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,8 @@ from worker.core.kept_words import guard_tags
         "when i say [late {i {mean late",
         "by soon {i {mean before noon",
         "you think i mean the lake but {i {mean the sea",
+        "{i {mean well to all of them",
+        "[走 [走 走 下雨 了",
         "what he [did [did no harm",
         "[my my what a view",
         "the [one one of them chose",
@@ -154,3 +156,12 @@ def test_an_editing_term_goes_only_behind_words_taken_back(
                 begin -= 1
             assert begin
             assert tags[begin - 1] in (Disfluency.B_RM, Disfluency.I_RM)
+
+
+def test_an_answer_of_two_words_has_no_mark_inside() -> None:
+    words = ["mm", "hmm", "that", "is", "it", "nuh", "uh"]
+    marks = bytearray((2, 1, 0, 0, 2, 2, 2))
+    join_answers(words, marks, 1)
+    assert list(marks) == [2, 1, 0, 0, 2, 0, 2]
+    join_answers(words, marks, 0)
+    assert list(marks) == [0, 1, 0, 0, 2, 0, 2]
