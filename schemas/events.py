@@ -11,9 +11,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from schemas.segments import NumberForm
+
 __all__ = [
     "MAX_EVENT_WORDS",
     "MAX_OWN_PHRASES",
+    "MAX_SPELLINGS",
     "MAX_TARGETS",
     "MAX_WORD_CHARACTERS",
     "TARGET_PATTERN",
@@ -29,12 +32,13 @@ MAX_WORD_CHARACTERS = 64
 MAX_EVENT_WORDS = 2000
 MAX_TARGETS = 32
 MAX_OWN_PHRASES = 64
+MAX_SPELLINGS = 64
 
 # The largest integer that every language's JSON and most of its numbers hold exactly.
 _Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 _Name = Annotated[str, Meta(max_length=128)]
 Phrase = Annotated[str, Meta(min_length=1, max_length=64)]
-"""A word or some words, as a session wants them left out or kept."""
+"""A word or some words, as a session wants them left out, kept, or spelled."""
 
 LanguageTag = Annotated[str, Meta(max_length=35, pattern=r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$")]
 """A language as BCP-47 writes it, ``_`` for ``-`` allowed; which of them is served is not said by it."""
@@ -73,7 +77,8 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """What a session may choose in its first event, within the operator's bounds; null takes the operator's value.
 
     own_fillers, kept_phrases (1.2): phrases that the fluent rendering leaves out, or never does, besides the
-    operator's own; together at most 1 KiB of UTF-8.
+    operator's own; together at most 1 KiB of UTF-8. numbers (1.3): how they are rendered. spellings (1.3): what is said
+    -> how it is rendered, besides the operator's own; together at most 4 KiB of UTF-8.
     """
 
     emission: Emission | None = None
@@ -83,6 +88,8 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     punctuation: bool | None = None
     own_fillers: Annotated[tuple[Phrase, ...], Meta(max_length=MAX_OWN_PHRASES)] | None = None
     kept_phrases: Annotated[tuple[Phrase, ...], Meta(max_length=MAX_OWN_PHRASES)] | None = None
+    numbers: NumberForm | None = None
+    spellings: Annotated[dict[Phrase, Phrase], Meta(max_length=MAX_SPELLINGS)] | None = None
 
 
 class WordsEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

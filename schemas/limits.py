@@ -14,6 +14,7 @@ __all__ = [
     "MAX_EVENT_BYTES",
     "MAX_OWN_WORDS_BYTES",
     "MAX_SESSION_BYTES",
+    "MAX_SPELLINGS_BYTES",
     "check_event",
     "check_event_bytes",
 ]
@@ -24,6 +25,7 @@ MAX_EVENT_BYTES = 1_000_000
 MAX_SESSION_BYTES = 128
 MAX_ATTRIBUTES_BYTES = 1024
 MAX_OWN_WORDS_BYTES = 1024
+MAX_SPELLINGS_BYTES = 4096
 _SHORT = MAX_SESSION_BYTES // 4
 """So many characters never take more bytes."""
 
@@ -93,6 +95,13 @@ def _check_own_words(name: str, options: SessionOptions) -> None:
     if any(_CONTROL.search(phrase) for phrase in phrases):
         detail = f"{name}: expected no control characters in own_fillers and kept_phrases"
         raise InvalidEventError(Reason.FORBIDDEN_CHARACTER, detail)
+    spellings = [text for item in (options.spellings or {}).items() for text in item]
+    if sum(len(text.encode()) for text in spellings) > MAX_SPELLINGS_BYTES:
+        raise InvalidEventError(
+            Reason.OVERSIZED, f"{name}: expected at most {MAX_SPELLINGS_BYTES} bytes of UTF-8 in spellings"
+        )
+    if any(_CONTROL.search(text) for text in spellings):
+        raise InvalidEventError(Reason.FORBIDDEN_CHARACTER, f"{name}: expected no control characters in spellings")
 
 
 def _check_targets(targets: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ __all__ = [
     "DisfluencyTag",
     "Gap",
     "ModelRef",
+    "NumberForm",
     "OverlayKind",
     "Pause",
     "Piece",
@@ -29,6 +30,13 @@ PunctuationName = Literal["none", "comma", "period", "question", "enumeration_co
 DisfluencyTag = Literal["O", "B-RM", "I-RM", "B-IM", "I-IM"]
 OverlayKind = Literal["number", "spelling", "redaction"]
 CasingName = Literal["as_given", "small", "capital_first", "all_capitals"]
+
+
+class NumberForm(StrEnum):
+    """How numbers are rendered: as they were said, or with digits where they are sure."""
+
+    WORDS = "words"
+    DIGITS = "digits"
 
 
 class Cause(StrEnum):
@@ -129,7 +137,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     is ``silence``; own_fillers, kept_phrases: the session's own, as of these words, for whoever renders them. Since
     1.3: role, channel, as the producer gave them; turn_end, how probably the speaker had finished at the last word, 0
     to 1, where the cause is ``silence`` or ``utterance``: a guess from the words alone, that what follows may prove
-    wrong.
+    wrong; numbers, spellings (said -> written): the session's own wishes.
     """
 
     version: str
@@ -159,6 +167,8 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     role: str | None = None
     channel: str | None = None
     turn_end: float | None = None
+    numbers: NumberForm = NumberForm.WORDS
+    spellings: dict[str, str] | None = None
 
 
 class TextOverlay(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -14,7 +14,7 @@ import msgspec
 from schemas.errors import InvalidEventError
 from schemas.events import Emission
 from schemas.labels import Labels
-from schemas.segments import Gap
+from schemas.segments import Gap, NumberForm
 from schemas.structure import check_structure
 
 __all__ = [
@@ -97,7 +97,7 @@ class HeldBack(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 class ChosenOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A session's options after its first event: its choices within the operator's bounds, else the operator's own.
 
-    own_fillers, kept_phrases: the session's own wishes, which are no words that were said.
+    own_fillers, kept_phrases, numbers, spellings: the session's own wishes, which are no words that were said.
     """
 
     emission: Emission
@@ -107,11 +107,13 @@ class ChosenOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     punctuation: bool
     own_fillers: tuple[str, ...] = ()
     kept_phrases: tuple[str, ...] = ()
+    numbers: NumberForm = NumberForm.WORDS
+    spellings: dict[str, str] | None = None
 
     @property
-    def own_words(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The session's own fillers, and its phrases that are never left out."""
-        return self.own_fillers, self.kept_phrases
+    def rendering(self) -> tuple[tuple[str, ...], tuple[str, ...], NumberForm, dict[str, str] | None]:
+        """What the session wishes of its renderings: what is left out, what never is, how numbers and words are."""
+        return self.own_fillers, self.kept_phrases, self.numbers, self.spellings
 
 
 class SessionStatus(StrEnum):

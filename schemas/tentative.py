@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from schemas.segments import ModelRef, SegmentWord
+from schemas.segments import ModelRef, NumberForm, SegmentWord
 
 __all__ = ["Tentative"]
 
@@ -17,7 +17,7 @@ class Tentative(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     been labelled; the others carry none. through_offset: the last input record whose words are in it. at_ms:
     milliseconds since the epoch. Since 1.1: role, channel, as the producer gave them. Since 1.2: turn_end, how probably
     the speaker has finished with the last labelled word, 0 to 1, where no word is unlabelled; the next record may say
-    another.
+    another; numbers, spellings: the session's own wishes.
     """
 
     version: str
@@ -38,3 +38,5 @@ class Tentative(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     role: str | None = None
     channel: str | None = None
     turn_end: float | None = None
+    numbers: NumberForm = NumberForm.WORDS
+    spellings: dict[str, str] | None = None

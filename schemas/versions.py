@@ -18,20 +18,21 @@ __all__ = ["EVENT_VERSION", "READ_MAJORS", "SEGMENT_VERSION", "TENTATIVE_VERSION
 EVENT_VERSION = "1.3"
 """What a producer of today writes into an event.
 
-1.1: ``configure``. 1.2: a session's own fillers and kept phrases. 1.3: ``role`` and ``channel``.
+1.1: ``configure``. 1.2: a session's own fillers and kept phrases. 1.3: ``role``, ``channel``,
+how numbers and words are written.
 """
 
 SEGMENT_VERSION = "1.3"
 """What this release writes into a segment.
 
 1.1: a word may have a ``casing``. 1.2: ``pause``, a session's own words. 1.3: ``role`` and ``channel``, probabilities
-of a word's labels, ``turn_end``.
+of a word's labels, ``turn_end``, how numbers and words are written, ``overlays`` of a route.
 """
 
 TENTATIVE_VERSION = "1.2"
 """What this release writes where it tells of words that are not frozen; 1.1: ``role`` and ``channel``.
 
-1.2: probabilities of a word's labels, ``turn_end``.
+1.2: probabilities of a word's labels, ``turn_end``, how numbers and words are written.
 """
 
 READ_MAJORS = (1,)

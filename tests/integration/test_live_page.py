@@ -67,6 +67,16 @@ def test_words_are_grey_until_they_freeze_and_slips_are_struck_through(browser: 
         assert page.complaints == []
 
 
+def test_numbers_are_shown_as_digits_where_that_is_chosen(browser: Browser) -> None:
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        page.value("document.getElementById('numbers').value = 'digits'")
+        say(page, session="Anna", lang="en", words="we paid twenty two dollars for-stop", session_end=True)
+        page.wait_for("document.querySelectorAll('main .w.frozen').length === 4")
+        assert text(page, "main .w.frozen") == "We |paid |$22 |for-stop."
+        assert page.value("document.querySelectorAll('main .w.frozen')[2].title") == "twenty two dollars"
+
+
 def test_hostile_words_and_names_are_text_and_nothing_else(browser: Browser) -> None:
     with shown(browser) as page:
         page.wait_for(CONNECTED)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 
 import msgspec
 
@@ -18,6 +19,7 @@ from schemas.segments import Segment, TranslationSegment
 from worker.captions.layout import CaptionWord, laid_out, lines_of
 from worker.captions.limits import CaptionLimits
 from worker.core.cleaning import Cleaning
+from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
 from worker.core.rendering import Style, render_segment
 from worker.core.trusted import trusted_words
 from worker.core.typography import typography_of
@@ -40,12 +42,20 @@ class Cue:
 
 
 class CueWriter:
-    """Writes the cues of one session. style, cleaning: how segments are rendered; a route's text stays as it is."""
+    """Writes the cues of one session. style, cleaning, overlays: how segments are rendered, but a route's."""
 
-    def __init__(self, limits: CaptionLimits, style: Style = Style.FLUENT, *, cleaning: Cleaning | None = None) -> None:
+    def __init__(
+        self,
+        limits: CaptionLimits,
+        style: Style = Style.FLUENT,
+        *,
+        cleaning: Cleaning | None = None,
+        overlays: OverlayRules = NO_OVERLAYS,
+    ) -> None:
         self._limits = limits
         self._style = style
         self._cleaning = cleaning or Cleaning()
+        self._overlays = overlays
         self._number = 0
         self._free_ms = self._begun_ms = self._spoken_ms = 0
         self._first_appended_ms: int | None = None
@@ -96,13 +106,16 @@ class CueWriter:
         if isinstance(segment, TranslationSegment):
             text, spans = segment.text, segment.spans
         else:
-            rendered = render_segment(segment, self._style, cleaning=self._cleaning)
+            rendered = render_segment(segment, self._style, cleaning=self._cleaning, overlays=self._overlays)
             text, spans = rendered.text, rendered.spans
         words: list[CaptionWord] = []
-        begins = [0, *(_boundary(text, spans[at - 1][2], spans[at][1]) for at in range(1, len(spans)))]
         times = self._times([self._given(segment, index) for index, _, _ in spans])
-        for at, (begin, (start_ms, end_ms)) in enumerate(zip(begins, times, strict=False)):
-            end = begins[at + 1] if at + 1 < len(spans) else len(text)
+        runs = [list(run) for _, run in groupby(range(len(spans)), key=lambda at: spans[at][1:])]  # an overlay is one
+        places = [spans[run[0]][1:] for run in runs]
+        begins = [0, *(_boundary(text, before[1], behind[0]) for before, behind in pairwise(places))]
+        for at, (begin, run) in enumerate(zip(begins, runs, strict=False)):
+            start_ms, end_ms = times[run[0]][0], max(times[place][1] for place in run)
+            end = begins[at + 1] if at + 1 < len(runs) else len(text)
             spaced = at == 0 or text[begin - 1].isspace()
             words.append(CaptionWord(text=text[begin:end].strip(), spaced=spaced, start_ms=start_ms, end_ms=end_ms))
         return words

@@ -9,6 +9,7 @@ from schemas.segments import Segment
 from worker.captions.cues import Cue, CueWriter
 from worker.captions.limits import CaptionLimits
 from worker.core.conversation import side_name
+from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
 from worker.core.rendering import Style
 from worker.errors import FatalError
 
@@ -23,6 +24,7 @@ class SideCues:
     conversation: str | None
     limits: CaptionLimits
     style: Style = Style.FLUENT
+    overlays: OverlayRules = NO_OVERLAYS
     _writers: dict[str, CueWriter] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
     _last: str = ""
@@ -47,7 +49,7 @@ class SideCues:
         name = segment.session
         if name != self.session if self.conversation is None else segment.conversation != self.conversation:
             return
-        writer = self._writers.setdefault(name, CueWriter(self.limits, self.style))
+        writer = self._writers.setdefault(name, CueWriter(self.limits, self.style, overlays=self.overlays))
         (self._open.discard if segment.session_end else self._open.add)(name)
         leads = self.conversation is not None and name != self._last and bool(segment.words)
         for cue in writer.write(segment, lead=f"{side_name(segment)}: " if leads else ""):

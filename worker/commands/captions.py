@@ -8,15 +8,17 @@ from typing import Annotated
 
 import typer
 
+from schemas.segments import NumberForm
 from worker.adapters.captions.zoom_meeting import ZoomMeeting
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.captions.limits import CaptionLimits
 from worker.captions.sides import SideCues
 from worker.commands.brokers import reached_brokers
-from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
 from worker.commands.tail import CaptionOptions, RouteOption, segment_of, topic_of
 from worker.commands.terminal import echo, escaped
+from worker.core.overlays.rules import OverlayRules
 from worker.core.rendering import Style
 from worker.errors import RetriableError
 from worker.feeds.lines import read_lines
@@ -42,10 +44,14 @@ class RenderedSegments:
     style: Annotated[Style, typer.Option(help="How segments are rendered (a route's text stays as it is).")] = (
         Style.FLUENT
     )
+    numbers: NumbersOption = NumberForm.WORDS
 
     def cues(self, limits: CaptionLimits) -> SideCues:
         """Return what writes their cues. FatalError: nobody is named, or a session and a conversation are."""
-        return SideCues(session=self.session, conversation=self.conversation, limits=limits, style=self.style)
+        overlays = OverlayRules(numbers=self.numbers)
+        return SideCues(
+            session=self.session, conversation=self.conversation, limits=limits, style=self.style, overlays=overlays
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from schemas.segments import Segment, TranslationSegment
 from worker.commands.terminal import escaped
 from worker.core.conversation import Characteristics, ConversationOrder, Placed, in_order, side_name
+from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
 from worker.core.rendering import Style, render_segment
 
-__all__ = ["conversation_line", "live_order", "talk_lines", "whole_order"]
+__all__ = ["conversation_line", "live_order", "talk_lines", "text_of", "whole_order"]
 
 _HOLD_MS = 10_000
 _QUIET_S = 5.0
@@ -36,12 +37,19 @@ def live_order(came: Iterable[Segment | None], now_s: Callable[[], float]) -> It
     yield from order.finish()
 
 
-def conversation_line(placed: Placed, style: Style) -> str | None:
+def text_of(segment: Segment, style: Style, overlays: OverlayRules) -> str:
+    """Return a segment's text: a route's as it was rendered for it."""
+    if isinstance(segment, TranslationSegment):
+        return segment.text
+    return render_segment(segment, style, overlays=overlays).text
+
+
+def conversation_line(placed: Placed, style: Style, overlays: OverlayRules = NO_OVERLAYS) -> str | None:
     """Return a segment as a line for people; None for one without words."""
     segment = placed.segment
     if not segment.words:
         return None
-    text = segment.text if isinstance(segment, TranslationSegment) else render_segment(segment, style).text
+    text = text_of(segment, style, overlays)
     minutes, second = divmod(placed.start_ms // 1000, 60)
     hour, minute = divmod(minutes, 60)
     time = f"[{hour:02}:{minute:02}:{second:02}] " if placed.timed else ""

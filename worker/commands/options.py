@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
+from schemas.segments import NumberForm
 from worker.errors import FatalError
 from worker.settings.sources import meant
 from worker.settings.tree import SettingSources, open_settings
 
-__all__ = ["ConfigOption", "SetOption", "origin_of"]
+__all__ = ["ConfigOption", "NumbersOption", "SetOption", "origin_of"]
 
 
 def settings_named(incomplete: str) -> list[tuple[str, str]]:
@@ -34,6 +35,11 @@ SetOption = Annotated[
         show_default=False,
         autocompletion=settings_named,
     ),
+]
+
+
+NumbersOption = Annotated[
+    NumberForm, typer.Option("--numbers", help="digits: numbers that are sure as digits; words: as they were said.")
 ]
 
 

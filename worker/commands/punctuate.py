@@ -12,15 +12,16 @@ from typing import Annotated
 import msgspec
 import typer
 
-from schemas.segments import Segment
+from schemas.segments import NumberForm, Segment
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.commands.doubted_models import tell_doubts
 from worker.commands.language import LanguageOfText
-from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
 from worker.commands.progress import counted
 from worker.commands.terminal import echo, write
 from worker.core.cleaning import Cleaning, CleaningLevel
 from worker.core.joined_text import joined_text
+from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
 from worker.core.rendering import Style, render_segment
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
@@ -52,7 +53,7 @@ class Output(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FluentOptions:
-    """What a fluent text leaves out."""
+    """What a fluent text leaves out, and how numbers are written."""
 
     keep_fillers: Annotated[bool, typer.Option("--keep-fillers", help="fluent: leave fillers in.")] = False
     keep_reparanda: Annotated[bool, typer.Option("--keep-reparanda", help="fluent: leave repairs in.")] = False
@@ -63,6 +64,7 @@ class FluentOptions:
             "also all that was taken back."
         ),
     ] = CleaningLevel.FULL
+    numbers: NumbersOption = NumberForm.WORDS
 
 
 @grouped
@@ -103,6 +105,7 @@ def punctuate(
         keep_fillers=fluent.keep_fillers,
         keep_reparanda=fluent.keep_reparanda,
         cleaning=settings.worker.cleaning(fluent.level),
+        overlays=settings.worker.overlays(fluent.numbers),
     )
     given = _text_lines(file)
     if file != "-" and not sys.stdout.isatty():  # else the text itself shows how far it has come
@@ -169,6 +172,7 @@ class Lines:
     keep_fillers: bool = False
     keep_reparanda: bool = False
     cleaning: Cleaning = field(default_factory=Cleaning)
+    overlays: OverlayRules = NO_OVERLAYS
 
     def punctuated(self, line: str, *, session: str) -> str:
         """Return what is printed for a line, with its line ends; nothing for an empty line in JSON lines."""
@@ -184,6 +188,7 @@ class Lines:
                 keep_fillers=self.keep_fillers,
                 keep_reparanda=self.keep_reparanda,
                 cleaning=self.cleaning,
+                overlays=self.overlays,
             ).text
             for segment in segments
         ]

@@ -13,19 +13,20 @@ import msgspec
 import typer
 
 from schemas.codec import decode_segment, decode_translation
-from schemas.segments import Segment, TranslationSegment
+from schemas.segments import NumberForm, Segment
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
 from worker.captions.cues import CueWriter
 from worker.captions.files import VTT_HEAD, srt, vtt
 from worker.captions.limits import CaptionLimits
 from worker.commands.brokers import reached_brokers
-from worker.commands.conversation_lines import conversation_line, live_order, talk_lines, whole_order
+from worker.commands.conversation_lines import conversation_line, live_order, talk_lines, text_of, whole_order
 from worker.commands.disfluency_counts import DisfluencyCounts
-from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
 from worker.commands.progress import counted_noun
 from worker.commands.terminal import echo, escaped
 from worker.core.conversation import Placed, characteristics_of
-from worker.core.rendering import Style, render_segment
+from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
+from worker.core.rendering import Style
 from worker.errors import FatalError
 from worker.option_groups import grouped
 from worker.ports.records import Record
@@ -48,6 +49,7 @@ class Format(StrEnum):
     """What is printed."""
 
     TEXT = "text"
+    PARAGRAPHS = "paragraphs"
     JSONL = "jsonl"
     SRT = "srt"
     VTT = "vtt"
@@ -71,6 +73,7 @@ class SegmentsRead:
             show_default=False,
         ),
     ] = None
+    numbers: NumbersOption = NumberForm.WORDS
     session: Annotated[str | None, typer.Option(help="This session alone; captions need one.")] = None
     conversation: Annotated[
         str | None,
@@ -88,8 +91,8 @@ class SegmentsRead:
     ] = None
 
     def check(self, form: Format) -> None:
-        """FatalError where captions are wanted and it is not said of whom."""
-        if form in (Format.SRT, Format.VTT) and self.session is None and self.conversation is None:
+        """FatalError where captions or paragraphs are wanted and it is not said of whom."""
+        if form in (Format.SRT, Format.VTT, Format.PARAGRAPHS) and self.session is None and self.conversation is None:
             raise FatalError(f"--format {form.value} is of one session or conversation: --session or --conversation")
 
 
@@ -125,7 +128,8 @@ def tail(
         Format,
         typer.Option(
             "--format",
-            help="text for people, jsonl, captions, or counts of fillers and repairs by session, at the end.",
+            help="text: a line a segment; paragraphs by pause, speaker and length; jsonl; captions; or counts of "
+            "fillers and repairs by session, at the end.",
         ),
     ] = Format.TEXT,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="The same as --format jsonl.")] = False,
@@ -141,10 +145,10 @@ def tail(
     read.check(form)
     within = _stretch(read.stretch) if read.stretch is not None else None
     settings = reached_brokers(origin_of(config, assignments))
-    if read.conversation is not None:
+    if read.conversation is not None or form is Format.PARAGRAPHS:
         _show_conversation(settings, read, form, captions.limits, within)
         return
-    write = _writer(form, read.style, captions.limits)
+    write = _writer(form, read.style, captions.limits, settings.worker.overlays(read.numbers))
     if form is Format.VTT:
         echo(VTT_HEAD, nl=False)
     counts = DisfluencyCounts()
@@ -174,13 +178,14 @@ def tail(
 def _show_conversation(
     settings: BrokerSettings, read: SegmentsRead, form: Format, limits: CaptionLimits, within: tuple[int, int] | None
 ) -> None:
-    """Show the sides of a conversation in order of audio time."""
+    """Show a session, or the sides of a conversation, in order of audio time."""
+    overlays = settings.worker.overlays(read.numbers)
 
     def wanted(record: Record | None) -> Segment | None:
         if record is None:
             return None
         segment = segment_of(record, translated=read.route is not None)
-        if segment.conversation != read.conversation or read.session not in (None, segment.session):
+        if read.conversation not in (None, segment.conversation) or read.session not in (None, segment.session):
             return None
         return segment if within is None or _said_within(segment, *within) else None
 
@@ -189,13 +194,14 @@ def _show_conversation(
         placed: Iterable[Placed] = live_order(came, time.monotonic) if read.follow else whole_order(came)
         shown: list[Placed] = []
         try:
-            for text in _conversation_texts(_kept(placed, shown), form, read.style, limits):
+            for text in _conversation_texts(_kept(placed, shown), form, read.style, limits, overlays):
                 echo(text, nl=False)
         finally:
             if form is Format.COUNTS:
                 echo("\n".join(talk_lines(characteristics_of(shown))))
     if not shown:
-        echo(f"no segment of conversation {read.conversation!r} was read", err=True)
+        whose = f"conversation {read.conversation!r}" if read.conversation is not None else f"session {read.session!r}"
+        echo(f"no segment of {whose} was read", err=True)
 
 
 def _kept(placed: Iterable[Placed], kept: list[Placed]) -> Iterator[Placed]:
@@ -205,13 +211,19 @@ def _kept(placed: Iterable[Placed], kept: list[Placed]) -> Iterator[Placed]:
 
 
 def _conversation_texts(
-    placed: Iterable[Placed], form: Format, style: Style | None, limits: CaptionLimits
+    placed: Iterable[Placed],
+    form: Format,
+    style: Style | None,
+    limits: CaptionLimits,
+    overlays: OverlayRules = NO_OVERLAYS,
 ) -> Iterator[str]:
-    if form in (Format.SRT, Format.VTT, Format.JSONL):
-        yield from TranscriptWriter(name="", form=TranscriptForm(form.value), limits=limits).pieces(placed)
+    if form in (Format.SRT, Format.VTT, Format.JSONL, Format.PARAGRAPHS):
+        in_paragraphs = TranscriptForm.MARKED if style is Style.MARKED else TranscriptForm.TEXT
+        wanted = in_paragraphs if form is Format.PARAGRAPHS else TranscriptForm(form.value)
+        yield from TranscriptWriter(name="", form=wanted, limits=limits, overlays=overlays).pieces(placed)
         return
     for one in placed:
-        line = conversation_line(one, style or Style.MARKED) if form is Format.TEXT else None
+        line = conversation_line(one, style or Style.MARKED, overlays) if form is Format.TEXT else None
         if line is not None:
             yield line + "\n"
 
@@ -221,9 +233,9 @@ def caption_limits(columns: int, lines: int, words_a_minute: int, at_least: floa
     return CaptionLimits(line_columns=columns, lines=lines, words_a_minute=words_a_minute, at_least=at_least)
 
 
-def line_of(segment: Segment, style: Style) -> str:
+def line_of(segment: Segment, style: Style, overlays: OverlayRules = NO_OVERLAYS) -> str:
     """Return a segment as a line for people."""
-    text = segment.text if isinstance(segment, TranslationSegment) else render_segment(segment, style).text
+    text = text_of(segment, style, overlays)
     frozen = time.strftime("%H:%M:%S", time.localtime(segment.timing.frozen_ms / 1000))
     closed = " (session closed)" if segment.session_end else ""
     return f"{frozen}  {escaped(segment.session)} #{segment.index}  {segment.cause.value:9}  {escaped(text)}{closed}"
@@ -249,22 +261,24 @@ def segment_of(record: Record, *, translated: bool) -> Segment:
         raise FatalError(f"partition {record.partition} offset {record.offset} is no segment: {error}") from None
 
 
-def _writer(form: Format, style: Style | None, limits: CaptionLimits) -> Callable[[Segment], Iterator[str]]:
+def _writer(
+    form: Format, style: Style | None, limits: CaptionLimits, overlays: OverlayRules = NO_OVERLAYS
+) -> Callable[[Segment], Iterator[str]]:
     """Return what writes a segment, its line ends with it."""
-    cues = CueWriter(limits, style or Style.FLUENT)
+    cues = CueWriter(limits, style or Style.FLUENT, overlays=overlays)
 
     def write(segment: Segment) -> Iterator[str]:
         match form:
             case Format.TEXT:
-                yield line_of(segment, style or Style.MARKED) + "\n"
+                yield line_of(segment, style or Style.MARKED, overlays) + "\n"
             case Format.JSONL:
                 yield msgspec.json.encode(segment).decode() + "\n"
             case Format.SRT:
                 yield from map(srt, cues.write(segment))
             case Format.VTT:
                 yield from map(vtt, cues.write(segment))
-            case Format.COUNTS:
-                return  # they are told at the end
+            case Format.COUNTS | Format.PARAGRAPHS:
+                return  # counts are told at the end, paragraphs are a conversation's
 
     return write
 

@@ -10,9 +10,10 @@ from typing import Annotated
 
 import typer
 
+from schemas.segments import NumberForm
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.commands.doubted_models import tell_doubts
-from worker.commands.options import ConfigOption, SetOption, origin_of
+from worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
 from worker.commands.progress import counted, counted_noun
 from worker.commands.replay import AgreeOption
 from worker.commands.speech_count import SpeechCount
@@ -69,6 +70,7 @@ class TranscriptOptions:
     level: Annotated[CleaningLevel, typer.Option(help="How much is left out, as of `caesura punctuate`.")] = (
         CleaningLevel.FULL
     )
+    numbers: NumbersOption = NumberForm.WORDS
     agree: AgreeOption = None
 
 
@@ -173,6 +175,7 @@ class _Transcription:
             form=self.wanted.output,
             limits=self.captions.limits,
             cleaning=self.settings.worker.cleaning(self.wanted.level),
+            overlays=self.settings.worker.overlays(self.wanted.numbers),
             times=self.wanted.times,
             sides=not recording.is_text,
         )

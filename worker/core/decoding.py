@@ -142,11 +142,11 @@ class Decoder:
     def _configure(self, event: WordsEvent) -> Work:
         """Take the wishes of an event, from its first word on.
 
-        Marks of ours begin or end there exactly, and the session's own words count from there: what was said before
-        freezes as it was wished. The other options say how the next step decides, and freeze nothing.
+        Marks of ours begin or end there exactly, and the session's wishes of its renderings count from there: what was
+        said before freezes as it was wished. The other options say how the next step decides, and freeze nothing.
         """
         options = self.context.rules.reconfigure(self.options, event.configure)
-        if options.own_words != self.options.own_words:
+        if options.rendering != self.options.rendering:
             yield from self.flush(Cause.UTTERANCE, sentence_end=0.0)
         if options.punctuation != self.options.punctuation:
             yield from self.flush(Cause.UTTERANCE, sentence_end=0.0)

@@ -113,7 +113,7 @@ def render_segment(
 ) -> Rendered:
     """Render a segment as published; without a model, or without marks of ours, the recogniser's own stay.
 
-    What the session itself wants left out or kept is joined to ``cleaning``.
+    What the session itself wants left out or kept is joined to ``cleaning``, its numbers and spellings to ``overlays``.
     """
     return render(
         segment.words,
@@ -123,18 +123,19 @@ def render_segment(
         keep_fillers=keep_fillers,
         keep_reparanda=keep_reparanda,
         cleaning=cleaning.joined(segment.own_fillers, segment.kept_phrases),
-        overlays=overlays,
+        overlays=overlays.joined(segment.numbers, segment.spellings),
         replace_marks=segment.model is not None and segment.punctuated,
     )
 
 
-def render_tentative(tentative: Tentative) -> Rendered:
+def render_tentative(tentative: Tentative, overlays: OverlayRules = NO_OVERLAYS) -> Rendered:
     """Render words that are not frozen as they would be written now, ``marked``: nothing of them is left out yet."""
     return render(
         tentative.words,
         tentative.lang,
         Style.MARKED,
         sentence_start=tentative.sentence_start,
+        overlays=overlays.joined(tentative.numbers, tentative.spellings),
         replace_marks=tentative.model is not None and tentative.punctuated,
     )
 

@@ -8,6 +8,7 @@ clamped to the nearest bound, never refused: the producer that asked for too muc
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Annotated, Protocol
 
 from msgspec import Meta
 
-from schemas.events import MAX_OWN_PHRASES, Emission, SessionOptions
+from schemas.events import MAX_OWN_PHRASES, MAX_SPELLINGS, Emission, SessionOptions
 from schemas.segments import Cause
 from schemas.state import ChosenOptions
 from worker.core.labelling import NO_OFFSETS, Probabilities, ScoreOffsets
@@ -66,7 +67,8 @@ class OptionBounds:
     emissions: the modes they may ask for; another keeps the operator's. look_ahead_words: T, the delay that buys
     better sentence ends. flush_after_ms: the silence. max_buffer_words: the longest buffer, so the longest segment.
     punctuation_may_be_off: whether a session may do without marks. own_phrases: how many fillers of its own it may
-    name, and how many phrases that are never left out; those beyond are not taken.
+    name, and how many phrases that are never left out; those beyond are not taken. spellings: how many spellings of
+    its own it may name; those beyond are not taken.
     """
 
     emissions: frozenset[Emission] = frozenset(Emission)
@@ -75,6 +77,7 @@ class OptionBounds:
     max_buffer_words: Bounds = Bounds(least=40, most=300)
     punctuation_may_be_off: bool = True
     own_phrases: Annotated[int, Meta(ge=0, le=MAX_OWN_PHRASES)] = MAX_OWN_PHRASES
+    spellings: Annotated[int, Meta(ge=0, le=MAX_SPELLINGS)] = MAX_SPELLINGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +201,8 @@ class DecodingRules:
             punctuation=options.punctuation if wishes.punctuation is None else not unmarked,
             own_fillers=_first(wishes.own_fillers, options.own_fillers, bounds.own_phrases),
             kept_phrases=_first(wishes.kept_phrases, options.kept_phrases, bounds.own_phrases),
+            numbers=options.numbers if wishes.numbers is None else wishes.numbers,
+            spellings=_spellings(wishes.spellings, options.spellings, bounds.spellings),
         )
 
 
@@ -207,6 +212,10 @@ def _choose(wish: int | None, own: int, bounds: Bounds) -> int:
 
 def _first(wish: tuple[str, ...] | None, own: tuple[str, ...], most: int) -> tuple[str, ...]:
     return own if wish is None else wish[:most]
+
+
+def _spellings(wish: dict[str, str] | None, own: dict[str, str] | None, most: int) -> dict[str, str] | None:
+    return own if wish is None else dict(itertools.islice(wish.items(), most)) or None
 
 
 class ServedModel(Protocol):

@@ -205,6 +205,8 @@ class SegmentWriter:
             own_fillers=options.own_fillers,
             kept_phrases=options.kept_phrases,
             turn_end=probability(frozen.labels.turn_end[-1:]) if cause in _TURNS else None,
+            numbers=options.numbers,
+            spellings=options.spellings,
         )
         routes = {name: self.routes.get(name) for name in targets}
         self.written.append(OutSegment(segment=segment, routes=routes, traces=self._take_traces(segment)))

@@ -44,6 +44,8 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
         channel=writer.channel,
         punctuated=decoder.options.punctuation,
         turn_end=probability(labels.turn_end[-1:]) if len(labels) == len(shown) else None,
+        numbers=decoder.options.numbers,
+        spellings=decoder.options.spellings,
     )
 
 

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from schemas.codec import encode_segment, encode_translation
-from schemas.segments import Segment, TranslationSegment
+from schemas.segments import NumberForm, Segment, TranslationSegment
 from schemas.state import LedgerState, encode_ledger
 from worker.core.cleaning import Cleaning, CleaningLevel
+from worker.core.overlays.rules import OverlayRules
 from worker.core.rendering import render_segment
 from worker.core.segment_writer import OutSegment
 from worker.ports.records import OutMessage, Record
@@ -88,9 +89,11 @@ class OutputRecords:
 
     settings: RuntimeSettings
     _cleaning: dict[CleaningLevel, Cleaning] = field(init=False)
+    _overlays: dict[NumberForm, OverlayRules] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_cleaning", {level: self.settings.cleaning(level) for level in CleaningLevel})
+        object.__setattr__(self, "_overlays", {form: self.settings.overlays(form) for form in NumberForm})
 
     def segment(self, partition: int, out: OutSegment, headers: tuple[tuple[str, bytes], ...] = ()) -> list[OutMessage]:
         """Return a segment's records: one for the segments topic, and one for each route that it goes to."""
@@ -142,8 +145,14 @@ class OutputRecords:
             keep_fillers=route.keep_fillers,
             keep_reparanda=route.keep_reparanda,
             cleaning=self._cleaning[route.cleaning],
+            overlays=self._overlays[route.numbers],
         )
         fields = {name: getattr(segment, name) for name in segment.__struct_fields__}
         return TranslationSegment(
-            **fields, target=route.target, text=rendered.text, spans=rendered.spans, previous_index=previous_index
+            **fields,
+            target=route.target,
+            text=rendered.text,
+            spans=rendered.spans,
+            previous_index=previous_index,
+            overlays=rendered.overlays,
         )

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from schemas.events import TARGET_PATTERN, Target
+from schemas.segments import NumberForm
 from worker.core.cleaning import CleaningLevel
 from worker.core.rendering import Style
 
@@ -20,7 +21,8 @@ class Route:
     """A translation route.
 
     target: what producers call it. rendering: how its text is made from the labels. keep_fillers, keep_reparanda:
-    what ``fluent`` leaves in. cleaning: how much it leaves out.
+    what ``fluent`` leaves in. cleaning: how much it leaves out. numbers: as digits for all sessions, or only for those
+    that wish it.
     """
 
     target: Target
@@ -29,6 +31,7 @@ class Route:
     keep_fillers: bool = False
     keep_reparanda: bool = False
     cleaning: CleaningLevel = CleaningLevel.FULL
+    numbers: NumberForm = NumberForm.WORDS
 
     def __post_init__(self) -> None:
         if not _TARGET.fullmatch(self.target):

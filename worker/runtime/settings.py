@@ -5,13 +5,17 @@ Bounds and descriptions stand beside the fields; ``docs/settings.md`` is generat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from msgspec import Meta
 
+from schemas.segments import NumberForm
 from schemas.wire import WireFormat
 from worker.core.cleaning import Cleaning, CleaningLevel, phrases
+from worker.core.overlays.rules import OverlayRules
+from worker.core.overlays.spellings import Spellings
 from worker.runtime.choices import Partitioner, StartAt, Traces
 from worker.runtime.routes import Route
 from worker.runtime.topic_settings import TopicSettings
@@ -51,6 +55,15 @@ class RuntimeSettings(TopicSettings):
             extra={"change": "at a roll-out"},
         ),
     ] = ()
+    spellings: Annotated[
+        Mapping[str, str],
+        Meta(
+            description="How words and phrases are written, each `said=written` (`post gres=PostgreSQL`), in `marked` "
+            "and `fluent`; compared without case, marks and spaces. Sessions may name more (`spellings` of their "
+            "options).",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = field(default_factory=dict)
     start_at: Annotated[
         StartAt,
         Meta(
@@ -267,6 +280,10 @@ class RuntimeSettings(TopicSettings):
     def cleaning(self, level: CleaningLevel = CleaningLevel.FULL) -> Cleaning:
         """Return what the fluent rendering leaves out at a level, the operator's own words with it."""
         return Cleaning(level=level, fillers=phrases(self.own_fillers), kept=phrases(self.kept_phrases))
+
+    def overlays(self, numbers: NumberForm = NumberForm.WORDS) -> OverlayRules:
+        """Return what is written otherwise than it was said, the operator's own spellings with it."""
+        return OverlayRules(numbers=numbers, spellings=Spellings(self.spellings))
 
     @property
     def engine_limit_mib(self) -> int:

@@ -50,8 +50,8 @@ class TopicSettings:
         tuple[Route, ...],
         Meta(
             description="Translation routes, each `target=topic` or `target=topic:rendering` (`verbatim`, `marked`, "
-            "`fluent`); as tables in a file also `keep_fillers`, `keep_reparanda` and `cleaning` (`off`, `light`, "
-            "`medium`, `full`).",
+            "`fluent`); as tables in a file also `keep_fillers`, `keep_reparanda`, `cleaning` (`off`, `light`, "
+            "`medium`, `full`) and `numbers` (`words`, `digits`).",
             extra={"change": "at a roll-out; a session goes on where it is"},
         ),
     ] = ()

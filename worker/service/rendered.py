@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from schemas.segments import Segment
 from schemas.tentative import Tentative
 from worker.core.cleaning import Cleaning
+from worker.core.overlays.rules import OverlayRules
 from worker.core.rendering import Style, render_segment, render_tentative
+from worker.runtime.settings import RuntimeSettings
 from worker.service.messages import SegmentMessage, TentativeMessage
 
-__all__ = ["segment_message", "tentative_message"]
+__all__ = ["ServedTexts", "served_texts"]
 
 
-def segment_message(segment: Segment, cleaning: Cleaning) -> SegmentMessage:
-    """Return a segment with its renderings. cleaning: what the fluent one leaves out."""
-    marked = render_segment(segment, Style.MARKED)
-    fluent = render_segment(segment, Style.FLUENT, cleaning=cleaning)
-    return SegmentMessage(text=fluent.text, marked=marked.text, spans=marked.spans, segment=segment)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedTexts:
+    """Renders what is served. cleaning: what the fluent text leaves out. overlays: what is written otherwise."""
+
+    cleaning: Cleaning
+    overlays: OverlayRules
+
+    def segment(self, segment: Segment) -> SegmentMessage:
+        """Return a segment with its renderings."""
+        marked = render_segment(segment, Style.MARKED, overlays=self.overlays)
+        fluent = render_segment(segment, Style.FLUENT, cleaning=self.cleaning, overlays=self.overlays)
+        return SegmentMessage(text=fluent.text, marked=marked.text, spans=marked.spans, segment=segment)
+
+    def tentative(self, tentative: Tentative) -> TentativeMessage:
+        """Return unfrozen words with their rendering of now."""
+        marked = render_tentative(tentative, self.overlays)
+        return TentativeMessage(marked=marked.text, spans=marked.spans, tentative=tentative)
 
 
-def tentative_message(tentative: Tentative) -> TentativeMessage:
-    """Return unfrozen words with their rendering of now."""
-    marked = render_tentative(tentative)
-    return TentativeMessage(marked=marked.text, spans=marked.spans, tentative=tentative)
+def served_texts(worker: RuntimeSettings) -> ServedTexts:
+    """Return what renders by an operator's settings."""
+    return ServedTexts(cleaning=worker.cleaning(), overlays=worker.overlays())

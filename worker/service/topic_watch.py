@@ -11,13 +11,12 @@ from schemas.codec import decode_event, decode_segment, decode_tentative
 from schemas.errors import InvalidEventError, NewerVersionError
 from worker.adapters.kafka.settings import KafkaSettings
 from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.core.cleaning import Cleaning
 from worker.core.paced_looks import PacedLooks
 from worker.errors import BrokerError
 from worker.ports.clock import Clock
 from worker.ports.records import Record
 from worker.service.messages import ServerMessage
-from worker.service.rendered import segment_message, tentative_message
+from worker.service.rendered import ServedTexts
 from worker.service.watched_words import WatchedWords
 
 __all__ = ["TopicWatch", "WatchedTopics"]
@@ -47,7 +46,7 @@ class TopicWatch:
         start: Start,
         clock: Clock,
         interval_ms: int,
-        cleaning: Cleaning,
+        texts: ServedTexts,
         tell: Callable[[ServerMessage], None],
         on_fault: Callable[[Exception], None],
         reader: Callable[[KafkaSettings, str], KafkaReader] = KafkaReader,
@@ -56,7 +55,7 @@ class TopicWatch:
         self._reader = reader
         self._start = start
         self._clock = clock
-        self._cleaning = cleaning
+        self._texts = texts
         self._tell = tell
         self._on_fault = on_fault
         self._words = WatchedWords()
@@ -118,7 +117,7 @@ class TopicWatch:
     def _take_segment(self, record: Record) -> None:
         segment = decode_segment(record.value or b"")
         self._words.freeze(segment)
-        self._tell(segment_message(segment, self._cleaning))
+        self._tell(self._texts.segment(segment))
         self._looks.changed(segment.session)
 
     def _take_words(self, record: Record) -> None:
@@ -139,4 +138,4 @@ class TopicWatch:
                 self._looks.forget(name)
             else:
                 self._looks.told(name, now_s)
-                self._tell(tentative_message(tentative))
+                self._tell(self._texts.tentative(tentative))

@@ -18,6 +18,7 @@ from worker.service.audience import Audience
 from worker.service.client_socket import ClientSocket
 from worker.service.hosting import Hosted, StopTaker, host
 from worker.service.messages import PROTOCOL_VERSION, About, Opening, Ready, ServerMessage
+from worker.service.rendered import served_texts
 from worker.service.server import Listener
 from worker.service.topic_watch import TopicWatch, WatchedTopics
 from worker.service.watch_connection import WatchConnection
@@ -96,7 +97,7 @@ class WatchService:
                 start=self.start,
                 clock=self.clock,
                 interval_ms=settings.tentative_interval_ms,
-                cleaning=self.settings.worker.cleaning(),
+                texts=served_texts(self.settings.worker),
                 tell=tell,
                 on_fault=fault,
                 reader=self.reader,

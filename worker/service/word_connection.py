@@ -19,7 +19,6 @@ from schemas.dead_letters import DeadLetterReason
 from schemas.events import SessionOptions, WordsEvent
 from schemas.segments import Segment
 from schemas.tentative import Tentative
-from worker.core.cleaning import Cleaning
 from worker.ports.service_events import ClientRefused, ClientWordsTaken, UnfrozenTold
 from worker.service.client_event import ClientEvent
 from worker.service.client_socket import ClientGoneError, ClientSocket
@@ -28,7 +27,7 @@ from worker.service.messages import CloseCode, Ended, Opening, RefusalReason, Re
 from worker.service.rate_limit import RateLimit
 from worker.service.reading import FrameReader, too_many_sessions
 from worker.service.reading_thread import ReadingThread, Slice, pulled
-from worker.service.rendered import segment_message, tentative_message
+from worker.service.rendered import ServedTexts
 from worker.settings.serving import ServeSettings
 
 __all__ = ["WordConnection"]
@@ -72,7 +71,7 @@ class WordConnection:
         reading: ReadingThread,
         decoding: DecodingThread,
         settings: ServeSettings,
-        cleaning: Cleaning,
+        texts: ServedTexts,
     ) -> None:
         self._number = number
         self._client = client
@@ -81,7 +80,7 @@ class WordConnection:
         self._reading = reading
         self._decoding = decoding
         self._settings = settings
-        self._cleaning = cleaning
+        self._texts = texts
         self._loop = asyncio.get_running_loop()
         self._pace = RateLimit(settings.max_words_per_second, self._loop.time())
         self._cost = RateLimit(settings.max_reading_share, self._loop.time())
@@ -243,12 +242,12 @@ class WordConnection:
 
     def frozen(self, segment: Segment) -> None:
         """Send a segment."""
-        self._loop.call_soon_threadsafe(self._outbox.put, segment_message(segment, self._cleaning))
+        self._loop.call_soon_threadsafe(self._outbox.put, self._texts.segment(segment))
 
     def revisable(self, tentative: Tentative) -> None:
         """Send a session's unfrozen words, if there is nothing better to send."""
         self._client.observer.note(UnfrozenTold(offered=1))
-        self._loop.call_soon_threadsafe(self._outbox.put, tentative_message(tentative))
+        self._loop.call_soon_threadsafe(self._outbox.put, self._texts.tentative(tentative))
 
     def refused(self, number: int, said: ClientEvent, reason: ServeReason) -> None:
         """Say that a session did not take an event."""

@@ -23,6 +23,7 @@ from worker.service.hosting import Hosted, StopTaker, host
 from worker.service.messages import PROTOCOL_VERSION, About, Limits, Opening, Ready
 from worker.service.reading import FrameReader, frame_reader
 from worker.service.reading_thread import ReadingThread
+from worker.service.rendered import served_texts
 from worker.service.server import Listener
 from worker.service.session_pool import SessionPool
 from worker.service.telemetry import ServiceTelemetry
@@ -105,7 +106,6 @@ class WordService:
         notice = unserved(opening.lang, models) or msgspec.UNSET
         ready = Ready(version=PROTOCOL_VERSION, models=models, limits=limits, state=_STATE, notice=notice)
         client.outbox.put(ready)
-        cleaning = self.settings.worker.cleaning()
         return WordConnection(
             number,
             client,
@@ -114,7 +114,7 @@ class WordService:
             reading=reading,
             decoding=decoding,
             settings=settings,
-            cleaning=cleaning,
+            texts=served_texts(self.settings.worker),
         )
 
     def _models(self) -> dict[str, str]:

@@ -13,6 +13,7 @@ import msgspec
 
 from worker.core.cleaning import Cleaning
 from worker.core.conversation import Characteristics, Placed, SideTalk, characteristics_of
+from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
 from worker.core.rendering import Style, render_segment
 
 __all__ = ["contact_lens_json"]
@@ -21,7 +22,7 @@ _MS_A_MINUTE = 60_000
 _ROLES = frozenset({"AGENT", "CUSTOMER"})
 
 
-def contact_lens_json(placed: Sequence[Placed], cleaning: Cleaning) -> str:
+def contact_lens_json(placed: Sequence[Placed], cleaning: Cleaning, overlays: OverlayRules = NO_OVERLAYS) -> str:
     """Return the segments of a conversation, in order, as one JSON object and a line break.
 
     A participant is called by its role where that is ``agent`` or ``customer``, else by its side's name. A segment of
@@ -34,7 +35,7 @@ def contact_lens_json(placed: Sequence[Placed], cleaning: Cleaning) -> str:
     }
     turns = []
     for one in placed:
-        text = render_segment(one.segment, Style.FLUENT, cleaning=cleaning).text
+        text = render_segment(one.segment, Style.FLUENT, cleaning=cleaning, overlays=overlays).text
         if text:
             turns.append(
                 {

@@ -17,6 +17,7 @@ from worker.captions.limits import CaptionLimits
 from worker.core.cleaning import Cleaning
 from worker.core.conversation import ConversationOrder, Placed, in_order, side_name
 from worker.core.joined_text import joined_text
+from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
 from worker.core.paragraphs import Paragraph, Paragraphs
 from worker.core.rendering import Style, render_segment
 from worker.errors import FatalError
@@ -54,6 +55,7 @@ class TranscriptWriter:
     form: TranscriptForm = TranscriptForm.TEXT
     limits: CaptionLimits = field(default_factory=CaptionLimits)
     cleaning: Cleaning = field(default_factory=Cleaning)
+    overlays: OverlayRules = NO_OVERLAYS
     times: bool = True
     sides: bool = True
 
@@ -98,7 +100,7 @@ class TranscriptWriter:
                 for one in placed:
                     yield msgspec.json.encode(one.segment).decode() + "\n"
             case TranscriptForm.CONTACT_LENS:
-                yield contact_lens_json(list(placed), self.cleaning)
+                yield contact_lens_json(list(placed), self.cleaning, self.overlays)
             case TranscriptForm.SRT | TranscriptForm.VTT:
                 yield from self._captions(placed)
             case TranscriptForm.TEXT | TranscriptForm.MARKED:
@@ -117,7 +119,10 @@ class TranscriptWriter:
 
     def _paragraph(self, paragraph: Paragraph, named: _Named) -> str:
         style = Style.MARKED if self.form is TranscriptForm.MARKED else Style.FLUENT
-        texts = [render_segment(segment, style, cleaning=self.cleaning).text for segment in paragraph.segments]
+        texts = [
+            render_segment(segment, style, cleaning=self.cleaning, overlays=self.overlays).text
+            for segment in paragraph.segments
+        ]
         text = joined_text(texts, paragraph.segments)
         if not text:
             return ""
@@ -141,7 +146,9 @@ class TranscriptWriter:
                 yield self._cue(heapq.heappop(waiting)[2], next(numbers))
             name = side_name(segment) if named.needed else None
             leads = self.form is TranscriptForm.SRT and name is not None and segment.session != last
-            writer = writers.setdefault(segment.session, CueWriter(self.limits, cleaning=self.cleaning))
+            writer = writers.setdefault(
+                segment.session, CueWriter(self.limits, cleaning=self.cleaning, overlays=self.overlays)
+            )
             for cue in writer.write(segment, lead=f"{name}: " if leads else ""):
                 heapq.heappush(waiting, (cue.start_ms, next(ties), replace(cue, speaker=name)))
                 last = segment.session

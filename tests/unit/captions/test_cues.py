@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import DisfluencyTag, PunctuationName, Segment
+from schemas.segments import DisfluencyTag, NumberForm, PunctuationName, Segment
 from tests.harness.segments import TimedWord, timed_segment
 from worker.captions.cues import Cue, CueWriter
 from worker.captions.files import VTT_HEAD, srt, vtt
@@ -45,6 +45,14 @@ def test_a_long_segment_breaks_where_the_text_breathes() -> None:
         ("with you",),
     ]
     assert cues[1].start_ms >= cues[0].end_ms
+
+
+def test_a_number_in_digits_is_one_word_with_the_times_of_all_of_its_words() -> None:
+    said = timed_segment(*((word, "none", 0, 300) for word in ["we", "paid", "twenty", "two", "dollars", "for", "it"]))
+    ended = msgspec.structs.replace(said, numbers=NumberForm.DIGITS)
+    (cue,) = CueWriter(CaptionLimits()).write(ended)
+    assert cue.lines == ("We paid $22 for it",)
+    assert cue.end_ms == 7 * 300
 
 
 def test_a_pause_ends_a_cue() -> None:

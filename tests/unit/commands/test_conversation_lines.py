@@ -34,6 +34,14 @@ def test_captions_name_the_sides() -> None:
     assert [line for line in text.splitlines() if line.startswith("<v")] == ["<v agent>Can we?", "<v customer>Yes."]
 
 
+def test_paragraphs_begin_with_another_side_and_after_a_pause() -> None:
+    more = msgspec.structs.replace(
+        said("call/c", "customer", ("i", "none", 9_000, 300), ("do", "period", 0, 200)), index=1
+    )
+    text = "".join(_conversation_texts(whole_order([ANSWER, more, QUESTION]), Format.PARAGRAPHS, None, CaptionLimits()))
+    assert text == "[00:00:01] agent: Can we?\n\n[00:00:02] customer: Yes.\n\n[00:00:09] customer: I do.\n"
+
+
 def test_live_a_segment_waits_for_the_others_until_nothing_came_for_a_while() -> None:
     clock = [0.0]
     shown: list[str] = []

@@ -59,6 +59,14 @@ def test_every_word_stands_in_marked_and_in_json_lines(terminal: Terminal, call:
     assert sorted({segment["speaker"] for segment in segments}) == ["Ilya", "Mona"]
 
 
+def test_numbers_are_written_as_they_were_said_or_with_digits(terminal: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "said.txt"
+    file.write_text("we paid twenty two dollars for the coffee on august fourth\n", encoding="utf-8")
+    assert "twenty two dollars" in terminal.run("transcribe", str(file)).out
+    done = terminal.run("transcribe", str(file), "--numbers", "digits", "--set", "worker.spellings=coffee=KOFFEE")
+    assert "We paid $22 for the KOFFEE on August 4" in done.out
+
+
 def test_captions_name_their_speakers(terminal: Terminal, call: str) -> None:
     vtt = terminal.run("transcribe", call, "--output", "vtt").out
     assert vtt.startswith("WEBVTT\n\n1\n00:00:01.000 --> ")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.events import Emission, SessionOptions
-from schemas.segments import Cause
+from schemas.segments import Cause, NumberForm
 from tests.harness.partition_driver import Driver, event
 from worker.adapters.memory.engine import ScriptedEngine, marked_words
 from worker.core.rendering import Style, render_segment
@@ -78,12 +78,32 @@ def test_own_fillers_and_kept_phrases_count_from_their_events_first_word_on() ->
     assert sum("um" in text for text in fluent) == 2
 
 
+def test_numbers_and_spellings_count_from_their_events_first_word_on() -> None:
+    driver = Driver(engine=ScriptedEngine(script=marked_words))
+    driver.give(event(0, "we pay twenty dollars", options=SessionOptions(spellings={"gres": "GRES"})))
+    driver.give(event(1, "gres costs thirty dollars", configure=SessionOptions(numbers=NumberForm.DIGITS)))
+    driver.restart()
+    driver.give(event(2, "gres costs forty dollars", configure=SessionOptions(spellings={})))
+    driver.give(event(3, session_end=True))
+    fluent = " ".join(render_segment(one, Style.FLUENT).text for one in driver.segments)
+    assert "twenty dollars" in fluent
+    assert "GRES costs $30" in fluent
+    assert "gres costs $40" in fluent.casefold()
+
+
+def test_so_many_spellings_as_the_operator_allows() -> None:
+    many = {f"word{number}": "Word" for number in range(9)}
+    some = DecodingRules(bounds=OptionBounds(spellings=3)).choose(SessionOptions(spellings=many))
+    assert some.spellings == {f"word{number}": "Word" for number in range(3)}
+    assert DecodingRules(bounds=OptionBounds(spellings=0)).choose(SessionOptions(spellings=many)).spellings is None
+
+
 def test_so_many_words_of_its_own_as_the_operator_allows() -> None:
     many = tuple(f"filler{number}" for number in range(9))
     some = DecodingRules(bounds=OptionBounds(own_phrases=3)).choose(SessionOptions(own_fillers=many))
     assert some.own_fillers == many[:3]
     none = DecodingRules(bounds=OptionBounds(own_phrases=0)).choose(SessionOptions(kept_phrases=many))
-    assert none.own_words == ((), ())
+    assert none.kept_phrases == ()
 
 
 def test_a_repeat_configures_nothing() -> None:
@@ -100,6 +120,8 @@ _WISHES = st.builds(
     max_buffer_words=st.none() | st.integers(1, 400),
     punctuation=st.none() | st.booleans(),
     own_fillers=st.none() | st.just(("like",)),
+    numbers=st.none() | st.sampled_from(NumberForm),
+    spellings=st.none() | st.just({"so": "SO"}),
 )
 
 

@@ -1,4 +1,4 @@
-"""Notes in the ledger are read as they were written, however much was refused."""
+"""Notes in the ledger are read as they were written, however much was refused; routes are rendered as they say."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.codec import decode_segment, decode_translation
+from schemas.segments import NumberForm
+from tests.harness.segments import timed_segment
+from worker.core.segment_writer import OutSegment
 from worker.runtime.output_records import REFUSED_HEADER, OutputRecords, parse_refused
+from worker.runtime.routes import Route
 from worker.runtime.settings import RuntimeSettings
 
 
@@ -28,3 +33,24 @@ def test_a_long_run_of_refusals_is_split_into_ranges_that_a_worker_reads(count: 
 
 def test_neighbouring_offsets_are_one_range() -> None:
     assert noted([3, 5, 6, 7, 9]) == b"3 5-7 9"
+
+
+def test_a_route_has_digits_and_the_operators_spellings_and_the_segments_topic_has_the_words() -> None:
+    routes = (Route(target="de", topic="translate.de", numbers=NumberForm.DIGITS), Route(target="fr", topic="tr.fr"))
+    settings = RuntimeSettings(routes=routes, spellings={"post gres": "PostgreSQL"})
+    said = timed_segment(
+        *((word, "none", 0, 300) for word in ["we", "pay", "twenty", "dollars", "for", "post", "gres", "now"])
+    )
+    published, *routed = OutputRecords(settings=settings).segment(
+        0, OutSegment(segment=said, routes={"de": None, "fr": None})
+    )
+
+    assert decode_segment(published.value or b"") == said
+    german, french = (decode_translation(one.value or b"") for one in routed)
+    assert german.text == "We pay $20 for PostgreSQL now"
+    assert [(one.kind, one.first_word, one.last_word) for one in german.overlays] == [
+        ("number", 2, 3),
+        ("spelling", 5, 6),
+    ]
+    assert french.text == "We pay twenty dollars for PostgreSQL now"
+    assert german.words == french.words == said.words

@@ -1,16 +1,19 @@
-"""Which overlays a rendering has: numbers as digits, spellings of one's own.
+"""Which overlays a rendering has: spellings of one's own, and numbers as digits.
 
-Overlays are found within one sentence, and share no word.
+Overlays are found within one sentence, and share no word. A spelling goes before a number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from schemas.segments import NumberForm
 from worker.core.overlays.chinese_digits import chinese_digits
 from worker.core.overlays.english_digits import english_digits
 from worker.core.overlays.overlay import Overlay, Stretch, disjoint
+from worker.core.overlays.spellings import NO_SPELLINGS, Spellings
 from worker.core.spoken_numbers import is_number_word
 
 __all__ = ["NO_OVERLAYS", "OverlayRules"]
@@ -18,23 +21,37 @@ __all__ = ["NO_OVERLAYS", "OverlayRules"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverlayRules:
-    """What is written otherwise than it was said. digits: numbers that are sure."""
+    """What is written otherwise than it was said. numbers: as digits, those that are sure, or as they were said."""
 
-    digits: bool = False
+    numbers: NumberForm = NumberForm.WORDS
+    spellings: Spellings = NO_SPELLINGS
+
+    def __bool__(self) -> bool:
+        """Tell whether there may be an overlay at all."""
+        return self.numbers is NumberForm.DIGITS or bool(self.spellings)
+
+    def joined(self, numbers: NumberForm, spellings: Mapping[str, str] | None) -> OverlayRules:
+        """Return these rules with a session's wishes besides, as ``segments`` carry them; its spellings win."""
+        if numbers is NumberForm.WORDS and not spellings:
+            return self
+        digits = NumberForm.DIGITS if NumberForm.DIGITS in (numbers, self.numbers) else NumberForm.WORDS
+        return OverlayRules(numbers=digits, spellings=_joined(self.spellings, tuple((spellings or {}).items())))
 
     def over(self, stretches: Sequence[Stretch]) -> list[Overlay]:
         """Return the overlays of stretches in their order, disjoint; places are those of the stretches' words."""
         return [overlay.moved(stretch.places) for stretch in stretches for overlay in self._found(stretch)]
 
-    def __bool__(self) -> bool:
-        """Tell whether there may be an overlay at all."""
-        return self.digits
-
     def _found(self, stretch: Stretch) -> list[Overlay]:
-        if not self.digits:
-            return []
-        spoken = english_digits(stretch) if any(map(is_number_word, stretch.words)) else []
-        return disjoint(spoken, chinese_digits(stretch))
+        spelled = self.spellings.found(stretch) if self.spellings else ()
+        if self.numbers is NumberForm.WORDS:
+            return disjoint(spelled)
+        spoken = english_digits(stretch) if any(map(is_number_word, stretch.words)) else ()
+        return disjoint(spelled, spoken, chinese_digits(stretch))
+
+
+@lru_cache(maxsize=1024)
+def _joined(spellings: Spellings, others: tuple[tuple[str, str], ...]) -> Spellings:
+    return spellings.joined(dict(others))
 
 
 NO_OVERLAYS = OverlayRules()

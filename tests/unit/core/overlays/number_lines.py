@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemas.segments import PunctuationName
+from schemas.segments import NumberForm, PunctuationName
 from worker.core.overlays.overlay import Overlay, Stretch
 from worker.core.overlays.rules import OverlayRules
 from worker.core.typography import typography_of
 
 __all__ = ["NumberLine", "hand_written", "overlays_of", "written"]
 
-_DIGITS = OverlayRules(digits=True)
+_DIGITS = OverlayRules(numbers=NumberForm.DIGITS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import DisfluencyTag, PunctuationName, SegmentWord
+from schemas.segments import DisfluencyTag, NumberForm, PunctuationName, SegmentWord
 from worker.core.overlays.rules import OverlayRules
 from worker.core.rendering import Rendered, Style, render
 
 _MARKS: dict[str, PunctuationName] = {",": "comma", ".": "period", "?": "question"}
 _TAGS: dict[str, DisfluencyTag] = {"RM": "B-RM", "rm": "I-RM", "IM": "B-IM"}
-_DIGITS = OverlayRules(digits=True)
+_DIGITS = OverlayRules(numbers=NumberForm.DIGITS)
 _STYLES = st.sampled_from([Style.MARKED, Style.FLUENT])
 
 
