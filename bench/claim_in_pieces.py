@@ -166,7 +166,13 @@ def _fill(redis: RedisServer, broker: MemoryBroker, sessions: int) -> None:
                 fields[f"s:{name}"] = snapshot
             client.hset(key, mapping=fields)
         manifest = Manifest(
-            version=MANIFEST_VERSION, id=str(metadata.id), sessions=sessions, digest=digest_sum(digests)
+            version=MANIFEST_VERSION,
+            id=str(metadata.id),
+            sessions=sessions,
+            digest=digest_sum(digests),
+            history=metadata.history,
+            next_offset=metadata.next_offset,
+            ledger_end=0,
         )
         client.hset(key, "m", msgspec.msgpack.encode(manifest))
 

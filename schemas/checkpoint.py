@@ -17,7 +17,7 @@ __all__ = ["MANIFEST_VERSION", "CheckpointId", "Manifest", "OffsetMetadata"]
 _ID = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9a-f]{16})")
 _METADATA = re.compile(
     r"caesura1 ([\w.-]+) (\d+) (\d+) (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\d+) (\d+) (\S+)"
-    r" ([0-9]{1,18}\.[0-9a-f]{16})",
+    r" ([0-9]{1,18}\.[0-9a-f]{16}) ([0-9a-f]{16})",
     re.ASCII,
 )
 
@@ -47,13 +47,17 @@ MANIFEST_VERSION = "2.0"
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
     """A partition's manifest in Redis: which committed checkpoint stands there, and what all of it must add up to.
 
-    id: text of the checkpoint's id. sessions: how many sessions there are. digest: their ``digest_sum``.
+    id: text of the checkpoint's id. sessions: how many sessions there are. digest: their ``digest_sum``. history,
+    next_offset: as committed with it. ledger_end: behind the last ledger record of it, or of one before.
     """
 
     version: str
     id: str
     sessions: int
     digest: int
+    history: str
+    next_offset: int
+    ledger_end: int
 
     @classmethod
     def decode(cls, stored: bytes) -> Self:
@@ -78,6 +82,8 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     Where the former is the committed offset itself, nothing but a claim's or a rebuild's own save was committed. Under
     an id of number 0, which announces a rebuild, tries are the rebuild's.
     transactional_id: the writer's, for a takeover. ledger: what the ledger must say (``schemas.ledger_sum``).
+    history: drawn where a partition first starts, and where it begins at an offset from outside; every checkpoint has
+    that of the one before.
     """
 
     id: CheckpointId
@@ -90,12 +96,13 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     isolated_until_offset: int = 0
     tries: int = 0
     ledger: LedgerSum = LedgerSum()
+    history: str = "0" * 16
 
     def encode(self) -> str:
         """Return the text form; ASCII, well under the broker's 4096 bytes."""
         numbers = f"{self.replay_offset} {self.partitions} {self.isolated_until_offset} {self.tries}"
         place = f"{self.topic} {self.partition} {self.next_offset}"
-        return f"caesura1 {place} {self.id} {numbers} {self.transactional_id} {self.ledger}"
+        return f"caesura1 {place} {self.id} {numbers} {self.transactional_id} {self.ledger} {self.history}"
 
     @classmethod
     def decode(cls, text: str | None) -> OffsetMetadata | None:
@@ -116,6 +123,7 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
             tries,
             transactional_id,
             ledger,
+            history,
         ) = match.groups()
         return cls(
             id=CheckpointId(int(token), int(n), nonce),
@@ -128,6 +136,7 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
             tries=int(tries),
             transactional_id=transactional_id,
             ledger=LedgerSum.parse(ledger),
+            history=history,
         )
 
     def belongs_to(self, topic: str, partition: int, next_offset: int) -> bool:

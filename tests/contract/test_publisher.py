@@ -59,6 +59,26 @@ def test_what_is_committed_is_seen_in_order_and_nothing_of_it_before(cluster: Cl
     assert cluster.visible(topic) == ["a", "b", "c"]
 
 
+def test_the_publisher_knows_where_its_last_transaction_ended_in_each_partition(six_partitions: Cluster) -> None:
+    topic, publisher = six_partitions.output(), ready(six_partitions)
+    assert publisher.end_of(topic, 1) is None
+    publisher.begin()
+    publish(publisher, topic, "a", "b", "c", partition=1)
+    publish(publisher, topic, "d", partition=4)
+    publisher.commit(PATIENCE_S)
+    assert [publisher.end_of(topic, partition) for partition in (0, 1, 4)] == [None, 3, 1]
+    publisher.begin()
+    publish(publisher, topic, "e", partition=1)
+    publisher.abort(PATIENCE_S)
+    publisher.begin()
+    publish(publisher, topic, "f", partition=4)
+    publisher.commit(PATIENCE_S)
+    end = publisher.end_of(topic, 4)
+    assert end is not None
+    assert end > 1
+    assert publisher.end_of(topic, 1) is None
+
+
 def test_a_message_goes_to_the_partition_it_names(six_partitions: Cluster) -> None:
     topic, publisher = six_partitions.output(), ready(six_partitions)
     publisher.begin()

@@ -21,7 +21,9 @@ _NOTHING_PREPARED = PreparedSessions(name="none", sessions=0)
 
 
 def _first_write() -> StoreWrite:
-    manifest = Manifest(version=MANIFEST_VERSION, id=str(_FIRST), sessions=2, digest=0)
+    manifest = Manifest(
+        version=MANIFEST_VERSION, id=str(_FIRST), sessions=2, digest=0, history="0" * 16, next_offset=0, ledger_end=0
+    )
     put = {name: b"%s-w1" % name.encode() for name in ("ann", "ben")}
     return StoreWrite(prepared=_NOTHING_PREPARED, id=_FIRST, manifest=msgspec.msgpack.encode(manifest), put=put)
 

@@ -20,7 +20,7 @@ from worker.runtime.deadline import Deadline
 from worker.runtime.found_sessions import FoundManifest, FoundSessions
 from worker.runtime.ledger_check import LedgerCheck
 from worker.runtime.poison_isolation import PoisonIsolation
-from worker.runtime.saves import PartitionSaves, _UnderWay
+from worker.runtime.saves import PartitionSaves, SavedCheckpoint, _UnderWay
 from worker.runtime.staged import Staged
 from worker.runtime.staging import Staging
 from worker.runtime.verdict import judge
@@ -38,7 +38,8 @@ def save_first(patch: pytest.MonkeyPatch) -> None:
         if staged is not None:
             state = staging._state
             state.totals.change(staged.shares)
-            state.saves.committed(staged.id, staged.snapshots)
+            saved = SavedCheckpoint(staged.id, staging._history, staged.next.next_offset, staging._ledger_end)
+            state.saves.committed(saved, staged.snapshots)
             state.saves.advance(state.sessions)
         return staged
 

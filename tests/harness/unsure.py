@@ -55,6 +55,9 @@ class UnsurePublisher:
         if plan is not None:
             raise OutcomeUnknownError("as planned")
 
+    def end_of(self, topic: str, partition: int) -> int | None:
+        return self._sure.end_of(topic, partition)
+
     def abort(self, timeout_s: float) -> None:
         self._sure.abort(timeout_s)
 

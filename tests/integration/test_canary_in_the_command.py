@@ -47,7 +47,7 @@ def test_the_command_logs_serves_and_prints_nothing_that_was_said(
     with redis.Redis.from_url(redis_url) as client:
         client.set(partition_key(deployment, world.words_topic, 0), _CANARY)
     with _command(environ, output) as worker:
-        wait_until(lambda: b'"parked"' in output.read_bytes(), output.read_text, within_s=90)
+        wait_until(lambda: b'"rebuilt"' in output.read_bytes(), output.read_text, within_s=90)
         worker.kill()
         worker.wait(60)
     assert said(world.segments()).count(_CANARY) == 2

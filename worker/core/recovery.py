@@ -14,6 +14,8 @@ Rules:
    are counted from the end, if each event follows the one before (else which were accepted is not known): where only
    frozen ones are gone, which were published, nothing is lost. Of characters that were cut into words nobody knows
    which a segmenter held back: all that is not published is lost.
+4. Where an older snapshot of the session is there, the text before ``read_from`` stands in it, and events count from
+   there on: those above the last one that the snapshot knows.
 """
 
 from __future__ import annotations
@@ -21,21 +23,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from schemas.events import WordsEvent
 from schemas.labels import Labels
 from schemas.state import HeldBack, LedgerState, ModelWord, ModelWordPiece, SessionFacts, SessionState, Unit
 from worker.core.rules import primary_language
-from worker.core.words import SegmenterFactory, WhitespaceSegmenter, cut_piece, whole_piece
+from worker.core.words import SegmenterFactory, WhitespaceSegmenter, as_unit, cut_piece, whole_piece
 
 __all__ = ["Recovery"]
 
 
 class Recovery:
-    """One session on its way back. Give it the session's events in order, then take the state."""
+    """One session on its way back. Give it the session's events in order, then take the state.
 
-    def __init__(self, record: LedgerState, segmenters: SegmenterFactory) -> None:
+    stored: an older snapshot of the same session. read_from: its events are given from this offset on.
+    """
+
+    def __init__(
+        self,
+        record: LedgerState,
+        segmenters: SegmenterFactory,
+        *,
+        stored: SessionState | None = None,
+        read_from: int = 0,
+    ) -> None:
         self._record = record
         self._segmenters = segmenters
         self._units: list[Unit] = []
@@ -43,6 +55,14 @@ class Recovery:
         self._accepted: tuple[int, int] | None = None
         self._begun = record.start_offset is None
         self._without_hole = True
+        self._begins_before = record.start_offset is not None and record.start_offset < read_from
+        if self._begins_before and stored is not None and stored.since == record.since:
+            self._take_stored(stored)
+
+    @property
+    def is_out_of_reach(self) -> bool:
+        """Tell whether its text begins before what is read, and the snapshot does not have it."""
+        return self._begins_before and not self._begun
 
     @property
     def through_offset(self) -> int:
@@ -108,6 +128,16 @@ class Recovery:
         }
         return SessionState(**{**self._facts(), **gone})
 
+    def _take_stored(self, stored: SessionState) -> None:
+        """Begin with the units of an older snapshot, from the place where the record's text starts."""
+        start = (self._record.start_offset, self._record.start_position)
+        units = _stored_units(stored)
+        places = list(units)
+        if start in units:
+            self._units = [units[place] for place in places[places.index(start) :]]
+            self._begun = True
+            self._accepted = (stored.epoch, stored.next_seq - 1)
+
     @property
     def _words_are_units(self) -> bool:
         return isinstance(self._segmenters(primary_language(self._record.lang), HeldBack()), WhitespaceSegmenter)
@@ -158,3 +188,18 @@ class Recovery:
             if end == len(unit.text):
                 self._units.pop(0)
                 self._given = 0
+
+
+def _stored_units(stored: SessionState) -> dict[tuple[int | None, int], Unit]:
+    """Return a snapshot's units by record offset and place in the event, in order.
+
+    Of a unit whose first part was cut off its text is gone: blanks stand for it, which is cut off again.
+    """
+    units: dict[tuple[int | None, int], Unit] = {}
+    for piece in (piece for word in stored.buffer for piece in word.pieces):
+        unit = as_unit(piece)
+        before = units.get((piece.offset, piece.position))
+        text = " " * piece.unit_start if before is None else before.text
+        units[piece.offset, piece.position] = replace(unit, text=text + piece.text)
+    units.update({(unit.offset, unit.position): unit for unit in stored.held.units})
+    return units

@@ -107,6 +107,11 @@ class PlainPublisher(Publisher):
         self._offsets = {}
 
     @override
+    def end_of(self, topic: str, partition: int) -> int | None:
+        """Say that it is not known: nothing is read again here."""
+        return None
+
+    @override
     def abort(self, timeout_s: float) -> None:
         """Forget the offsets; what was published stays."""
         del timeout_s

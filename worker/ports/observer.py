@@ -37,6 +37,7 @@ __all__ = [
     "EventRepeated",
     "LoopMoved",
     "Observer",
+    "PartitionCaughtUp",
     "PartitionClaimed",
     "PartitionLetGo",
     "PartitionParked",
@@ -153,6 +154,15 @@ class RebuildSummary:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionRebuilt(Event):
     """A partition whose sessions were made again from the log."""
+
+    partition: int
+    summary: RebuildSummary
+    took_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionCaughtUp(Event):
+    """A partition whose stored sessions were older than what is committed, and were brought there by the log."""
 
     partition: int
     summary: RebuildSummary

@@ -49,6 +49,10 @@ class Publisher(Protocol):
         """
         ...
 
+    def end_of(self, topic: str, partition: int) -> int | None:
+        """Return the offset behind the last record of the last transaction there; None: none, or it is not known."""
+        ...
+
     def abort(self, timeout_s: float) -> None:
         """Abort the running transaction; what was queued is dropped. May block.
 

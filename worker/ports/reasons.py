@@ -55,6 +55,7 @@ class ClaimVerdict(StrEnum):
     FIRST_START = "first_start"
     GOOD = "good"
     BEHIND = "behind"
+    CAUGHT_UP = "caught_up"
     FOREIGN = "foreign"
 
 

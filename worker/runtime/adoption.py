@@ -24,7 +24,10 @@ _DONE = object()
 
 
 class Adoption:
-    """Reads the ledger, a chunk a turn. parked: what to say where it cannot be read, or forbids to begin there."""
+    """Reads the ledger, a chunk a turn. finish: is given the keys to forget, and the ledger's end.
+
+    parked: what to say where it cannot be read, or forbids to begin there.
+    """
 
     # A rebuild has these two, too: an adoption announces no try.
     announces = False
@@ -37,7 +40,7 @@ class Adoption:
         next_offset: int,
         timeout_s: float,
         stall_s: float,
-        finish: Callable[[list[str]], LoadedPartition],
+        finish: Callable[[list[str], int], LoadedPartition],
         parked: Callable[[ParkReason, str], Parked],
     ) -> None:
         self._ledger = ledger
@@ -63,4 +66,4 @@ class Adoption:
                 f"segments would come again under the same names; free is {begun + 1}; see docs/operations.md"
             )
             return self._parked(ParkReason.OFFSET_FROM_OUTSIDE, detail)
-        return self._finish(self._ledger.keys_from(self._next_offset))
+        return self._finish(self._ledger.keys_from(self._next_offset), self._ledger.end)

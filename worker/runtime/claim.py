@@ -3,7 +3,8 @@
 1. leave the claim's token with the group, and read the committed offset with stable offsets required (it waits while a
    transaction on it is open);
 2. read what Redis holds; where it does not answer for long it counts as empty;
-3. judge (``verdict``): Redis holds the committed checkpoint, or the partition is rebuilt from the log;
+3. judge (``verdict``): Redis holds the committed checkpoint, or one before it, from which the log catches up, or the
+   partition is rebuilt from the log;
 4. load **all** sessions, because timers of sessions without new words must fire too. Where they do not add up to what
    the manifest says, the partition is rebuilt.
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.checkpoint import OffsetMetadata
+from schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata
 from schemas.ledger_sum import LedgerSum
 from worker.errors import ForeignStateError, StoreError
 from worker.ports.observer import CallFailed
@@ -157,9 +158,11 @@ class Claim:
             if state.tries.exhausted:
                 detail = "its sessions' rebuild never commits; see docs/operations.md"
                 return self._park(ParkReason.REBUILD_FAILS, detail)
-            return state.without_store()
+            state = state.without_store()
+            if found.manifest is None or metadata is None or not _is_before(found.manifest, metadata):
+                return state
         if found.manifest is not None:
-            state = replace(state, id=found.id)
+            state = replace(state, stored=found.manifest, ledger_end=found.manifest.ledger_end)
             self._reading = FoundSessions(self._store.load(self._partition), found.manifest), state
             return None
         self._observer.note(SeamReached(step=SeamStep.CLAIM_LOADED))
@@ -184,6 +187,7 @@ class Claim:
             verdict=ClaimVerdict.FOREIGN,
             token=self._token.token,
             nonce=self._token.nonce,
+            history=self._token.nonce,
             next_offset=committed.next_offset if committed else self._first_offset(),
         )
 
@@ -205,6 +209,7 @@ class Claim:
             verdict=verdict,
             token=self._token.token,
             nonce=self._token.nonce,
+            history=metadata.history if metadata else self._token.nonce,
             next_offset=next_offset,
             replay_offset=metadata.replay_offset if metadata else next_offset,
             retry_history=history(lost=False),
@@ -222,3 +227,13 @@ class Claim:
 
     def _park(self, reason: ParkReason, detail: str) -> Parked:
         return Parked(partition=self._partition, reason=reason, detail=detail)
+
+
+def _is_before(stored: Manifest, committed: OffsetMetadata) -> bool:
+    """Tell whether what is stored was committed before, in the same history, and the log can catch up from it."""
+    last = CheckpointId.parse(stored.id)
+    return (
+        stored.history == committed.history
+        and (last.token, last.n) < (committed.id.token, committed.id.n)
+        and stored.ledger_end >= 0
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from schemas.checkpoint import CheckpointId
+from schemas.checkpoint import Manifest
 from schemas.ledger_sum import LedgerSum
 from worker.ports.reasons import ClaimVerdict
 from worker.runtime.poison_isolation import RetryHistory
@@ -18,11 +18,12 @@ __all__ = ["ClaimedState"]
 class ClaimedState:
     """What a claim hands over: a partition's sessions as of its committed offset.
 
-    partitions: the input's partition count. id: the stored checkpoint's, which is the committed one; None where nothing
-    that is stored counts. snapshots: session -> its stored snapshot. replay_offset: where in the input a rebuild
-    begins. retry_history: of the next step; lost_history: asks for the same where the sessions must be rebuilt. tries:
-    how a rebuild is to be tried. ledger: what the ledger must say.
-    leader_epoch: of the last committed record.
+    partitions: the input's partition count. stored: what is stored, the committed checkpoint or one before it; None
+    where nothing that is stored counts. snapshots: session -> its stored snapshot. changed: what was made anew since of
+    what is stored, as it would be stored; None: a session that was forgotten. ledger_end: behind the last ledger record
+    of what is committed. history: as in ``schemas.checkpoint.OffsetMetadata``. replay_offset: where a rebuild begins to
+    read the input. retry_history: of the next step; lost_history: asks for the same where the sessions must be rebuilt.
+    tries: how a rebuild is to be tried. ledger: what the ledger must say. leader_epoch: of the last committed record.
     """
 
     partition: int
@@ -31,8 +32,11 @@ class ClaimedState:
     token: int
     nonce: str
     next_offset: int
-    id: CheckpointId | None = None
+    stored: Manifest | None = None
     snapshots: Mapping[str, bytes] = field(default_factory=dict)
+    changed: Mapping[str, bytes | None] = field(default_factory=dict)
+    ledger_end: int = 0
+    history: str
     replay_offset: int = 0
     retry_history: RetryHistory = field(default_factory=RetryHistory)
     lost_history: Callable[[], RetryHistory] = RetryHistory
@@ -45,4 +49,4 @@ class ClaimedState:
 
         BrokerError: it is not known yet how far its records are to be read with care.
         """
-        return replace(self, verdict=ClaimVerdict.BEHIND, id=None, snapshots={}, retry_history=self.lost_history())
+        return replace(self, verdict=ClaimVerdict.BEHIND, stored=None, snapshots={}, retry_history=self.lost_history())

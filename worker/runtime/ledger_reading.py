@@ -1,4 +1,4 @@
-"""What a partition's ledger says, read from its beginning to its end as it is now.
+"""What a partition's ledger says, read from its beginning, or from an offset, to its end as it is now.
 
 1. Write a record that says nothing: it lies at the end, open transactions included, of who leads the partition now (ADR
    0047). Read the committed records up to there; where that cannot be reached yet a commit marker is outstanding: wait.
@@ -41,13 +41,18 @@ class UnreadableLedgerError(Exception):
 class LedgerReading:
     """One partition's ledger. ``run`` it to its end; then it is known.
 
-    sum: what the records of sessions that have published add up to. erased: keys whose tombstone no worker wrote.
+    start: where to begin; None: at the beginning. is_bounded: whether that lay within its bounds; else nothing was
+    read. end: where it ended. sum: what the records of sessions that have published add up to. erased: keys whose
+    tombstone no worker wrote.
     """
 
-    def __init__(self, topic: str, partition: int, reader: LogReader) -> None:
+    def __init__(self, topic: str, partition: int, reader: LogReader, *, start: int | None = None) -> None:
         self._topic = topic
         self._partition = partition
         self._reader = reader
+        self._start = start
+        self.is_bounded = True
+        self.end = 0
         self.records = 0
         self.states: dict[str, LedgerState] = {}
         self.forgotten_through: dict[str, int] = {}
@@ -59,9 +64,13 @@ class LedgerReading:
 
     def run(self, *, chunk_records: int, timeout_s: float, stall_s: float) -> Iterator[None]:
         """Yield after every chunk. BrokerError; UnreadableLedgerError."""
-        low, end = self._reader.bounds_behind(ledger_witness(self._topic, self._partition), timeout_s)
+        low, self.end = self._reader.bounds_behind(ledger_witness(self._topic, self._partition), timeout_s)
+        start = low if self._start is None else self._start
+        self.is_bounded = low <= start <= self.end
+        if not self.is_bounded:
+            return
         latest: dict[bytes, Record] = {}
-        for record in self._reader.read(self._topic, self._partition, low, end, stall_s):
+        for record in self._reader.read(self._topic, self._partition, start, self.end, stall_s):
             if is_witness(record):
                 continue
             self.records += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
+from schemas.checkpoint import CheckpointId
 from worker.core.decoding_counts import DecodingCounts
 from worker.core.partition import PartitionSessions
 from worker.core.timeline import PartitionTime
@@ -62,7 +63,8 @@ class LoadedPartition:
             saves=PartitionSaves(
                 claimed.partition,
                 totals,
-                found=claimed.id,
+                found=None if claimed.stored is None else CheckpointId.parse(claimed.stored.id),
+                changed=claimed.changed,
                 store=parts.store,
                 executor=parts.saving,
                 clock=parts.clock,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemas.state import SessionState
 from worker.core.context import DecodingContext
@@ -11,7 +11,7 @@ from worker.core.partition import PartitionSessions
 from worker.core.rules import DecodingRules, ModelTable
 from worker.core.timeline import PartitionTime
 from worker.core.words import SegmenterFactory
-from worker.ports.observer import PartitionRebuilt
+from worker.ports.observer import PartitionCaughtUp, PartitionRebuilt
 from worker.ports.reasons import ClaimVerdict
 from worker.ports.records import NextOffset
 from worker.runtime.adoption import Adoption
@@ -73,9 +73,10 @@ class PartitionLoader:
     def _adoption(self, state: ClaimedState) -> Adoption:
         context = self._context(state.partition)
 
-        def finish(known: list[str]) -> LoadedPartition:
+        def finish(known: list[str], ledger_end: int) -> LoadedPartition:
             time = PartitionTime(max_skew_ms=self.settings.max_skew_ms)
-            loaded = self._loaded(state, context, PartitionSessions(context), time, SessionTotals())
+            claimed = replace(state, ledger_end=ledger_end)
+            loaded = self._loaded(claimed, context, PartitionSessions(context), time, SessionTotals())
             loaded.forget_all(dict.fromkeys(known, state.next_offset - 1))
             return loaded
 
@@ -99,15 +100,20 @@ class PartitionLoader:
             clock=self.parts.clock,
             settings=self.settings,
             label=lambda sessions: label({state.partition: sessions}),
+            forget=self.parts.engine.forget,
         )
 
         def finish(done: Rebuild) -> LoadedPartition:
             rebuilt = done.rebuilt
             took_s = self.parts.clock.monotonic_s() - started_s
-            self.parts.observer.note(
-                PartitionRebuilt(partition=state.partition, summary=rebuilt.summary, took_s=took_s)
-            )
-            loaded = self._loaded(state, context, rebuilt.sessions, rebuilt.time, done.totals)
+            told = PartitionRebuilt if done.changed is None else PartitionCaughtUp
+            self.parts.observer.note(told(partition=state.partition, summary=rebuilt.summary, took_s=took_s))
+            claimed = replace(state, snapshots={}, ledger_end=done.ledger_end)
+            if done.changed is None:
+                claimed = replace(claimed, stored=None)
+            else:
+                claimed = replace(claimed, verdict=ClaimVerdict.CAUGHT_UP, changed=done.changed)
+            loaded = self._loaded(claimed, context, rebuilt.sessions, rebuilt.time, done.totals)
             loaded.forget_all(rebuilt.forgotten)
             return loaded
 
@@ -117,7 +123,6 @@ class PartitionLoader:
             tries=state.tries,
             announcement=lambda tries: self._announcement(state, tries),
             announce=announce,
-            forget=self.parts.engine.forget,
         )
 
     def _announcement(self, state: ClaimedState, tries: int) -> TransactionPart:
@@ -131,6 +136,7 @@ class PartitionLoader:
             partitions=state.partitions,
             transactional_id=self.settings.transactional_id,
             ledger=state.ledger,
+            history=state.history,
         )
         offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode(), leader_epoch=state.leader_epoch)
         return TransactionPart(partition=state.partition, next=offset)

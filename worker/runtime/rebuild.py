@@ -1,4 +1,14 @@
-"""The rebuild of a partition whose sessions Redis lost: Kafka is the truth (docs/design.md, *Loss of Redis*).
+"""A partition's sessions come back from the log: Kafka is the truth (docs/design.md, *Loss of Redis*).
+
+Where Redis holds an older checkpoint of the same history, its sessions catch up:
+
+1. read the ledger from where it ended with that checkpoint. The snapshot of a session that it forgets is dropped; where
+   it has a record of a session, that takes the snapshot's place, and text from before the checkpoint is the snapshot's;
+2. all of these must add up to what was committed of the ledger. Where they do not, or the log does not reach back so
+   far, the partition is rebuilt from nothing;
+3. read the input from the checkpoint's offset to the committed one, as below.
+
+Where Redis holds nothing that counts, they are rebuilt:
 
 1. read the committed records of the ledger up to its end (``ledger_reading``), keep the last one of each session, and
    compare them with what was committed of them (``ledger_check``);
@@ -14,11 +24,13 @@ their session decided, poison above all, stand in the ledger, in the transaction
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
+from schemas.checkpoint import Manifest
 from schemas.errors import NewerVersionError
-from schemas.state import encode_state
+from schemas.ledger_sum import LedgerSum, decode_published
+from schemas.state import SessionFacts, decode_state, encode_state
 from worker.core.context import DecodingContext, Origin
 from worker.core.partition import PartitionSessions
 from worker.core.recovery import Recovery
@@ -76,10 +88,16 @@ class Rebuilt:
         )
 
 
+class _NotFromThereError(Exception):
+    """What is stored is no checkpoint from which the log catches up."""
+
+
 class Rebuild:
     """One partition's rebuild, in chunks, so that the loop goes on polling and other partitions go on working.
 
-    totals: what the rebuilt sessions add up to, once ``advance`` has said that it is done.
+    Once ``advance`` has said that it is done: totals, what the sessions add up to; changed: what differs from what is
+    stored, as it would be stored, None for a session that was forgotten; itself None where nothing stored counts.
+    forget: drops what the engine keeps of a session.
     """
 
     def __init__(
@@ -91,8 +109,11 @@ class Rebuild:
         clock: Clock,
         settings: RuntimeSettings,
         label: Callable[[PartitionSessions], object],
+        forget: Callable[[str], object],
     ) -> None:
         self._context = context
+        self._stored, self._snapshots = state.stored, state.snapshots
+        self._forget = forget
         self._expected = state.ledger
         self._replay_offset = state.replay_offset
         self._next_offset = state.next_offset
@@ -101,19 +122,34 @@ class Rebuild:
         self._clock = clock
         self._settings = settings
         self._label = label
-        self._recoveries: dict[str, Recovery] = {}
-        self._ledger = LedgerReading(settings.ledger, context.partition, reader)
         self.parked: Parked | None = None
+        self.changed: dict[str, bytes | None] | None = None
+        self._begin(ledger_start=None if self._stored is None else self._stored.ledger_end)
+        self._steps = self._run()
+
+    def _begin(self, *, ledger_start: int | None = None) -> None:
+        self._recoveries: dict[str, Recovery] = {}
+        self._ledger = LedgerReading(self._settings.ledger, self._context.partition, self._reader, start=ledger_start)
         self._rebuilt = Rebuilt(
-            sessions=PartitionSessions(context, replays=True), time=PartitionTime(max_skew_ms=settings.max_skew_ms)
+            sessions=PartitionSessions(self._context, replays=True),
+            time=PartitionTime(max_skew_ms=self._settings.max_skew_ms),
         )
         self.totals = SessionTotals()
-        self._steps = self._run()
 
     @property
     def rebuilt(self) -> Rebuilt:
         """What has been made so far; all of it once ``advance`` said so."""
         return self._rebuilt
+
+    @property
+    def ledger_end(self) -> int:
+        """Where the ledger ended that was read."""
+        return self._ledger.end
+
+    def let_go(self) -> None:
+        """Drop what the engine keeps of its sessions."""
+        for name in self._rebuilt.sessions.awake:
+            self._forget(name)
 
     def advance(self) -> bool:
         """Do one chunk of the work; True where that was all. RetriableError: begin again with a new rebuild.
@@ -132,6 +168,64 @@ class Rebuild:
         self.parked = Parked(partition=self._context.partition, reason=reason, detail=detail)
 
     def _run(self) -> Iterator[None]:
+        if self._stored is not None:
+            try:
+                yield from self._catch_up(self._stored)
+            except _NotFromThereError:
+                self.let_go()
+                self._stored, self._snapshots = None, {}
+                self._begin()
+            else:
+                return
+        yield from self._from_nothing()
+
+    def _catch_up(self, stored: Manifest) -> Iterator[None]:
+        stall_s, timeout_s = self._settings.rebuild_stall_s, self._settings.claim_timeout_s
+        yield from self._ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
+        if not self._ledger.is_bounded or self._sum() != self._expected:
+            raise _NotFromThereError
+        self._rebuilt.ledger_records = self._ledger.records
+        applied = [_applied(one) for one in self._ledger.states.values()]
+        for count, (session, snapshot) in enumerate(self._snapshots.items(), start=1):
+            applied.append(self._restore_stored(session, snapshot, stored))
+            if count % PIECE_SESSIONS == 0:
+                yield
+        for session, record in self._ledger.states.items():
+            if session not in self._recoveries:
+                self._recoveries[session] = Recovery(record, self._context.segmenters, read_from=stored.next_offset)
+        if any(one.is_out_of_reach for one in self._recoveries.values()):
+            raise _NotFromThereError
+        again = {name for name in self._snapshots if name in self._ledger.forgotten_through} | self._recoveries.keys()
+        yield from self._replay_all(ReplayedTime(self._rebuilt.time, applied, stored.next_offset), stored.next_offset)
+        yield from self._add_up(again)
+
+    def _sum(self) -> LedgerSum:
+        """Return what the stored sessions and the ledger's newer records have published."""
+        kept = (
+            decode_published(snapshot)
+            for name, snapshot in self._snapshots.items()
+            if name not in self._ledger.states and name not in self._ledger.forgotten_through
+        )
+        return self._ledger.sum.plus(*kept)
+
+    def _restore_stored(self, session: str, snapshot: bytes, stored: Manifest) -> AppliedRecord:
+        """Restore a stored session as far as the ledger has no newer word of it."""
+        try:
+            state = decode_state(snapshot)
+        except ValueError:
+            raise _NotFromThereError from None
+        record = self._ledger.states.get(session)
+        if state.session != session:
+            raise _NotFromThereError
+        if record is not None:
+            self._recoveries[session] = Recovery(
+                record, self._context.segmenters, stored=state, read_from=stored.next_offset
+            )
+        elif session not in self._ledger.forgotten_through:
+            self._rebuilt.sessions.restore(state, snapshot)
+        return _applied(state)
+
+    def _from_nothing(self) -> Iterator[None]:
         stall_s, timeout_s = self._settings.rebuild_stall_s, self._settings.claim_timeout_s
         yield from self._ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
         replayed = range(self._replay_offset, self._next_offset)
@@ -148,11 +242,14 @@ class Rebuild:
             self._recoveries[session] = Recovery(state, self._context.segmenters)
             if count % _CHUNK_RECORDS == 0:
                 yield
-        states = self._ledger.states.values()
-        applied = [AppliedRecord(one.last_offset, one.last_appended_ms, one.event_ms) for one in states]
-        time = ReplayedTime(self._rebuilt.time, applied, self._replay_offset)
+        applied = [_applied(one) for one in self._ledger.states.values()]
         self._ledger.states.clear()
-        yield from self._read_input(time)
+        yield from self._replay_all(ReplayedTime(self._rebuilt.time, applied, self._replay_offset), self._replay_offset)
+        yield from self._add_up(set())
+
+    def _replay_all(self, time: ReplayedTime, start: int) -> Iterator[None]:
+        """Read the input from ``start`` to the committed offset, and restore the sessions that wait for their text."""
+        yield from self._read_input(time, start)
         for count, session in enumerate(list(self._recoveries), start=1):
             self._restore(session)
             if count % _CHUNK_RECORDS == 0:
@@ -162,23 +259,36 @@ class Rebuild:
         self._rebuilt.time.catch_up(self._rebuilt.sessions.latest_ms)
         self._rebuilt.sessions.replayed(self._rebuilt.time.said_ms)
         self._context.counts.drain()
-        names = list(self._rebuilt.sessions.names())
+
+    def _add_up(self, again: Collection[str]) -> Iterator[None]:
+        """Add up all sessions. again: those that the ledger said something of, beside those that the input touched."""
+        sessions, stored = self._rebuilt.sessions, self._snapshots if self._stored is not None else {}
+        names = list(sessions.names())
+        changed = {name for name in (*again, *sessions.touched) if name in stored} | set(names).difference(stored)
+        encoded: dict[str, bytes | None] = dict.fromkeys(changed)
         for start in range(0, len(names), PIECE_SESSIONS):
-            piece = self._rebuilt.sessions.encoded(names[start : start + PIECE_SESSIONS])
+            some = names[start : start + PIECE_SESSIONS]
+            fresh = sessions.encoded(name for name in some if name in changed)
+            encoded.update(fresh)
+            piece = {name: fresh[name] if name in changed else stored[name] for name in some}
             self.totals.change(self.totals.shares(piece, piece.keys()))
             yield
+        if self._stored is not None:
+            self.changed = encoded
 
-    def _read_input(self, time: ReplayedTime) -> Iterator[None]:
+    def _read_input(self, time: ReplayedTime, replay_offset: int) -> Iterator[None]:
         place = (self._settings.input_topic, self._context.partition)
         low, end = self._reader.bounds(*place, self._settings.claim_timeout_s)
         if self._next_offset > end:
             detail = f"next is {self._next_offset}, there is {low} to {end}; see docs/operations.md"
             self._park(ParkReason.OFFSET_OUT_OF_RANGE, detail)
             return
-        if self._replay_offset < self._next_offset:
-            start = min(max(low, self._replay_offset), self._next_offset)
+        if replay_offset < self._next_offset:
+            start = min(max(low, replay_offset), self._next_offset)
+            if self._stored is not None and start > replay_offset:
+                raise _NotFromThereError
             # Only what lies below the log's start was taken. A gap further up is a transaction's marker, or aborted.
-            self._rebuilt.lost_offsets = (self._replay_offset, start)
+            self._rebuilt.lost_offsets = (replay_offset, start)
             for record in self._reader.read(*place, start, self._next_offset, self._settings.rebuild_stall_s):
                 self._rebuilt.input_records += 1
                 self._replay(record, time)
@@ -210,8 +320,14 @@ class Rebuild:
     def _restore(self, session: str) -> None:
         recovery = self._recoveries.pop(session)
         state = recovery.state()
+        if state is None and self._stored is not None:
+            raise _NotFromThereError
         if state is None:
             self._rebuilt.lost_sessions += 1
             self._rebuilt.lost_words += recovery.lost_words
             state = recovery.bare_state()
         self._rebuilt.sessions.restore(state, encode_state(state))
+
+
+def _applied(facts: SessionFacts) -> AppliedRecord:
+    return AppliedRecord(facts.last_offset, facts.last_appended_ms, facts.event_ms)

@@ -68,6 +68,7 @@ def announcement(  # noqa: PLR0913 - what the metadata has
     partitions: int,
     transactional_id: str,
     ledger: LedgerSum,
+    history: str,
 ) -> OffsetMetadata:
     """Return what the announcement of a try commits with the offset that it leaves as it is.
 
@@ -83,4 +84,5 @@ def announcement(  # noqa: PLR0913 - what the metadata has
         tries=tries,
         transactional_id=transactional_id,
         ledger=ledger,
+        history=history,
     )

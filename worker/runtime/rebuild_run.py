@@ -16,8 +16,7 @@ __all__ = ["RebuildRun"]
 class RebuildRun:
     """A partition on its way back from the log. ``advance`` until it answers something other than None.
 
-    forget: drops what the engine
-    keeps of a session. tries: those before this one. announcement: what says with the offset, left as it is, how often
+    tries: those before this one. announcement: what says with the offset, left as it is, how often
     it was tried; announce commits that. announced: one that counts this try is committed.
     """
 
@@ -29,10 +28,8 @@ class RebuildRun:
         tries: RebuildTries,
         announcement: Callable[[int], TransactionPart],
         announce: Callable[[TransactionPart], object],
-        forget: Callable[[str], object],
     ) -> None:
         self._rebuild = rebuild
-        self._forget = forget
         self._finish = finish
         self._announcement = announcement
         self._announce = announce
@@ -69,5 +66,4 @@ class RebuildRun:
 
     def let_go(self) -> None:
         """Drop what the engine keeps: the partition goes to another member, or is claimed anew."""
-        for name in self._rebuild.rebuilt.sessions.awake:
-            self._forget(name)
+        self._rebuild.let_go()

@@ -17,6 +17,7 @@ import secrets
 from collections.abc import Mapping
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 
@@ -31,11 +32,20 @@ from worker.ports.session_store import PreparedSessions, SessionStore, StoreWrit
 from worker.runtime.found_sessions import PIECE_SESSIONS
 from worker.runtime.totals import SessionTotals
 
-__all__ = ["PartitionSaves"]
+__all__ = ["PartitionSaves", "SavedCheckpoint"]
 
 _MOST_FOLLOWED = 16
 _FIRST_WAIT_S = 0.25
 _LONGEST_WAIT_S = 5.0
+
+
+class SavedCheckpoint(NamedTuple):
+    """A committed checkpoint as its manifest names it: id, and as ``schemas.checkpoint.Manifest`` says."""
+
+    id: CheckpointId
+    history: str
+    next_offset: int
+    ledger_end: int
 
 
 @dataclass(slots=True)
@@ -60,16 +70,18 @@ class _UnderWay:
 class PartitionSaves:
     """What is committed of one partition and not saved yet.
 
-    found: the stored id, where what is stored is what this starts from; None: the first write is a full one. refused:
-    something else is stored than what is known to have landed there.
+    found: the stored id, where what is stored is what this starts from; None: the first write is a full one. changed:
+    what was made anew since of what is stored. refused: something else is stored than what is known to have landed
+    there.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is known, and the parts
         self,
         partition: int,
         totals: SessionTotals,
         *,
         found: CheckpointId | None,
+        changed: Mapping[str, bytes | None],
         store: SessionStore,
         executor: Executor,
         clock: Clock,
@@ -85,8 +97,8 @@ class PartitionSaves:
         self._has_landed = found is not None
         self._needs_full = found is None
         self._follows = [] if found is None else [found]
-        self._unsaved: dict[str, bytes | None] = {}
-        self._id: CheckpointId | None = None
+        self._unsaved = dict(changed)
+        self._last: SavedCheckpoint | None = None
         self._full: _FullWrite | None = None
         self._under_way: _UnderWay | None = None
         self._behind_since_s: float | None = None
@@ -96,11 +108,11 @@ class PartitionSaves:
     @property
     def owed(self) -> bool:
         """Tell whether something is committed that is not known to be saved."""
-        return self._id is not None
+        return self._last is not None
 
-    def committed(self, checkpoint: CheckpointId, snapshots: Mapping[str, bytes | None]) -> None:
+    def committed(self, checkpoint: SavedCheckpoint, snapshots: Mapping[str, bytes | None]) -> None:
         """Take note of a commit, and of the sessions that it touched; None: a session that was forgotten."""
-        self._id = checkpoint
+        self._last = checkpoint
         if self._behind_since_s is None:
             self._behind_since_s = self._clock.monotonic_s()
         if not self._needs_full:
@@ -112,14 +124,14 @@ class PartitionSaves:
             if not self._under_way.answer.done():
                 return
             self._answered(self._under_way)
-        if self.refused or self._id is None or self._clock.monotonic_s() < self._not_before_s:
+        if self.refused or self._last is None or self._clock.monotonic_s() < self._not_before_s:
             return
         if self._needs_full:
             self._needs_full, self._full = False, _FullWrite(left=list(sessions.names()))
         if self._full is not None:
-            self._write_full(self._id, self._full, sessions)
+            self._write_full(self._last, self._full, sessions)
         else:
-            self._write_touched(self._id)
+            self._write_touched(self._last)
 
     def finish(self, sessions: PartitionSessions, until_s: float) -> None:
         """Save what is committed, and wait for the answers, up to a time of the monotonic clock; or give up."""
@@ -130,12 +142,12 @@ class PartitionSaves:
                 return
             wait([self._under_way.answer], left_s)
 
-    def _write_touched(self, checkpoint: CheckpointId) -> None:
+    def _write_touched(self, checkpoint: SavedCheckpoint) -> None:
         sent, self._unsaved = self._unsaved, {}
         write = self._new_write(checkpoint, sent, follows=tuple(self._follows))
         self._begin(write, sent)
 
-    def _write_full(self, checkpoint: CheckpointId, full: _FullWrite, sessions: PartitionSessions) -> None:
+    def _write_full(self, checkpoint: SavedCheckpoint, full: _FullWrite, sessions: PartitionSessions) -> None:
         piece = sessions.encoded(self._next_names(full, sessions))
         self._totals.change(self._totals.shares(piece, piece.keys()))
         if full.left:
@@ -167,17 +179,23 @@ class PartitionSaves:
 
     def _new_write(
         self,
-        checkpoint: CheckpointId,
+        checkpoint: SavedCheckpoint,
         sent: Mapping[str, bytes | None],
         *,
         follows: tuple[CheckpointId, ...] = (),
         prepared: PreparedSessions | None = None,
     ) -> StoreWrite:
         manifest = Manifest(
-            version=MANIFEST_VERSION, id=str(checkpoint), sessions=self._totals.sessions, digest=self._totals.digest
+            version=MANIFEST_VERSION,
+            id=str(checkpoint.id),
+            sessions=self._totals.sessions,
+            digest=self._totals.digest,
+            history=checkpoint.history,
+            next_offset=checkpoint.next_offset,
+            ledger_end=checkpoint.ledger_end,
         )
         return StoreWrite(
-            id=checkpoint,
+            id=checkpoint.id,
             manifest=msgspec.msgpack.encode(manifest),
             put={name: data for name, data in sent.items() if data is not None},
             drop=[name for name, data in sent.items() if data is None],
@@ -209,8 +227,8 @@ class PartitionSaves:
     def _landed(self, checkpoint: CheckpointId) -> None:
         self._follows, self._has_landed = [checkpoint], True
         self._not_before_s, self._wait_s = 0.0, _FIRST_WAIT_S
-        if self._id == checkpoint:
-            self._id = self._behind_since_s = None
+        if self._last is not None and self._last.id == checkpoint:
+            self._last = self._behind_since_s = None
         self._observer.note(SeamReached(step=SeamStep.SAVED))
         self._tell(SaveOutcome.LANDED)
 

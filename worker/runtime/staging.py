@@ -18,6 +18,7 @@ from worker.runtime.dead_letters import Refusals
 from worker.runtime.output_records import OutputRecords
 from worker.runtime.partition_state import PartitionState
 from worker.runtime.parts import RuntimeParts
+from worker.runtime.saves import SavedCheckpoint
 from worker.runtime.settings import RuntimeSettings
 from worker.runtime.staged import Staged, TransactionPart
 
@@ -46,10 +47,11 @@ class Staging:
         self._forgotten: list[OutMessage] = []
         self._committed: NextOffset | None = None
         self._token, self._nonce, self._n = claimed.token, claimed.nonce, 0
+        self._history, self._ledger_end = claimed.history, claimed.ledger_end
         # A first start commits our id at once, so that a restart goes on from here and nowhere else; a rebuild commits
         # what it found to be forgotten, and is saved then. A load owes nothing.
         self._owes_checkpoint = claimed.verdict is not ClaimVerdict.GOOD
-        self.unproven = claimed.verdict is ClaimVerdict.BEHIND
+        self.unproven = claimed.verdict in {ClaimVerdict.BEHIND, ClaimVerdict.CAUGHT_UP}
 
     @property
     def changed(self) -> bool:
@@ -101,7 +103,9 @@ class Staging:
         self._refusals.committed()
         self.unproven = False
         state.totals.change(staged.shares)
-        state.saves.committed(staged.id, staged.snapshots)
+        self._note_ledger(staged)
+        saved = SavedCheckpoint(staged.id, self._history, staged.next.next_offset, self._ledger_end)
+        state.saves.committed(saved, staged.snapshots)
         for span in staged.spans:
             span.end(self._parts.clock.wall_ms())
         living = {name: data for name, data in staged.snapshots.items() if data is not None}
@@ -109,6 +113,13 @@ class Staging:
         for name in (*resting, *(name for name in staged.snapshots if name not in living)):
             self._parts.engine.forget(name)
         state.unlabelled = False
+
+    def _note_ledger(self, staged: Staged) -> None:
+        """Keep where the ledger ended with this checkpoint; negative where that is not known."""
+        ledger = self._settings.ledger
+        if any(message.topic == ledger for message in staged.messages):
+            end = self._parts.publisher.end_of(ledger, staged.partition)
+            self._ledger_end = -1 if end is None else end
 
     def take_withdrawal(self) -> TransactionPart | None:
         """Return, once, the last commit as it was, but that it counts no try of a step announced and not begun.
@@ -149,6 +160,7 @@ class Staging:
             tries=tries,
             transactional_id=self._settings.transactional_id,
             ledger=ledger,
+            history=self._history,
         )
 
     def _messages(self, out: list[OutSegment], spans: list[SegmentSpan], recorded: list[str]) -> list[OutMessage]:

@@ -5,7 +5,7 @@ none                  nothing                   FIRST_START
 none                  anything                  FOREIGN    the group's offsets were deleted
 without our metadata  any                       FOREIGN    the offset was set from outside
 with our id           that id                   GOOD       load
-with our id           anything else, nothing    BEHIND     rebuild from the ledger and the input
+with our id           anything else, nothing    BEHIND     catch up from one before it, else rebuild from the log
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import Literal
 __all__ = ["OWN_TEXT_LENGTH", "EventName", "withhold_unknown"]
 
 EventName = Literal[
+    "caught_up",
     "checkpoint",
     "claimed",
     "claim_waits",

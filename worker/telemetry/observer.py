@@ -86,6 +86,8 @@ class TelemetryObserver(LabellingObserver):
                 self._enter(event.partition, event.phase)
             case told.PartitionClaimed():
                 self._claimed(event)
+            case told.PartitionCaughtUp():
+                self._caught_up(event)
             case told.PartitionRebuilt():
                 self._rebuilt(event)
             case told.PartitionParked():
@@ -181,6 +183,17 @@ class TelemetryObserver(LabellingObserver):
         )
         self._metrics.add(table.CLAIMS, verdict=verdict)
         self._metrics.observe(table.CLAIM_SECONDS, claimed.took_s)
+
+    def _caught_up(self, caught_up: told.PartitionCaughtUp) -> None:
+        summary = caught_up.summary
+        self._log.info(
+            "caught_up",
+            partition=caught_up.partition,
+            sessions=summary.sessions,
+            ledger_records=summary.ledger_records,
+            input_records=summary.input_records,
+            took_ms=round(caught_up.took_s * 1000.0, 1),
+        )
 
     def _rebuilt(self, rebuilt: told.PartitionRebuilt) -> None:
         """Write a rebuild's line; an error where the input does not hold every word any more."""

@@ -155,7 +155,9 @@ def test_saves_that_are_refused_without_end_hold_up_no_word() -> None:
 
 def test_a_committed_token_beyond_what_a_claim_can_count_parks_the_partition() -> None:
     world = World()
-    metadata = f"caesura1 asr.words 0 0 {2**53 + 1}.1.0123456789abcdef 0 1 0 0 caesura-0 0.0000000000000000"
+    metadata = (
+        f"caesura1 asr.words 0 0 {2**53 + 1}.1.0123456789abcdef 0 1 0 0 caesura-0 0.0000000000000000 0123456789abcdef"
+    )
     world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata=metadata))
     worker = world.worker()
     worker.settle()

@@ -16,7 +16,15 @@ _DAMAGED = FoundManifest(manifest=None, anything=True)
 
 
 def _found(checkpoint: CheckpointId) -> FoundManifest:
-    manifest = Manifest(version=MANIFEST_VERSION, id=str(checkpoint), sessions=0, digest=5)
+    manifest = Manifest(
+        version=MANIFEST_VERSION,
+        id=str(checkpoint),
+        sessions=0,
+        digest=5,
+        history="0" * 16,
+        next_offset=0,
+        ledger_end=0,
+    )
     return FoundManifest(manifest=manifest, anything=True)
 
 

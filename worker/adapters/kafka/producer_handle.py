@@ -26,7 +26,8 @@ _PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)  # noqa: SLF001 
 class ProducerHandle:
     """Queues records on a producer of these options.
 
-    queue_full_s: how long to wait for room in the local queue. monotonic_s measures it.
+    queue_full_s: how long to wait for room in the local queue. monotonic_s measures it. ends: by topic and partition,
+    the offset behind the last record that was delivered; -1 where that is not known.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class ProducerHandle:
         self._refused: CaesuraError | None = None
         self._denied: CaesuraError | None = None
         self._unanswered: dict[tuple[str, int], int] = {}
+        self.ends: dict[tuple[str, int], int] = {}
         self._producer: Producer | None = self._make()
 
     @property
@@ -144,6 +146,12 @@ class ProducerHandle:
             self._unanswered[topic, partition] = left
         elif error is None or error.code() not in _PURGED:
             self._unanswered.pop((topic, partition), None)
+        if error is None:
+            offset, end = message.offset(), self.ends.get((topic, partition), 0)
+            if offset is None or offset < 0 or end < 0:  # as of a record that was sent again
+                self.ends[topic, partition] = -1
+            else:
+                self.ends[topic, partition] = max(end, offset + 1)
         if error is not None and error.code() not in _PURGED and not isinstance(self._refused, ContentRefusedError):
             found = delivery_error(error, f"publishing to {topic}", (topic, partition, message.key()))
             if self._refused is None or isinstance(found, ContentRefusedError):

@@ -144,6 +144,7 @@ class KafkaPublisher(Publisher):
         except KafkaException as exception:
             raise delivery_error(error_of(exception), "beginning a transaction") from exception
         self._producing.forget_refused()
+        self._producing.ends.clear()
         self._began_s = self._monotonic_s()
 
     @override
@@ -199,6 +200,11 @@ class KafkaPublisher(Publisher):
                 self._producing.raise_refused()  # the delivery report says more than the commit that met it
             raise _awaiting(error, self._producing.awaits) from exception
         self._producing.forget_refused()
+
+    @override
+    def end_of(self, topic: str, partition: int) -> int | None:
+        end = self._producing.ends.get((topic, partition), -1)
+        return None if end < 0 else end
 
     @override
     def abort(self, timeout_s: float) -> None:

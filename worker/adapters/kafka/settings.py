@@ -268,5 +268,5 @@ class KafkaSettings:
             "socket.timeout.ms": min(self.request_timeout_ms, self.transaction_timeout_ms),
             "delivery.timeout.ms": self.transaction_timeout_ms,
             "linger.ms": self.linger_ms,
-            "delivery.report.only.error": True,
+            "delivery.report.only.error": False,  # where the ledger ends is read off them
         }

@@ -226,8 +226,8 @@ class MemoryBroker:
         transaction.epoch += 1
         return transactional_id, transaction.epoch
 
-    def write(self, writer: Writer, message: OutMessage) -> None:
-        """Write one record inside the writer's transaction."""
+    def write(self, writer: Writer, message: OutMessage) -> int:
+        """Write one record inside the writer's transaction; return its offset."""
         transaction = self._of(writer)
         log = self.log(message.topic, message.partition)
         size = len(message.key or b"") + len(message.value or b"")
@@ -239,8 +239,9 @@ class MemoryBroker:
                 partition=message.partition,
                 key=message.key,
             )
-        log.append(message.key, message.value, message.headers, self.wall_ms(), writer)
+        offset = log.append(message.key, message.value, message.headers, self.wall_ms(), writer)
         transaction.partitions.add((message.topic, message.partition))
+        return offset
 
     def write_offsets(
         self, writer: Writer, topic: str, offsets: Mapping[int, NextOffset], membership: MemoryMembership

@@ -38,6 +38,7 @@ class MemoryPublisher(Publisher):
         self._outputs = outputs
         self._writer: Writer = (transactional_id, -1)
         self._state = _State.NEW
+        self._ends: dict[tuple[str, int], int] = {}
 
     @property
     @override
@@ -56,12 +57,13 @@ class MemoryPublisher(Publisher):
     def begin(self) -> None:
         self._demand("begin", _State.READY)
         self._do("begin", lambda: self._become(_State.OPEN))
+        self._ends.clear()
 
     @override
     def publish(self, message: OutMessage) -> None:
         self._demand("publish", _State.OPEN, _State.SPOILED)
         self._refuse_spoiled()
-        self._do("publish", lambda: self._broker.write(self._writer, message))
+        self._do("publish", lambda: self._write(message))
 
     @override
     def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
@@ -87,6 +89,10 @@ class MemoryPublisher(Publisher):
         self._become(_State.READY)
 
     @override
+    def end_of(self, topic: str, partition: int) -> int | None:
+        return self._ends.get((topic, partition))
+
+    @override
     def abort(self, timeout_s: float) -> None:
         del timeout_s
         self._demand("abort", _State.OPEN, _State.SPOILED)
@@ -102,6 +108,9 @@ class MemoryPublisher(Publisher):
     def close(self) -> None:
         """Let go; an open transaction stays open at the broker."""
         self._become(_State.CLOSED)
+
+    def _write(self, message: OutMessage) -> None:
+        self._ends[message.topic, message.partition] = self._broker.write(self._writer, message) + 1
 
     def _initialise(self) -> None:
         self._writer = self._broker.init_producer(self._transactional_id)
