@@ -141,6 +141,10 @@ class Labels(msgspec.Struct, frozen=True, array_like=True, gc=False):
         )
 
 
+NO_LABELS = Labels()
+"""Those of no words."""
+
+
 def probability_number(percent: int) -> int:
     """Return how a probability stands in a column: 1 to 101 for 0 to 100 percent; 0: it is not known."""
     return percent + 1

@@ -33,15 +33,27 @@ class Published(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, facts: SessionFacts) -> Self:
         """Return what these facts say of it."""
-        return cls(facts.session, facts.since, facts.index, facts.words)
+        return cls(facts.session, facts.since, facts.output.index, facts.output.words)
 
 
-_PUBLISHED = msgspec.msgpack.Decoder(Published)
+class _Output(msgspec.Struct, frozen=True):
+    index: int = 0
+    words: int = 0
+
+
+class _Snapshot(msgspec.Struct, frozen=True):
+    session: str
+    since: int
+    output: _Output
+
+
+_SNAPSHOT = msgspec.msgpack.Decoder(_Snapshot)
 
 
 def decode_published(snapshot: bytes) -> Published:
     """Read of a snapshot what its session has published."""
-    return _PUBLISHED.decode(snapshot)
+    found = _SNAPSHOT.decode(snapshot)
+    return Published(found.session, found.since, found.output.index, found.output.words)
 
 
 class LedgerSum(NamedTuple):
@@ -83,6 +95,8 @@ class LedgerSum(NamedTuple):
 
 def published_digest(one: Published | SessionFacts) -> int | None:
     """Return what a session adds to the digest; None: it has published nothing."""
+    if isinstance(one, SessionFacts):
+        one = Published.of(one)
     if not one.index:
         return None
     name = one.session.encode()

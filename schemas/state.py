@@ -13,19 +13,22 @@ import msgspec
 
 from schemas.errors import InvalidEventError
 from schemas.events import Emission
-from schemas.labels import Labels
+from schemas.labels import NO_LABELS, Labels
 from schemas.segments import Gap, NumberForm
 from schemas.structure import check_structure
 
 __all__ = [
     "NO_WORDS",
     "STATE_VERSION",
+    "AdmissionState",
     "ChosenOptions",
+    "DecodingState",
     "EncodedState",
     "HeldBack",
     "LedgerState",
     "ModelWord",
     "ModelWordPiece",
+    "OutputState",
     "SessionFacts",
     "SessionState",
     "SessionStatus",
@@ -125,53 +128,41 @@ class SessionStatus(StrEnum):
     FORGOTTEN = "forgotten"
 
 
-class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What snapshot and ledger record share; no word's text is in it.
+class AdmissionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What decides about a session's events and timers.
 
-    since: input offset of the session's first event. lang: as the last event gave it.
-    epoch, next_seq: the next event expected. missed: passed gaps of this epoch, inclusive; below ``missed_from``
-        they are no longer known one by one.
+    options: after its first event and each ``configure``. epoch, next_seq: the next event expected. missed: passed gaps
+        of this epoch, inclusive; below ``missed_from`` they are no longer known one by one.
     activity_ms: partition time at the last word. event_ms: at the last event. closed_ms: when it closed.
-    listening: the silence timer is armed. hears: the session has sent ``heard_until_ms``. audio_end_ms: where its last
-        word ends in the audio.
-    index, words, sentence: next segment, published words and sentence so far. mid_sentence: part of the sentence
-        is out.
-    model_words: all that the model counted, those in the buffer included. model: what labelled the buffer last.
-        labelled_start: the count of model words before the buffer at that time. tag: the last frozen disfluency tag.
-    routes: index last published to each route. gaps: not yet in a segment.
-    last_offset, last_appended_ms, last_polled_ms: of the last record applied. unrecorded_offset: where the words
-        started that were not in the past when the first record since the last segment was applied, else that record.
-    frozen, settled: how many of the buffer's first words are frozen, and how many the last step's labels settle.
-    punctuation to turn_end: the labels of the buffer's first words (``schemas.labels.Labels``).
+    listening: the silence timer is armed. hears: the session has sent ``heard_until_ms``.
     """
 
-    version: str
-    session: str
-    since: int
-    status: SessionStatus
-    lang: str
     options: ChosenOptions
-    epoch: int
-    next_seq: int
     activity_ms: int
     event_ms: int
-    last_offset: int
-    last_appended_ms: int
-    last_polled_ms: int
+    status: SessionStatus = SessionStatus.OPEN
+    epoch: int = 0
+    next_seq: int = 0
     missed: tuple[tuple[int, int], ...] = ()
     missed_from: int = 0
     closed_ms: int | None = None
     listening: bool = False
     hears: bool = False
-    audio_end_ms: int | None = None
+
+
+class OutputState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What numbers a session's segments, and what passes through into them.
+
+    index, words, sentence: next segment, published words and sentence so far. mid_sentence: part of the sentence is
+        out.
+    routes: index last published to each route. gaps: not yet in a segment.
+    last_offset, last_appended_ms, last_polled_ms: of the last record applied.
+    """
+
     index: int = 0
     words: int = 0
     sentence: int = 0
     mid_sentence: bool = False
-    model_words: int = 0
-    model: str | None = None
-    labelled_start: int = -1
-    tag: int = 0
     targets: tuple[str, ...] = ()
     routes: dict[str, int] = {}
     gaps: tuple[Gap, ...] = ()
@@ -180,20 +171,48 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     role: str | None = None
     channel: str | None = None
     attributes: dict[str, str] | None = None
+    last_offset: int = 0
+    last_appended_ms: int = 0
+    last_polled_ms: int = 0
+
+
+class DecodingState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How far a session is decoded.
+
+    lang: as the last event gave it. model: what labelled the buffer last. tag: the last frozen disfluency tag.
+    audio_end_ms: where its last word ends in the audio.
+    unrecorded_offset: where the words started that were not in the past when the first record since the last segment
+        was applied, else that record.
+    model_words: all that the model counted, those in the buffer included. labelled_start: the count of model words
+        before the buffer as of its last labelling.
+    frozen, settled: how many of the buffer's first words are frozen, and how many the last step's labels settle.
+    labels: of the buffer's first words.
+    """
+
+    lang: str
+    model: str | None = None
+    tag: int = 0
+    audio_end_ms: int | None = None
     unrecorded_offset: int | None = None
+    model_words: int = 0
+    labelled_start: int = -1
     frozen: int = 0
     settled: int = 0
-    punctuation: bytes = b""
-    disfluency: bytes = b""
-    casing: bytes = b""
-    punctuation_probability: bytes = b""
-    disfluency_probability: bytes = b""
-    turn_end: bytes = b""
+    labels: Labels = NO_LABELS
 
-    @property
-    def labels(self) -> Labels:
-        """The labels of the buffer's first words."""
-        return Labels(*[getattr(self, kind) for kind in Labels.__struct_fields__])
+
+class SessionFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What snapshot and ledger record share, a structure a part of the session; no word's text is in it.
+
+    since: input offset of the session's first event.
+    """
+
+    version: str
+    session: str
+    since: int
+    admission: AdmissionState
+    output: OutputState
+    decoding: DecodingState
 
 
 _Stored = TypeVar("_Stored", bound=SessionFacts)
@@ -205,9 +224,9 @@ NO_WORDS = msgspec.Raw(b"\x90")
 class SessionState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
     """A session's snapshot.
 
-    buffer: model words since the last cut, and left context before it. punctuation, disfluency: the labels of as many
-    of its first words as the last step labelled. held: what the segmenter keeps. traces: (offset, trace context) of
-    events with words that are not published yet, where traces are on; as opaque to core as the records' bytes.
+    buffer: model words since the last cut, and left context before it. held: what the segmenter keeps. traces: (offset,
+    trace context) of events with words that are not published yet, where traces are on; as opaque to core as the
+    records' bytes.
     """
 
     buffer: tuple[ModelWord, ...] = ()

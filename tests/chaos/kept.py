@@ -132,11 +132,11 @@ def _check_facts(
 ) -> None:
     """Compare counters. whole: they are as of the last event, not of the last segment."""
     words = sum(len(one.words) for one in came)
-    if (state.since, state.index, state.words) != (run.since, len(came), words):
+    if (state.since, state.output.index, state.output.words) != (run.since, len(came), words):
         findings.add("relabelled", f"{run.session} in {place}: since, index or words are not those that came out")
-    if whole and (state.epoch, state.next_seq) != (run.epoch, run.next_seq):
+    if whole and (state.admission.epoch, state.admission.next_seq) != (run.epoch, run.next_seq):
         findings.add("relabelled", f"{run.session} in {place}: the next event is another than its producer's")
-    if whole and (state.status is SessionStatus.ENDED) != run.ended:
-        findings.add("relabelled", f"{run.session} in {place}: {state.status}, its producer says otherwise")
-    if came and came[-1].session_end and state.status is SessionStatus.OPEN and not run.events[-1].words:
+    if whole and (state.admission.status is SessionStatus.ENDED) != run.ended:
+        findings.add("relabelled", f"{run.session} in {place}: {state.admission.status}, its producer says otherwise")
+    if came and came[-1].session_end and state.admission.status is SessionStatus.OPEN and not run.events[-1].words:
         findings.add("relabelled", f"{run.session} in {place}: open, though it was closed")

@@ -223,6 +223,6 @@ def tell_ended(settings: BrokerSettings, is_ours: Callable[[str], bool], partiti
 
 def _says_ended(record: Record) -> bool:
     try:
-        return record.value is not None and decode_ledger(record.value).status is SessionStatus.ENDED
+        return record.value is not None and decode_ledger(record.value).admission.status is SessionStatus.ENDED
     except ValueError:
         return False

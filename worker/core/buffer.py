@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from msgspec import Raw
 
-from schemas.labels import Disfluency, Labels, Punctuation
+from schemas.labels import NO_LABELS, Disfluency, Labels, Punctuation
 from schemas.state import ModelWord, ModelWordPiece
 from schemas.stored_words import encode_word, word_array
 from worker.core.kept_words import guard_tags
@@ -26,7 +26,6 @@ __all__ = ["Buffer", "final_tags"]
 _SENTENCE_END = re.compile(b"[" + bytes(mark.value for mark in Punctuation if mark.ends_sentence) + b"]")
 _COMMAS = frozenset((Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.value))
 _INSIDE = frozenset((Disfluency.I_RM.value, Disfluency.I_IM.value))
-_NO_LABELS = Labels()
 _MARKS = frozenset(mark.value for mark in Punctuation if mark is not Punctuation.NONE)
 
 
@@ -53,7 +52,7 @@ class Buffer:
         labelled_start: int = -1,
         frozen: int = 0,
         settled: int = 0,
-        labels: Labels = _NO_LABELS,
+        labels: Labels = NO_LABELS,
     ) -> None:
         """Start with nothing, or with what was stored. labelled_start: ``start`` as of the last labelling."""
         self.words = list(words)

@@ -26,17 +26,16 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 from schemas.events import Emission, WordsEvent
-from schemas.labels import Disfluency, Labels
+from schemas.labels import NO_LABELS, Disfluency, Labels
 from schemas.segments import Cause, Pause
-from schemas.state import ChosenOptions
+from schemas.state import ChosenOptions, DecodingState, ModelWord
 from worker.core.applied_event import AppliedEvent
 from worker.core.buffer import Buffer
 from worker.core.buffer_labels import BufferLabels
 from worker.core.context import DecodingContext, Origin
-from worker.core.decoding_progress import DecodingProgress
 from worker.core.labelling import LabelRequest
 from worker.core.rules import primary_language
 from worker.core.segment_writer import FrozenWords, SegmentWriter
@@ -48,7 +47,7 @@ __all__ = ["Decoder", "Work"]
 Work = Generator[LabelRequest, Labels | None, None]
 
 
-_BEGINNING = DecodingProgress()
+_NOTHING_HELD = HeldBack()
 
 
 class Decoder:
@@ -62,22 +61,47 @@ class Decoder:
         context: DecodingContext,
         writer: SegmentWriter,
         options: ChosenOptions,
+        state: DecodingState,
         *,
-        lang: str,
-        buffer: Buffer | None = None,
-        progress: DecodingProgress = _BEGINNING,
+        words: Sequence[ModelWord] = (),
+        held: HeldBack = _NOTHING_HELD,
     ) -> None:
+        """Begin, or go on from a state. words: the buffer's. held: what the segmenter keeps."""
         self.context = context
         self.writer = writer
         self.options = options
-        self.lang = lang
-        self.buffer = Buffer() if buffer is None else buffer
-        self.segmenter: WordSegmenter = context.segmenters(primary_language(lang), progress.held)
-        self.labels = BufferLabels(context, writer.session, self.buffer, progress.model)
-        self.tag = progress.tag
-        self.audio_end_ms = progress.audio_end_ms
-        self.unrecorded_offset = progress.unrecorded_offset
+        self.lang = state.lang
+        self.buffer = Buffer(
+            words,
+            start=state.model_words - len(words),
+            labelled_start=state.labelled_start,
+            frozen=state.frozen,
+            settled=state.settled,
+            labels=state.labels,
+        )
+        self.segmenter: WordSegmenter = context.segmenters(primary_language(state.lang), held)
+        self.labels = BufferLabels(context, writer.session, self.buffer, state.model)
+        self.tag = state.tag
+        self.audio_end_ms = state.audio_end_ms
+        self.unrecorded_offset = state.unrecorded_offset
         self.now_ms = 0
+
+    @property
+    def state(self) -> DecodingState:
+        """How far the session is decoded."""
+        buffer = self.buffer
+        return DecodingState(
+            lang=self.lang,
+            model=self.labels.model,
+            tag=self.tag,
+            audio_end_ms=self.audio_end_ms,
+            unrecorded_offset=self.unrecorded_offset,
+            model_words=buffer.end,
+            labelled_start=buffer.labelled_start,
+            frozen=buffer.frozen,
+            settled=buffer.settled,
+            labels=buffer.labels or NO_LABELS,
+        )
 
     @property
     def start(self) -> tuple[int, int, int] | None:

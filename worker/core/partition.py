@@ -126,7 +126,7 @@ class PartitionSessions:
             self.put_back(state.session, state)
             return
         self._resting.put(state.session, state, stored)
-        self._loaded_latest_ms = max(self._loaded_latest_ms, state.event_ms, state.closed_ms or 0)
+        self._loaded_latest_ms = max(self._loaded_latest_ms, state.admission.event_ms, state.admission.closed_ms or 0)
         self._timers.update(state.session, self._due_of(state.session))
 
     def offer(self, event: WordsEvent, origin: Origin, *, admitted: bool = False) -> AdmissionDecision:

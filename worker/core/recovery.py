@@ -21,17 +21,27 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from schemas.events import WordsEvent
-from schemas.labels import Labels
-from schemas.state import HeldBack, LedgerState, ModelWord, ModelWordPiece, SessionFacts, SessionState, Unit
+from schemas.labels import NO_LABELS
+from schemas.state import (
+    DecodingState,
+    HeldBack,
+    LedgerState,
+    ModelWord,
+    ModelWordPiece,
+    OutputState,
+    SessionState,
+    Unit,
+)
 from worker.core.rules import primary_language
 from worker.core.words import SegmenterFactory, WhitespaceSegmenter, as_unit, cut_piece, whole_piece
 
 __all__ = ["Recovery"]
+
+_NOTHING_HELD = HeldBack()
 
 
 class Recovery:
@@ -67,18 +77,18 @@ class Recovery:
     @property
     def through_offset(self) -> int:
         """The last offset that the record knows of; events after it are new to the session."""
-        return self._record.last_offset
+        return self._record.output.last_offset
 
     @property
     def lost_words(self) -> int:
         """How many words are lost with the buffer's text: those that are not frozen; of what was held back, at most."""
-        unfrozen = len(self._record.lengths) - self._record.frozen
+        unfrozen = len(self._record.lengths) - self._record.decoding.frozen
         return unfrozen if self._words_are_units else max(unfrozen, len(self._units))
 
     def take(self, event: WordsEvent, offset: int, appended_ms: int) -> None:
         """Take an event of the session that stood at ``offset``."""
         start = self._record.start_offset
-        if start is None or not start <= offset <= self._record.last_offset:
+        if start is None or not start <= offset <= self._record.output.last_offset:
             return
         number = (event.epoch, event.seq)
         if self._accepted is not None:
@@ -114,19 +124,35 @@ class Recovery:
         except IndexError:
             return None
         held = HeldBack(units=tuple(self._units), given_code_points=self._given if self._units else 0)
-        return SessionState(**(self._facts() | self._behind(gone)), buffer=tuple(words), held=held)
+        return self._state(self._record.output, self._behind(gone), tuple(words), held)
 
     def bare_state(self) -> SessionState:
         """Return the session without the words of its buffer, which the input does not hold any more."""
-        gone = {
-            "frozen": 0,
-            "settled": 0,
-            **asdict(Labels()),
-            "labelled_start": -1,
-            "sentence": self._record.sentence + self._record.mid_sentence,
-            "mid_sentence": False,
-        }
-        return SessionState(**{**self._facts(), **gone})
+        output, decoding = self._record.output, self._record.decoding
+        sentence = output.sentence + output.mid_sentence
+        return self._state(
+            replace(output, sentence=sentence, mid_sentence=False),
+            replace(decoding, frozen=0, settled=0, labels=NO_LABELS, labelled_start=-1),
+        )
+
+    def _state(
+        self,
+        output: OutputState,
+        decoding: DecodingState,
+        words: tuple[ModelWord, ...] = (),
+        held: HeldBack = _NOTHING_HELD,
+    ) -> SessionState:
+        record = self._record
+        return SessionState(
+            version=record.version,
+            session=record.session,
+            since=record.since,
+            admission=record.admission,
+            output=output,
+            decoding=decoding,
+            buffer=words,
+            held=held,
+        )
 
     def _take_stored(self, stored: SessionState) -> None:
         """Begin with the units of an older snapshot, from the place where the record's text starts."""
@@ -136,43 +162,47 @@ class Recovery:
         if start in units:
             self._units = [units[place] for place in places[places.index(start) :]]
             self._begun = True
-            self._accepted = (stored.epoch, stored.next_seq - 1)
+            self._accepted = (stored.admission.epoch, stored.admission.next_seq - 1)
 
     @property
     def _words_are_units(self) -> bool:
-        return isinstance(self._segmenters(primary_language(self._record.lang), HeldBack()), WhitespaceSegmenter)
+        return isinstance(
+            self._segmenters(primary_language(self._record.decoding.lang), HeldBack()), WhitespaceSegmenter
+        )
 
     def _gone_in_front(self) -> int | None:
         """Return how many frozen words are gone, the rest being the units that were read; None: that cannot be said.
 
         Which of the events were accepted is known only where each follows the one before, up to the last accepted.
         """
-        if not self._without_hole or self._accepted != (self._record.epoch, self._record.next_seq - 1):
+        if not self._without_hole or self._accepted != (
+            self._record.admission.epoch,
+            self._record.admission.next_seq - 1,
+        ):
             return None
         gone = len(self._record.lengths) - len(self._units)
         read = tuple([len(unit.text) for unit in self._units])
-        if not self._words_are_units or not 0 < gone <= self._record.frozen or read != self._record.lengths[gone:]:
+        if (
+            not self._words_are_units
+            or not 0 < gone <= self._record.decoding.frozen
+            or read != self._record.lengths[gone:]
+        ):
             return None
         self._given = 0
         return gone
 
-    def _behind(self, gone: int) -> dict[str, Any]:
-        """Return what changes of the record where so many words are gone in front, as they leave a buffer."""
-        record = self._record
+    def _behind(self, gone: int) -> DecodingState:
+        """Return the record's where so many words are gone in front, as they leave a buffer."""
+        decoding = self._record.decoding
         if not gone:
-            return {}
-        return {
-            "frozen": record.frozen - gone,
-            "settled": 0,
-            **asdict(record.labels.part(gone)),
-        }
-
-    def _facts(self) -> dict[str, Any]:
-        return {name: getattr(self._record, name) for name in SessionFacts.__struct_fields__}
+            return decoding
+        return replace(
+            decoding, frozen=decoding.frozen - gone, settled=0, labels=decoding.labels.part(gone) or NO_LABELS
+        )
 
     def _word(self, length: int) -> ModelWord:
         pieces = tuple(self._pieces(length))
-        segmenter = self._segmenters(primary_language(self._record.lang), HeldBack())
+        segmenter = self._segmenters(primary_language(self._record.decoding.lang), HeldBack())
         alone = [whole_piece(piece) for piece in pieces]
         view = "".join(word.view for word in [*segmenter.push(alone), *segmenter.flush()])
         return ModelWord(view=view, pieces=pieces)

@@ -18,8 +18,8 @@ __all__ = ["RestingSessions", "can_rest"]
 
 def can_rest(state: SessionState) -> bool:
     """Tell whether a session is closed, has no words waiting, and nothing that a rebuild would have to read again."""
-    closed = state.status is SessionStatus.CLOSED or state.status is SessionStatus.ENDED
-    return closed and not state.buffer and not state.held.units and state.unrecorded_offset is None
+    closed = state.admission.status in (SessionStatus.CLOSED, SessionStatus.ENDED)
+    return closed and not state.buffer and not state.held.units and state.decoding.unrecorded_offset is None
 
 
 class RestingSessions:
@@ -56,8 +56,8 @@ class RestingSessions:
     def put(self, key: str, state: SessionState, stored: bytes) -> None:
         """Keep a session that can rest by its snapshot, the same as bytes."""
         self.drop(key)
-        ended = state.status is SessionStatus.ENDED
-        self._resting[key] = (forgotten_at_ms(state.closed_ms, self._rules), ended, stored)
+        ended = state.admission.status is SessionStatus.ENDED
+        self._resting[key] = (forgotten_at_ms(state.admission.closed_ms, self._rules), ended, stored)
         self._ended += ended
 
     def stored(self, key: str) -> bytes | None:

@@ -24,7 +24,7 @@ import msgspec
 from msgspec.structs import replace
 
 from schemas.events import WordsEvent
-from schemas.labels import Labels, Punctuation
+from schemas.labels import NO_LABELS, Labels, Punctuation
 from schemas.segments import (
     CasingName,
     Cause,
@@ -56,7 +56,6 @@ _MAX_GAPS = 64
 _MAX_TRACES = 1024
 """Trace contexts that a session keeps for words that wait; the oldest go first. No buffer waits for so many events."""
 
-_NO_LABELS = Labels()
 _PROBABILITIES: tuple[float | None, ...] = (None, *(percent / 100 for percent in range(101)))
 _TURNS = (Cause.SILENCE, Cause.UTTERANCE)
 
@@ -76,7 +75,7 @@ class FrozenWords(msgspec.Struct, frozen=True, gc=False):
     """Words that froze together, and their labels."""
 
     words: Sequence[ModelWord] = ()
-    labels: Labels = _NO_LABELS
+    labels: Labels = NO_LABELS
 
 
 @dataclass(slots=True, kw_only=True)

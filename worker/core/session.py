@@ -19,7 +19,7 @@ from collections import deque
 from schemas.events import WordsEvent
 from schemas.labels import Labels
 from schemas.segments import Cause, Pause
-from schemas.state import LedgerState, SessionState, SessionStatus
+from schemas.state import DecodingState, LedgerState, SessionState, SessionStatus
 from schemas.tentative import Tentative
 from worker.core.admission import Admission, AdmissionDecision, OfferOutcome, PassedGap, Timer
 from worker.core.applied_event import AppliedEvent
@@ -67,7 +67,7 @@ class Session:
         admission = Admission(rules=context.rules, options=options, activity_ms=origin.time_ms, event_ms=origin.time_ms)
         writer = SegmentWriter(context=context, session=event.session, since=origin.offset)
         context.counts.opened += 1
-        return cls(context, admission, writer, Decoder(context, writer, options, lang=event.lang))
+        return cls(context, admission, writer, Decoder(context, writer, options, DecodingState(lang=event.lang)))
 
     @classmethod
     def restore(cls, state: SessionState, context: DecodingContext) -> Session:

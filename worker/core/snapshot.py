@@ -2,91 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import asdict
 
-from schemas.state import STATE_VERSION, EncodedState, LedgerState, SessionState, encode_state
+from schemas.state import (
+    STATE_VERSION,
+    AdmissionState,
+    EncodedState,
+    LedgerState,
+    OutputState,
+    SessionState,
+    encode_state,
+)
 from worker.core.admission import Admission
-from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
 from worker.core.decoding import Decoder
-from worker.core.decoding_progress import DecodingProgress
 from worker.core.segment_writer import SegmentWriter
 
 __all__ = ["ledger_record", "replay_offset", "restored", "snapshot"]
 
+_State = TypeVar("_State", AdmissionState, OutputState)
+
 
 def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, SegmentWriter, Decoder]:
     """Make a session's parts as they were when the snapshot was taken."""
-    options = state.options
-    admission = Admission(
-        rules=context.rules,
-        options=options,
-        activity_ms=state.activity_ms,
-        event_ms=state.event_ms,
-        status=state.status,
-        epoch=state.epoch,
-        next_seq=state.next_seq,
-        missed=state.missed,
-        missed_from=state.missed_from,
-        closed_ms=state.closed_ms,
-        listening=state.listening,
-        hears=state.hears,
-    )
+    admission = Admission(rules=context.rules, **asdict(state.admission))
     writer = SegmentWriter(
-        context=context,
-        session=state.session,
-        since=state.since,
-        index=state.index,
-        words=state.words,
-        sentence=state.sentence,
-        mid_sentence=state.mid_sentence,
-        targets=state.targets,
-        routes=state.routes,
-        gaps=state.gaps,
-        conversation=state.conversation,
-        speaker=state.speaker,
-        role=state.role,
-        channel=state.channel,
-        attributes=state.attributes,
-        last_offset=state.last_offset,
-        last_appended_ms=state.last_appended_ms,
-        last_polled_ms=state.last_polled_ms,
-        traces=state.traces,
+        context=context, session=state.session, since=state.since, traces=state.traces, **asdict(state.output)
     )
-    buffer = Buffer(
-        state.buffer,
-        start=state.model_words - len(state.buffer),
-        labelled_start=state.labelled_start,
-        frozen=state.frozen,
-        settled=state.settled,
-        labels=state.labels,
-    )
-    decoder = Decoder(
-        context,
-        writer,
-        options,
-        lang=state.lang,
-        buffer=buffer,
-        progress=DecodingProgress(
-            held=state.held,
-            model=state.model,
-            tag=state.tag,
-            audio_end_ms=state.audio_end_ms,
-            unrecorded_offset=state.unrecorded_offset,
-        ),
-    )
+    decoder = Decoder(context, writer, state.admission.options, state.decoding, words=state.buffer, held=state.held)
     return admission, writer, decoder
 
 
 def snapshot(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> bytes:
     """Return everything that a session is, its words included, as it is stored (``schemas.state.decode_state``)."""
-    facts = _facts(admission, writer, decoder)
-    facts["buffer"] = decoder.buffer.stored_words()
-    facts["held"] = decoder.segmenter.held
-    facts["traces"] = writer.traces
-    return encode_state(EncodedState(**facts))
+    state = EncodedState(
+        **_facts(admission, writer, decoder),
+        buffer=decoder.buffer.stored_words(),
+        held=decoder.segmenter.held,
+        traces=writer.traces,
+    )
+    return encode_state(state)
 
 
 def ledger_record(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> LedgerState:
@@ -114,45 +71,16 @@ def replay_offset(decoder: Decoder) -> int | None:
 
 
 def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dict[str, Any]:
-    buffer = decoder.buffer
     return {
         "version": STATE_VERSION,
         "session": writer.session,
         "since": writer.since,
-        "status": admission.status,
-        "lang": decoder.lang,
-        "options": admission.options,
-        "epoch": admission.epoch,
-        "next_seq": admission.next_seq,
-        "activity_ms": admission.activity_ms,
-        "event_ms": admission.event_ms,
-        "last_offset": writer.last_offset,
-        "last_appended_ms": writer.last_appended_ms,
-        "last_polled_ms": writer.last_polled_ms,
-        "missed": admission.missed,
-        "missed_from": admission.missed_from,
-        "closed_ms": admission.closed_ms,
-        "listening": admission.listening,
-        "hears": admission.hears,
-        "audio_end_ms": decoder.audio_end_ms,
-        "index": writer.index,
-        "words": writer.words,
-        "sentence": writer.sentence,
-        "mid_sentence": writer.mid_sentence,
-        "model_words": buffer.end,
-        "model": decoder.labels.model,
-        "labelled_start": buffer.labelled_start,
-        "tag": decoder.tag,
-        "targets": writer.targets,
-        "routes": writer.routes,
-        "gaps": writer.gaps,
-        "conversation": writer.conversation,
-        "speaker": writer.speaker,
-        "role": writer.role,
-        "channel": writer.channel,
-        "attributes": writer.attributes,
-        "unrecorded_offset": decoder.unrecorded_offset,
-        "frozen": buffer.frozen,
-        "settled": buffer.settled,
-        **asdict(buffer.labels),
+        "admission": _state_of(AdmissionState, admission),
+        "output": _state_of(OutputState, writer),
+        "decoding": decoder.state,
     }
+
+
+def _state_of(kind: type[_State], part: Admission | SegmentWriter) -> _State:
+    """Return the state of a part, whose attributes bear the names of the state's fields."""
+    return kind(**{name: getattr(part, name) for name in kind.__struct_fields__})

@@ -48,7 +48,7 @@ class LoadRun:
                 state = _state_of(name, stored)
                 self._sessions.restore(state, stored)
                 self._totals.change(self._totals.shares({name: stored}, (name,)))
-                if self._last is None or state.last_offset > self._last.last_offset:
+                if self._last is None or state.output.last_offset > self._last.output.last_offset:
                     self._last = state
         except ValueError:
             return self._rebuild(self._claimed.without_store())

@@ -60,7 +60,7 @@ class PartitionLoader:
         def finish(sessions: PartitionSessions, totals: SessionTotals, last: SessionState | None) -> LoadedPartition:
             time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
             if last is not None:
-                time.go_on_from(last.last_appended_ms, last.event_ms)
+                time.go_on_from(last.output.last_appended_ms, last.admission.event_ms)
             return self._loaded(state, context, sessions, time, totals)
 
         return LoadRun(

@@ -330,4 +330,4 @@ class Rebuild:
 
 
 def _applied(facts: SessionFacts) -> AppliedRecord:
-    return AppliedRecord(facts.last_offset, facts.last_appended_ms, facts.event_ms)
+    return AppliedRecord(facts.output.last_offset, facts.output.last_appended_ms, facts.admission.event_ms)

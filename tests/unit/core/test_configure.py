@@ -33,7 +33,7 @@ def test_a_shorter_silence_counts_from_its_event_on() -> None:
         one.wait(400)
     assert unchanged.segments == []
     assert driver.segments[-1].cause is Cause.SILENCE
-    assert driver.state().options.flush_after_ms == 300
+    assert driver.state().admission.options.flush_after_ms == 300
 
 
 def test_marks_end_and_begin_at_the_event_that_says_so() -> None:
@@ -110,7 +110,7 @@ def test_a_repeat_configures_nothing() -> None:
     driver = Driver()
     driver.give(event(0, "so"))
     driver.give(event(0, configure=SessionOptions(flush_after_ms=300)))
-    assert driver.state().options.flush_after_ms == DecodingRules().flush_after_ms
+    assert driver.state().admission.options.flush_after_ms == DecodingRules().flush_after_ms
 
 
 _WISHES = st.builds(

@@ -174,7 +174,7 @@ def test_a_session_chooses_within_the_operators_bounds_in_its_first_event_only()
     driver.give(event(0, "one", options=wishes))
     driver.give(event(1, "two", options=SessionOptions(look_ahead_words=5)))
 
-    chosen = driver.state().options
+    chosen = driver.state().admission.options
     assert (chosen.emission, chosen.look_ahead_words, chosen.flush_after_ms) == (Emission.SENTENCE, 2, 10_000)
     assert (chosen.max_buffer_words, chosen.punctuation) == (77, True)
 

@@ -82,7 +82,7 @@ def test_of_very_many_gaps_the_last_that_is_told_reaches_to_the_last_that_there_
     driver = Driver()
     for seq in range(0, 6_000, 2):
         driver.give(event(seq))
-    assert len(driver.state().gaps) == 64
+    assert len(driver.state().output.gaps) == 64
     driver.give(event(6_000, "one", utterance_end=True))
 
     gaps = driver.segments[0].gaps
@@ -139,7 +139,7 @@ def test_after_more_gaps_than_are_kept_a_late_event_is_still_not_taken_for_a_rep
 
     assert driver.give(event(1, "word")).reason is DeadLetterReason.LATE
     assert driver.give(event(397, "word")).reason is DeadLetterReason.LATE
-    assert len(driver.state().missed) < 100
+    assert len(driver.state().admission.missed) < 100
 
 
 @given(st.permutations(range(8)), st.lists(st.integers(0, 7), max_size=8))

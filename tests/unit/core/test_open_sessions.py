@@ -29,7 +29,7 @@ def test_a_session_that_ended_or_closed_makes_room_and_one_that_speaks_again_is_
     driver.give(event(0, "one", session="ann", session_end=True))
     driver.give(event(0, "one", session="ben"))
     driver.wait(20_000)
-    assert driver.state("ben").status is SessionStatus.CLOSED
+    assert driver.state("ben").admission.status is SessionStatus.CLOSED
     for name in ("cy", "dee"):
         assert driver.give(event(0, "one", session=name)).outcome is OfferOutcome.ACCEPTED
     assert driver.give(event(1, "two", session="ben")).outcome is OfferOutcome.ACCEPTED

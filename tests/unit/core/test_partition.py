@@ -80,7 +80,7 @@ def test_whoever_a_replay_keeps_waiting_has_a_record_that_says_since_when_beside
     assert set(driver.sessions.unrecorded) == {"s"}
     record = driver.sessions.ledger_states(["s"])["s"]
     assert record is not None
-    assert (record.activity_ms, record.event_ms) == (NOW_MS + 60_000, NOW_MS)
+    assert (record.admission.activity_ms, record.admission.event_ms) == (NOW_MS + 60_000, NOW_MS)
     assert driver.sessions.latest_ms == NOW_MS + 60_000
 
 
@@ -195,8 +195,12 @@ def test_a_ledger_record_has_no_words_text_and_says_where_the_buffer_starts() ->
 
     assert record is not None
     assert b"canar" not in encode_ledger(record)
-    assert (record.start_offset, record.start_position, record.index, record.words) == (0, 1, 1, 2)
-    assert (record.model_words, record.frozen, record.lengths) == (10, 1, (11, 6, 6, 6, 6, 6, 6, 6, 8))
+    assert (record.start_offset, record.start_position, record.output.index, record.output.words) == (0, 1, 1, 2)
+    assert (record.decoding.model_words, record.decoding.frozen, record.lengths) == (
+        10,
+        1,
+        (11, 6, 6, 6, 6, 6, 6, 6, 8),
+    )
 
 
 def test_a_ledger_record_has_the_labels_of_the_frozen_words_that_are_still_context() -> None:
@@ -206,7 +210,11 @@ def test_a_ledger_record_has_the_labels_of_the_frozen_words_that_are_still_conte
     record = driver.sessions.ledger_states(["s"])["s"]
 
     assert record is not None
-    assert (record.frozen, record.punctuation[:2], record.lengths) == (2, b"\1\0", (9, 3, 5, 4))
+    assert (record.decoding.frozen, record.decoding.labels.punctuation[:2], record.lengths) == (
+        2,
+        b"\1\0",
+        (9, 3, 5, 4),
+    )
 
 
 def test_the_replay_offset_is_the_smallest_that_any_session_needs() -> None:

@@ -110,7 +110,7 @@ def test_what_is_sure_is_stored_with_the_labels_and_outlives_a_restart() -> None
     driver.restart()
     driver.give(event(1, "now", utterance_end=True))
     assert {word.punctuation_probability for word in driver.segments[0].words} == {0.83}
-    assert driver.state().labels.punctuation_probability == bytes([probability_number(_MARK)]) * 5
+    assert driver.state().decoding.labels.punctuation_probability == bytes([probability_number(_MARK)]) * 5
 
 
 @pytest.mark.parametrize("wanted", Probabilities)

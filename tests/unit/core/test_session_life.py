@@ -46,7 +46,11 @@ def test_an_idle_session_is_closed_with_a_record_and_its_text_is_gone_from_its_s
 
     assert [(one.cause, one.session_end) for one in driver.segments] == [(Cause.SILENCE, False), (Cause.IDLE, True)]
     state = driver.state()
-    assert (state.status, state.buffer, state.closed_ms) == (SessionStatus.CLOSED, (), driver.time_ms)
+    assert (state.admission.status, state.buffer, state.admission.closed_ms) == (
+        SessionStatus.CLOSED,
+        (),
+        driver.time_ms,
+    )
 
 
 def test_silence_and_idleness_at_one_instant_come_in_this_order() -> None:
@@ -67,7 +71,7 @@ def test_a_session_that_speaks_again_goes_on_counting_with_an_empty_buffer_and_a
     again = driver.segments[-1]
     assert (again.index, again.first_word, again.sentence, again.sentence_start) == (2, 1, 1, True)
     assert driver.requests[-1].words == ("two",)
-    assert (driver.state().status, driver.state().closed_ms) == (SessionStatus.OPEN, None)
+    assert (driver.state().admission.status, driver.state().admission.closed_ms) == (SessionStatus.OPEN, None)
     assert driver.context.counts.reopened == 1
 
 
@@ -76,7 +80,7 @@ def test_events_without_words_neither_reopen_a_closed_session_nor_keep_it_rememb
     driver.give(event(0, "one"))
     driver.wait(20_000)
     for seq in range(1, 7):
-        assert driver.state().status is SessionStatus.CLOSED
+        assert driver.state().admission.status is SessionStatus.CLOSED
         driver.give(event(seq), after_ms=9_999)
     driver.wait(6)
 

@@ -123,9 +123,9 @@ def test_what_a_frozen_word_says_in_the_stored_state_is_what_was_published_of_it
     for timed in data.draw(groupings(speech)):
         driver.give(timed.event, after_ms=timed.after_ms)
         state = driver.state()
-        start = state.model_words - len(state.buffer)
-        frozen = state.labels.filled()
-        for place in range(state.frozen):
+        start = state.decoding.model_words - len(state.buffer)
+        frozen = state.decoding.labels.filled()
+        for place in range(state.decoding.frozen):
             labels = frozen.punctuation[place], frozen.disfluency[place], frozen.casing[place]
             assert stored.setdefault(start + place, labels) == labels
 
@@ -155,12 +155,12 @@ def test_what_froze_as_settled_no_later_labelling_would_have_changed(
                 if (now := place - request.buffer_start) >= 0:
                     assert (labels.punctuation[now], labels.casing[now]) == label
         state = driver.state()
-        start = state.model_words - len(state.buffer)
-        places = range(start, start + state.frozen)
-        settled = (place for place in places if place not in known and place + look_ahead < state.model_words)
-        held = state.labels.filled()
+        start = state.decoding.model_words - len(state.buffer)
+        places = range(start, start + state.decoding.frozen)
+        settled = (place for place in places if place not in known and place + look_ahead < state.decoding.model_words)
+        held = state.decoding.labels.filled()
         frozen |= {place: (held.punctuation[place - start], held.casing[place - start]) for place in settled}
-        frozen = {place: label for place, label in frozen.items() if state.labelled_start == start <= place}
+        frozen = {place: label for place, label in frozen.items() if state.decoding.labelled_start == start <= place}
         known.update(places)
 
 
@@ -232,5 +232,5 @@ def test_the_replay_offset_reaches_back_to_every_word_in_the_buffer(
         if kept:
             assert replay is not None
             assert replay <= min(kept)
-        if state.index == 0:
+        if state.output.index == 0:
             assert replay == state.since

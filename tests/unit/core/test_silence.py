@@ -60,7 +60,7 @@ def test_after_silence_the_words_stay_as_left_context_and_keep_their_labels() ->
     driver.give(event(1, "three"), after_ms=1_000)
 
     assert driver.requests[-1].words == ("one", "two", "three")
-    assert driver.state().frozen == 2
+    assert driver.state().decoding.frozen == 2
 
 
 def test_a_timer_without_words_to_freeze_publishes_nothing() -> None:

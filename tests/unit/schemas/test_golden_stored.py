@@ -12,7 +12,10 @@ from schemas.checkpoint import MANIFEST_VERSION, Manifest
 from schemas.json_schema import FOLDER
 from schemas.state import (
     STATE_VERSION,
+    AdmissionState,
+    DecodingState,
     LedgerState,
+    OutputState,
     SessionState,
     decode_ledger,
     decode_state,
@@ -56,6 +59,8 @@ def test_an_example_of_todays_version_is_written_byte_for_byte(path: Path) -> No
 def test_todays_examples_have_every_field(name: str, struct: type[msgspec.Struct]) -> None:
     stored = [msgspec.msgpack.decode(path.read_bytes()) for path in (STORED / STATE_VERSION).glob(f"{name}.*.msgpack")]
     assert {field for one in stored for field in one} == set(struct.__struct_fields__)
+    for part, of_part in (("admission", AdmissionState), ("output", OutputState), ("decoding", DecodingState)):
+        assert {field for one in stored for field in one[part]} == set(of_part.__struct_fields__)
 
 
 def test_what_stands_in_a_ledger_example_is_no_words_text() -> None:

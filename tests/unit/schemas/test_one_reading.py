@@ -56,12 +56,14 @@ def test_hostile_json_is_refused_alike_everywhere(reading: str, hostile: str) ->
     assert CANARY not in str(refused.value)
 
 
-FACTS = {
-    "version": "2.0", "session": CANARY, "since": 0, "status": "open", "lang": "en",
+ADMISSION: dict[str, object] = {
     "options": {"emission": "sentence", "look_ahead_words": 1, "flush_after_ms": 1, "max_buffer_words": 1,
                 "punctuation": True},
-    "epoch": 0, "next_seq": 0, "activity_ms": 0, "event_ms": 0,
-    "last_offset": 0, "last_appended_ms": 0, "last_polled_ms": 0,
+    "activity_ms": 0, "event_ms": 0,
+}  # fmt: skip
+FACTS = {
+    "version": "2.0", "session": CANARY, "since": 0, "admission": ADMISSION, "output": {},
+    "decoding": {"lang": "en"},
 }  # fmt: skip
 
 
@@ -72,10 +74,10 @@ def packed(fields: dict[str, object], more: bytes = b"") -> bytes:
 
 
 STORED = {
-    "a status that is none": packed({**FACTS, "status": CANARY}),
+    "a status that is none": packed({**FACTS, "admission": {**ADMISSION, "status": CANARY}}),
     "deep": packed(FACTS, msgspec.msgpack.encode("x") + b"\x91" * 5000 + b"\xc0"),
-    "a field twice": packed(FACTS, msgspec.msgpack.encode("lang") + msgspec.msgpack.encode(CANARY)),
-    "half a character": packed({**FACTS, "lang": "en"}, b"\xa1x\xa1\xff"),
+    "a field twice": packed(FACTS, msgspec.msgpack.encode("session") + msgspec.msgpack.encode(CANARY)),
+    "half a character": packed(FACTS, b"\xa1x\xa1\xff"),
     "cut off": packed(FACTS)[:-3],
     "more behind it": packed(FACTS) + b"\xc0",
 }
