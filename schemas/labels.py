@@ -100,17 +100,21 @@ class Labels(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     def fit(self, words: int) -> bool:
         """Tell whether these are the labels of so many words."""
-        return len(self.punctuation) == words and all(len(column) in (0, words) for column in astuple(self))
+        return len(self.punctuation) == words and {0, words}.issuperset(map(len, astuple(self)))
 
     def part(self, start: int, end: int | None = None) -> Labels:
         """Return the labels of the words from ``start`` to ``end``."""
         return Labels(*[column[start:end] for column in astuple(self)])
 
     def __add__(self, behind: Labels) -> Labels:
-        words, more = len(self.punctuation), len(behind.punctuation)
+        return self.continued(len(self.punctuation), behind)
+
+    def continued(self, end: int, behind: Labels) -> Labels:
+        """Return the labels of the words before ``end``, and others behind them."""
+        more = len(behind.punctuation)
         return Labels(
             *[
-                (first or bytes(words)) + (second or bytes(more)) if first or second else b""
+                (first[:end] or bytes(end)) + (second or bytes(more)) if first or second else b""
                 for first, second in zip(astuple(self), astuple(behind), strict=True)
             ]
         )

@@ -128,7 +128,7 @@ class SessionStatus(StrEnum):
     FORGOTTEN = "forgotten"
 
 
-class AdmissionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AdmissionState(msgspec.Struct, frozen=True, omit_defaults=True):
     """What decides about a session's events and timers.
 
     options: after its first event and each ``configure``. epoch, next_seq: the next event expected. missed: passed gaps
@@ -150,7 +150,7 @@ class AdmissionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     hears: bool = False
 
 
-class OutputState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class OutputState(msgspec.Struct, frozen=True, omit_defaults=True):
     """What numbers a session's segments, and what passes through into them.
 
     index, words, sentence: next segment, published words and sentence so far. mid_sentence: part of the sentence is

@@ -110,7 +110,7 @@ class Buffer:
             raise ValueError("a labelling has one label of each kind a word")
         if not self.frozen <= first <= len(self.labels):
             raise ValueError("a labelling begins behind the words whose labels are known")
-        self.labels = self.labels.part(0, first) + labels
+        self.labels = self.labels.continued(first, labels)
         self.labelled_start = self.start
         self.settled = max(self.frozen, min(size - look_ahead_words, end))
 

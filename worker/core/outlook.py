@@ -36,4 +36,4 @@ class Outlook:
     def over(self, buffer: Buffer) -> Labels:
         """Return the labels of now of the buffer's words: these, and the buffer's own before them."""
         seam = max(self.first - buffer.start, buffer.frozen)
-        return buffer.labels.part(0, seam) + self.labels.part(buffer.start + seam - self.first)
+        return buffer.labels.continued(seam, self.labels.part(buffer.start + seam - self.first))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import Any
 
 from msgspec.structs import asdict
 
@@ -22,7 +23,9 @@ from worker.core.segment_writer import SegmentWriter
 
 __all__ = ["ledger_record", "replay_offset", "restored", "snapshot"]
 
-_State = TypeVar("_State", AdmissionState, OutputState)
+_ADMISSION = attrgetter(*AdmissionState.__struct_fields__)
+_OUTPUT = attrgetter(*OutputState.__struct_fields__)
+"""The attributes of a part bear the names of its state's fields."""
 
 
 def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, SegmentWriter, Decoder]:
@@ -75,12 +78,7 @@ def _facts(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> dic
         "version": STATE_VERSION,
         "session": writer.session,
         "since": writer.since,
-        "admission": _state_of(AdmissionState, admission),
-        "output": _state_of(OutputState, writer),
+        "admission": AdmissionState(*_ADMISSION(admission)),
+        "output": OutputState(*_OUTPUT(writer)),
         "decoding": decoder.state,
     }
-
-
-def _state_of(kind: type[_State], part: Admission | SegmentWriter) -> _State:
-    """Return the state of a part, whose attributes bear the names of the state's fields."""
-    return kind(**{name: getattr(part, name) for name in kind.__struct_fields__})
