@@ -100,6 +100,11 @@ class Assignment(RebalanceListener):
         """Tell whether the partition is assigned to this worker, in whatever phase."""
         return partition in self._phases
 
+    def is_held(self, partition: int, nonce: str) -> bool:
+        """Tell whether the partition is loaded, by the claim of this nonce."""
+        loaded = self.loaded.get(partition)
+        return loaded is not None and loaded.nonce == nonce
+
     @override
     def on_assigned(self, partitions: Sequence[int]) -> None:
         """Note partitions to claim."""

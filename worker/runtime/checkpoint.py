@@ -12,7 +12,7 @@ have the partitions claimed again, and a claim reads from Kafka which checkpoint
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -57,7 +57,11 @@ class CheckpointResult:
 
 
 class Checkpoint:
-    """Takes checkpoints, one after another, for the partitions it is given."""
+    """Takes checkpoints, one after another, for the partitions it is given.
+
+    is_held: tells whether a partition is still held under the claim that staged it. Brokers take a member's offset of
+    any partition, also of one that went to another member, which would set that one's offset back.
+    """
 
     def __init__(
         self,
@@ -67,8 +71,10 @@ class Checkpoint:
         clock: Clock,
         observer: Observer,
         timeout_s: float,
+        is_held: Callable[[Staged], bool],
     ) -> None:
         self._source = source
+        self._is_held = is_held
         self._publisher = publisher
         self._clock = clock
         self._observer = observer
@@ -137,6 +143,9 @@ class Checkpoint:
         self._observer.note(SeamReached(step=SeamStep.PUBLISHED))
 
     def _send_offsets(self, parts: Sequence[TransactionPart], membership: GroupMembership, deadline: Deadline) -> None:
+        gone = [one.partition for one in parts if isinstance(one, Staged) and not self._is_held(one)]
+        if gone:
+            raise FatalError(f"partitions {gone} were let go or claimed again between staging and commit")
         offsets = {one.partition: one.next for one in parts}
         while True:
             try:

@@ -53,6 +53,7 @@ class CheckpointCycle:
             clock=parts.clock,
             observer=parts.observer,
             timeout_s=settings.commit_timeout_s,
+            is_held=lambda one: assignment.is_held(one.partition, one.id.nonce),
         )
         self._staged_since_s: float | None = None
         self._dropped: set[int] = set()

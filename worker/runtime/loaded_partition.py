@@ -47,6 +47,7 @@ class LoadedPartition:
     ) -> None:
         self.partition = claimed.partition
         self.verdict = claimed.verdict
+        self.nonce = claimed.nonce
         self.sessions = sessions
         self.counts = counts
         self._announced = claimed.tries.announce
