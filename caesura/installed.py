@@ -37,7 +37,9 @@ def installed_models(models: str | Path | None = None, *, active_models: str | S
 def languages(models: str | Path | None = None, *, active_models: str | Sequence[str] = ()) -> list[str]:
     """Return the languages that there is an active model for. Arguments and errors as of ``installed_models``."""
     found = installed_models(models, active_models=active_models)
-    return sorted({primary_language(one.manifest.language) for one in found if one.manifest.active})
+    return sorted(
+        {primary_language(language) for one in found if one.manifest.active for language in one.manifest.languages}
+    )
 
 
 def as_names(active_models: str | Sequence[str]) -> Sequence[str]:

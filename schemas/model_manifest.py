@@ -20,15 +20,18 @@ __all__ = [
     "manifest_version",
 ]
 
-MODEL_MANIFEST_VERSION = "3.0"
+MODEL_MANIFEST_VERSION = "4.0"
 """The latest that this release reads, and all before it."""
 
 
-def manifest_version(*, look_back: int | None, closing: bool) -> str:
+def manifest_version(*, look_back: int | None, closing: bool, accented: bool = False, also: bool = False) -> str:
     """Return what a manifest is written as: the first version whose workers label with such a network as it was made.
 
-    A worker of before 2.0 does not know ``look_back``, one of before 3.0 would leave ``closing`` aside.
+    A worker of before 2.0 does not know ``look_back``, one of before 3.0 would leave ``closing`` aside, one of before
+    4.0 would take accents off, and label one language alone.
     """
+    if accented or also:
+        return "4.0"
     if closing:
         return "3.0"
     return "1.2" if look_back is None else "2.0"
@@ -72,7 +75,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
 class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     """A model.
 
-    id, version: name it as ``id@version`` in segments and stored state. language: a primary subtag (``en``).
+    id, version: name it as ``id@version`` in segments and stored state. language: a primary subtag (``en``). also:
+    further ones that it labels (since 4.0).
     active: whether new buffers of its language go to it; at most one model a language is active.
     network: the name of the network; weights: the ONNX file among ``files``. look_ahead: the paper's L_i, in words.
     positions: ``sinusoidal``, which have no end, or ``learned``, whose last stands for all after it.
@@ -105,11 +109,17 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True):
     look_back: Annotated[int, msgspec.Meta(ge=1)] | None = None
     closing: bool = False
     calibration: Calibration | None = None
+    also: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """``id@version``."""
         return f"{self.id}@{self.version}"
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """All that it labels."""
+        return self.language, *self.also
 
     @property
     def look_ahead_words(self) -> int:

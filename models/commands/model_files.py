@@ -78,23 +78,26 @@ def export_network(  # noqa: PLR0913 - a command's options
 
     pieces = read_vocabulary(vocabulary)
     network = load_network(checkpoint)
-    mix = LANGUAGES[language].recipe.mix
+    model = LANGUAGES[language].model
+    first, *also = model.languages or (language,)
+    mix = [corpus for code in (first, *also) for corpus in LANGUAGES[code].recipe.mix]
     learnt = learnt_from(checkpoint) or tuple(mix)
     if (closed := [corpus for corpus in learnt if corpus not in mix]) and not benchmark:
         raise SystemExit(f"{checkpoint} learnt from {', '.join(closed)}, which no shipped model may: --benchmark")
-    name = LANGUAGES[language].model.id
+    name, place = model.id, model.id.partition("-")[0]
     if small:
-        name = f"{language}-ct-{len(network.config.look_ahead)}x{network.config.width}"
+        name = f"{place}-ct-{len(network.config.look_ahead)}x{network.config.width}"
     card = ModelCard(
         id=f"{name}-benchmark" if benchmark else name,
         version=version,
-        language=language,
-        licence=LANGUAGES[language].model.licence,
+        language=first,
+        also=tuple(also),
+        licence=model.licence,
         trained_on=learnt,
-        dictionary=LANGUAGES[language].model.dictionary,
+        dictionary=model.dictionary,
         active=not small,
     )
-    folder = f"{language}-small" if small else language
+    folder = f"{place}-small" if small else place
     int8_manifest = export(network, pieces, shipped / folder, card, int8=True)
     fp32_manifest = export(network, pieces, fp32 / folder, card, int8=False)
     tokenizer = WordPiece(pieces, max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
@@ -102,7 +105,7 @@ def export_network(  # noqa: PLR0913 - a command's options
         network,
         fp32 / folder / fp32_manifest.weights,
         shipped / folder / int8_manifest.weights,
-        _parity_buffers(corpora, language),
+        [buffer for code in (first, *also) for buffer in _parity_buffers(corpora, code)],
         tokenizer,
         tokenizer.number(LEADING),
     )

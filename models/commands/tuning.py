@@ -78,7 +78,7 @@ def tune(asked: TuneSettings) -> None:
         seed=asked.seed,
         kept=asked.kept,
     )
-    card = tuning.card_of(start, asked.model_id or f"{start.manifest.id}-own", asked.version)
+    card = tuning.card_of(start, asked.language, asked.model_id or f"{start.manifest.id}-own", asked.version)
     print(report(tuning.tune(parts, start, card, plan, asked.out), asked.out))
 
 

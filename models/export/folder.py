@@ -15,6 +15,7 @@ from models.networks.ct_transformer import CTTransformer
 from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
 from schemas.labels import Casing, Disfluency, Punctuation
 from schemas.model_manifest import ModelFile, ModelManifest, WordPieceSettings, manifest_version
+from worker.adapters.onnx.wordpiece import ACCENTED
 from worker.core.dictionary import dictionary_sha256
 
 __all__ = ["ModelCard", "export"]
@@ -26,7 +27,8 @@ _VOCABULARY = "vocabulary.txt"
 class ModelCard:
     """What a manifest says beyond the network's shape.
 
-    dictionary: its words are cut by the packaged dictionary. active: new buffers of its language go to it.
+    also: further languages that it labels. dictionary: its words are cut by the packaged dictionary. active: new
+    buffers of its languages go to it.
     """
 
     id: str
@@ -34,6 +36,7 @@ class ModelCard:
     language: str
     licence: str
     trained_on: tuple[str, ...]
+    also: tuple[str, ...] = ()
     dictionary: bool = False
     active: bool = True
 
@@ -52,10 +55,16 @@ def export(
     (folder / _VOCABULARY).write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     config = network.config
     manifest = ModelManifest(
-        manifest=manifest_version(look_back=config.look_back, closing=config.closing),
+        manifest=manifest_version(
+            look_back=config.look_back,
+            closing=config.closing,
+            accented=ACCENTED in vocabulary,
+            also=bool(card.also),
+        ),
         id=card.id,
         version=card.version,
         language=card.language,
+        also=card.also,
         active=card.active,
         network="ct_transformer",
         weights=weights_name,

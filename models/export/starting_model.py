@@ -16,12 +16,14 @@ def starting_model(models: Path, language: str) -> StoredModel:
     """Return the active model of a language in a models folder; FatalError where there is none."""
     found = read_models_folder(models)
     for stored in found:
-        if stored.manifest.language == language and stored.manifest.active:
+        if language in stored.manifest.languages and stored.manifest.active:
             pieces = stored.manifest.wordpiece
             if (pieces.leading, pieces.unknown, pieces.max_pieces) != (LEADING, UNKNOWN_PIECE, MAX_PIECES):
                 raise FatalError(f"model {stored.manifest.name} cuts words into pieces in a way that is not ours")
             return stored
-    languages = ", ".join(sorted({stored.manifest.language for stored in found if stored.manifest.active}))
+    languages = ", ".join(
+        sorted({one for stored in found if stored.manifest.active for one in stored.manifest.languages})
+    )
     raise FatalError(f"there is no model for language {language} in {models}; there are {languages}")
 
 

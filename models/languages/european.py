@@ -29,13 +29,14 @@ __all__ = ["DEVELOPMENT", "EUROPEAN_MODEL", "european"]
 
 DEVELOPMENT = ".dev"
 EUROPEAN_MODEL = LanguageModel(
-    id="eu-ct-12x384",
+    id="eu-ct-6x384",
     width=384,
     heads=12,
     inner_width=1536,
-    look_ahead=(1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0),
+    look_ahead=(1, 1, 1, 1, 1, 1),
     positions="learned",
     punctuation_classes=4,
+    languages=("de", "es", "fr"),
 )
 _ONE_IN = 40
 _MARKS = {",": Punctuation.COMMA, ".": Punctuation.PERIOD, "?": Punctuation.QUESTION, "!": Punctuation.PERIOD}

@@ -18,7 +18,8 @@ __all__ = ["Language", "LanguageModel", "OwnText"]
 class LanguageModel:
     """What ``train`` builds and ``export`` names.
 
-    look_ahead: L_i of each layer, in words. dictionary: words are cut by the packaged dictionary.
+    look_ahead: L_i of each layer, in words. languages: those of one network, where they are several. dictionary: words
+    are cut by the packaged dictionary.
     """
 
     id: str
@@ -29,6 +30,7 @@ class LanguageModel:
     positions: str
     punctuation_classes: int
     licence: str = "CC-BY-SA-4.0"
+    languages: tuple[str, ...] = ()
     dictionary: bool = False
 
 

@@ -17,7 +17,7 @@ from models.export.parity import Parity, check_parity, mixed_buffers
 from models.export.starting_model import wordpiece_of
 from models.networks.ct_transformer import CTTransformer
 from schemas.model_manifest import ModelManifest
-from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
+from worker.adapters.onnx.model_folder import StoredModel, read_models_folder, without_languages
 from worker.errors import FatalError
 
 __all__ = ["publish"]
@@ -52,19 +52,19 @@ def publish(
         shutil.copyfile(start.folder / _LICENCE, exported / "int8" / _LICENCE)
     (exported / "int8").rename(models / _folder_name(small))
     shutil.rmtree(exported)
-    _add_others(start, models)
+    _add_others(start, small, models)
     return small, parity
 
 
-def _add_others(start: StoredModel, models: Path) -> None:
-    """Copy the models that lie beside ``start``; those of its language become inactive."""
+def _add_others(start: StoredModel, tuned: ModelManifest, models: Path) -> None:
+    """Copy the models that lie beside ``start``; they are no longer active for the tuned one's language."""
     for other in read_models_folder(start.folder.parent):
         manifest = other.manifest
         folder = models / _folder_name(manifest)
         shutil.copytree(other.folder, folder)
-        if manifest.language == start.manifest.language and manifest.active:
-            inactive = msgspec.json.encode(msgspec.structs.replace(manifest, active=False))
-            (folder / "manifest.json").write_bytes(msgspec.json.format(inactive, indent=2) + b"\n")
+        left = without_languages(manifest, tuned.languages)
+        if manifest.active and left != manifest:
+            (folder / "manifest.json").write_bytes(msgspec.json.format(msgspec.json.encode(left), indent=2) + b"\n")
 
 
 def _folder_name(manifest: ModelManifest) -> str:

@@ -80,8 +80,11 @@ class Tuned:
     changed_tags: str
 
 
-def card_of(start: StoredModel, model_id: str, version: str) -> ModelCard:
-    """Return what a tuned model's manifest says; FatalError for a name that none can have, or that is taken."""
+def card_of(start: StoredModel, language: str, model_id: str, version: str) -> ModelCard:
+    """Return what the manifest says of a model that was tuned on text of a language.
+
+    FatalError for a name that none can have, or that is taken.
+    """
     if not _NAME_PART.fullmatch(model_id) or not _NAME_PART.fullmatch(version):
         raise FatalError("a model's id and version are letters, digits, dots, dashes and underscores")
     taken = {stored.manifest.name for stored in read_models_folder(start.folder.parent)}
@@ -90,7 +93,7 @@ def card_of(start: StoredModel, model_id: str, version: str) -> ModelCard:
     return ModelCard(
         id=model_id,
         version=version,
-        language=start.manifest.language,
+        language=language,
         licence=start.manifest.licence,
         trained_on=(*start.manifest.trained_on, _OWN_TEXT),
         dictionary=start.manifest.dictionary_sha256 is not None,

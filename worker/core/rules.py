@@ -36,7 +36,13 @@ __all__ = [
 DEFAULT_LOOK_AHEAD_WORDS = 9
 """L, the future words that a label may depend on, where no model says it (CT-Transformer, section 4.2)."""
 
-_SAME_LANGUAGE = {"cmn": "zh", "zho": "zh", "chi": "zh", "eng": "en"}
+_SAME_LANGUAGE = {"cmn": "zh", "zho": "zh", "chi": "zh", "eng": "en"} | {
+    "deu": "de",
+    "ger": "de",
+    "spa": "es",
+    "fra": "fr",
+    "fre": "fr",
+}
 
 
 def primary_language(tag: str) -> str:
@@ -233,7 +239,7 @@ class ServedModel(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSpec:
-    """A loaded model. name: ``id@version``. language: a primary subtag. look_ahead_words: its L."""
+    """A loaded model. name: ``id@version``. language: a primary subtag, of several the first. look_ahead_words: L."""
 
     name: str
     language: str
@@ -250,18 +256,20 @@ class ModelTable:
     @classmethod
     def of(cls, served: Iterable[ServedModel]) -> ModelTable:
         """Make the table of an engine's models. FatalError where two are active for a language or names clash."""
+        seen: set[tuple[str, str]] = set()
         loaded: dict[str, ModelSpec] = {}
         active: dict[str, ModelSpec] = {}
         for model in served:
             language = primary_language(model.language)
             spec = ModelSpec(name=model.name, language=language, look_ahead_words=model.look_ahead_words)
-            if spec.name in loaded:
+            if (spec.name, language) in seen:
                 raise FatalError(f"model {spec.name} is loaded twice")
+            seen.add((spec.name, language))
             if not all(spec.name.partition("@")):
                 raise FatalError(f"model {spec.name}: a name is id@version")
             if spec.look_ahead_words < 0:
                 raise FatalError(f"model {spec.name}: a look-ahead counts words")
-            loaded[spec.name] = spec
+            loaded.setdefault(spec.name, spec)
             if model.active and language in active:
                 raise FatalError(f"models {active[language].name} and {spec.name} are both active for {language}")
             if model.active:

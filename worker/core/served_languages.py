@@ -8,7 +8,15 @@ from worker.core.rules import primary_language
 
 __all__ = ["unserved"]
 
-_NAMES = {"english": "en", "chinese": "zh", "mandarin": "zh", "putonghua": "zh", "german": "de", "french": "fr"}
+_NAMES = {"english": "en", "chinese": "zh", "mandarin": "zh", "putonghua": "zh"} | {
+    "german": "de",
+    "deutsch": "de",
+    "french": "fr",
+    "fran\u00e7ais": "fr",
+    "spanish": "es",
+    "espa\u00f1ol": "es",
+    "castellano": "es",
+}
 
 
 def unserved(lang: str, served: Collection[str], *, so: str = ": the words come out unlabelled") -> str | None:

@@ -54,7 +54,7 @@ class Engine(Protocol):
 
     @property
     def models(self) -> Sequence[EngineModel]:
-        """The models loaded; at most one a language is active."""
+        """The models loaded, one of several languages once each; at most one a language is active."""
         ...
 
     @property

@@ -209,7 +209,7 @@ def test_fluent_text_is_trained_on_with_fillers_and_repairs_put_in() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--language", "fr"), "language fr is none of en, zh"),
+        (("--language", "pt"), "language pt is none of en, zh, de, es, fr"),
         (("--language", "zh"), "there is no model for language zh"),
         (("--id", "a b"), "letters, digits"),
         (("--id", "tiny"), "there is a model tiny@1 already"),

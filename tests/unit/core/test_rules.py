@@ -42,10 +42,34 @@ def test_every_wrong_rule_is_named_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tag", "primary"), [("en", "en"), ("en-US", "en"), ("EN_gb", "en"), ("cmn-Hans-CN", "zh"), ("zh-TW", "zh")]
+    ("tag", "primary"),
+    [
+        ("en", "en"),
+        ("en-US", "en"),
+        ("EN_gb", "en"),
+        ("cmn-Hans-CN", "zh"),
+        ("zh-TW", "zh"),
+        ("de-AT", "de"),
+        ("deu", "de"),
+        ("ger", "de"),
+        ("es-419", "es"),
+        ("spa-MX", "es"),
+        ("fr_CA", "fr"),
+        ("fra", "fr"),
+        ("fre", "fr"),
+    ],
 )
 def test_a_language_is_matched_by_its_primary_subtag(tag: str, primary: str) -> None:
     assert primary_language(tag) == primary
+
+
+def test_a_model_of_two_languages_is_active_for_both() -> None:
+    languages = ("de", "es")
+    table = ModelTable.of(
+        EngineModel(name="eu@1", language=language, active=True, look_ahead_words=6) for language in languages
+    )
+    assert {language: spec.name for language, spec in table.active.items()} == dict.fromkeys(languages, "eu@1")
+    assert table.look_ahead_of("eu@1") == 6
 
 
 @pytest.mark.parametrize(

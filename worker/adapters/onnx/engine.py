@@ -76,7 +76,7 @@ class OnnxEngine(Engine):
                     self._networks[manifest.name] = full
             except KeyError as error:
                 raise FatalError(f"model {manifest.name}: its manifest or vocabulary has no {error}") from error
-            self._models.append(_served(stored))
+            self._models += _served(stored)
         self.threads = chosen
 
     def compiled_parts(self, model: str) -> tuple[bool, bool] | None:
@@ -164,11 +164,15 @@ def _places(requests: Sequence[LabelRequest]) -> dict[str, list[int]]:
     return places
 
 
-def _served(stored: StoredModel) -> EngineModel:
+def _served(stored: StoredModel) -> list[EngineModel]:
+    """Return a model once a language that it labels."""
     manifest = stored.manifest
-    return EngineModel(
-        name=manifest.name,
-        language=manifest.language,
-        active=manifest.active,
-        look_ahead_words=manifest.look_ahead_words,
-    )
+    return [
+        EngineModel(
+            name=manifest.name,
+            language=language,
+            active=manifest.active,
+            look_ahead_words=manifest.look_ahead_words,
+        )
+        for language in manifest.languages
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,11 +13,11 @@ from schemas.model_manifest import MODEL_MANIFEST_VERSION, ModelManifest
 from worker.core.dictionary import dictionary_sha256
 from worker.errors import FatalError
 
-__all__ = ["StoredModel", "languages_of", "read_models_folder"]
+__all__ = ["StoredModel", "languages_of", "read_models_folder", "without_languages"]
 
 _MANIFEST = "manifest.json"
-_READ_MAJORS = ("1", "2", "3")
-_SINCE = {"look_back": 2, "closing": 3}
+_READ_MAJORS = ("1", "2", "3", "4")
+_SINCE = {"look_back": 2, "closing": 3, "also": 4}
 """Majors in which a field was new without which a model would be run wrongly."""
 
 
@@ -62,10 +62,9 @@ def read_models_folder(folder: Path, *, active: Sequence[str] = ()) -> list[Stor
         if name in names:
             raise FatalError(f"models folder {folder} holds {name} twice")
         names.add(name)
-        language = model.manifest.language
-        if model.manifest.active and language in taken:
-            raise FatalError(f"two models are active for {language}: {taken[language]} and {name}")
-        if model.manifest.active:
+        for language in model.manifest.languages if model.manifest.active else ():
+            if language in taken:
+                raise FatalError(f"two models are active for {language}: {taken[language]} and {name}")
             taken[language] = name
     return models
 
@@ -73,20 +72,30 @@ def read_models_folder(folder: Path, *, active: Sequence[str] = ()) -> list[Stor
 def languages_of(folder: Path, *, active: Sequence[str] = ()) -> list[str]:
     """Return the languages that a folder's models are active for, their files unread; none where it is no folder."""
     manifests = [_read_manifest(path) for path in sorted(folder.glob(f"*/{_MANIFEST}"))]
-    return [manifest.language for manifest in _chosen(manifests, active if manifests else ()) if manifest.active]
+    chosen = _chosen(manifests, active if manifests else ())
+    return [language for manifest in chosen if manifest.active for language in manifest.languages]
 
 
 def _chosen(manifests: list[ModelManifest], wanted: Sequence[str]) -> list[ModelManifest]:
-    """Return the manifests, those that are wanted active, and no other of their languages.
+    """Return the manifests, those that are wanted active, and no other for their languages.
 
+    A model of several languages stays active for those of them that no model is wanted for.
     wanted: ``id@version``, or an id: of several versions the one whose manifest is active.
     """
     names = {_wanted(one, manifests) for one in wanted}
-    languages = {manifest.language for manifest in manifests if manifest.name in names}
+    taken = {language for manifest in manifests if manifest.name in names for language in manifest.languages}
     return [
-        msgspec.structs.replace(manifest, active=manifest.name in names) if manifest.language in languages else manifest
+        msgspec.structs.replace(manifest, active=True) if manifest.name in names else without_languages(manifest, taken)
         for manifest in manifests
     ]
+
+
+def without_languages(manifest: ModelManifest, taken: Collection[str]) -> ModelManifest:
+    """Return a manifest without the languages that are taken; inactive, and whole, where none is left."""
+    left = [language for language in manifest.languages if language not in taken]
+    if not left:
+        return msgspec.structs.replace(manifest, active=False)
+    return msgspec.structs.replace(manifest, language=left[0], also=tuple(left[1:]))
 
 
 def _wanted(asked: str, manifests: Sequence[ModelManifest]) -> str:

@@ -58,7 +58,8 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"manifest": "4.0"}, "manifest version 4.0"),
+        ({"manifest": "5.0"}, "manifest version 5.0"),
+        ({"manifest": "3.0", "also": ["de"]}, "also, and a version of before it"),
         ({"weights": "other.onnx"}, "lists no file other.onnx"),
         ({"look_ahead": "nine"}, "look_ahead"),
         ({"manifest": "2.0", "look_back": 0}, "look_back"),
@@ -80,6 +81,22 @@ def test_a_manifest_cannot_name_a_file_elsewhere(tmp_path: Path) -> None:
     manifest = json.loads((place / "manifest.json").read_text())
     (place / "manifest.json").write_text(json.dumps(manifest | {"files": [*manifest["files"], outside]}))
     with pytest.raises(FatalError, match="not a plain file name"):
+        read_models_folder(tmp_path)
+
+
+def test_a_model_of_several_languages_is_active_for_those_that_no_other_is_wanted_for(tmp_path: Path) -> None:
+    model(tmp_path, "eu", manifest="4.0", language="de", also=["es", "fr"])
+    model(tmp_path, "own", language="es", active=False)
+    assert languages_of(tmp_path) == ["de", "es", "fr"]
+    assert languages_of(tmp_path, active=["own"]) == ["de", "fr", "es"]
+    active = {stored.manifest.id: stored.manifest.languages for stored in read_models_folder(tmp_path, active=["own"])}
+    assert active == {"eu": ("de", "fr"), "own": ("es",)}
+
+
+def test_two_models_may_not_be_active_for_one_of_several_languages(tmp_path: Path) -> None:
+    model(tmp_path, "eu", manifest="4.0", language="de", also=["es", "fr"])
+    model(tmp_path, "own", language="fr")
+    with pytest.raises(FatalError, match="two models are active for fr: eu@1 and own@1"):
         read_models_folder(tmp_path)
 
 
