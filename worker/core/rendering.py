@@ -57,6 +57,12 @@ _SENTENCE_ENDS: frozenset[PunctuationName] = frozenset({"period", "question"})
 _BRACKETS = {"RM": ("[", "]"), "IM": ("{", "}")}
 _CASINGS = {casing.published: casing for casing in Casing}
 _ALL = Cleaning()
+_ASKING = frozenset(
+    "qué quién quiénes cómo cuándo dónde adónde cuál cuáles cuánto cuánta cuántos cuántas acaso".split()  # noqa: SIM905 - a list of words reads best as words
+)
+_BEFORE_ASKING = frozenset("a con de desde en hasta para por sobre y".split())  # noqa: SIM905 - the same
+_TAGS = frozenset("no verdad cierto vale eh sí".split())  # noqa: SIM905 - the same
+_MOST_TAG_WORDS = 2
 _LONE_I = re.compile(r"i(?:-|['’](?:m|d|ll|ve|s)?)?")
 
 
@@ -158,7 +164,7 @@ def render(  # noqa: PLR0913 - what a rendering may be told
     cleaning: how much it leaves out, and which words of an operator's own. overlays: what is written otherwise.
     replace_marks: whether the labels' marks replace the recogniser's; false where no model punctuated.
     """
-    typography = typography_of(lang)
+    typography = typography_of(lang, french_spaces=overlays.french_spaces)
     if style is Style.VERBATIM:
         return _written([_Part(index=i, text=word.text) for i, word in enumerate(words)], words, typography)
     # In a Chinese session a segment said in English from the sentence's start on is written as English.
@@ -183,6 +189,8 @@ def render(  # noqa: PLR0913 - what a rendering may be told
         parts = _overlaid(parts, words, overlays, apart=style is Style.MARKED, sentence_start=sentence_start)
     if style is Style.MARKED:
         _bracket(parts, words)
+    if replace_marks and typography.opens_questions:
+        _open_questions(parts, words, typography.opens_questions, sentence_start=sentence_start)
     return _written(parts, words, typography)
 
 
@@ -314,6 +322,32 @@ def _bracket(parts: Sequence[_Part], words: Sequence[SegmentWord]) -> None:
             part.opening = opens
         part.closing = closes
         group = part
+
+
+def _open_questions(parts: Sequence[_Part], words: Sequence[SegmentWord], sign: str, *, sentence_start: bool) -> None:
+    """Put a sign before each question whose sentence begins in these parts.
+
+    It stands where the question does: before the clause that begins with an asking word, before a last "no" or
+    "verdad", or else before the sentence.
+    """
+    begin = 0 if sentence_start else len(parts)
+    for place, part in enumerate(parts):
+        if part.mark not in _SENTENCE_ENDS:
+            continue
+        said = [at for at in range(begin, place + 1) if not kind_of(words[parts[at].index].disfluency)]
+        if part.mark == "question" and said:
+            clauses = [at for number, at in enumerate(said) if not number or parts[said[number - 1]].mark == "comma"]
+            opening = next((at for at in clauses if _asks([other.text for other in parts[at : at + 2]])), said[0])
+            if parts[clauses[-1]].text.casefold() in _TAGS and said[-1] - clauses[-1] < _MOST_TAG_WORDS:
+                opening = clauses[-1]
+            parts[opening].opening = sign + parts[opening].opening
+        begin = place + 1
+
+
+def _asks(words: Sequence[str]) -> bool:
+    """Tell whether a clause begins with an asking word, or with a preposition and one."""
+    first, *others = (word.casefold() for word in words)
+    return first in _ASKING or (first in _BEFORE_ASKING and not _ASKING.isdisjoint(others))
 
 
 def _written(parts: Sequence[_Part], words: Sequence[SegmentWord], typography: Typography) -> Rendered:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemas.segments import PunctuationName
 from worker.core.rules import primary_language
@@ -24,7 +24,7 @@ __all__ = [
     "written_in_latin",
 ]
 
-_MARKS = ".,?!;:…。，？！、；：．"
+_MARKS = ".,?!;:…。，？！、；：．¿¡"
 _CLOSERS = "\"'”’»)]}）】」』》"
 _OPENERS = "\"'“‘«([{（【「『《"
 _LEADING = re.compile(f"^[{re.escape(_MARKS + _OPENERS)}]+")
@@ -44,12 +44,16 @@ _UNSPACED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typography:
-    """How one language is written. ``marks`` has every punctuation but ``none``; spaced: a space between all words."""
+    """How one language is written. ``marks`` has every punctuation but ``none``; spaced: a space between all words.
+
+    opens_questions: what stands before a question, if its sentence is whole.
+    """
 
     marks: dict[PunctuationName, str]
     spaced: bool
     sentence_capitals: bool
     capital_i: bool
+    opens_questions: str = ""
 
 
 _LATIN_MARKS: dict[PunctuationName, str] = {"comma": ",", "period": ".", "question": "?", "enumeration_comma": ","}
@@ -66,17 +70,26 @@ CHINESE_TYPOGRAPHY = Typography(marks=_CHINESE_MARKS, spaced=False, sentence_cap
 _JAPANESE = Typography(marks=_JAPANESE_MARKS, spaced=False, sentence_capitals=False, capital_i=False)
 _OTHER_SPACED = Typography(marks=_LATIN_MARKS, spaced=True, sentence_capitals=True, capital_i=False)
 _OTHER_UNSPACED = Typography(marks=_LATIN_MARKS, spaced=False, sentence_capitals=False, capital_i=False)
+_SPANISH = replace(_OTHER_SPACED, opens_questions="¿")
+_SPACED_FRENCH = replace(_OTHER_SPACED, marks={**_LATIN_MARKS, "question": "\u202f?"})
 _BY_LANGUAGE = {
     "en": ENGLISH_TYPOGRAPHY,
+    "es": _SPANISH,
     "ja": _JAPANESE,
     **dict.fromkeys(("zh", "yue", "wuu", "nan", "hak", "gan"), CHINESE_TYPOGRAPHY),
     **dict.fromkeys(("th", "lo", "km", "my"), _OTHER_UNSPACED),
 }
 
 
-def typography_of(lang: str) -> Typography:
-    """Return how ``lang`` (BCP-47) is written, by its primary subtag; spaces and Latin marks where it is unknown."""
-    return _BY_LANGUAGE.get(primary_language(lang), _OTHER_SPACED)
+def typography_of(lang: str, *, french_spaces: bool = False) -> Typography:
+    """Return how ``lang`` (BCP-47) is written, by its primary subtag; spaces and Latin marks where it is unknown.
+
+    french_spaces: a French question mark stands behind a narrow no-break space.
+    """
+    primary = primary_language(lang)
+    if primary == "fr" and french_spaces:
+        return _SPACED_FRENCH
+    return _BY_LANGUAGE.get(primary, _OTHER_SPACED)
 
 
 def unspaced(char: str) -> bool:

@@ -64,6 +64,14 @@ class RuntimeSettings(TopicSettings):
             extra={"change": "at a roll-out"},
         ),
     ] = field(default_factory=dict)
+    french_spaces: Annotated[
+        bool,
+        Meta(
+            description="Write a narrow no-break space (U+202F) before a French question mark in `marked` and "
+            "`fluent`, as France does and Quebec does not.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = False
     start_at: Annotated[
         StartAt,
         Meta(
@@ -283,7 +291,7 @@ class RuntimeSettings(TopicSettings):
 
     def overlays(self, numbers: NumberForm = NumberForm.WORDS) -> OverlayRules:
         """Return what is written otherwise than it was said, the operator's own spellings with it."""
-        return OverlayRules(numbers=numbers, spellings=Spellings(self.spellings))
+        return OverlayRules(numbers=numbers, spellings=Spellings(self.spellings), french_spaces=self.french_spaces)
 
     @property
     def engine_limit_mib(self) -> int:

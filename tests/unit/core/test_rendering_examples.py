@@ -5,34 +5,16 @@ from __future__ import annotations
 import pytest
 
 from schemas.segments import (
-    CasingName,
     Cause,
-    DisfluencyTag,
     ModelRef,
     Piece,
-    PunctuationName,
     Segment,
     SegmentWord,
 )
 from tests.harness.segments import MODEL, a_segment
+from tests.unit.core.labelled_lines import words_of
 from worker.core.cleaning import Cleaning, phrases
 from worker.core.rendering import Rendered, Style, render, render_segment
-
-MARKS: dict[str, PunctuationName] = {",": "comma", ".": "period", "?": "question", "、": "enumeration_comma"}
-CASINGS: dict[str, CasingName] = {"small": "small", "Capital": "capital_first", "ALL": "all_capitals"}
-TAGS: dict[str, DisfluencyTag] = {"RM": "B-RM", "rm": "I-RM", "IM": "B-IM", "im": "I-IM"}
-
-
-def words_of(line: str) -> list[SegmentWord]:
-    """Read ``text|mark|tag|casing`` items; all but the text may be absent: ``to|RM boston|,|rm|Capital um|,|IM``."""
-    words = []
-    for item in line.split():
-        text, *rest = item.split("|")
-        mark: PunctuationName = next((MARKS[field] for field in rest if field in MARKS), "none")
-        tag: DisfluencyTag = next((TAGS[field] for field in rest if field in TAGS), "O")
-        casing: CasingName = next((CASINGS[field] for field in rest if field in CASINGS), "as_given")
-        words.append(SegmentWord(text=text, punctuation=mark, disfluency=tag, casing=casing))
-    return words
 
 
 def rendered(line: str, style: Style, lang: str = "en", *, sentence_start: bool = True) -> str:

@@ -21,7 +21,7 @@ ENGLISH_WORDS = ["i", "I'm", "um", "U.S.", "3.5", "don't", "iPhone", "ok,", "Yes
 ODD_WORDS = ["x-ray", "th-", "(ja)", "¿qué", "mr.", "ß", "ǆ", 'no,"', '"."x', "'.5", "北京", "我，", "。", "𠮷", "AA制"]
 SPOKEN = st.sampled_from([*ENGLISH_WORDS, *ODD_WORDS])
 TEXT = SPOKEN | ANY_TEXT
-LANG = st.sampled_from(["en", "en-GB", "zh", "cmn-Hans-CN", "de", "ja", "th"])
+LANG = st.sampled_from(["en", "en-GB", "zh", "cmn-Hans-CN", "de", "es", "fr", "ja", "th"])
 STYLE = st.sampled_from(Style)
 
 
@@ -74,7 +74,7 @@ def test_spans_hold_the_words_in_order_and_all_else_is_marks_and_spaces(
         position = end
     outside += rendered.text[position:]
     assert [index for index, _, _ in rendered.spans] == sorted({index for index, _, _ in rendered.spans})
-    assert set(outside) <= set(" ,.?，。？、[]{}" if style is Style.MARKED else " ,.?，。？、")
+    assert set(outside) <= set(" ,.?¿，。？、[]{}" if style is Style.MARKED else " ,.?¿，。？、")
 
 
 @given(WORDS, LANG, st.sampled_from([Style.MARKED, Style.FLUENT]), st.booleans())
@@ -87,7 +87,7 @@ def test_marks_of_ours_are_never_doubled_and_never_lead(
     between = [rendered.text[end:begin] for end, begin in zip(ends, begins, strict=True)]
     assert not re.search("[,.?，。？、]", between[0])
     for gap in between[1:]:
-        assert re.fullmatch(r"[\]}]?[,.?，。？、]? ?[\[{]?", gap)
+        assert re.fullmatch(r"[\]}]?[,.?，。？、]? ?¿?[\[{]?", gap)
     for _, begin, end in rendered.spans:
         said, follows = rendered.text[begin:end], rendered.text[end : end + 1]
         assert not (said[-1] in ".,?，。？、" and follows and follows in "。.，、？,?") or (

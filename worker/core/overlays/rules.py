@@ -6,7 +6,7 @@ Overlays are found within one sentence, and share no word. A spelling goes befor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from schemas.segments import NumberForm
@@ -21,10 +21,14 @@ __all__ = ["NO_OVERLAYS", "OverlayRules"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverlayRules:
-    """What is written otherwise than it was said. numbers: as digits, those that are sure, or as they were said."""
+    """What is written otherwise than it was said. numbers: as digits, those that are sure, or as they were said.
+
+    french_spaces: a narrow no-break space before a French question mark; it is no overlay of words.
+    """
 
     numbers: NumberForm = NumberForm.WORDS
     spellings: Spellings = NO_SPELLINGS
+    french_spaces: bool = False
 
     def __bool__(self) -> bool:
         """Tell whether there may be an overlay at all."""
@@ -35,7 +39,7 @@ class OverlayRules:
         if numbers is NumberForm.WORDS and not spellings:
             return self
         digits = NumberForm.DIGITS if NumberForm.DIGITS in (numbers, self.numbers) else NumberForm.WORDS
-        return OverlayRules(numbers=digits, spellings=_joined(self.spellings, tuple((spellings or {}).items())))
+        return replace(self, numbers=digits, spellings=_joined(self.spellings, tuple((spellings or {}).items())))
 
     def over(self, stretches: Sequence[Stretch]) -> list[Overlay]:
         """Return the overlays of stretches in their order, disjoint; places are those of the stretches' words."""
