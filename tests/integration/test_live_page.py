@@ -77,6 +77,36 @@ def test_numbers_are_shown_as_digits_where_that_is_chosen(browser: Browser) -> N
         assert page.value("document.querySelectorAll('main .w.frozen')[2].title") == "twenty two dollars"
 
 
+def test_doubtful_marks_and_words_are_shaded_and_a_pause_says_whether_the_speaker_has_finished(
+    browser: Browser,
+) -> None:
+    words = [
+        {"text": "we", "punctuation": "none", "disfluency": "O"},
+        {"text": "paid", "punctuation": "period", "disfluency": "O", "punctuation_probability": 0.55},
+        {"text": "so", "punctuation": "none", "disfluency": "B-IM", "disfluency_probability": 0.6},
+        {"text": "then", "punctuation": "none", "disfluency": "O", "disfluency_probability": 0.9},
+    ]
+    segment = {
+        "session": "Anna", "since": 0, "index": 0, "first_word": 0, "cause": "utterance", "lang": "en", "words": words,
+        "timing": {"appended_ms": 0, "frozen_ms": 5}, "turn_end": 0.31,
+    }  # fmt: skip
+    told = {
+        "segment": segment,
+        "marked": "We paid. {So} then",
+        "spans": [[0, 0, 2], [1, 3, 7], [2, 10, 12], [3, 14, 18]],
+    }
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        assert page.value("document.getElementById('doubts').hidden") is True
+        page.value(f"showSegment({json.dumps(told)})")
+        assert text(page, "main .w.doubt") == "paid. |So "
+        assert page.value("[...document.querySelectorAll('main .w.doubt')].map((one) => one.title).join('|')") == (
+            "mark 55 % sure|word 60 % sure"
+        )
+        assert page.value("document.getElementById('doubts').hidden") is False
+        assert text(page, "main .why") == "utterance · 31 % finished"
+
+
 def test_hostile_words_and_names_are_text_and_nothing_else(browser: Browser) -> None:
     with shown(browser) as page:
         page.wait_for(CONNECTED)
