@@ -185,6 +185,26 @@ def test_where_what_is_stored_does_not_add_up_to_what_was_committed_the_partitio
     assert said(world.segments()) == ["one", "two", "three"]
 
 
+def test_an_old_record_that_an_operator_wrote_again_takes_no_newer_snapshots_place() -> None:
+    """Ann has said more since that record, and that stands in the snapshot alone."""
+    world = World(rules=_PATIENT)
+    worker = world.worker(commit_interval_ms=10)
+    world.send(event("ann", 0, "one", utterance_end=True))
+    worker.settle()
+    record = next(one for one in world.records("caesura.ledger") if one.key == b"ann")
+    world.send(event("ann", 1, "two"))
+    worker.settle()
+    world.redis.away = True
+    world.send(event("ben", 0, "so"))
+    worker.settle()
+    world.broker.append("caesura.ledger", 0, record.value, key=b"ann")
+    heir, heard = _taken_over(world, worker)
+    assert [(one.ledger_records, one.input_records) for one in heard.caught_up] == [(1, 1)]
+    world.send(event("ann", 1, "two"), event("ann", 2, "three", session_end=True), event("ben", 1, session_end=True))
+    heir.settle()
+    assert sorted(said(world.segments())) == ["one", "so", "three", "two"]
+
+
 def test_after_a_catch_up_only_what_changed_is_saved_and_the_next_claim_loads_it() -> None:
     world, worker = _behind()
     world.send(event("ben", 0, "so"))

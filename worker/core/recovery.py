@@ -159,7 +159,9 @@ class Recovery:
         start = (self._record.start_offset, self._record.start_position)
         units = _stored_units(stored)
         places = list(units)
-        if start in units:
+        pieces = (piece for word in stored.buffer for piece in word.pieces)
+        cut = next((piece.unit_start for piece in pieces if (piece.offset, piece.position) == start), 0)
+        if start in units and cut <= self._given:
             self._units = [units[place] for place in places[places.index(start) :]]
             self._begun = True
             self._accepted = (stored.admission.epoch, stored.admission.next_seq - 1)

@@ -29,8 +29,8 @@ from dataclasses import dataclass, field
 
 from schemas.checkpoint import Manifest
 from schemas.errors import NewerVersionError
-from schemas.ledger_sum import LedgerSum, decode_published
-from schemas.state import SessionFacts, decode_state, encode_state
+from schemas.ledger_sum import LedgerSum
+from schemas.state import SessionFacts, SessionState, decode_state, encode_state
 from worker.core.context import DecodingContext, Origin
 from worker.core.partition import PartitionSessions
 from worker.core.recovery import Recovery
@@ -182,48 +182,50 @@ class Rebuild:
     def _catch_up(self, stored: Manifest) -> Iterator[None]:
         stall_s, timeout_s = self._settings.rebuild_stall_s, self._settings.claim_timeout_s
         yield from self._ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
-        if not self._ledger.is_bounded or self._sum() != self._expected:
+        if not self._ledger.is_bounded:
             raise _NotFromThereError
         self._rebuilt.ledger_records = self._ledger.records
-        applied = [_applied(one) for one in self._ledger.states.values()]
-        for count, (session, snapshot) in enumerate(self._snapshots.items(), start=1):
-            applied.append(self._restore_stored(session, snapshot, stored))
-            if count % PIECE_SESSIONS == 0:
-                yield
+        kept, last = LedgerSum(), AppliedRecord(-1, -1, 0)
+        for start in range(0, len(names := list(self._snapshots)), PIECE_SESSIONS):
+            states = [self._restore_stored(name, stored) for name in names[start : start + PIECE_SESSIONS]]
+            kept = kept.plus(*(one for one in states if self._is_kept(one.session)))
+            last = max(last, *map(_applied, states))
+            yield
         for session, record in self._ledger.states.items():
             if session not in self._recoveries:
                 self._recoveries[session] = Recovery(record, self._context.segmenters, read_from=stored.next_offset)
+        if kept.plus(*self._ledger.states.values()) != self._expected:
+            raise _NotFromThereError
         if any(one.is_out_of_reach for one in self._recoveries.values()):
             raise _NotFromThereError
-        again = {name for name in self._snapshots if name in self._ledger.forgotten_through} | self._recoveries.keys()
+        again = {*self._snapshots.keys() & self._ledger.forgotten_through.keys(), *self._recoveries}
+        applied = [last, *map(_applied, self._ledger.states.values())]
         yield from self._replay_all(ReplayedTime(self._rebuilt.time, applied, stored.next_offset), stored.next_offset)
         yield from self._add_up(again)
 
-    def _sum(self) -> LedgerSum:
-        """Return what the stored sessions and the ledger's newer records have published."""
-        kept = (
-            decode_published(snapshot)
-            for name, snapshot in self._snapshots.items()
-            if name not in self._ledger.states and name not in self._ledger.forgotten_through
-        )
-        return self._ledger.sum.plus(*kept)
+    def _is_kept(self, session: str) -> bool:
+        """Tell whether a stored session stays as it is stored, as far as the ledger says."""
+        return session not in self._ledger.states and session not in self._ledger.forgotten_through
 
-    def _restore_stored(self, session: str, snapshot: bytes, stored: Manifest) -> AppliedRecord:
-        """Restore a stored session as far as the ledger has no newer word of it."""
+    def _restore_stored(self, session: str, stored: Manifest) -> SessionState:
+        """Restore a stored session as far as the ledger has no newer word of it; return it as it is stored."""
+        snapshot = self._snapshots[session]
         try:
             state = decode_state(snapshot)
         except ValueError:
             raise _NotFromThereError from None
-        record = self._ledger.states.get(session)
         if state.session != session:
             raise _NotFromThereError
-        if record is not None:
+        record = self._ledger.states.get(session)
+        if record is not None and _age(record) < _age(state):  # an operator wrote an old record again
+            del self._ledger.states[session]
+        elif record is not None:
             self._recoveries[session] = Recovery(
                 record, self._context.segmenters, stored=state, read_from=stored.next_offset
             )
-        elif session not in self._ledger.forgotten_through:
+        if self._is_kept(session):
             self._rebuilt.sessions.restore(state, snapshot)
-        return _applied(state)
+        return state
 
     def _from_nothing(self) -> Iterator[None]:
         stall_s, timeout_s = self._settings.rebuild_stall_s, self._settings.claim_timeout_s
@@ -327,6 +329,11 @@ class Rebuild:
             self._rebuilt.lost_words += recovery.lost_words
             state = recovery.bare_state()
         self._rebuilt.sessions.restore(state, encode_state(state))
+
+
+def _age(facts: SessionFacts) -> tuple[int, int, int]:
+    """Return what only grows from one state of a name's sessions to the next."""
+    return facts.since, facts.output.last_offset, facts.output.index
 
 
 def _applied(facts: SessionFacts) -> AppliedRecord:
