@@ -73,7 +73,7 @@ class World:
 
     def settings(self, ordinal: int = 0, **changes: object) -> RuntimeSettings:
         routes = (Route(target="de", topic="translate.de"),)
-        return RuntimeSettings(ordinal=ordinal, routes=routes, **changes)  # type: ignore[arg-type]
+        return RuntimeSettings(**{"ordinal": ordinal, "routes": routes, **changes})  # type: ignore[arg-type]
 
     def send(self, *events: WordsEvent, timestamp_ms: int | None = None) -> None:
         for one in events:

@@ -20,13 +20,14 @@ small, capital nor all capitals ("iPhone") is the recogniser's own and stays, as
 model punctuated (``replace_marks`` false) the recogniser's marks and capitals stay.
 
 An overlay (``worker.core.overlays``) stands for the words of a run, in ``marked`` and ``fluent``: with the mark of its
-last word, within one sentence, and in ``marked`` within one bracket.
+last word, within one sentence, and in ``marked`` within one bracket. Words that are redacted side by side are one run,
+up to a mark, in every style.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -116,6 +117,7 @@ def render_segment(
     keep_reparanda: bool = False,
     cleaning: Cleaning = _ALL,
     overlays: OverlayRules = NO_OVERLAYS,
+    redacted: Collection[int] = (),
 ) -> Rendered:
     """Render a segment as published; without a model, or without marks of ours, the recogniser's own stay.
 
@@ -130,6 +132,7 @@ def render_segment(
         keep_reparanda=keep_reparanda,
         cleaning=cleaning.joined(segment.own_fillers, segment.kept_phrases),
         overlays=overlays.joined(segment.numbers, segment.spellings),
+        redacted=redacted,
         replace_marks=segment.model is not None and segment.punctuated,
     )
 
@@ -156,17 +159,20 @@ def render(  # noqa: PLR0913 - what a rendering may be told
     keep_reparanda: bool = False,
     cleaning: Cleaning = _ALL,
     overlays: OverlayRules = NO_OVERLAYS,
+    redacted: Collection[int] = (),
     replace_marks: bool = True,
 ) -> Rendered:
     """Render the words of one segment.
 
     sentence_start: whether the first word starts a sentence. keep_fillers, keep_reparanda: what ``fluent`` leaves in.
     cleaning: how much it leaves out, and which words of an operator's own. overlays: what is written otherwise.
+    redacted: the indices of words whose text stands for what was said (``worker.core.overlays.redaction``).
     replace_marks: whether the labels' marks replace the recogniser's; false where no model punctuated.
     """
     typography = typography_of(lang, french_spaces=overlays.french_spaces)
     if style is Style.VERBATIM:
-        return _written([_Part(index=i, text=word.text) for i, word in enumerate(words)], words, typography)
+        said = [_Part(index=i, text=word.text) for i, word in enumerate(words)]
+        return _written(_redacted(said, words, redacted, apart=False), words, typography)
     # In a Chinese session a segment said in English from the sentence's start on is written as English.
     if (
         replace_marks
@@ -185,6 +191,7 @@ def render(  # noqa: PLR0913 - what a rendering may be told
         parts = _punctuated(words, kept, typography, sentence_start=sentence_start)
     else:
         parts = [_Part(index=i, text=word.text) for i, word in enumerate(words) if kept[i]]
+    parts = _redacted(parts, words, redacted, apart=style is Style.MARKED)
     if overlays:
         parts = _overlaid(parts, words, overlays, apart=style is Style.MARKED, sentence_start=sentence_start)
     if style is Style.MARKED:
@@ -257,6 +264,32 @@ def _with_capitals(text: str, casing: Casing, typography: Typography, *, starts_
     first = next((i for i, char in enumerate(text) if char.isalnum()), 0)
     capital = text[first].title()
     return text[:first] + capital + text[first + 1 :] if len(capital) == 1 else text
+
+
+def _redacted(
+    parts: Sequence[_Part], words: Sequence[SegmentWord], redacted: Collection[int], *, apart: bool
+) -> list[_Part]:
+    """Make one of the redacted words of a kind that stand side by side. apart: as of ``_overlaid``."""
+    if not redacted:
+        return list(parts)
+    written: list[_Part] = []
+    for part in parts:
+        before = written[-1] if written else None
+        word = words[part.index]
+        if part.index not in redacted:
+            written.append(part)
+        elif (
+            before is None
+            or before.overlay is None
+            or before.mark != "none"
+            or before.text != word.text
+            or (apart and kind_of(words[before.index].disfluency) != kind_of(word.disfluency))
+        ):
+            written.append(_Part(index=part.index, text=word.text, mark=part.mark, overlay="redaction"))
+        else:
+            before.others += (part.index,)
+            before.mark = part.mark
+    return written
 
 
 def _overlaid(

@@ -98,6 +98,7 @@ class Worker:
             interval_ms=settings.tentative_interval_ms,
             wire=settings.wire_format,
             observer=parts.observer,
+            redaction=settings.redaction(settings.tentative_redact),
         )
 
     def run(self, stopping: Callable[[], bool]) -> None:

@@ -5,13 +5,16 @@ Every record goes to its input's partition number, keyed by session, so that a s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from schemas.codec import encode_segment, encode_translation
 from schemas.segments import NumberForm, Segment, TranslationSegment
 from schemas.state import LedgerState, encode_ledger
 from worker.core.cleaning import Cleaning, CleaningLevel
+from worker.core.overlays.redaction import Redaction
 from worker.core.overlays.rules import OverlayRules
 from worker.core.rendering import render_segment
 from worker.core.segment_writer import OutSegment
@@ -90,10 +93,13 @@ class OutputRecords:
     settings: RuntimeSettings
     _cleaning: dict[CleaningLevel, Cleaning] = field(init=False)
     _overlays: dict[NumberForm, OverlayRules] = field(init=False)
+    _redactions: dict[str, Redaction] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_cleaning", {level: self.settings.cleaning(level) for level in CleaningLevel})
         object.__setattr__(self, "_overlays", {form: self.settings.overlays(form) for form in NumberForm})
+        redactions = {route.target: self.settings.redaction(route.redact) for route in self.settings.routes}
+        object.__setattr__(self, "_redactions", redactions)
 
     def segment(self, partition: int, out: OutSegment, headers: tuple[tuple[str, bytes], ...] = ()) -> list[OutMessage]:
         """Return a segment's records: one for the segments topic, and one for each route that it goes to."""
@@ -139,6 +145,10 @@ class OutputRecords:
         return [OutMessage(topic=self.settings.ledger, partition=partition, key=key, value=None, headers=headers)]
 
     def _translation(self, segment: Segment, route: Route, previous_index: int | None) -> TranslationSegment:
+        redaction = self._redactions[route.target]
+        redacted: Collection[int] = ()
+        if redaction:
+            segment, redacted = redaction.segment(segment)
         rendered = render_segment(
             segment,
             route.rendering,
@@ -146,7 +156,10 @@ class OutputRecords:
             keep_reparanda=route.keep_reparanda,
             cleaning=self._cleaning[route.cleaning],
             overlays=self._overlays[route.numbers],
+            redacted=redacted,
         )
+        if redaction:
+            segment = replace(segment, own_fillers=(), kept_phrases=(), spellings=None)
         fields = {name: getattr(segment, name) for name in segment.__struct_fields__}
         return TranslationSegment(
             **fields,

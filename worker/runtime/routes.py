@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from schemas.events import TARGET_PATTERN, Target
 from schemas.segments import NumberForm
 from worker.core.cleaning import CleaningLevel
+from worker.core.overlays.redaction import Redacted
 from worker.core.rendering import Style
 
 __all__ = ["Route", "require_topic"]
@@ -22,7 +23,7 @@ class Route:
 
     target: what producers call it. rendering: how its text is made from the labels. keep_fillers, keep_reparanda:
     what ``fluent`` leaves in. cleaning: how much it leaves out. numbers: as digits for all sessions, or only for those
-    that wish it.
+    that wish it. redact: what its records do not carry.
     """
 
     target: Target
@@ -32,6 +33,7 @@ class Route:
     keep_reparanda: bool = False
     cleaning: CleaningLevel = CleaningLevel.FULL
     numbers: NumberForm = NumberForm.WORDS
+    redact: tuple[Redacted, ...] = ()
 
     def __post_init__(self) -> None:
         if not _TARGET.fullmatch(self.target):

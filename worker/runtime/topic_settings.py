@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
 from msgspec import Meta
 
+from worker.core.overlays.redaction import Redacted, Redaction
 from worker.runtime.routes import Route, require_topic
 
 __all__ = ["TopicSettings"]
@@ -51,7 +53,8 @@ class TopicSettings:
         Meta(
             description="Translation routes, each `target=topic` or `target=topic:rendering` (`verbatim`, `marked`, "
             "`fluent`); as tables in a file also `keep_fillers`, `keep_reparanda`, `cleaning` (`off`, `light`, "
-            "`medium`, `full`) and `numbers` (`words`, `digits`).",
+            "`medium`, `full`), `numbers` (`words`, `digits`) and `redact` (`numbers`, `cards`, `emails`, `letters`, "
+            "`names`: docs/privacy.md).",
             extra={"change": "at a roll-out; a session goes on where it is"},
         ),
     ] = ()
@@ -63,6 +66,21 @@ class TopicSettings:
             extra={"change": "at a roll-out"},
         ),
     ] = ""
+
+    tentative_redact: Annotated[
+        tuple[Redacted, ...],
+        Meta(
+            description="What the records of `tentative_topic` do not carry, as `redact` of a route.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = ()
+    redacted_names: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Names and phrases that `names` redacts, compared without case, marks and spaces.",
+            extra={"change": "at a roll-out"},
+        ),
+    ] = ()
 
     def __post_init__(self) -> None:
         for name in ("input_topic", "segment_topic", "dead_letter_topic"):
@@ -78,6 +96,13 @@ class TopicSettings:
             raise ValueError("every topic has one purpose, and two settings name the same one")
         if len({route.target for route in self.routes}) != len(self.routes):
             raise ValueError("routes: a target is named twice")
+        kinds = {kind for route in self.routes for kind in route.redact} | set(self.tentative_redact)
+        if Redacted.NAMES in kinds and not self.redacted_names:
+            raise ValueError("names are to be redacted, and redacted_names holds none")
+
+    def redaction(self, kinds: Iterable[Redacted]) -> Redaction:
+        """Return what redacts these kinds."""
+        return Redaction(kinds=frozenset(kinds), names=self.redacted_names)
 
     @property
     def ledger(self) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from schemas.codec import encode_tentative
 from schemas.wire import WireFormat
+from worker.core.overlays.redaction import NO_REDACTION, Redaction
 from worker.core.paced_looks import PacedLooks
 from worker.core.partition import PartitionSessions
 from worker.ports.clock import Clock
@@ -29,13 +30,17 @@ _Key = tuple[int, str]
 
 @dataclass(slots=True, kw_only=True)
 class UnfrozenWords:
-    """Publishes the unfrozen words of sessions that have changed. publisher: None where nobody wants them."""
+    """Publishes the unfrozen words of sessions that have changed. publisher: None where nobody wants them.
+
+    redaction: of words that are not published.
+    """
 
     publisher: TentativePublisher | None
     clock: Clock
     interval_ms: int
     wire: WireFormat
     observer: Observer
+    redaction: Redaction = NO_REDACTION
     _looks: PacedLooks[_Key] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,6 +75,7 @@ class UnfrozenWords:
         tentative = None if sessions is None else sessions.tentative(name, self.clock.wall_ms())
         if tentative is not None and tentative.words:
             self._looks.told(key, self.clock.monotonic_s())
+            tentative = self.redaction.tentative(tentative) if self.redaction else tentative
             return publisher.offer(number, name.encode(), encode_tentative(tentative, self.wire))
         self._looks.forget(key)
         return False

@@ -1,0 +1,166 @@
+"""Redaction: what is found, at every cut of a segment, and that words, text and spans agree."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.segments import Segment, SegmentWord
+from tests.harness.segments import timed_segment
+from tests.unit.core.spoken import UNITS
+from worker.core.overlays.redaction import Redacted, Redaction
+from worker.core.rendering import Style, render_segment
+
+_NAMES = ("Anna Maria Schmidt", "Zwiesel", "王小明")
+_ALL = Redaction(kinds=frozenset(Redacted), names=_NAMES)
+
+
+def redacted(line: str, *kinds: Redacted, whole: bool = True) -> str:
+    """Return a session's words, or some from its middle, each redacted one as what stands for it."""
+    words = [SegmentWord(text=word, punctuation="none", disfluency="O") for word in line.split()]
+    found = Redaction(kinds=frozenset(kinds or Redacted), names=_NAMES).found(words, begins=whole, ends=whole)
+    return " ".join(found.get(at, word.text) for at, word in enumerate(words))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("ring five five five please", "ring [NUMBER] [NUMBER] [NUMBER] please"),
+        ("ring five um five please", "ring [NUMBER] um [NUMBER] please"),
+        ("on august fourth two thousand", "on august [NUMBER] [NUMBER] [NUMBER]"),
+        ("it was 4,200.50 or so", "it was [NUMBER] or so"),
+        ("one of them has two dogs", "one of them has two dogs"),
+        ("a double espresso oh no", "a double espresso oh no"),
+        ("code oh double seven", "code [NUMBER] [NUMBER] [NUMBER]"),
+        ("the first of all", "the first of all"),
+        ("电话 是 一三八零零 谢谢", "电话 是 [NUMBER] 谢谢"),
+        ("我们 一起 走 给 我 一个", "我们 一起 走 给 我 一个"),
+    ],
+)
+def test_numbers(line: str, expected: str) -> None:
+    assert redacted(line, Redacted.NUMBERS) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("write to ada dot king at example dot com now", "write to " + "[EMAIL] " * 7 + "now"),
+        ("it is a d a at example dot co dot uk", "it is " + "[EMAIL] " * 9),
+        ("my address is ada at example.com", "my address is [EMAIL] [EMAIL] [EMAIL]"),
+        ("ada@example.com wrote", "[EMAIL] wrote"),
+        ("look at the dog at home", "look at the dog at home"),
+        ("at the end of the day", "at the end of the day"),
+    ],
+)
+def test_emails(line: str, expected: str) -> None:
+    assert redacted(line, Redacted.EMAILS) == expected.strip()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("spelled s m i t h right", "spelled " + "[LETTERS] " * 5 + "right"),
+        ("b as in bravo o for oscar", "[LETTERS] " * 7),
+        ("plan a is for me and i know", "plan a is for me and i know"),
+    ],
+)
+def test_letters(line: str, expected: str) -> None:
+    assert redacted(line, Redacted.LETTERS) == expected.strip()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("ask anna maria SCHMIDT", "ask [NAME] [NAME] [NAME]"),
+        ("ask anna maria", "ask anna maria"),
+        ("zwiesel's and zwiesel", "zwiesel's and [NAME]"),
+        ("我 是 王 小明", "我 是 [NAME] [NAME]"),
+    ],
+)
+def test_names_of_the_operators_list(line: str, expected: str) -> None:
+    assert redacted(line, Redacted.NAMES) == expected
+
+
+def test_a_card_is_told_from_other_digits_by_its_check() -> None:
+    card = "four one one one one one one one one one one one one one one"
+    assert redacted(f"it is {card} one thanks", Redacted.CARDS) == "it is " + "[CARD] " * 16 + "thanks"
+    assert redacted(f"it is {card} two thanks", Redacted.CARDS) == f"it is {card} two thanks"
+    assert redacted("it is forty one eleven 1111 1111 1111 thanks", Redacted.CARDS).count("[CARD]") == 6
+    assert redacted("卡号 是 四一一一一一一一一一一一一一一一", Redacted.CARDS) == "卡号 是 [CARD]"
+
+
+def _card(digits: list[int]) -> list[int]:
+    """Return digits with the one behind them that makes a card number."""
+    total = sum(sum(divmod(digit * (2 - at % 2), 10)) for at, digit in enumerate(reversed(digits)))
+    return [*digits, -total % 10]
+
+
+_SECRETS = st.one_of(
+    st.lists(st.integers(2, 9), min_size=12, max_size=18).map(_card).map(lambda card: [UNITS[digit] for digit in card]),
+    st.just(["anna", "maria", "schmidt"]),
+    st.just(["王", "小", "明"]),
+    st.lists(st.sampled_from("bcdfghjkz"), min_size=3, max_size=9).map(lambda said: [letter + "" for letter in said]),
+    st.sampled_from(["vera dot quist at frohmail dot com", "v e r a at frohmail dot co dot uk"]).map(str.split),
+)
+_BEFORE = ["my", "email", "address", "is"]
+
+
+@given(secret=_SECRETS, cut=st.integers(0, 40), kind_of_end=st.booleans())
+def test_a_border_within_what_is_redacted_reveals_none_of_it(secret: list[str], cut: int, *, kind_of_end: bool) -> None:
+    said = [*_BEFORE, *secret, "thank", "you"]
+    place = len(_BEFORE) + cut % (len(secret) + 1)
+    shown: list[str] = []
+    for half, begins in ((said[:place], True), (said[place:], False)):
+        words = [SegmentWord(text=word, punctuation="none", disfluency="O") for word in half]
+        found = _ALL.found(words, begins=begins, ends=not begins and kind_of_end, opens=begins, closes=False)
+        shown += [found.get(at, word.text) for at, word in enumerate(words)]
+
+    assert set(shown) & set(secret) <= {"is"}
+    assert shown[-2:] == ["thank", "you"] or secret[-1] not in shown
+
+
+def _segment(said: list[str]) -> Segment:
+    segment = timed_segment(*((word, "comma" if word == "um" else "none", 0, 200) for word in said))
+    return msgspec.structs.replace(
+        segment, speaker="Anna Maria Schmidt", attributes={"who": "Zwiesel"}, spellings={"code": "Zwiesel"}
+    )
+
+
+@given(
+    st.lists(
+        st.sampled_from(["zwiesel", "seven", "eight", "um", "we", "code", "q", "vera@x.com", "twenty"]), max_size=12
+    ),
+    st.sampled_from(Style),
+)
+def test_words_text_and_spans_of_a_redacted_segment_agree(said: list[str], style: Style) -> None:
+    given_segment = _segment(said)
+    segment, found = _ALL.segment(given_segment)
+    rendered = render_segment(segment, style, redacted=found)
+
+    assert [word.start_ms for word in segment.words] == [word.start_ms for word in given_segment.words]
+    assert all(word.text == found.get(at, said[at]) for at, word in enumerate(segment.words))
+    for at, begin, end in rendered.spans:
+        if at in found:
+            assert rendered.text[begin:end] == found[at]
+    written = msgspec.json.encode(segment).decode() + rendered.text
+    assert not any(secret in written.casefold() for secret in ("zwiesel", "vera@", "anna"))
+    covered = {at for overlay in rendered.overlays for at in range(overlay.first_word, overlay.last_word + 1)}
+    assert {at for at, _, _ in rendered.spans if at in found} <= covered
+
+
+def test_redacted_words_side_by_side_are_one_text_up_to_a_mark() -> None:
+    said = timed_segment(
+        *(("call", "none", 0, 200), ("five", "none", 0, 200), ("six", "period", 0, 200), ("seven", "none", 0, 200)),
+        ("eight", "period", 0, 200),
+    )
+    segment, found = Redaction(kinds=frozenset({Redacted.NUMBERS})).segment(said)
+    rendered = render_segment(segment, Style.FLUENT, redacted=found)
+
+    assert rendered.text == "Call [NUMBER]. [NUMBER]."
+    assert rendered.spans == ((0, 0, 4), (1, 5, 13), (2, 5, 13), (3, 15, 23), (4, 15, 23))
+    assert [(one.kind, one.first_word, one.last_word) for one in rendered.overlays] == [
+        ("redaction", 1, 2),
+        ("redaction", 3, 4),
+    ]
