@@ -23,7 +23,7 @@ __all__ = ["Answers", "TurnEnds", "expected_error", "fit_line", "kinds_of", "mar
 
 _KINDS = ("", "RM", "RM", "IM", "IM")
 _BINS = 15
-_STEPS = 50
+_STEPS, _SMALL, _FAR = 50, 1e-6, 30.0
 _HELD_WORDS = 1.0
 _HIGHEST, _LOWEST = 0.9975, 0.0025
 """Where the ends of published steps lie: 1.00 is all from 0.995 on."""
@@ -107,21 +107,28 @@ def expected_error(probabilities: NDArray[np.float64], right: NDArray[np.bool_],
 
 
 def fit_line(probabilities: NDArray[np.float64], right: NDArray[np.bool_]) -> OddsLine:
-    """Return slope and shift of the log odds of being right over those that were said: logistic regression.
+    """Return slope and shift of the log odds of being right over those that were said: logistic regression, by Newton.
 
     The line is held to slope 1 and no shift as by one word, so that a rare label keeps what its model says.
     """
     inside = np.clip(probabilities, _LOWEST, _HIGHEST)
     rows = np.stack((np.log(inside / (1.0 - inside)), np.ones_like(inside)), axis=1)
     begun = np.array([1.0, 0.0])
+
+    def loss(line: NDArray[np.float64]) -> float:
+        odds = rows @ line
+        return float((np.logaddexp(0.0, odds) - right * odds).sum() + _HELD_WORDS / 2 * ((line - begun) ** 2).sum())
+
     line = begun.copy()
     for _ in range(_STEPS):
-        said = 1.0 / (1.0 + np.exp(-(rows @ line)))
+        said = 1.0 / (1.0 + np.exp(-np.clip(rows @ line, -_FAR, _FAR)))
         slope = rows.T @ (said - right) + _HELD_WORDS * (line - begun)
         curve = (rows * (said * (1.0 - said))[:, None]).T @ rows + _HELD_WORDS * np.eye(2)
         step = np.linalg.solve(curve, slope)
-        line -= step
-        if np.abs(step).max() < 1e-6:
+        while loss(line - step) > loss(line) and np.abs(step).max() > _SMALL:
+            step /= 2  # a whole step may go beyond the least loss
+        line = line - step
+        if np.abs(step).max() <= _SMALL:
             break
     return round(float(line[0]), 3), round(float(line[1]), 3)
 

@@ -37,6 +37,14 @@ def test_a_label_that_was_never_seen_wrong_keeps_a_line_near_its_models_own() ->
     assert abs(shift) < 0.5
 
 
+def test_a_label_that_is_nearly_always_right_has_a_line_of_a_common_size() -> None:
+    rng = np.random.default_rng(2)
+    said = np.clip(rng.beta(30, 1, 2_000), 0.01, 1.0).round(2)
+    slope, shift = fit_line(said, rng.random(2_000) < 0.995)
+    assert 0 < slope < 2
+    assert abs(shift) < 6
+
+
 def _word(mark: Punctuation, tag: Disfluency, said: float | None) -> SegmentWord:
     return SegmentWord(
         text="a", punctuation=mark.published, disfluency=tag.published,  # type: ignore[arg-type]
