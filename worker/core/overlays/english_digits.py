@@ -261,8 +261,9 @@ class _Finder:
         before = self._word(span.begin - 1)
         if before in _CLOCK_CUES:
             return True
-        other = self._clock(end + 1) if self._word(end) in ("to", "until", "till") else None
-        if before == "from" and other is not None and other[2]:
+        link = {"from": ("to", "until", "till"), "between": ("and",)}.get(before, ())
+        other = self._clock(end + 1) if self._word(end) in link else None
+        if other is not None and other[2]:
             return True
         joined = before in ("to", "and", "or") and self._at > 0 and self._spans[self._at - 1].end == span.begin - 1
         begins = [place for place in range(max(0, span.begin - _CLOCK_WORDS), span.begin - 1) if self._clock(place)]
@@ -413,7 +414,8 @@ class _Finder:
         if value < _LEAST:
             numbered = before in _NUMBERED and (value > 1 or before != "number") and not self._is_joined_to_small(span)
             return span.value if numbered else None
-        if self._is_bare_scale(span) or self._is_joined_to_small(span):
+        out_of_ten = value == _LEAST and (self._word(span.begin - 2), before) == ("out", "of")
+        if out_of_ten or self._is_bare_scale(span) or self._is_joined_to_small(span):
             return None
         if value in _YEARS and before in _YEAR_CUES and self._word(span.end) not in _TIME_UNITS:
             return span.value
@@ -479,7 +481,9 @@ class _Finder:
         year, month, day = date["year"] or "", _MONTHS[int(date["month"]) - 1], (date["day"] or "").lstrip("0")
         month_first, before = words[0].title() == month, self._word(span.begin - 1)
         verb_too = words[0 if month_first else -1] in _VERBS_TOO and "of" not in words
-        if verb_too and not year and not (month_first and before in _DATE_CUES):
+        joined = before in _JOINED and self._at > 0 and self._spans[self._at - 1].end == span.begin - 1
+        after_date = joined and self._spans[self._at - 1].kind is NumberKind.DATE
+        if verb_too and not year and not (month_first and (before in _DATE_CUES or after_date)):
             return None
         is_ordinal = any(word.endswith(_ORDINAL_ENDINGS) and word not in _NO_ORDINALS for word in words)
         if month_first:

@@ -78,6 +78,7 @@ _ENDINGS = _set(
     """com org net edu gov io co uk de fr es it nl ch cn jp info biz me tv ai app dev eu us ca au in hk tw be pl se no
     fi dk pt br mx ru at c d u"""
 )
+_SURE_ENDINGS = _set("com org net edu gov io co uk de fr es nl cn jp biz tv dev eu au hk tw pl br mx ru")
 _WRITTEN_ADDRESS = re.compile(r"\S*@\S*|[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|co|uk|de|fr|es|it|cn|me|info)")
 _NO_LOCAL_PART = _set(
     """is email e-mail mail address to my me his her their our your the a an it it's its that that's and or on in of
@@ -442,7 +443,7 @@ def _may_be_address(views: Sequence[str], at: int) -> bool:
 
 def _cut_domain_end(views: Sequence[str]) -> int:
     """Return where the rest of an address that began before a border ends; 0 where there is none."""
-    if views and (views[0] in ("com", "org", "net") or _WRITTEN_ADDRESS.fullmatch(views[0])):
+    if views and (views[0] in _SURE_ENDINGS or _WRITTEN_ADDRESS.fullmatch(views[0])):
         return 1
     end = _domain_end(views, 0)
     dot = next((at for at, view in enumerate(views[:_MOST_DOMAIN]) if view in _DOTS), _MOST_DOMAIN)

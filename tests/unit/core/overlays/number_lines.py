@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.segments import NumberForm, PunctuationName
+from worker.core.normalisation import model_view
 from worker.core.overlays.overlay import Overlay, Stretch
 from worker.core.overlays.rules import OverlayRules
 from worker.core.typography import typography_of
@@ -37,7 +38,7 @@ def hand_written(lang: str) -> list[NumberLine]:
 def overlays_of(words: Sequence[str], *, begins: bool = True, ends: bool = True) -> list[Overlay]:
     """Return the numbers of words without marks that are written with digits."""
     marks: list[PunctuationName] = ["none" for _ in words]
-    stretch = Stretch(tuple(range(len(words))), tuple(words), tuple(marks), begins=begins, ends=ends)
+    stretch = Stretch(tuple(range(len(words))), tuple(map(model_view, words)), tuple(marks), begins=begins, ends=ends)
     return _DIGITS.over([stretch])
 
 
