@@ -17,6 +17,7 @@ __all__ = ["childes_sessions", "document_sessions", "line_sessions"]
 
 _TAGS = {"R": int(Disfluency.B_RM), "RM": int(Disfluency.B_RM), "F": int(Disfluency.B_IM), "IM": int(Disfluency.B_IM)}
 _CLITICS = ("'", "\u2019")
+_JOINED_TO = {"wan": ("na",), "gon": ("na",), "got": ("ta", "n't"), "lem": ("me",), "gim": ("me",)}
 _ENDS = frozenset(".?。？")
 
 
@@ -66,7 +67,7 @@ def childes_sessions(corpora: Path) -> Iterator[SaidSession]:
         words: list[str] = []
         tags: list[int] = []
         for word, tag in json.loads(line)["words"]:
-            if words and (word.startswith(_CLITICS) or word in ("n't", "n\u2019t")):
+            if words and (word.startswith(_CLITICS) or word in _JOINED_TO.get(words[-1], ("n't", "n\u2019t"))):
                 words[-1] += word
             else:
                 words.append(word)

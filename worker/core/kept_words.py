@@ -91,7 +91,14 @@ _BEHIND_MEAN_WELL = _words("by to towards") | {""}
 _SAY, _SAY_WHEN = _words("say says said"), _words("when whenever if where")
 _LINKS = _words("and but so well") | {""}
 _DEFINITION_WORDS = 7
-_URGENT, _URGENT_TIMES = frozenset("快来走好行等停看对是嗯吃"), 3
+_URGENT, _TIMES = frozenset("快来走好行等停看对是嗯吃"), 3
+_FUNCTION_WORDS = _words(
+    """i you we they he she it me him her us them a an the this that these those my your our their his its and or but so
+    if because as than when while where who what which how why in on at to of for from with by about into up out off
+    over is are am was were be been has have had do does did can could will would shall should may might must not there
+    here just i'm you're we're they're he's she's it's that's there's i've we've you've i'll we'll you'll i'd don't
+    didn't well like"""
+)
 _EMPHATIC_TERMS = "very;really;much;many;far;long;come on;go;bye;ha;blah;hey;please;hello;no;不"
 _EMPHATIC = _Phrases(_EMPHATIC_TERMS.split(";"))
 _BEHIND_SO = _words(
@@ -296,7 +303,7 @@ class _Guard:
             return self._text(place - 1) in _PHRASAL_VERBS
         if behind in _NEGATIONS and next_one and word[:1] == next_one[:1] and not word.isascii():
             return True
-        if (word[:1] in _DEGREES and word == behind) or (word[:1] in _URGENT and self._said_three_times(place)):
+        if (word[:1] in _DEGREES and word == behind) or self._said_three_times(place):
             return True
         while len(behind) == 1 and self._tag(place + 1) in _REPARANDUM:
             place += 1
@@ -304,13 +311,21 @@ class _Guard:
         return _is_letter(word) and (_is_letter(behind) or behind == "dot")
 
     def _said_three_times(self, place: int) -> bool:
-        """Tell whether a character is said three times or more: 快快快, 走走走."""
-        said, first, end = set(self._text(place)), place, place + 1
-        while set(self._text(first - 1)) == said:
+        """Tell whether a word or a Chinese character is said three times in a row: 快快快, "choo choo choo"."""
+        word = self._text(place)
+        if not word or (word in _FUNCTION_WORDS or len(word) == 1 if word.isascii() else word[0] not in _URGENT):
+            return False
+        unit, first, end = (word if word.isascii() else word[0]), place, place + 1
+
+        def again(at: int) -> bool:
+            return self._text(at) != "" and self._text(at).replace(unit, "") == ""
+
+        while again(first - 1):
             first -= 1
-        while set(self._text(end)) == said:
+        while again(end):
             end += 1
-        return len(said) == 1 and sum(len(self._text(at)) for at in range(first, end)) >= _URGENT_TIMES
+        said = "".join(self._text(at) for at in range(first, end))
+        return again(place) and len(said) >= _TIMES * len(unit)
 
     def _ends_clause(self, place: int, verb: str) -> bool:
         """Tell whether a verb said twice ends one clause and begins another: "whatever you do do it well"."""
