@@ -19,7 +19,10 @@ from msgspec import Raw
 from schemas.labels import NO_LABELS, Disfluency, Labels, Punctuation
 from schemas.state import ModelWord, ModelWordPiece
 from schemas.stored_words import encode_word, word_array
+from worker.core.european_guard import guard_european_tags
+from worker.core.european_numbers import EUROPEAN
 from worker.core.kept_words import guard_tags
+from worker.core.rules import primary_language
 
 __all__ = ["Buffer", "final_tags"]
 
@@ -114,11 +117,14 @@ class Buffer:
         self.labelled_start = self.start
         self.settled = max(self.frozen, min(size - look_ahead_words, end))
 
-    def freeze(self, end: int, previous_tag: int) -> int:
-        """Freeze the words before ``end``, their tags as they are final, and return the last frozen tag."""
+    def freeze(self, end: int, previous_tag: int, lang: str = "") -> int:
+        """Freeze the words before ``end``, their tags as they are final, and return the last frozen tag.
+
+        lang: of the session (BCP-47).
+        """
         if end <= self.frozen:
             return previous_tag
-        tags = final_tags(self.views, self.labels, self.frozen, end, previous_tag)
+        tags = final_tags(self.views, self.labels, self.frozen, end, previous_tag, lang)
         if tags != self.labels.disfluency:
             self.labels = self.labels.with_tags(tags)
         self.frozen = end
@@ -175,18 +181,22 @@ def _code_points(pieces: Sequence[ModelWordPiece]) -> int:
     return len(pieces[0].text) if len(pieces) == 1 else sum(len(piece.text) for piece in pieces)
 
 
-def final_tags(views: Sequence[str], labels: Labels, start: int, end: int, previous_tag: int) -> bytes:
+def final_tags(views: Sequence[str], labels: Labels, start: int, end: int, previous_tag: int, lang: str) -> bytes:
     """Return the tags of a buffer's labelled words, those from ``start`` to ``end`` as they freeze.
 
-    The guard takes tags away (``worker.core.kept_words``). Then an I-tag that continues nothing begins something: what
-    it continues is frozen already, so the outcome is as final as the label.
+    A guard takes tags away (``worker.core.kept_words``, ``european_guard``). Then an I-tag that continues nothing
+    begins something: what it continues is frozen already, so the outcome is as final as the label.
 
     views: the model's view of each word. labels: of the first words. previous_tag: of the word before ``start``.
+    lang: of the session (BCP-47).
     """
     if not any(labels.disfluency[start:]):
         return labels.disfluency
     tags = bytearray(labels.disfluency)
-    guard_tags(views, labels.punctuation, tags, start, end)
+    if (language := primary_language(lang)) in EUROPEAN:
+        guard_european_tags(views, tags, start, end, language)
+    else:
+        guard_tags(views, labels.punctuation, tags, start, end)
     tag = previous_tag
     for place in range(start, end):
         given = tags[place]

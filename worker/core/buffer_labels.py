@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from schemas.labels import Labels
 from worker.core.buffer import Buffer
 from worker.core.context import DecodingContext
+from worker.core.european_guard import keep_european_numbers_whole
+from worker.core.european_numbers import EUROPEAN
 from worker.core.kept_numbers import marks_around_numbers
 from worker.core.kept_words import join_answers
 from worker.core.labelling import LabelRequest
@@ -20,15 +22,16 @@ __all__ = ["BufferLabels"]
 
 
 class BufferLabels:
-    """model: what labels the buffer; None: nothing does. outlook: labels of its last words that may still change."""
+    """model: what labels the buffer; None: nothing does. lang: of the session. outlook: labels that may change."""
 
-    __slots__ = ("_buffer", "_context", "_session", "model", "outlook")
+    __slots__ = ("_buffer", "_context", "_session", "lang", "model", "outlook")
 
-    def __init__(self, context: DecodingContext, session: str, buffer: Buffer, model: str | None) -> None:
+    def __init__(self, context: DecodingContext, session: str, buffer: Buffer, model: str | None, lang: str) -> None:
         self._context = context
         self._session = session
         self._buffer = buffer
         self.model = model
+        self.lang = lang
         self.outlook: Outlook | None = None
 
     @property
@@ -109,14 +112,12 @@ class BufferLabels:
 
     def _with_whole_phrases(self, labels: Labels, first: int) -> Labels:
         marks = bytearray(self._buffer.labels.punctuation[:first] + labels.punctuation)
-        marks_around_numbers(
-            self._buffer.views,
-            marks,
-            first,
-            look_ahead_words=self.look_ahead,
-            digit_commas=self._context.rules.digit_commas,
-        )
-        join_answers(self._buffer.views, marks, first)
+        views, digit_commas = self._buffer.views, self._context.rules.digit_commas
+        if (language := primary_language(self.lang)) in EUROPEAN:
+            keep_european_numbers_whole(views, marks, first, language, digit_commas=digit_commas)
+        else:
+            marks_around_numbers(views, marks, first, look_ahead_words=self.look_ahead, digit_commas=digit_commas)
+            join_answers(views, marks, first)
         return labels.with_marks(bytes(marks[first:]))
 
     def _asked_end(self, end: int) -> int:

@@ -80,7 +80,7 @@ class Decoder:
             labels=state.labels,
         )
         self.segmenter: WordSegmenter = context.segmenters(primary_language(state.lang), held)
-        self.labels = BufferLabels(context, writer.session, self.buffer, state.model)
+        self.labels = BufferLabels(context, writer.session, self.buffer, state.model, state.lang)
         self.tag = state.tag
         self.audio_end_ms = state.audio_end_ms
         self.unrecorded_offset = state.unrecorded_offset
@@ -152,7 +152,7 @@ class Decoder:
         if event.lang.casefold() != self.lang.casefold():
             yield from self.clear(Cause.LANGUAGE)
             self.segmenter = self.context.segmenters(primary_language(event.lang), HeldBack())
-        self.lang = event.lang
+        self.lang = self.labels.lang = event.lang
         if event.configure is not None:
             yield from self._configure(event)
         if applied.restarted:
@@ -332,7 +332,7 @@ class Decoder:
         buffer, start = self.buffer, self.buffer.frozen
         if end <= start and not session_end:
             return
-        self.tag = buffer.freeze(end, self.tag)
+        self.tag = buffer.freeze(end, self.tag, self.lang)
         self._count_frozen(start, end, cause)
         for stop in (*buffer.sentence_ends(start, end - 1), max(start, end)):
             self.writer.write(

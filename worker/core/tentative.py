@@ -22,7 +22,7 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
     buffer, writer = decoder.buffer, decoder.writer
     words = buffer.words[buffer.frozen :]
     of_now = buffer.labels if decoder.labels.outlook is None else decoder.labels.outlook.over(buffer)
-    tags = final_tags(buffer.views, of_now, buffer.frozen, len(of_now), decoder.tag)
+    tags = final_tags(buffer.views, of_now, buffer.frozen, len(of_now), decoder.tag, decoder.lang)
     labels = of_now.with_tags(tags).part(buffer.frozen)
     shown = [*words, *_tail(decoder)]
     return Tentative(

@@ -1,0 +1,91 @@
+"""What a model's labels may not do to German, Spanish and French numbers and editing terms, as the words go out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from models.data.frame_notation import bare, word_tags
+from models.decoding.labelling_runs import published_words
+from schemas.labels import Disfluency, Punctuation
+from worker.adapters.memory.engine import ScriptedEngine
+from worker.core.european_guard import guard_european_tags, keep_european_numbers_whole
+
+COMMA, PERIOD = Punctuation.COMMA.value, Punctuation.PERIOD.value
+
+
+def kept(line: str, language: str, *, start: int = 0) -> str:
+    """Return the words of a line that stay, its brackets being what a model says."""
+    words, tags = bare(line).split(), bytearray(word_tags(line))
+    guard_european_tags(words, tags, start, len(words), language)
+    return " ".join(word for word, tag in zip(words, tags, strict=True) if tag == Disfluency.O)
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "left"),
+    [
+        ("de", "das macht [sieben] hundert zwanzig", "das macht sieben hundert zwanzig"),
+        ("de", "es waren [drei] vier leute", "es waren drei vier leute"),
+        ("de", "es waren [drei] {nein} vier leute", "es waren vier leute"),
+        ("de", "es waren [drei leute] {äh} vier leute", "es waren vier leute"),
+        ("de", "es waren [dreissig] dreissig leute", "es waren dreissig leute"),
+        ("de", "die nummer ist [fünf] fünf zwei", "die nummer ist fünf fünf zwei"),
+        ("de", "[ich war] wir waren da", "wir waren da"),
+        ("de", "das {nein} ist gut", "das nein ist gut"),
+        ("de", "[das ist] {ich meine} es war gut", "es war gut"),
+        ("es", "[tres de] octubre de mil novecientos", "tres de octubre de mil novecientos"),
+        ("es", "son [treinta] y dos", "son treinta y dos"),
+        ("es", "son [treinta] {no perdón} cuarenta", "son cuarenta"),
+        ("es", "bueno {no} voy", "bueno no voy"),
+        ("fr", "quatre [vingt] dix euros", "quatre vingt dix euros"),
+        ("fr", "c'est [lundi] {je veux dire} mardi", "c'est mardi"),
+        ("fr", "c'est {enfin} mardi", "c'est enfin mardi"),
+    ],
+)
+def test_numbers_and_editing_terms_stay_unless_something_is_corrected(language: str, line: str, left: str) -> None:
+    assert kept(line, language) == left
+
+
+def test_a_number_whose_beginning_is_frozen_stays_whole() -> None:
+    assert kept("sieben {hundert} {zwanzig} euro", "de", start=1) == "sieben hundert zwanzig euro"
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "after", "mark", "left"),
+    [
+        ("de", "am dritten mai zweitausendzwei", 2, PERIOD, 0),
+        ("es", "treinta y dos", 0, COMMA, 0),
+        ("fr", "quatre vingt dix", 1, COMMA, 0),
+        ("fr", "zéro six douze vingt", 1, COMMA, 0),
+        ("de", "ja drei leute kommen", 1, COMMA, COMMA),
+        ("de", "es kamen drei vier gingen", 2, PERIOD, PERIOD),
+    ],
+)
+def test_no_mark_stands_inside_a_number(language: str, line: str, after: int, mark: int, left: int) -> None:
+    words, marks = line.split(), bytearray(len(line.split()))
+    marks[after] = mark
+    keep_european_numbers_whole(words, marks, 0, language, digit_commas=False)
+    wanted = bytearray(len(words))
+    wanted[after] = left
+    assert marks == wanted
+
+
+def test_a_comma_between_digits_stays_where_it_is_wanted() -> None:
+    words, marks = ["cinq", "cinq", "deux"], bytearray((COMMA, PERIOD, 0))
+    keep_european_numbers_whole(words, marks, 0, "fr", digit_commas=True)
+    assert marks == bytearray((COMMA, 0, 0))
+
+
+@pytest.mark.parametrize("lang", ["de-AT", "en"])
+def test_a_session_is_guarded_by_the_rules_of_its_language(lang: str) -> None:
+    def script(_model: str, words: Sequence[str], place: int, _look_ahead: int) -> tuple[int, int]:
+        return Punctuation.COMMA if words[place] == "dritten" else Punctuation.NONE, (
+            Disfluency.B_IM if words[place] == "nein" else Disfluency.O
+        )
+
+    engine = ScriptedEngine(languages=("de", "en"), script=script)
+    (words,) = published_words(engine, [["am", "dritten", "mai", "nein"]], language=lang)
+    said = [(word.punctuation, word.disfluency) for word in words]
+    cut, left_out = (said[1][0] == "comma", said[3][1] != "O")
+    assert (cut, left_out) == ((False, False) if lang == "de-AT" else (True, True))
