@@ -20,6 +20,7 @@ from schemas.tentative import Tentative
 from worker.adapters.onnx.engine import OnnxEngine
 from worker.core.conversation import in_order
 from worker.core.joined_text import joined_text
+from worker.core.labelling import Probabilities
 from worker.core.rules import DecodingRules
 from worker.core.segmentation import segmenters
 from worker.core.served_languages import unserved
@@ -33,8 +34,11 @@ from worker.transcripts.recording import Recording
 __all__ = ["Model", "load"]
 
 _WITHOUT_END_S = 1e9
-_RULES = DecodingRules(max_open_sessions=10_000_000)
-"""How many sessions there are is for the caller to bound: the worker's bound would refuse words here."""
+_RULES = DecodingRules(max_open_sessions=10_000_000, probabilities=Probabilities.WORDS)
+"""How many sessions there are is for the caller to bound: the worker's bound would refuse words here.
+
+Probabilities cost no bytes on a wire here, so words have them.
+"""
 
 
 def load(

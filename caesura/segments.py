@@ -35,7 +35,7 @@ class Segment:
 
     @property
     def words(self) -> tuple[SegmentWord, ...]:
-        """The words with ``punctuation``, ``disfluency`` and, as they came, times and confidence."""
+        """The words with ``punctuation``, ``disfluency``, how probable both are, times and confidence as they came."""
         return self.published.words
 
     @property
@@ -47,6 +47,11 @@ class Segment:
     def sentence_end(self) -> bool:
         """Whether its last word ends a sentence."""
         return self.published.sentence_end
+
+    @property
+    def turn_end(self) -> float | None:
+        """How probably the speaker had finished, 0 to 1, where it ends by a pause; what follows may prove it wrong."""
+        return self.published.turn_end
 
     @property
     def session(self) -> str:

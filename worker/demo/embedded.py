@@ -83,6 +83,7 @@ def embedded_parts() -> Iterator[Cast]:
             "worker.http_port": "0",
             "worker.routes": f"{TARGET}=translate.{TARGET}",
             "kafka.bootstrap_servers": "unknown",
+            "decoding.probabilities": "words",
         }
         names = load_settings(SettingSources(environ={}, flags=flags)).worker
         topics = [names.input_topic, names.segment_topic, names.dead_letter_topic, names.ledger, names.claims]
