@@ -70,7 +70,8 @@ class Heads:
         last = [stop - 1 for stop, request in zip(ends[1:], requests, strict=True) if request.closes]
         if _CLOSING in joined:
             joined[_MARKS][last] = joined[_CLOSING][last]
-        levels = frozenset(request.probabilities for request in requests) - {Probabilities.OFF}
+        levels = frozenset(request.probabilities for request in requests)
+        levels -= {Probabilities.OFF} if last else {Probabilities.OFF, Probabilities.TURNS}
         sure = self._probabilities if levels else None
         as_scored = joined if sure is None else {name: joined[name].copy() for name in (_MARKS, _TAGS)}
         for (start, stop), request in zip(pairwise(ends), requests, strict=True):

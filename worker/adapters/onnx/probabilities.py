@@ -78,12 +78,11 @@ class ModelProbabilities:
 
         scores: (W, C) of each head, no offset added. chosen: (W,), the classes. last: the rows of buffers' last words.
         """
-        if level is Probabilities.OFF:
-            return {}
+        columns: dict[str, NDArray[np.uint8]] = {}
         marks = scores["punctuation"]
-        turn_end = np.zeros(len(marks), dtype=np.uint8)
-        turn_end[last] = probability_numbers(log_odds(marks[last], self._ends), *self._turn_end)
-        columns = {"turn_end": turn_end}
+        if level is not Probabilities.OFF and last:
+            columns["turn_end"] = turn_end = np.zeros(len(marks), dtype=np.uint8)
+            turn_end[last] = probability_numbers(log_odds(marks[last], self._ends), *self._turn_end)
         if level is Probabilities.WORDS:
             of_marks = self._marks.numbers(marks, chosen["punctuation"])
             of_marks[last] = self._last_marks.numbers(marks[last], chosen["punctuation"][last])
