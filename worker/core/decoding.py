@@ -37,12 +37,16 @@ from worker.core.buffer import Buffer
 from worker.core.buffer_labels import BufferLabels
 from worker.core.context import DecodingContext, Origin
 from worker.core.labelling import LabelRequest
+from worker.core.overlays.beside import Beside
 from worker.core.rules import primary_language
 from worker.core.segment_writer import FrozenWords, SegmentWriter
 from worker.core.silence import heard_pause, said_until_ms, untimed_until_ms
 from worker.core.words import HeldBack, WordSegmenter
 
 __all__ = ["Decoder", "Work"]
+
+_BESIDE_WORDS = 12
+"""So many words before and behind a segment's are told to what renders it."""
 
 Work = Generator[LabelRequest, Labels | None, None]
 
@@ -323,6 +327,11 @@ class Decoder:
         comma = buffer.last_comma(self.options.look_ahead_words, too_many)
         self._cut(comma or min(max(len(buffer) - look_ahead, too_many), len(buffer)), Cause.LENGTH)
 
+    def beside(self, start: int, stop: int) -> Beside:
+        """Return the words around those of the buffer from ``start`` to ``stop``, as far as they are there."""
+        views = self.buffer.views
+        return Beside(tuple(views[max(0, start - _BESIDE_WORDS) : start]), tuple(views[stop : stop + _BESIDE_WORDS]))
+
     def _cut(self, end: int, cause: Cause) -> None:
         self._publish(end, cause)
         self.buffer.drop(end)
@@ -336,7 +345,7 @@ class Decoder:
         self._count_frozen(start, end, cause)
         for stop in (*buffer.sentence_ends(start, end - 1), max(start, end)):
             self.writer.write(
-                FrozenWords(buffer.words[start:stop], buffer.labels.part(start, stop)),
+                FrozenWords(buffer.words[start:stop], buffer.labels.part(start, stop), self.beside(start, stop)),
                 cause=cause if stop >= end else Cause.SENTENCE,
                 lang=self.lang,
                 model=self.labels.model,

@@ -190,6 +190,11 @@ class PartitionSessions:
         session = self._sessions.get(key)
         return None if session is None else session.tentative(now_ms)
 
+    def said_before(self, key: str) -> tuple[str, ...]:
+        """Return the model's view of a session's last frozen words, a few of them."""
+        session = self._sessions.get(key)
+        return () if session is None else session.said_before()
+
     def queued_words(self, key: str) -> int | None:
         """Return how many words of a session wait for labels behind the running work; None where it is at rest."""
         return self._work.queued_words(key)

@@ -43,6 +43,7 @@ from schemas.state import ChosenOptions, ModelWord
 from schemas.versions import SEGMENT_VERSION
 from worker.core.admission import PassedGap
 from worker.core.context import DecodingContext, Origin
+from worker.core.overlays.beside import NOTHING_BESIDE, Beside
 
 __all__ = ["FrozenWords", "OutSegment", "SegmentWriter", "model_ref", "probability", "published_words"]
 
@@ -63,19 +64,22 @@ _TURNS = (Cause.SILENCE, Cause.UTTERANCE)
 class OutSegment(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A segment to publish. routes: where it goes besides the segments topic, with the index last sent there.
 
-    traces: the trace contexts of its events, in the order of the input.
+    traces: the trace contexts of its events, in the order of the input. beside: the words around its own, as far as
+    they are known, for what a route redacts.
     """
 
     segment: Segment
     routes: dict[str, int | None]
     traces: tuple[str, ...] = ()
+    beside: Beside = NOTHING_BESIDE
 
 
 class FrozenWords(msgspec.Struct, frozen=True, gc=False):
-    """Words that froze together, and their labels."""
+    """Words that froze together, and their labels; and a few words beside them."""
 
     words: Sequence[ModelWord] = ()
     labels: Labels = NO_LABELS
+    beside: Beside = NOTHING_BESIDE
 
 
 @dataclass(slots=True, kw_only=True)
@@ -208,7 +212,8 @@ class SegmentWriter:
             spellings=options.spellings,
         )
         routes = {name: self.routes.get(name) for name in targets}
-        self.written.append(OutSegment(segment=segment, routes=routes, traces=self._take_traces(segment)))
+        traces = self._take_traces(segment)
+        self.written.append(OutSegment(segment=segment, routes=routes, traces=traces, beside=frozen.beside))
         if targets:
             self.routes = {**self.routes, **dict.fromkeys(targets, self.index)}
         self.index += 1

@@ -197,6 +197,11 @@ class Session:
         """Return the words that are not frozen, with their labels of now; changes nothing. now_ms: wall clock."""
         return tentative_words(self._decoder, at_ms=now_ms)
 
+    def said_before(self) -> tuple[str, ...]:
+        """Return the model's view of the last frozen words, a few of them."""
+        frozen = self._decoder.buffer.frozen
+        return self._decoder.beside(frozen, frozen).before
+
     def snapshot(self) -> bytes:
         """Return the session as it is stored. Nothing may be queued, and its segments must have been taken."""
         assert not self.is_busy, "a snapshot is taken between works"

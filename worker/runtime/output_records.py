@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from schemas.codec import encode_segment, encode_translation
-from schemas.segments import NumberForm, Segment, TranslationSegment
+from schemas.segments import NumberForm, TranslationSegment
 from schemas.state import LedgerState, encode_ledger
 from worker.core.cleaning import Cleaning, CleaningLevel
 from worker.core.overlays.redaction import Redaction
@@ -117,7 +117,7 @@ class OutputRecords:
         for target, previous_index in out.routes.items():
             route = self.settings.route(target)
             if route is not None:
-                value = encode_translation(self._translation(segment, route, previous_index), self.settings.wire_format)
+                value = encode_translation(self._translation(out, route, previous_index), self.settings.wire_format)
                 messages.append(
                     OutMessage(topic=route.topic, partition=partition, key=key, value=value, headers=headers)
                 )
@@ -144,11 +144,12 @@ class OutputRecords:
         key = (_REFUSED_KEY % offsets[0]).encode()
         return [OutMessage(topic=self.settings.ledger, partition=partition, key=key, value=None, headers=headers)]
 
-    def _translation(self, segment: Segment, route: Route, previous_index: int | None) -> TranslationSegment:
+    def _translation(self, out: OutSegment, route: Route, previous_index: int | None) -> TranslationSegment:
+        segment = out.segment
         redaction = self._redactions[route.target]
         redacted: Collection[int] = ()
         if redaction:
-            segment, redacted = redaction.segment(segment)
+            segment, redacted = redaction.segment(segment, out.beside)
         rendered = render_segment(
             segment,
             route.rendering,

@@ -75,7 +75,8 @@ class UnfrozenWords:
         tentative = None if sessions is None else sessions.tentative(name, self.clock.wall_ms())
         if tentative is not None and tentative.words:
             self._looks.told(key, self.clock.monotonic_s())
-            tentative = self.redaction.tentative(tentative) if self.redaction else tentative
+            if self.redaction and sessions is not None:
+                tentative = self.redaction.tentative(tentative, sessions.said_before(name))
             return publisher.offer(number, name.encode(), encode_tentative(tentative, self.wire))
         self._looks.forget(key)
         return False

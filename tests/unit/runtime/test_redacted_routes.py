@@ -30,9 +30,10 @@ _SECRETS = (CANARY, "four", "seven", "nine", "vera", "quist", "frohmail")
 
 @pytest.mark.parametrize("wire", WireFormat)
 @pytest.mark.parametrize("emission", Emission)
+@pytest.mark.parametrize("marked", [True, False])
 @pytest.mark.parametrize("words_an_event", [1, 2, 3, 7])
 def test_no_record_of_the_route_carries_a_redacted_word(
-    wire: WireFormat, emission: Emission, words_an_event: int
+    wire: WireFormat, emission: Emission, words_an_event: int, *, marked: bool
 ) -> None:
     watched, publisher = Watched(), MemoryTentativePublisher()
     routes = tuple(
@@ -44,7 +45,7 @@ def test_no_record_of_the_route_carries_a_redacted_word(
         world.broker.create_topic(route.topic, world.partitions)
     worker = world.worker(
         observer=watched.observer,
-        engine=ScriptedEngine(script=marked_words),
+        engine=ScriptedEngine(script=marked_words) if marked else ScriptedEngine(),
         tentative=publisher,
         tentative_topic="asr.tentative",
         tentative_redact=tuple(Redacted),
@@ -68,9 +69,9 @@ def test_no_record_of_the_route_carries_a_redacted_word(
     for records in heard.values():
         decoded = [decode_translation(record) for record in records]
         assert sum(len(one.words) for one in decoded) == len(said)
-        assert any("thanks" in one.text.casefold() for one in decoded)
+        assert any("thanks" in one.text.casefold() for one in decoded) or not marked
     told = [decode_tentative(value) for _, _, value in publisher.records]
-    assert any("hello" in word.text for one in told for word in one.words)
+    assert any(one.words for one in told)
     published = b"".join([*(record for records in heard.values() for record in records)])
     published += b"".join(value for _, _, value in publisher.records)
     written = watched.stream.getvalue() + generate_latest(watched.metrics.registry).decode()

@@ -32,10 +32,11 @@ from worker.core.chinese_numbers import NUMERALS, chinese_number_at
 from worker.core.cleaning import compared, is_sound
 from worker.core.english_numbers import english_numbers
 from worker.core.normalisation import model_view
+from worker.core.overlays.beside import NOTHING_BESIDE, Beside
 from worker.core.spoken_numbers import is_number_word
 from worker.core.traditional import simplified
 
-__all__ = ["NO_REDACTION", "Redacted", "Redaction"]
+__all__ = ["NO_REDACTION", "Around", "Redacted", "Redaction"]
 
 
 class Redacted(StrEnum):
@@ -92,18 +93,31 @@ _LEAST_LETTERS = 3
 _ALSO_WORDS = frozenset("ai")
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """The words to search: their views, and whether the session's words begin and end with them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is known of the words before and behind those that are searched.
 
-    opens, closes: whether they begin and end a sentence.
+    before, behind: the model's view of some of them. begins, ends: whether the session's words begin and end with all
+    of these. opens, closes: whether a sentence does.
     """
 
+    before: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+    begins: bool = True
+    ends: bool = True
+    opens: bool = True
+    closes: bool = True
+
+
+_ALONE = Around()
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The words to search, those around them among them: their views, and how they begin and end."""
+
     views: Sequence[str]
-    begins: bool
-    ends: bool
-    opens: bool
-    closes: bool
+    around: Around
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,36 +153,38 @@ class Redaction:
         """Tell whether anything is redacted."""
         return bool(self.kinds)
 
-    def found(
-        self, words: Sequence[SegmentWord], *, begins: bool, ends: bool, opens: bool = True, closes: bool = True
-    ) -> dict[int, str]:
+    def found(self, words: Sequence[SegmentWord], around: Around) -> dict[int, str]:
         """Return what stands for each word that is redacted, by index.
 
-        begins, ends: whether the session's words begin and end with these. opens, closes: whether a sentence does. All
-        words are searched, and once more without fillers and what is taken back, which may stand within a number.
+        All words are searched, and once more without fillers and what is taken back, which may stand within a number.
         """
+        first = len(around.before)
         fluent = [at for at, word in enumerate(words) if not kind_of(word.disfluency) and not is_sound(word.text)]
         shown: dict[int, str] = {}
         for places in ([*range(len(words))], fluent) if len(fluent) < len(words) else (fluent,):
-            said = _Said([simplified(model_view(words[at].text)) for at in places], begins, ends, opens, closes)
+            views = [simplified(model_view(words[at].text)) for at in places]
+            said = _Said([*around.before, *views, *around.behind], around)
             for kind, finder in self._finders.items():
                 for place in finder(said):
-                    shown.setdefault(places[place], _SHOWN[kind])
+                    if first <= place < first + len(places):
+                        shown.setdefault(places[place - first], _SHOWN[kind])
         return shown
 
-    def segment(self, segment: Segment) -> tuple[Segment, dict[int, str]]:
+    def segment(self, segment: Segment, beside: Beside = NOTHING_BESIDE) -> tuple[Segment, dict[int, str]]:
         """Return a segment without the words that are redacted, and what stands for each of them, by index.
 
         Its speaker and attributes, which are a producer's, and what its spellings write are redacted as texts of their
         own.
         """
-        shown = self.found(
-            segment.words,
+        around = Around(
+            before=beside.before,
+            behind=beside.behind,
             begins=segment.first_word == 0,
             ends=segment.session_end,
-            opens=segment.sentence_start,
-            closes=segment.sentence_end,
+            opens=segment.sentence_start and not beside.before,
+            closes=segment.sentence_end and not beside.behind,
         )
+        shown = self.found(segment.words, around)
         attributes = segment.attributes and {key: self.text(text) for key, text in segment.attributes.items()}
         spellings = segment.spellings and {
             said: text for said, text in segment.spellings.items() if self.text(text) == text
@@ -182,15 +198,21 @@ class Redaction:
         )
         return bare, shown
 
-    def tentative(self, tentative: Tentative) -> Tentative:
+    def tentative(self, tentative: Tentative, before: tuple[str, ...] = ()) -> Tentative:
         """Return unfrozen words without those that are redacted, and without the session's own spellings.
 
-        Where addresses are redacted, the last words are held back: they may be the beginning of one.
+        before: the model's view of frozen words before them. Where addresses are redacted, the last words are held
+        back: they may be the beginning of one.
         """
-        words = tentative.words
-        begins, opens = tentative.first_word == 0, tentative.sentence_start
-        shown = self.found(words, begins=begins, ends=False, opens=opens, closes=False)
-        known = _without(words, shown)[: -_HELD_BACK if Redacted.EMAILS in self.kinds else None]
+        around = Around(
+            before=before,
+            begins=tentative.first_word == 0,
+            ends=False,
+            opens=tentative.sentence_start and not before,
+            closes=False,
+        )
+        shown = self.found(tentative.words, around)
+        known = _without(tentative.words, shown)[: -_HELD_BACK if Redacted.EMAILS in self.kinds else None]
         return replace(
             tentative,
             words=known,
@@ -202,9 +224,8 @@ class Redaction:
     def text(self, text: str) -> str:
         """Return a text, its words separated by spaces, without the words that are redacted."""
         words = text.split()
-        shown = self.found(
-            [SegmentWord(text=word, punctuation="none", disfluency="O") for word in words], begins=True, ends=True
-        )
+        said = [SegmentWord(text=word, punctuation="none", disfluency="O") for word in words]
+        shown = self.found(said, _ALONE)
         return " ".join(shown.get(at, word) for at, word in enumerate(words)) if shown else text
 
     def _speaker(self, speaker: str | None) -> str | None:
@@ -219,8 +240,8 @@ class Redaction:
                 text += words[end - 1]
                 if text not in self._beginnings:
                     break
-                cut_behind = end == len(words) and not said.ends and text in self._first_words
-                cut_before = begin == 0 and not said.begins and text in self._last_words
+                cut_behind = end == len(words) and not said.around.ends and text in self._first_words
+                cut_before = begin == 0 and not said.around.begins and text in self._last_words
                 if text in self._whole or cut_behind or cut_before:
                     found.update(range(begin, end))
         return found
@@ -294,8 +315,8 @@ def _chains(said: _Said) -> Iterator[tuple[list[int], bool]]:
         chain.append(at)
         if behind is None or behind - at > _GAP + 1:
             strong = any(views[place] not in _WEAK and views[place] not in _SMALL_ORDINALS for place in chain)
-            before = not said.begins and (strong or not said.opens) and _is_bridge(views[: chain[0]])
-            after = not said.ends and (strong or not said.closes) and _is_bridge(views[chain[-1] + 1 :])
+            before = not said.around.begins and (strong or not said.around.opens) and _is_bridge(views[: chain[0]])
+            after = not said.around.ends and (strong or not said.around.closes) and _is_bridge(views[chain[-1] + 1 :])
             yield chain, before or after
             chain = []
 
@@ -379,7 +400,7 @@ def _letters(said: _Said) -> set[int]:
             end += named + 1
         letters = [place for place in run if _is_letter(views[place])]
         sure = any(views[place] not in _ALSO_WORDS for place in letters)
-        is_cut = (run[:1] == [0] and not said.begins) or (run[-1:] == [len(views) - 1] and not said.ends)
+        is_cut = (run[:1] == [0] and not said.around.begins) or (run[-1:] == [len(views) - 1] and not said.around.ends)
         if sure and (len(letters) >= _LEAST_LETTERS or is_cut or len(run) > len(letters)):
             found.update(run)
         at = max(end, at + 1)
@@ -396,13 +417,13 @@ def _emails(said: _Said) -> set[int]:
         if view in _AT:
             end = _domain_end(views, at + 1)
             rest = count - at - 1
-            if end is None and not said.ends and rest <= _MOST_DOMAIN and _may_be_address(views, at):
+            if end is None and not said.around.ends and rest <= _MOST_DOMAIN and _may_be_address(views, at):
                 end = count if rest <= _GAP or any(word in _DOTS for word in views[at + 1 :]) else None
             if end is not None:
                 found.update(range(_local_begin(views, at), end))
-    if not said.begins:
+    if not said.around.begins:
         found.update(range(_cut_domain_end(views)))
-    if not said.ends:
+    if not said.around.ends:
         found.update(range(_cut_local_begin(views), count))
     return found
 
@@ -443,11 +464,11 @@ def _may_be_address(views: Sequence[str], at: int) -> bool:
 
 def _cut_domain_end(views: Sequence[str]) -> int:
     """Return where the rest of an address that began before a border ends; 0 where there is none."""
-    if views and (views[0] in _SURE_ENDINGS or _WRITTEN_ADDRESS.fullmatch(views[0])):
-        return 1
     end = _domain_end(views, 0)
     dot = next((at for at, view in enumerate(views[:_MOST_DOMAIN]) if view in _DOTS), _MOST_DOMAIN)
-    return end if end is not None and dot <= _GAP else 0
+    if end is not None and dot <= _GAP:
+        return end
+    return int(bool(views) and (views[0] in _SURE_ENDINGS or _WRITTEN_ADDRESS.fullmatch(views[0]) is not None))
 
 
 def _cut_local_begin(views: Sequence[str]) -> int:

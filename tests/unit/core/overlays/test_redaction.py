@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from schemas.segments import Segment, SegmentWord
 from tests.harness.segments import timed_segment
 from tests.unit.core.spoken import UNITS
-from worker.core.overlays.redaction import Redacted, Redaction
+from worker.core.overlays.redaction import Around, Redacted, Redaction
 from worker.core.rendering import Style, render_segment
 
 _NAMES = ("Anna Maria Schmidt", "Zwiesel", "王小明")
@@ -20,7 +22,7 @@ _ALL = Redaction(kinds=frozenset(Redacted), names=_NAMES)
 def redacted(line: str, *kinds: Redacted, whole: bool = True) -> str:
     """Return a session's words, or some from its middle, each redacted one as what stands for it."""
     words = [SegmentWord(text=word, punctuation="none", disfluency="O") for word in line.split()]
-    found = Redaction(kinds=frozenset(kinds or Redacted), names=_NAMES).found(words, begins=whole, ends=whole)
+    found = Redaction(kinds=frozenset(kinds or Redacted), names=_NAMES).found(words, Around(begins=whole, ends=whole))
     return " ".join(found.get(at, word.text) for at, word in enumerate(words))
 
 
@@ -114,11 +116,32 @@ def test_a_border_within_what_is_redacted_reveals_none_of_it(secret: list[str], 
     shown: list[str] = []
     for half, begins in ((said[:place], True), (said[place:], False)):
         words = [SegmentWord(text=word, punctuation="none", disfluency="O") for word in half]
-        found = _ALL.found(words, begins=begins, ends=not begins and kind_of_end, opens=begins, closes=False)
+        around = Around(begins=begins, ends=not begins and kind_of_end, opens=begins, closes=False)
+        found = _ALL.found(words, around)
         shown += [found.get(at, word.text) for at, word in enumerate(words)]
 
     assert set(shown) & set(secret) <= {"is"}
     assert shown[-2:] == ["thank", "you"] or secret[-1] not in shown
+
+
+@given(secret=_SECRETS, cuts=st.sets(st.integers(0, 30), max_size=6))
+def test_where_the_words_beside_are_known_no_border_reveals_any(secret: list[str], cuts: set[int]) -> None:
+    said = [
+        *["you", "can", "write", "to", "me", "my", "friend", "at", "any", "time", "to"],
+        *secret,
+        *["thank", "you", "very", "much", "for", "all", "of", "this"],
+    ]
+    edges = [0, *sorted(cut for cut in cuts if 0 < cut < len(said)), len(said)]
+    shown: list[str] = []
+    for begin, end in pairwise(edges):
+        words = [SegmentWord(text=word, punctuation="none", disfluency="O") for word in said[begin:end]]
+        before, behind = tuple(said[max(0, begin - 12) : begin]), tuple(said[end : end + 12])
+        around = Around(before=before, behind=behind, begins=begin == 0, ends=end == len(said))
+        found = _ALL.found(words, around)
+        shown += [found.get(at, word.text) for at, word in enumerate(words)]
+
+    assert [word for word in shown if word not in said] == shown[11 : 11 + len(secret)]
+    assert not set(shown) & set(secret) - {"at"}
 
 
 def _segment(said: list[str]) -> Segment:
