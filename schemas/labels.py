@@ -138,6 +138,13 @@ class Labels(msgspec.Struct, frozen=True, array_like=True, gc=False):
         """Return the same labels without an empty column."""
         return self if all(astuple(self)) else Labels(*[column or bytes(len(self)) for column in astuple(self)])
 
+    def compact(self) -> Labels:
+        """Return the same labels, as they are stored: a column that says 0 of every word is empty."""
+        first, *others = astuple(self)
+        if not first:
+            return NO_LABELS
+        return Labels(first, *[column if column.strip(b"\0") else b"" for column in others])
+
     def over_pieces(self, counts: Sequence[int]) -> Labels:
         """Return the labels of the words' pieces. counts: how many pieces each word has, one at least."""
         return Labels(

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from schemas.events import Emission, WordsEvent
-from schemas.labels import NO_LABELS, Disfluency, Labels
+from schemas.labels import Disfluency, Labels
 from schemas.segments import Cause, Pause
 from schemas.state import ChosenOptions, DecodingState, ModelWord
 from worker.core.applied_event import AppliedEvent
@@ -104,7 +104,7 @@ class Decoder:
             labelled_start=buffer.labelled_start,
             frozen=buffer.frozen,
             settled=buffer.settled,
-            labels=buffer.labels or NO_LABELS,
+            labels=buffer.labels.compact(),
         )
 
     @property

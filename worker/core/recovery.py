@@ -198,9 +198,7 @@ class Recovery:
         decoding = self._record.decoding
         if not gone:
             return decoding
-        return replace(
-            decoding, frozen=decoding.frozen - gone, settled=0, labels=decoding.labels.part(gone) or NO_LABELS
-        )
+        return replace(decoding, frozen=decoding.frozen - gone, settled=0, labels=decoding.labels.part(gone).compact())
 
     def _word(self, length: int) -> ModelWord:
         pieces = tuple(self._pieces(length))

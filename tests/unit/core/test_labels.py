@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import astuple
 
-from schemas.labels import Casing, Disfluency, Labels, Punctuation
+from schemas.labels import NO_LABELS, Casing, Disfluency, Labels, Punctuation
 
 _COLUMNS = len(Labels.__struct_fields__)
 
@@ -53,3 +53,15 @@ def test_every_kind_spreads_over_the_pieces_of_a_word_by_its_own_rule() -> None:
 
 def test_a_column_of_which_nothing_is_known_stays_so_over_pieces() -> None:
     assert Labels.none(2).over_pieces([2, 1]) == Labels.none(3)
+
+
+@given(drawn_labels(), st.integers(1, _COLUMNS - 1))
+def test_labels_that_say_the_same_are_stored_as_the_same(labels: Labels, column: int) -> None:
+    columns = list(astuple(labels))
+    columns[column] = b""
+    unknown = Labels(*columns)
+    columns[column] = bytes(len(labels))
+    known = Labels(*columns)
+    assert known.compact() == unknown.compact()
+    assert _of_words(labels.compact()) == _of_words(labels)
+    assert labels.part(0, 0).compact() is NO_LABELS, "a default is left out by identity"

@@ -11,10 +11,11 @@ import math
 import zlib
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
 from typing_extensions import override
 
-from schemas.labels import Casing, Disfluency, Labels, Punctuation
-from worker.core.labelling import LabelRequest
+from schemas.labels import Casing, Disfluency, Labels, Punctuation, probability_number
+from worker.core.labelling import LabelRequest, Probabilities
 from worker.errors import FatalError
 from worker.ports.engine import Engine, EngineModel, EngineWork
 
@@ -46,11 +47,12 @@ _CASING = bytes(
 )
 
 
-def hashed_labels(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int, int]:
-    """Draw a word's labels from a hash of all that they may depend on."""
+def hashed_labels(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, ...]:
+    """Draw a word's labels, and how sure they are, from a hash of all that they may depend on."""
     window = words[max(position - 1, 0) : position + look_ahead_words + 1]
     hashed = zlib.crc32("\0".join((model, str(position), *window)).encode())
-    return _PUNCTUATION[hashed & 255], _DISFLUENCY[hashed >> 8 & 255], _CASING[hashed >> 16 & 255]
+    sure = [probability_number(hashed >> shift & 63) for shift in (12, 18, 24)]
+    return _PUNCTUATION[hashed & 255], _DISFLUENCY[hashed >> 8 & 255], _CASING[hashed >> 16 & 255], *sure
 
 
 def marked_words(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int]:  # noqa: ARG001
@@ -122,8 +124,13 @@ class ScriptedEngine(Engine):
         model = self._by_name.get(request.model_id)
         if model is None:
             raise FatalError(f"no model {request.model_id} is loaded")
-        labels = [self._script(model.name, request.words, place, model.look_ahead_words) for place in request.wanted]
-        punctuation, *others = map(bytes, zip(*labels, strict=True))
+        scripted = [self._script(model.name, request.words, place, model.look_ahead_words) for place in request.wanted]
+        punctuation, *others = map(bytes, zip(*scripted, strict=True))
         if request.closes and request.offsets.sentence_end == math.inf and punctuation[-1] not in _SENTENCE_ENDS:
             punctuation = punctuation[:-1] + bytes([Punctuation.PERIOD])
-        return Labels(punctuation, *others)
+        labels = Labels(punctuation, *others)
+        if request.probabilities is not Probabilities.WORDS:
+            labels = replace(labels, punctuation_probability=b"", disfluency_probability=b"")
+        if request.probabilities is Probabilities.OFF or not request.closes:
+            return replace(labels, turn_end=b"")
+        return replace(labels, turn_end=labels.turn_end[-1:].rjust(len(labels), b"\0")) if labels.turn_end else labels
