@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from models.data.aligned_words import AlignedDocument, move_marks
 from models.data.chinese_marks import LabelledUnit, add_turn, read_chinese_marks
 from models.data.frame_notation import CHOICE, bare, labelled_spans, tags_of, word_tags
-from models.data.marks import read_marks
+from models.data.marks import ENGLISH_WRITING, Writing, read_marks
 from schemas.labels import Punctuation
 
-__all__ = ["Frames", "add_chinese", "add_english", "pattern_documents"]
+__all__ = ["Frames", "add_chinese", "add_spaced", "pattern_documents"]
 
 _DOCUMENTS, _SENTENCES = 1600, 25
 _SLOT = re.compile(r"<(\w+)>")
@@ -36,12 +36,16 @@ class Frames:
 
 
 def pattern_documents(
-    frames: Frames, add: Callable[[AlignedDocument, str], None], *, documents: int = _DOCUMENTS
+    frames: Frames,
+    add: Callable[[AlignedDocument, str], None],
+    *,
+    corpus: str = "patterns",
+    documents: int = _DOCUMENTS,
 ) -> Iterator[AlignedDocument]:
     """Yield documents of 25 sentences each, the same ones every time. add: appends a sentence that is so written."""
     for number in range(documents):
         rng = random.Random(number)
-        document = AlignedDocument("patterns", f"patterns-{number}")
+        document = AlignedDocument(corpus, f"{corpus}-{number}")
         for _ in range(_SENTENCES):
             frame = rng.choice(frames.earnest if rng.random() < 0.5 else frames.repaired)
             add(document, _filled(frame, frames.words, rng))
@@ -60,12 +64,14 @@ def _filled(frame: str, words: Mapping[str, Sequence[str]], rng: random.Random) 
         taken.add(word)
         return word
 
-    return _SLOT.sub(drawn, frame)
+    while _SLOT.search(frame):
+        frame = _SLOT.sub(drawn, frame)
+    return frame
 
 
-def add_english(document: AlignedDocument, sentence: str) -> None:
+def add_spaced(document: AlignedDocument, sentence: str, writing: Writing = ENGLISH_WRITING) -> None:
     """Append a sentence in the frames' notation. A mark stands behind the word that it follows, bracket or not."""
-    for word, tag in zip(read_marks(bare(sentence)), word_tags(sentence), strict=True):
+    for word, tag in zip(read_marks(bare(sentence), writing), word_tags(sentence), strict=True):
         document.add(word.view, word.mark, tag, word.casing)
     document.turn_ends.add(len(document.words) - 1)
 

@@ -18,7 +18,7 @@ from models.data.iwslt import read_iwslt
 from models.data.marks import read_marks
 from models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
 from models.data.spoken_frames import ENGLISH_FRAMES
-from models.data.spoken_patterns import add_english, pattern_documents
+from models.data.spoken_patterns import add_spaced, pattern_documents
 from models.evaluation.english import (
     BENCHMARKS,
     DEV_HALVES,
@@ -35,7 +35,7 @@ from worker.core.normalisation import model_view
 __all__ = ["ENGLISH"]
 
 _OF_OUR_OWN: dict[str, Callable[[], Iterator[AlignedDocument]]] = {
-    "patterns": partial(pattern_documents, ENGLISH_FRAMES, add_english),
+    "patterns": partial(pattern_documents, ENGLISH_FRAMES, add_spaced),
     "calls": call_documents,
     "kinds": kind_documents,
 }

@@ -15,11 +15,16 @@ from itertools import groupby
 from pathlib import Path
 
 from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
+from models.data.calls import run_hashes
+from models.data.calls.european import european_frames
 from models.data.corpora import place
 from models.data.disfluencies import insert_disfluencies
 from models.data.recipes import DISFLUENT_SHARE, Recipe
 from models.data.running_text import RunningText
+from models.data.spelled_numbers import with_spelled_numbers
+from models.data.spoken_patterns import add_spaced, pattern_documents
 from models.evaluation.english import evaluate_held_out
+from models.evaluation.everyday import read_everyday
 from models.evaluation.figures import MARK_CLASSES, GoldSession
 from models.languages.language import Language, LanguageModel, OwnText
 from schemas.labels import Disfluency, Punctuation
@@ -39,6 +44,8 @@ EUROPEAN_MODEL = LanguageModel(
     languages=("de", "es", "fr"),
 )
 _ONE_IN = 40
+_SPELLED_SHARE = 0.5
+_CALL_WORDS = 250_000
 _MARKS = {",": Punctuation.COMMA, ".": Punctuation.PERIOD, "?": Punctuation.QUESTION, "!": Punctuation.PERIOD}
 _TAGS = {"RM": (Disfluency.B_RM, Disfluency.I_RM), "IM": (Disfluency.B_IM, Disfluency.I_IM)}
 
@@ -57,14 +64,15 @@ def european(
     disfluencies, and the file of each.
     """
     documents = partial(_documents, text, one_in, tagged)
+    calls = f"calls_{text.language}"
     names = [*text.corpora, *tagged]
     recipe = Recipe(
-        mix=mix,
+        mix={**mix, calls: _CALL_WORDS},
         documents=documents,
         fluent=frozenset(name for name, rules in text.corpora.items() if not rules.verbatim),
         disfluent=partial(_disfluent, text),
         tests=lambda _: iter(()),  # what is held out is parted by document; sittings share their formulas
-        chooses=tuple(name + DEVELOPMENT for name in names),
+        chooses=tuple(name + DEVELOPMENT for name in (*names, calls)),
     )
     return Language(
         code=text.language,
@@ -102,12 +110,32 @@ def _documents(
     def keep(document_name: str) -> bool:
         return _part(document_name, every) == wanted
 
-    if name in tagged:
+    if name == f"calls_{text.language}":
+        for document in _calls(text, name):
+            if keep(document.name):
+                yield document
+    elif name in tagged:
         for document in _read_tagged(corpora / text.language, name, tagged[name]):
             if keep(document.name):
                 yield document
     else:
-        yield from text.read(corpora, name, keep)
+        for document in text.read(corpora, name, keep):
+            yield _said(document, text.language) if training else document
+
+
+def _calls(text: RunningText, corpus: str) -> Iterator[AlignedDocument]:
+    """Yield calls of our own making that share no run of five words with the lines that score (``everyday``)."""
+    scored = {run for line in read_everyday(text.language) for run in run_hashes(line.document.words)}
+    add = partial(add_spaced, writing=text.writing)
+    for document in pattern_documents(european_frames(text.language), add, corpus=corpus):
+        if not scored & run_hashes(document.words):
+            yield document
+
+
+def _said(document: AlignedDocument, language: str) -> AlignedDocument:
+    """Return a training document, half of them with their numbers in words."""
+    rng = random.Random(f"numbers {document.name}")
+    return with_spelled_numbers(document, language, rng, share=1.0) if rng.random() < _SPELLED_SHARE else document
 
 
 def _part(document_name: str, every: int) -> str:

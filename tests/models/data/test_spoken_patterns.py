@@ -11,7 +11,7 @@ from models.data.aligned_words import UNKNOWN, AlignedDocument
 from models.data.chinese_frames import CHINESE_FRAMES
 from models.data.chinese_numbers import count_said
 from models.data.spoken_frames import ENGLISH_FRAMES
-from models.data.spoken_patterns import Frames, add_chinese, add_english, pattern_documents
+from models.data.spoken_patterns import Frames, add_chinese, add_spaced, pattern_documents
 from models.evaluation.regression.cases import FLUENT, read_cases
 from schemas.labels import Disfluency, Punctuation
 from worker.core.normalisation import model_view
@@ -22,7 +22,7 @@ LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
 
 
 def _documents(language: str, count: int = 1600) -> Iterator[AlignedDocument]:
-    return pattern_documents(FRAMES[language], add_english if language == "en" else add_chinese, documents=count)
+    return pattern_documents(FRAMES[language], add_spaced if language == "en" else add_chinese, documents=count)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_brackets_and_braces_are_tags_and_marks_are_the_frames_own(
     sentence: str, tags: list[int], marks: list[int]
 ) -> None:
     document = AlignedDocument("patterns", "one")
-    add_english(document, sentence)
+    add_spaced(document, sentence)
     assert document.disfluency == tags
     assert document.punctuation == marks
     assert document.turn_ends == {len(tags) - 1}
@@ -65,7 +65,7 @@ def test_a_chinese_sentence_is_cut_as_the_worker_cuts_it(
 
 def test_a_slot_is_never_filled_twice_alike_and_a_choice_may_be_empty() -> None:
     frames = Frames(earnest=["<one> <one>(| x)."], repaired=["<one> <one>(| x)."], words={"one": ["a", "b"]})
-    for document in pattern_documents(frames, add_english, documents=20):
+    for document in pattern_documents(frames, add_spaced, documents=20):
         starts = [*document.sentence_starts(), len(document.words)]
         made = {tuple(document.words[start:end]) for start, end in pairwise(starts)}
         assert made == {("a", "b"), ("b", "a"), ("a", "b", "x"), ("b", "a", "x")}

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import lzma
 import random
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from models.data.aligned_words import AlignedDocument
+from models.data.calls import run_hashes
+from models.evaluation.everyday import read_everyday
 from models.languages.european import DEVELOPMENT
 from models.languages.french import FRENCH
 from models.languages.german import GERMAN
@@ -114,3 +117,25 @@ def test_inserted_slips_take_nothing_from_the_text(language: Language) -> None:
     kept = [word for word, tag in zip(disfluent.words, disfluent.disfluency, strict=True) if tag == FLUENT]
     assert kept == fluent.words
     assert {B_RM, I_RM, B_IM} <= set(disfluent.disfluency)
+
+
+@pytest.mark.parametrize("language", [GERMAN, SPANISH, FRENCH], ids=lambda language: language.code)
+def test_calls_of_our_own_hold_slips_and_nothing_of_the_lines_that_score(language: Language, tmp_path: Path) -> None:
+    calls = list(islice(language.recipe.documents(tmp_path, f"calls_{language.code}", training=True), 60))
+    said = " ".join(word for document in calls for word in document.words)
+    assert not {"<", ">", "|", "(", "["} & set(said)
+    assert {B_RM, B_IM} <= {tag for document in calls for tag in document.disfluency}
+    scored = {run for line in read_everyday(language.code) for run in run_hashes(line.document.words)}
+    assert not scored & {run for document in calls for run in run_hashes(document.words)}
+
+
+def test_numbers_of_half_of_the_documents_are_said_in_words(tmp_path: Path) -> None:
+    sentence = "Wir haben heute 84 Karten verkauft, und das ist doch gut. "
+    write_corpus(tmp_path, "bundestag_fragen", {str(day): sentence * 6 for day in range(60)}, language="de")
+    documents = list(GERMAN.recipe.documents(tmp_path, "bundestag_fragen", training=True))
+    spelled = [document for document in documents if "vierundachtzig" in document.words]
+    assert 10 < len(spelled) < len(documents) - 10
+    assert all("84" not in document.words for document in spelled)
+    assert all(document.punctuation == documents[0].punctuation for document in spelled)
+    held = [*GERMAN.recipe.documents(tmp_path, "bundestag_fragen", training=False)]
+    assert all("84" in document.words for document in held)

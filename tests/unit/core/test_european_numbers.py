@@ -3,95 +3,16 @@
 # ruff: noqa: SIM905 - a list of words reads best as words
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.data.spelled_numbers import SPELLED
 from worker.core.european_numbers import EUROPEAN, european_numbers, is_european_number
 from worker.core.number_span import NumberKind, NumberSpan
 
-_GERMAN_SMALL = (
-    "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn "
-    "achtzehn neunzehn"
-).split()
-_GERMAN_TENS = ["", "", *"zwanzig dreissig vierzig fünfzig sechzig siebzig achtzig neunzig".split()]
-_SPANISH_SMALL = (
-    "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete "
-    "dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete "
-    "veintiocho veintinueve"
-).split()
-_SPANISH_TENS = ["", "", "", *"treinta cuarenta cincuenta sesenta setenta ochenta noventa".split()]
-_SPANISH_HUNDREDS = (
-    "- ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos"
-).split()
-_FRENCH_SMALL = (
-    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "
-    "dix-neuf"
-).split()
-_FRENCH_TENS = ["", "", *"vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt".split()]
-
-
-def german(number: int) -> str:
-    if number >= 10**6:
-        head, rest = divmod(number, 10**6)
-        said = "eine million" if head == 1 else f"{german(head)} millionen"
-        return said + (f" {german(rest)}" if rest else "")
-    if number >= 1000:
-        head, rest = divmod(number, 1000)
-        return (german(head).removesuffix("s") if head % 100 == 1 else german(head)) + "tausend" + _rest(german, rest)
-    if number >= 100:
-        head, rest = divmod(number, 100)
-        return ("ein" if head == 1 else german(head)) + "hundert" + _rest(german, rest)
-    if number < 20:
-        return _GERMAN_SMALL[number]
-    tens, unit = divmod(number, 10)
-    return ("" if not unit else ("ein" if unit == 1 else _GERMAN_SMALL[unit]) + "und") + _GERMAN_TENS[tens]
-
-
-def _rest(said: Callable[[int], str], rest: int, between: str = "") -> str:
-    return between + said(rest) if rest else ""
-
-
-def spanish(number: int) -> str:
-    if number >= 10**6:
-        head, rest = divmod(number, 10**6)
-        return ("un millón" if head == 1 else f"{spanish(head)} millones") + _rest(spanish, rest, " ")
-    if number >= 1000:
-        head, rest = divmod(number, 1000)
-        return ("mil" if head == 1 else f"{spanish(head)} mil") + _rest(spanish, rest, " ")
-    if number >= 100:
-        head, rest = divmod(number, 100)
-        return "cien" if number == 100 else _SPANISH_HUNDREDS[head] + _rest(spanish, rest, " ")
-    if number < 30:
-        return _SPANISH_SMALL[number]
-    return _SPANISH_TENS[number // 10] + _rest(spanish, number % 10, " y ")
-
-
-def french(number: int) -> str:
-    if number >= 10**6:
-        head, rest = divmod(number, 10**6)
-        return ("un million" if head == 1 else f"{french(head)} millions") + _rest(french, rest, " ")
-    if number >= 1000:
-        head, rest = divmod(number, 1000)
-        return ("mille" if head == 1 else f"{french(head)} mille") + _rest(french, rest, " ")
-    if number >= 100:
-        head, rest = divmod(number, 100)
-        return ("cent" if head == 1 else f"{_FRENCH_SMALL[head]} cent") + _rest(french, rest, " ")
-    if number < 20:
-        return _FRENCH_SMALL[number]
-    tens, unit = divmod(number, 10)
-    if tens in (7, 9):
-        unit += 10
-    if not unit:
-        return _FRENCH_TENS[tens] + ("s" if tens == 8 else "")
-    return _FRENCH_TENS[tens] + (" et " if unit in (1, 11) and tens < 8 else "-") + _FRENCH_SMALL[unit]
-
-
-SAID: dict[str, Callable[[int], str]] = {"de": german, "es": spanish, "fr": french}
 MONTHS = {language: list(lexicon.months) for language, lexicon in EUROPEAN.items()}
-LANGUAGE = st.sampled_from(sorted(SAID))
+LANGUAGE = st.sampled_from(sorted(SPELLED))
 ARTICLES = {"ein", "eins", "un", "uno", "une", "una"}
 
 
@@ -102,7 +23,7 @@ def found(text: str, language: str) -> list[tuple[int, int, str, str]]:
 
 @given(LANGUAGE, st.integers(0, 99) | st.integers(0, 9999) | st.integers(0, 10**9 - 1))
 def test_a_number_that_is_said_is_read_back(language: str, number: int) -> None:
-    said = SAID[language](number)
+    said = SPELLED[language](number)
     if said not in ARTICLES:
         words = f"x {said} x".split()
         assert european_numbers(words, language) == [NumberSpan(1, len(words) - 1, NumberKind.CARDINAL, str(number))], (
@@ -113,14 +34,14 @@ def test_a_number_that_is_said_is_read_back(language: str, number: int) -> None:
 
 @given(LANGUAGE, st.lists(st.integers(0, 9), min_size=2, max_size=12))
 def test_digits_that_are_said_one_by_one_are_one_string(language: str, digits: list[int]) -> None:
-    words = [SAID[language](digit) for digit in digits]
+    words = [SPELLED[language](digit) for digit in digits]
     assert found(" ".join(words), language) == [(0, len(words), "digits", "".join(map(str, digits)))]
 
 
 @given(LANGUAGE, st.integers(2, 31), st.integers(1, 12), st.integers(1000, 2199))
 def test_a_date_is_one_span(language: str, day: int, month: int, year: int) -> None:
     of = " de " if language == "es" else " "
-    text = f"{SAID[language](day)}{of}{MONTHS[language][month - 1]}{of}{SAID[language](year)}"
+    text = f"{SPELLED[language](day)}{of}{MONTHS[language][month - 1]}{of}{SPELLED[language](year)}"
     assert found(text, language) == [(0, len(text.split()), "date", f"{year}-{month:02}-{day:02}")]
 
 

@@ -1,0 +1,70 @@
+"""German, Spanish and French calls of our own making: frames in ``de.txt``, ``es.txt`` and ``fr.txt`` beside this file.
+
+Parliaments and press conferences lack what is said on the telephone: short answers, questions without a subject,
+numbers read out, dates, addresses, and repairs with a cue. A file holds the ``words`` of each slot, and the sentences
+said in ``earnest`` and ``repaired``, in the notation of ``models.data.frame_notation``. Numbers and dates are drawn.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from models.data.spelled_numbers import SPELLED
+from models.data.spoken_patterns import Frames
+
+__all__ = ["european_frames"]
+
+_FOLDER = Path(__file__).parent
+_DRAWN = 600
+_GERMAN_DAYS = tuple(
+    f"{day}ten"
+    for day in ("ers", "zwei", "drit", "vier", "fünf", "sechs", "sieb", "ach", "neun", "zehn", "elf", "zwölf")
+)
+
+
+def european_frames(language: str) -> Frames:
+    """Return the frames of a language, by its code, with the words of every slot."""
+    sections: dict[str, list[str]] = {}
+    for line in (_FOLDER / f"{language}.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            lines = sections.setdefault(line.strip("# "), [])
+        elif line.strip():
+            lines.append(line.strip())
+    slots = (line.split(":", 1) for line in sections["words"])
+    words = {name: [word.strip() for word in given.split("|")] for name, given in slots}
+    words |= _numbers(language, words["month"])
+    capitals = {name.capitalize(): [word[:1].upper() + word[1:] for word in given] for name, given in words.items()}
+    return Frames(earnest=sections["earnest"], repaired=sections["repaired"], words=capitals | words)
+
+
+def _numbers(language: str, months: list[str]) -> dict[str, list[str]]:
+    rng, say = random.Random(f"calls {language}"), SPELLED[language]
+    return {
+        "small": [say(number) for number in range(2, 21)],
+        "amount": [_amount(rng, say) for _ in range(_DRAWN)],
+        "digits": [" ".join(say(rng.randrange(10)) for _ in range(rng.randint(4, 10))) for _ in range(_DRAWN)],
+        "date": [_date(rng, language, months) for _ in range(_DRAWN)],
+    }
+
+
+def _amount(rng: random.Random, say: Callable[[int], str]) -> str:
+    number = rng.randrange(21, rng.choice((100, 1000, 10_000, 100_000)))
+    return str(number) if rng.random() < 0.15 else say(number)
+
+
+def _date(rng: random.Random, language: str, months: list[str]) -> str:
+    say, month, year = (
+        SPELLED[language],
+        rng.choice(months),
+        rng.choice((rng.randint(1950, 1999), rng.randint(2000, 2030))),
+    )
+    if language == "de":
+        day = rng.randint(1, 31)
+        said = _GERMAN_DAYS[day - 1] if day <= len(_GERMAN_DAYS) else say(day) + ("ten" if day < 20 else "sten")
+        century, rest = divmod(year, 100)
+        spoken = f"{say(century)}hundert{say(rest)}" if year < 2000 else say(year)
+        return f"{said} {month}" + (f" {spoken}" if rng.random() < 0.5 else "")
+    link = " de " if language == "es" else " "
+    return f"{say(rng.randint(2, 31))}{link}{month}" + (f"{link}{say(year)}" if rng.random() < 0.5 else "")
